@@ -1,0 +1,1 @@
+"""PyTorch with shapes in the types."""

@@ -1,0 +1,608 @@
+"""Dims: sizes that are numbers, symbols, expressions over symbols, or unknown.
+
+A dim is a plain ``int``, an `Expr`, or `UNKNOWN`; Python's own operators work on all three, so a rule
+writes ``(h + 2 * p - k) // s + 1`` once. An `Expr` is a polynomial with integer coefficients over atoms (a variable,
+``a // b``, ``a % b``, ``min``, ``max``, ``2**n``), kept in one canonical form: two equal polynomials are equal objects.
+
+Sizes are taken to be at least 1: that is what makes ``(a*b)//b = a`` a law.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import product
+from typing import Final, TypeAlias, Union, final
+
+__all__ = ["UNKNOWN", "Dim", "Expr", "Unknown", "Var", "at_least", "equal", "evaluate", "maximum", "minimum", "substitute", "var", "variables"]
+
+
+@final
+class Unknown:
+    """The dim nobody knows. There is one, `UNKNOWN`; arithmetic with it is unknown."""
+
+    __slots__ = ()
+    _instance: Unknown | None = None
+
+    def __new__(cls) -> Unknown:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __repr__(self) -> str:
+        return "?"
+
+    def __reduce__(self) -> tuple[type[Unknown], tuple[()]]:
+        return Unknown, ()
+
+    def _absorb(self, _other: object) -> Unknown:
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __floordiv__ = __rfloordiv__ = _absorb
+    __mod__ = __rmod__ = __pow__ = __rpow__ = _absorb
+
+    def __mul__(self, other: Dim) -> Dim:
+        return 0 if isinstance(other, int) and other == 0 else self
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Unknown:
+        return self
+
+
+UNKNOWN: Final = Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A size variable. ``scope`` tells apart two variables of one name (whose function, which class)."""
+
+    name: str
+    scope: str = ""
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def sort_key(self) -> tuple[int, str, str]:
+        return (0, self.name, self.scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Func:
+    """An atom that is not a variable: ``//``, ``%``, ``min``, ``max`` or ``**`` of dims that don't reduce further."""
+
+    op: str
+    args: tuple[Dim, ...]
+
+    def __str__(self) -> str:
+        if self.op in ("min", "max"):
+            return f"{self.op}({', '.join(map(str, self.args))})"
+        left, right = (str(a) if _is_simple(a) else f"({a})" for a in self.args)
+        return f"{left}{self.op}{right}"
+
+    @property
+    def sort_key(self) -> tuple[int, str, str]:
+        return (1, self.op, str(self))
+
+
+Atom: TypeAlias = Var | Func
+Monomial: TypeAlias = tuple[tuple[Atom, int], ...]  # atoms with positive powers, sorted; () is the constant
+
+
+@final
+class Expr:
+    """A polynomial over atoms that is not a plain number. Build it with `var` and Python's operators."""
+
+    __slots__ = ("__dict__", "_hash", "terms")
+
+    def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
+        self.terms = terms
+        self._hash = hash(terms)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Expr) and self._hash == other._hash and self.terms == other.terms
+
+    def __reduce__(self) -> tuple[type[Expr], tuple[tuple[tuple[Monomial, int], ...]]]:
+        return Expr, (self.terms,)
+
+    def __add__(self, other: Dim) -> Dim:
+        return other if other is UNKNOWN else _sum(self, other)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Dim:
+        return _build({m: -c for m, c in self.terms})
+
+    def __sub__(self, other: Dim) -> Dim:
+        return self + -other
+
+    def __rsub__(self, other: Dim) -> Dim:
+        return -self + other
+
+    def __mul__(self, other: Dim) -> Dim:
+        return other * self if other is UNKNOWN else _product(self, other)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Dim) -> Dim:
+        return other if isinstance(other, Unknown) else _floordiv(self, other)
+
+    def __rfloordiv__(self, other: Dim) -> Dim:
+        return other if isinstance(other, Unknown) else _floordiv(other, self)
+
+    def __mod__(self, other: Dim) -> Dim:
+        return other if isinstance(other, Unknown) else _mod(self, other)
+
+    def __rmod__(self, other: Dim) -> Dim:
+        return other if isinstance(other, Unknown) else _mod(other, self)
+
+    def __pow__(self, other: Dim) -> Dim:
+        return other if isinstance(other, Unknown) else _pow(self, other)
+
+    def __rpow__(self, other: Dim) -> Dim:
+        return other if isinstance(other, Unknown) else _pow(other, self)
+
+    @cached_property
+    def _text(self) -> str:
+        out = ""
+        for monomial, coefficient in sorted(self.terms, key=lambda t: (t[0] == (), t[1] < 0)):
+            sign = "-" if coefficient < 0 else "+"
+            body = _term_text(monomial, abs(coefficient))
+            out += f" {sign} {body}" if out else (f"-{body}" if coefficient < 0 else body)
+        return out
+
+    def __str__(self) -> str:
+        return self._text
+
+    __repr__ = __str__
+
+
+Dim: TypeAlias = Union[int, Expr, Unknown]  # noqa: UP007 - evaluated before Expr's operators exist for mypyc
+
+
+def var(name: str, scope: str = "") -> Expr:
+    """The dim that is the size variable ``name``."""
+    return Expr((((((Var(name, scope)), 1),), 1),))
+
+
+def _term_text(monomial: Monomial, coefficient: int) -> str:
+    factors = [str(coefficient)] if coefficient != 1 or not monomial else []
+    for atom, power in monomial:
+        text = str(atom)
+        if isinstance(atom, Func) and atom.op not in ("min", "max") and (len(monomial) > 1 or coefficient != 1 or power != 1):
+            text = f"({text})"
+        factors.append(text if power == 1 else f"{text}**{power}")
+    return "*".join(factors)
+
+
+def _is_simple(dim: Dim) -> bool:
+    """Whether a dim reads unambiguously beside an operator without parentheses."""
+    if not isinstance(dim, Expr):
+        return not isinstance(dim, int) or dim >= 0
+    if len(dim.terms) != 1:
+        return False
+    monomial, coefficient = dim.terms[0]
+    return coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var)
+
+
+# -- canonical form ------------------------------------------------------------------------------------------------
+
+
+def _terms(dim: int | Expr) -> tuple[tuple[Monomial, int], ...]:
+    if isinstance(dim, Expr):
+        return dim.terms
+    return (((), int(dim)),) if dim else ()
+
+
+def _monomial_key(monomial: Monomial) -> tuple[object, ...]:
+    return (-sum(p for _, p in monomial), tuple((a.sort_key, p) for a, p in monomial))
+
+
+def _build(coefficients: Mapping[Monomial, int]) -> int | Expr:
+    terms = [(m, c) for m, c in coefficients.items() if c]
+    if not terms:
+        return 0
+    if len(terms) == 1 and not terms[0][0]:
+        return terms[0][1]
+    terms.sort(key=lambda t: _monomial_key(t[0]))
+    return Expr(tuple(terms))
+
+
+def _atom(atom: Atom) -> Expr:
+    return Expr(((((atom, 1),), 1),))
+
+
+def _sum(a: int | Expr, b: Dim) -> int | Expr:
+    assert not isinstance(b, Unknown)
+    coefficients = dict(_terms(a))
+    for monomial, c in _terms(b):
+        coefficients[monomial] = coefficients.get(monomial, 0) + c
+    return _build(coefficients)
+
+
+def _times(a: Monomial, b: Monomial) -> tuple[Monomial, int | Expr]:
+    """Product of two monomials; powers of one base (``2**a * 2**b``) merge, hence the second factor."""
+    powers: dict[Atom, int] = dict(a)
+    for atom, p in b:
+        powers[atom] = powers.get(atom, 0) + p
+    exponents: dict[Dim, list[tuple[Atom, int]]] = {}
+    for atom, p in powers.items():
+        if isinstance(atom, Func) and atom.op == "**":
+            exponents.setdefault(atom.args[0], []).append((atom, p))
+    extra: int | Expr = 1
+    for base, found in exponents.items():
+        if len(found) > 1 or found[0][1] > 1:
+            total: Dim = 0
+            for atom, p in found:
+                assert isinstance(atom, Func)
+                total = total + atom.args[1] * p
+                del powers[atom]
+            merged = _pow(base, total)
+            assert not isinstance(merged, Unknown)
+            extra = merged if extra == 1 else _product(extra, merged)
+    return tuple(sorted(powers.items(), key=lambda f: f[0].sort_key)), extra
+
+
+def _product(a: int | Expr, b: Dim) -> int | Expr:
+    assert not isinstance(b, Unknown)
+    total: dict[Monomial, int] = {}
+    carried: int | Expr = 0
+    for (m1, c1), (m2, c2) in product(_terms(a), _terms(b)):
+        monomial, extra = _times(m1, m2)
+        if extra == 1:
+            total[monomial] = total.get(monomial, 0) + c1 * c2
+        else:
+            carried = _sum(carried, _product(_build({monomial: c1 * c2}), extra))
+    return _sum(_build(total), carried)
+
+
+def _divide_monomial(a: Monomial, b: Monomial) -> Monomial | None:
+    powers = dict(a)
+    for atom, p in b:
+        left = powers.get(atom, 0) - p
+        if left < 0:
+            return None
+        powers[atom] = left
+    return tuple((atom, p) for atom, p in powers.items() if p)
+
+
+def _leading(dim: int | Expr) -> tuple[Monomial, int]:
+    return _terms(dim)[0]
+
+
+def _exact_quotient(a: int | Expr, b: int | Expr) -> int | Expr | None:
+    """``a / b`` as polynomials when there is no remainder, else None (long division by the leading term)."""
+    if b == 0:
+        return None
+    lead, lead_c = _leading(b)
+    quotient: int | Expr = 0
+    rest = a
+    for _ in range(64):
+        if rest == 0:
+            return quotient
+        monomial, c = _leading(rest)
+        share = _divide_monomial(monomial, lead)
+        if share is None or c % lead_c:
+            return None
+        step = _build({share: c // lead_c})
+        quotient = _sum(quotient, step)
+        rest = _sum(rest, -_product(step, b))
+    return None
+
+
+def _content(dim: int | Expr) -> tuple[int, Monomial]:
+    """The greatest integer and monomial that divide every term."""
+    terms = _terms(dim)
+    number = math.gcd(*(c for _, c in terms))
+    common = dict(terms[0][0])
+    for monomial, _ in terms[1:]:
+        powers = dict(monomial)
+        common = {a: min(p, powers[a]) for a, p in common.items() if a in powers}
+    return number, tuple(common.items())
+
+
+def _floordiv(a: Dim, b: Dim) -> Dim:
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return UNKNOWN
+    if isinstance(b, int):
+        if b == 0:
+            return UNKNOWN
+        if isinstance(a, int):
+            return a // b
+        if b < 0:
+            return _floordiv(-a, -b)
+        if b == 1:
+            return a
+    if a == 0:
+        return 0
+    exact = _exact_quotient(a, b)
+    if exact is not None:
+        return exact
+    # (g*a)//(g*b) = a//b
+    (na, ma), (nb, mb) = _content(a), _content(b)
+    shared = _shared(ma, mb)
+    number = math.gcd(na, nb)
+    if number > 1 or shared:
+        common = _build({shared: number})
+        small_a, small_b = _exact_quotient(a, common), _exact_quotient(b, common)
+        assert small_a is not None
+        assert small_b is not None
+        return _floordiv(small_a, small_b)
+    # (q*b + r)//b = q + r//b, term by term: coefficients of what stays are in [0, b)
+    whole, rest = _split_multiples(a, b)
+    if whole != 0:
+        return whole + _floordiv(rest, b)
+    # (x//c + r)//b = (x + c*r)//(c*b)
+    inner = _single_quotient(a)
+    if inner is not None:
+        (x, c), r = inner
+        return _floordiv(x + c * r, c * b)
+    return _atom(Func("//", (a, b)))
+
+
+def _shared(a: Monomial, b: Monomial) -> Monomial:
+    powers = dict(b)
+    return tuple(sorted(((atom, min(p, powers[atom])) for atom, p in a if atom in powers), key=lambda f: f[0].sort_key))
+
+
+def _split_multiples(a: int | Expr, b: int | Expr) -> tuple[int | Expr, int | Expr]:
+    """Write ``a`` as ``whole * b + rest``, taking out of every term what ``b`` divides when ``b`` is one term."""
+    if len(_terms(b)) != 1:
+        return 0, a
+    monomial_b, c_b = _terms(b)[0]
+    whole: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    for monomial, c in _terms(a):
+        share = _divide_monomial(monomial, monomial_b)
+        q = c // c_b if share is not None else 0
+        if share is not None and q:
+            whole[share] = whole.get(share, 0) + q
+        if c - q * c_b:
+            rest[monomial] = c - q * c_b
+    return _build(whole), _build(rest)
+
+
+def _single_quotient(a: int | Expr) -> tuple[tuple[Dim, Dim], Dim] | None:
+    """``x//c + r`` taken apart, when there is exactly one quotient in ``a`` and it stands alone."""
+    found: tuple[Dim, Dim] | None = None
+    rest: dict[Monomial, int] = {}
+    for monomial, c in _terms(a):
+        quotients = [atom for atom, _ in monomial if isinstance(atom, Func) and atom.op == "//"]
+        if not quotients:
+            rest[monomial] = c
+        elif found is None and c == 1 and len(monomial) == 1 and monomial[0][1] == 1:
+            x, y = quotients[0].args
+            found = (x, y)
+        else:
+            return None
+    return None if found is None else (found, _build(rest))
+
+
+def _mod(a: Dim, b: Dim) -> Dim:
+    if isinstance(a, Unknown) or isinstance(b, Unknown) or b == 0:
+        return UNKNOWN
+    if isinstance(a, int) and isinstance(b, int):
+        return a % b
+    if b == 1 or _exact_quotient(a, b) is not None:
+        return 0
+    _, rest = _split_multiples(a, b)
+    if isinstance(rest, int) and isinstance(b, int):
+        return rest % b
+    return _atom(Func("%", (rest, b)))
+
+
+def _pow(a: Dim, b: Dim) -> Dim:
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return UNKNOWN
+    if isinstance(b, int):
+        if b < 0:
+            return UNKNOWN
+        if isinstance(a, int):
+            return a**b
+        if b <= 16:
+            out: int | Expr = 1
+            for _ in range(b):
+                out = _product(out, a)
+            return out
+        return _atom(Func("**", (a, b)))
+    if a in (0, 1):
+        return a if a == 1 else UNKNOWN
+    # a**(n + 3) = a**3 * a**n, so that 2 * 2**n and 2**(n + 1) are one thing
+    constant = dict(b.terms).get((), 0)
+    if isinstance(a, int) and constant > 0:
+        return a**constant * _pow(a, b - constant)
+    return _atom(Func("**", (a, b)))
+
+
+def _extremum(op: str, pick: Callable[[Iterable[int]], int], dims: tuple[Dim, ...]) -> Dim:
+    if any(isinstance(d, Unknown) for d in dims):
+        return UNKNOWN
+    flat: list[int | Expr] = []
+    for d in dims:
+        flat.extend(_flatten(op, d))
+    kept: list[int | Expr] = []
+    for d in flat:
+        for i, other in enumerate(kept):
+            difference = d - other
+            if isinstance(difference, int):
+                kept[i] = _sum(other, pick((difference, 0)))
+                break
+        else:
+            kept.append(d)
+    if len(kept) == 1:
+        return kept[0]
+    kept.sort(key=lambda d: (isinstance(d, int), str(d)))
+    return _atom(Func(op, tuple(kept)))
+
+
+def _flatten(op: str, dim: Dim) -> Iterator[int | Expr]:
+    assert not isinstance(dim, Unknown)
+    if isinstance(dim, Expr) and len(dim.terms) == 1:
+        monomial, c = dim.terms[0]
+        if c == 1 and len(monomial) == 1 and monomial[0][1] == 1:
+            atom = monomial[0][0]
+            if isinstance(atom, Func) and atom.op == op:
+                for a in atom.args:
+                    yield from _flatten(op, a)
+                return
+    yield dim
+
+
+def minimum(*dims: Dim) -> Dim:
+    """The smallest of the dims, folded where the order is known."""
+    return _extremum("min", min, dims)
+
+
+def maximum(*dims: Dim) -> Dim:
+    """The largest of the dims, folded where the order is known."""
+    return _extremum("max", max, dims)
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def variables(dim: Dim) -> frozenset[Var]:
+    """Every size variable that occurs in ``dim``."""
+    if not isinstance(dim, Expr):
+        return frozenset()
+    found: set[Var] = set()
+    for monomial, _ in dim.terms:
+        for atom, _power in monomial:
+            if isinstance(atom, Var):
+                found.add(atom)
+            else:
+                for a in atom.args:
+                    found |= variables(a)
+    return frozenset(found)
+
+
+def substitute(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim:
+    """``dim`` with variables replaced, in canonical form again. Variables that ``sizes`` lacks stay."""
+    if not isinstance(dim, Expr):
+        return dim
+    total: Dim = 0
+    for monomial, c in dim.terms:
+        term: Dim = c
+        for atom, power in monomial:
+            value: Dim
+            if isinstance(atom, Var):
+                value = sizes.get(atom, _atom(atom))
+            else:
+                value = _apply(atom.op, tuple(substitute(a, sizes) for a in atom.args))
+            term = term * value**power
+        total = total + term
+    return total
+
+
+def evaluate(dim: Dim, sizes: Mapping[Var, int]) -> int | None:
+    """The number that ``dim`` is for the given sizes; None where one is missing or nothing is known."""
+    value = substitute(dim, dict(sizes))
+    return value if isinstance(value, int) else None
+
+
+def _apply(op: str, args: tuple[Dim, ...]) -> Dim:
+    match op:
+        case "//":
+            return _floordiv(*args)
+        case "%":
+            return _mod(*args)
+        case "**":
+            return _pow(*args)
+        case "min":
+            return minimum(*args)
+        case _:
+            return maximum(*args)
+
+
+# -- comparing: yes, no, can't tell ------------------------------------------------------------------------------------
+
+
+def equal(a: Dim, b: Dim) -> bool | None:
+    """Whether two dims are equal: True (for every size), False (not for every size), None (can't tell).
+
+    Variables stand for any size, so ``N`` and ``M`` are False: some sizes tell them apart. Where ``//`` or ``%``
+    occurs, the reader's charity applies: only sizes for which every division is exact count as a counter-example,
+    because ``view(B, T, H, D // H)`` says that its author expects ``H`` to divide ``D``.
+    """
+    if a is b or (type(a) is type(b) and not isinstance(a, Unknown) and a == b):
+        return not isinstance(a, Unknown) or None
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return None
+    difference = a - b
+    if isinstance(difference, int):
+        return difference == 0
+    assert isinstance(difference, Expr)
+    return _differs_somewhere(difference)
+
+
+@lru_cache(maxsize=4096)
+def _differs_somewhere(difference: Expr) -> bool | None:
+    """False if some admissible sizes make ``difference`` non-zero, None if none was found."""
+    found = [atom for monomial, _ in difference.terms for atom, _p in monomial]
+    if all(isinstance(atom, Var) for atom in found):
+        return False
+    divisions = list(_divisions(difference))
+    names = sorted(variables(difference), key=lambda v: v.sort_key)
+    for sizes in _samples(names, divisions):
+        if all(_is_exact(x, y, sizes) for x, y in divisions) and evaluate(difference, sizes) not in (0, None):
+            return False
+    return None
+
+
+def _divisions(dim: Dim) -> Iterator[tuple[Dim, Dim]]:
+    if isinstance(dim, Expr):
+        for monomial, _ in dim.terms:
+            for atom, _p in monomial:
+                if isinstance(atom, Func):
+                    if atom.op in ("//", "%"):
+                        yield atom.args[0], atom.args[1]
+                    for a in atom.args:
+                        yield from _divisions(a)
+
+
+def _is_exact(x: Dim, y: Dim, sizes: Mapping[Var, int]) -> bool:
+    top, bottom = evaluate(x, sizes), evaluate(y, sizes)
+    return top is not None and bool(bottom) and bottom is not None and top > 0 and top % bottom == 0
+
+
+def _samples(names: list[Var], divisions: list[tuple[Dim, Dim]]) -> Iterator[dict[Var, int]]:
+    """Sizes to try: small pairwise different ones first, then multiples, so that exact divisions occur."""
+    pools = (range(1, 14), (4, 6, 8, 9, 12, 16, 24, 36, 48, 60, 64, 96, 120, 144))
+    for pool in pools:
+        for count, values in enumerate(product(pool, repeat=len(names))):
+            if count > 3000:
+                break
+            yield dict(zip(names, values, strict=True))
+
+
+def at_least(a: Dim, b: Dim) -> bool | None:
+    """Whether ``a >= b``: True for every size, False for none, None when it depends or can't be told."""
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return None
+    difference = a - b
+    if isinstance(difference, int):
+        return difference >= 0
+    assert isinstance(difference, Expr)
+    low = 0  # the smallest value, with every atom at its least: variables are at least 1, other atoms at least 0
+    high_known = True
+    for monomial, c in difference.terms:
+        least = 1 if all(isinstance(atom, Var) for atom, _ in monomial) else 0
+        if c > 0:
+            low += c * least
+            high_known = high_known and not monomial
+        else:
+            low = low + c if not monomial else -(10**9)
+    if low >= 0:
+        return True
+    negated = -difference
+    if high_known and isinstance(negated, Expr):
+        high = -sum(c * (1 if all(isinstance(a, Var) for a, _ in m) else 0) if m else c for m, c in negated.terms)
+        if high < 0:
+            return False
+    return None
