@@ -16,7 +16,21 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import Final, TypeAlias, Union, final
 
-__all__ = ["UNKNOWN", "Dim", "Expr", "Unknown", "Var", "at_least", "equal", "evaluate", "maximum", "minimum", "substitute", "var", "variables"]
+__all__ = [
+    "UNKNOWN",
+    "Dim",
+    "Expr",
+    "Unknown",
+    "Var",
+    "at_least",
+    "equal",
+    "evaluate",
+    "maximum",
+    "minimum",
+    "substitute",
+    "var",
+    "variables",
+]
 
 
 @final
@@ -67,6 +81,7 @@ class Var:
 
     @property
     def sort_key(self) -> tuple[int, str, str]:
+        """The place in the canonical order: variables by name, before functions."""
         return (0, self.name, self.scope)
 
 
@@ -85,6 +100,7 @@ class Func:
 
     @property
     def sort_key(self) -> tuple[int, str, str]:
+        """The place in the canonical order: after variables, by operator and text."""
         return (1, self.op, str(self))
 
 
@@ -175,7 +191,11 @@ def _term_text(monomial: Monomial, coefficient: int) -> str:
     factors = [str(coefficient)] if coefficient != 1 or not monomial else []
     for atom, power in monomial:
         text = str(atom)
-        if isinstance(atom, Func) and atom.op not in ("min", "max") and (len(monomial) > 1 or coefficient != 1 or power != 1):
+        if (
+            isinstance(atom, Func)
+            and atom.op not in ("min", "max")
+            and (len(monomial) > 1 or coefficient != 1 or power != 1)
+        ):
             text = f"({text})"
         factors.append(text if power == 1 else f"{text}**{power}")
     return "*".join(factors)
@@ -404,7 +424,8 @@ def _pow(a: Dim, b: Dim) -> Dim:
         if b < 0:
             return UNKNOWN
         if isinstance(a, int):
-            return a**b
+            power: int = a**b
+            return power
         if b <= 16:
             out: int | Expr = 1
             for _ in range(b):
@@ -416,7 +437,8 @@ def _pow(a: Dim, b: Dim) -> Dim:
     # a**(n + 3) = a**3 * a**n, so that 2 * 2**n and 2**(n + 1) are one thing
     constant = dict(b.terms).get((), 0)
     if isinstance(a, int) and constant > 0:
-        return a**constant * _pow(a, b - constant)
+        factor: int = a**constant
+        return factor * _pow(a, b - constant)
     return _atom(Func("**", (a, b)))
 
 

@@ -32,7 +32,9 @@ def parse_dim(text: str, resolve: Resolve = var) -> Dim:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError) as e:
-        raise DimSyntaxError(f'"{text}" is not a dim expression; write integers, names and + - * // % ** min max') from e
+        raise DimSyntaxError(
+            f'"{text}" is not a dim expression; write integers, names and + - * // % ** min max'
+        ) from e
     return _read(tree, text, resolve)
 
 
@@ -60,9 +62,9 @@ def _read(node: ast.expr, text: str, resolve: Resolve) -> Dim:
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
             if isinstance(operator, ast.FloorDiv | ast.Mod) and isinstance(right, ast.Constant) and right.value == 0:
                 raise DimSyntaxError(f'"{text}" divides by zero')
-            if isinstance(operator, ast.Pow) and isinstance(right, ast.Constant) and isinstance(right.value, int):
-                if right.value > 64:
-                    raise DimSyntaxError(f'"{text}" raises to the power of {right.value}; no size is that large')
+            exponent = right.value if isinstance(operator, ast.Pow) and isinstance(right, ast.Constant) else None
+            if isinstance(exponent, int) and exponent > 64:
+                raise DimSyntaxError(f'"{text}" raises to the power of {exponent}; no size is that large')
             return _OPERATORS[type(operator)](_read(left, text, resolve), _read(right, text, resolve))
         case ast.BinOp(op=ast.Div()):
             raise DimSyntaxError(f'"{text}" divides with "/", which gives a float; sizes divide with "//"')
@@ -70,7 +72,9 @@ def _read(node: ast.expr, text: str, resolve: Resolve) -> Dim:
             return _FUNCTIONS[name](*(_read(a, text, resolve) for a in args))
         case _:
             pass
-    raise DimSyntaxError(f'"{ast.unparse(node)}" in "{text}" is not part of a dim; write integers, names and + - * // % ** min max')
+    raise DimSyntaxError(
+        f'"{ast.unparse(node)}" in "{text}" is not part of a dim; write integers, names and + - * // % ** min max'
+    )
 
 
 Kind: TypeAlias = Literal["dim", "any", "rest", "any_rest"]
@@ -132,7 +136,9 @@ def _axis(word: str, text: str) -> Axis:
     if body[0] == "-" and body[1:].isdigit():
         raise DimSyntaxError(f'"{word}" in "{text}" is negative; a size is 0 or more')
     if any(c in body for c in ",;"):
-        raise DimSyntaxError(f'"{word}" in "{text}": dims are separated by spaces, not by "{"," if "," in body else ";"}"')
+        raise DimSyntaxError(
+            f'"{word}" in "{text}": dims are separated by spaces, not by "{"," if "," in body else ";"}"'
+        )
     parse_dim(body.replace("{", "(").replace("}", ")"))
     return Axis("dim", body, broadcastable)
 

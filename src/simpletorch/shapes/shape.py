@@ -43,7 +43,9 @@ class Shape:
 
     def __post_init__(self) -> None:
         if sum(isinstance(i, Rest) for i in self.items) > 1:
-            raise ValueError(f"a shape can have only one variadic part, but ({', '.join(map(str, self.items))}) has several")
+            raise ValueError(
+                f"a shape can have only one variadic part, but ({', '.join(map(str, self.items))}) has several"
+            )
 
     @classmethod
     def of(cls, *items: Item) -> Shape:
@@ -155,7 +157,7 @@ ANY_SHAPE: Final = Shape((ANY_REST,))
 
 
 class BroadcastError(ValueError):
-    """Two dims that can't be broadcast: ``left`` and ``right``, at ``index`` counted from the right (-1 is the last)."""
+    """``left`` and ``right`` can't be broadcast, at dim ``index`` counted from the right (-1 is the last)."""
 
     def __init__(self, left: Dim, right: Dim, index: int) -> None:
         self.left, self.right, self.index = left, right, index
@@ -221,7 +223,13 @@ def same(a: Shape, b: Shape) -> bool | None:
         if a.rank != b.rank:
             return False
         pairs = list(zip(a.dims, b.dims, strict=True))
-    elif a.rest == b.rest and a.rest is not None and a.rest.name and len(a.head) == len(b.head) and len(a.tail) == len(b.tail):
+    elif (
+        a.rest == b.rest
+        and a.rest is not None
+        and a.rest.name
+        and len(a.head) == len(b.head)
+        and len(a.tail) == len(b.tail)
+    ):
         pairs = [*zip(a.head, b.head, strict=True), *zip(a.tail, b.tail, strict=True)]
     else:
         if (a.is_exact and a.min_rank < b.min_rank) or (b.is_exact and b.min_rank < a.min_rank):

@@ -1,0 +1,151 @@
+"""Matrix products and the linear layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from simpletorch.rules.arguments import broadcast_shapes, same_dtype
+from simpletorch.rules.mismatch import Mismatch
+from simpletorch.rules.registry import ModuleRule, module, rule
+from simpletorch.rules.values import TensorType, Value
+from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, equal
+
+
+def _check_inner(left: str, a: Dim, right: str, b: Dim) -> None:
+    """The dims that a product sums over must be equal."""
+    if equal(a, b) is False:
+        raise Mismatch(
+            f"the inner dims differ: {left} has {a}, {right} has {b}"
+            + ("" if isinstance(a, int) and isinstance(b, int) else "; they are not equal for all sizes"),
+            expected=a,
+            got=b,
+        )
+
+
+def _need_rank(name: str, tensor: TensorType, rank: int) -> None:
+    found = tensor.shape.rank
+    if (found is not None and found != rank) or tensor.shape.min_rank > rank:
+        raise Mismatch(f"{name} must have {rank} dims, but it is {tensor.shape}", expected=rank, got=found)
+
+
+@rule("torch.matmul", "torch.linalg.matmul", "Tensor.matmul", "Tensor.__matmul__")
+def matmul(input: TensorType, other: TensorType) -> TensorType:
+    """``(*b, n, k) @ (*b, k, m) -> (*b, n, m)``; a vector on either side loses its dim"""
+    dtype = same_dtype(("input", input), ("other", other))
+    a, b = input.shape, other.shape
+    for name, shape in (("input", a), ("other", b)):
+        if shape.rank == 0:
+            raise Mismatch(f"{name} is 0-dim; a product needs at least 1 dim", hint="use * for a scalar")
+    if b.rank == 1:
+        _check_inner("input", a.dim(-1), "other", b.dim(0))
+        return TensorType(a.drop_last(1), dtype)
+    if a.rank == 1:
+        if b.min_rank >= 2:
+            _check_inner("input", a.dim(0), "other", b.dim(-2))
+            return TensorType(Shape((*b.drop_last(2).items, b.dim(-1))), dtype)
+        return TensorType(ANY_SHAPE, dtype)
+    if a.min_rank < 2 or b.min_rank < 2:
+        return TensorType(_matmul_of_unknown_rank(a, b), dtype)
+    _check_inner("input", a.dim(-1), "other", b.dim(-2))
+    batch = broadcast_shapes(("the batch of input", a.drop_last(2)), ("the batch of other", b.drop_last(2)))
+    return TensorType(Shape((*batch.items, a.dim(-2), b.dim(-1))), dtype)
+
+
+def _matmul_of_unknown_rank(a: Shape, b: Shape) -> Shape:
+    if b.rank == 2:
+        _check_inner("input", a.dim(-1), "other", b.dim(0))
+        return Shape((*a.drop_last(1).items, b.dim(1)))
+    return ANY_SHAPE
+
+
+@rule("torch.mm", "Tensor.mm")
+def mm(input: TensorType, mat2: TensorType) -> TensorType:
+    """``(n, k) @ (k, m) -> (n, m)``"""
+    _need_rank("input", input, 2)
+    _need_rank("mat2", mat2, 2)
+    _check_inner("input", input.shape.dim(-1), "mat2", mat2.shape.dim(-2))
+    dtype = same_dtype(("input", input), ("mat2", mat2))
+    return TensorType(Shape.of(input.shape.dim(-2), mat2.shape.dim(-1)), dtype)
+
+
+def _features(value: Value) -> Dim:
+    return value if isinstance(value, int | Expr | Unknown) else UNKNOWN
+
+
+def check_size(name: str, value: Value, *, least: int = 1) -> None:
+    """A constructor's size argument must not be below ``least``."""
+    if isinstance(value, int) and value < least:
+        raise Mismatch(f"{name} is {value}, but it must be at least {least}", expected=least, got=value)
+
+
+@rule("torch.nn.functional.linear")
+def linear(input: TensorType, weight: TensorType, bias: Value = None) -> TensorType:
+    """``(*, in), weight (out, in) -> (*, out)``"""
+    operands = [("input", input), ("weight", weight)]
+    if isinstance(bias, TensorType):
+        operands.append(("bias", bias))
+    dtype = same_dtype(*operands)
+    if input.shape.rank == 0:
+        raise Mismatch("input is 0-dim; it needs at least 1 dim")
+    if weight.shape.rank == 1:
+        _check_inner("input", input.shape.dim(-1), "weight", weight.shape.dim(0))
+        return TensorType(input.shape.drop_last(1), dtype)
+    _need_rank("weight", weight, 2)
+    _check_inner("input", input.shape.dim(-1), "weight", weight.shape.dim(-1))
+    out = weight.shape.dim(-2)
+    if (
+        isinstance(bias, TensorType)
+        and bias.shape.rank == 1
+        and equal(bias.shape.dim(0), out) is False
+        and bias.shape.dim(0) != 1
+    ):
+        raise Mismatch(
+            f"bias has {bias.shape.dim(0)} features, but weight gives {out}",
+            expected=out,
+            got=bias.shape.dim(0),
+        )
+    return TensorType(Shape((*input.shape.drop_last(1).items, out)), dtype)
+
+
+@module("torch.nn.Linear")
+@dataclass(frozen=True)
+class Linear(ModuleRule):
+    """``(*, in_features) -> (*, out_features)``"""
+
+    in_features: Value
+    out_features: Value
+
+    def check(self) -> None:
+        check_size("in_features", self.in_features, least=0)
+        check_size("out_features", self.out_features, least=0)
+
+    def forward(self, input: TensorType) -> TensorType:
+        if input.dtype is not None and input.dtype.category in ("bool", "int"):
+            raise Mismatch(
+                f"input is {input.dtype}, but the weights are floats",
+                kind="dtype",
+                hint="input.float()",
+                got=input.dtype,
+            )
+        if input.shape.rank == 0:
+            raise Mismatch("input is 0-dim; it needs at least 1 dim")
+        last, wanted, out = input.shape.dim(-1), _features(self.in_features), _features(self.out_features)
+        if equal(last, wanted) is False:
+            raise Mismatch(
+                f"the last dim of input is {last}, but the layer takes {wanted} features",
+                hint=f"Linear({last}, {out}) would fit",
+                expected=wanted,
+                got=last,
+            )
+        return TensorType(Shape((*input.shape.drop_last(1).items, out)), input.dtype)
+
+    def attributes(self) -> Mapping[str, Value]:
+        out, features = _features(self.out_features), _features(self.in_features)
+        return {
+            "weight": TensorType(Shape.of(out, features), is_parameter=True),
+            "bias": TensorType(Shape.of(out), is_parameter=True),
+        }
+
+
+__all__ = ["Linear", "check_size", "linear", "matmul", "mm"]

@@ -1,0 +1,60 @@
+"""Why an operation refuses its operands. A rule raises a short reason; the border adds operation and operands once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+__all__ = ["CannotTell", "Kind", "Mismatch", "Report"]
+
+Kind: TypeAlias = Literal["shape", "dtype", "device", "broadcast"]
+
+
+class Mismatch(Exception):
+    """Raised by a rule: what doesn't fit, in a short sentence without the operation's name.
+
+    Args:
+        reason: what is wrong, naming parameters as torch does: ``"the last dim of input is 128, not 100"``.
+        kind: "shape", "dtype", "device", or "broadcast" for what torch accepts but is likely a mistake.
+        hint: what would be right, as an imperative or as code: ``"Linear(128, 10) would fit"``.
+        expected, got: the two things that differ, for programs.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        kind: Kind = "shape",
+        hint: str | None = None,
+        expected: object = None,
+        got: object = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason, self.kind, self.hint, self.expected, self.got = reason, kind, hint, expected, got
+
+
+class CannotTell(Exception):
+    """Raised by a rule when the operands are not known well enough to say anything about the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A mismatch with its context: the operation and its operands by the names of torch's parameters."""
+
+    op: str
+    kind: Kind
+    reason: str
+    operands: Mapping[str, object] = field(default_factory=dict)
+    hint: str | None = None
+    expected: object = None
+    got: object = None
+
+    @property
+    def text(self) -> str:
+        """One line: operation, reason, operands, hint."""
+        operands = ", ".join(f"{name}: {value}" for name, value in self.operands.items())
+        out = f"{self.op}: {self.reason}"
+        if operands:
+            out += f" [{operands}]"
+        return out

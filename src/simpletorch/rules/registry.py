@@ -1,0 +1,231 @@
+"""The table of rules: an operation's public torch name leads to the one function that knows its shapes and dtypes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, ClassVar, Final, TypeVar
+
+from simpletorch.rules.mismatch import CannotTell, Mismatch, Report
+from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Device, Named, TensorType, Value
+
+__all__ = ["MODULES", "RULES", "ModuleRule", "Rule", "infer", "infer_module", "module", "new_module", "rule"]
+
+R = TypeVar("R", bound=Callable[..., Any])
+M = TypeVar("M", bound="type[ModuleRule]")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One operation: its names, and the pure function that computes the result's type."""
+
+    names: tuple[str, ...]
+    function: Callable[..., Value]
+    moves: bool = False  # whether operands may be on different devices: creation, .to(), indexing
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The parameters, named as torch names them."""
+        return inspect.signature(self.function)
+
+    @cached_property
+    def tensor_parameters(self) -> frozenset[str]:
+        """The parameters that must be tensors: an unknown argument is taken to be an unknown tensor there."""
+        return frozenset(
+            name for name, p in self.signature.parameters.items() if p.annotation in ("TensorType", TensorType)
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The shape rule in one line: the first line of the function's docstring."""
+        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+
+
+RULES: Final[dict[str, Rule]] = {}
+MODULES: Final[dict[str, type[ModuleRule]]] = {}
+
+
+def rule(*names: str, moves: bool = False) -> Callable[[R], R]:
+    """Register a rule under public torch names: ``"torch.cat"``, ``"Tensor.view"``, ``"torch.nn.functional.relu"``.
+
+    The function's parameters have torch's names and defaults. It gets values (see `values`), answers a value,
+    raises `Mismatch` with a short reason, or `CannotTell`. A parameter annotated ``TensorType`` is always a tensor.
+    Devices are seen to here: operands must agree, and the result is where they are, unless the rule ``moves`` data.
+    """
+
+    def register(function: R) -> R:
+        entry = Rule(names, function, moves)
+        for name in names:
+            if name in RULES:
+                raise ValueError(f"two rules for {name}")
+            RULES[name] = entry
+        return function
+
+    return register
+
+
+@dataclass(frozen=True)
+class ModuleRule:
+    """A ``torch.nn`` module class: its fields are the constructor arguments that decide shapes, under torch's names.
+
+    The fields are, in this order, the type parameters that the class has for the checker. A field's value is `ANYTHING`
+    where it isn't known.
+    """
+
+    names: ClassVar[tuple[str, ...]] = ()
+
+    def check(self) -> None:
+        """Raise `Mismatch` for arguments with which torch refuses to build the module."""
+
+    def forward(self, input: TensorType) -> Value:
+        """The rule of ``forward``; subclasses declare their own parameters."""
+        raise CannotTell
+
+    def attributes(self) -> Mapping[str, Value]:
+        """The types of parameters and buffers, such as ``weight``."""
+        return {}
+
+    def __str__(self) -> str:
+        """The module as a user would write it, with the arguments that decide shapes and differ from the defaults."""
+        shown: list[str] = []
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value == f.default and type(value) is type(f.default):
+                continue
+            text = "?" if value is ANYTHING else repr(value) if isinstance(value, str) else str(value)
+            positional = len(shown) < 3 and not any("=" in s for s in shown) and f is fields(self)[len(shown)]
+            shown.append(text if positional else f"{f.name}={text}")
+        return f"{type(self).names[0].rpartition('.')[2]}({', '.join(shown)})"
+
+
+def module(*names: str) -> Callable[[M], M]:
+    """Register a `ModuleRule` under its public names: ``"torch.nn.Linear"``."""
+
+    def register(cls: M) -> M:
+        cls.names = names
+        for name in names:
+            if name in MODULES:
+                raise ValueError(f"two module rules for {name}")
+            MODULES[name] = cls
+        return cls
+
+    return register
+
+
+def _bind(entry: Rule, args: Sequence[Value], kwargs: Mapping[str, Value]) -> inspect.BoundArguments:
+    """The arguments by torch's parameter names; where a tensor must stand, "not known" becomes an unknown tensor."""
+    try:
+        bound = entry.signature.bind(*args, **kwargs)
+    except TypeError as e:
+        raise CannotTell from e
+    for name in entry.tensor_parameters & bound.arguments.keys():
+        value = bound.arguments[name]
+        if value is ANYTHING:
+            bound.arguments[name] = ANY_TENSOR
+        elif not isinstance(value, TensorType):
+            raise CannotTell
+    return bound
+
+
+def _operands(arguments: Mapping[str, Value]) -> dict[str, TensorType]:
+    """The tensors among the arguments, by parameter name; those in a list by name and place."""
+    found: dict[str, TensorType] = {}
+    for name, value in arguments.items():
+        if isinstance(value, TensorType):
+            found[name] = value
+        elif isinstance(value, tuple):
+            found.update({f"{name}[{i}]": v for i, v in enumerate(value) if isinstance(v, TensorType)})
+    return found
+
+
+def _common_device(operands: Mapping[str, TensorType]) -> Device | None:
+    """The one device that all operands are on, as far as stated. A CPU tensor that may be 0-dim fits everywhere.
+
+    Raises:
+        Mismatch: two operands are on different devices for sure.
+    """
+    found: tuple[str, Device] | None = None
+    for name, value in operands.items():
+        if value.device is None or (value.device.type == "cpu" and value.shape.min_rank == 0):
+            continue
+        if found is None:
+            found = name, value.device
+        elif not found[1].agrees(value.device):
+            raise Mismatch(
+                f"{found[0]} is on {found[1]}, but {name} is on {value.device}",
+                kind="device",
+                hint=f"move one of them: {name}.to({str(found[1])!r})",
+                expected=found[1],
+                got=value.device,
+            )
+    return None if found is None else found[1]
+
+
+def _finish(result: Value, device: Device | None) -> Value:
+    """A result is never itself a parameter, and is where its operands are unless the rule says otherwise."""
+    if isinstance(result, TensorType):
+        if result.is_parameter or (result.device is None and device is not None):
+            return replace(result, is_parameter=False, device=result.device or device)
+        return result
+    if isinstance(result, tuple):
+        return tuple(_finish(r, device) for r in result)
+    if isinstance(result, Named):
+        return Named(result.type_name, tuple((k, _finish(v, device)) for k, v in result.fields))
+    return result
+
+
+def _call(entry: Rule, op: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value | Report:
+    """The border of every rule: binds, asks, and turns a reason into a report with the operation and operands."""
+    try:
+        bound = _bind(entry, args, kwargs)
+    except CannotTell:
+        return ANYTHING
+    operands = _operands(bound.arguments)
+    try:
+        device = None if entry.moves else _common_device(operands)
+        return _finish(entry.function(*bound.args, **bound.kwargs), device)
+    except CannotTell:
+        return ANYTHING
+    except Mismatch as m:
+        known = {k: v for k, v in operands.items() if v != ANY_TENSOR}
+        return Report(op, m.kind, m.reason, known, m.hint, m.expected, m.got)
+
+
+def infer(name: str, args: Sequence[Value] = (), kwargs: Mapping[str, Value] | None = None) -> Value | Report:
+    """What ``name(*args, **kwargs)`` gives: a value, a `Report` of what doesn't fit, or `ANYTHING`."""
+    entry = RULES.get(name)
+    if entry is None:
+        return ANYTHING
+    given = dict(kwargs or {})
+    out = given.pop("out", None)
+    result = _call(entry, name.rpartition(".")[2], args, given)
+    return out if isinstance(out, TensorType) and isinstance(result, TensorType) else result
+
+
+def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report | None:
+    """The module that the constructor ``name`` builds from arguments by name (those that decide no shape are ignored).
+
+    None if there is no rule for the class or a needed argument is missing.
+    """
+    cls = MODULES.get(name)
+    if cls is None:
+        return None
+    own = {f.name for f in fields(cls)}
+    try:
+        built = cls(**{k: v for k, v in arguments.items() if k in own})
+    except TypeError:
+        return None
+    try:
+        built.check()
+    except CannotTell:
+        pass
+    except Mismatch as m:
+        return Report(name.rpartition(".")[2], m.kind, m.reason, {}, m.hint, m.expected, m.got)
+    return built
+
+
+def infer_module(self: ModuleRule, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value | Report:
+    """What calling the module gives: a value, a `Report`, or `ANYTHING`."""
+    return _call(Rule(type(self).names, self.forward), str(self), args, kwargs or {})
