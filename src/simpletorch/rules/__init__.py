@@ -1,12 +1,17 @@
 """One small pure function per torch operation: shapes and dtypes in, shape and dtype out, or a `Mismatch`.
 
-Importing this package loads every family, so that the table is complete.
+Importing this package loads every family (every module in this folder), so that the table is complete.
 """
 
-from simpletorch.rules import matmul
+from importlib import import_module
+from pkgutil import iter_modules
+
 from simpletorch.rules.mismatch import CannotTell, Mismatch, Report
 from simpletorch.rules.registry import MODULES, RULES, ModuleRule, Rule, infer, infer_module, new_module
 from simpletorch.rules.values import ANYTHING, Device, Named, Scalar, TensorType, Value, tensor
+
+for _family in iter_modules(__path__):
+    import_module(f"{__name__}.{_family.name}")
 
 __all__ = [
     "ANYTHING",
@@ -24,7 +29,6 @@ __all__ = [
     "Value",
     "infer",
     "infer_module",
-    "matmul",
     "new_module",
     "tensor",
 ]
