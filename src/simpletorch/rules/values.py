@@ -102,7 +102,10 @@ class Named:
     fields: tuple[tuple[str, Value], ...]
 
 
-Value: TypeAlias = "TensorType | Dim | bool | float | complex | str | None | slice | tuple[Value, ...] | Named | Scalar | DType | Device | Anything"
+Value: TypeAlias = (
+    "TensorType | Dim | bool | float | complex | str | slice | tuple[Value, ...]"
+    " | Named | Scalar | DType | Device | Anything | None"
+)
 
 
 def tensor(*items: Item, dtype: DType | None = None, device: Device | None = None) -> TensorType:
