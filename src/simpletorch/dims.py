@@ -1,0 +1,88 @@
+"""Sizes as types: `Dim`, and ready-made type variables for annotations. Importing this module loads no torch.
+
+``B T C D …`` are ordinary `TypeVar`s and ``Batch``, ``Rest`` ordinary `TypeVarTuple`s; define your own for other names::
+
+    def scores(q: Tensor[Float32, *Batch, T, D], k: Tensor[Float32, *Batch, S, D]) -> Tensor[Float32, *Batch, T, S]: ...
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple
+
+__all__ = [
+    "B",
+    "Batch",
+    "C",
+    "D",
+    "Dim",
+    "E",
+    "F",
+    "G",
+    "H",
+    "I",
+    "K",
+    "L",
+    "M",
+    "N",
+    "O",
+    "P",
+    "Q",
+    "Rest",
+    "S",
+    "T",
+    "V",
+    "W",
+]
+
+B = TypeVar("B")
+T = TypeVar("T")
+C = TypeVar("C")
+D = TypeVar("D")
+E = TypeVar("E")
+F = TypeVar("F")
+G = TypeVar("G")
+H = TypeVar("H")
+I = TypeVar("I")  # noqa: E741 - the usual letter for an input size
+K = TypeVar("K")
+L = TypeVar("L")
+M = TypeVar("M")
+N = TypeVar("N")
+O = TypeVar("O")  # noqa: E741 - the usual letter for an output size
+P = TypeVar("P")
+Q = TypeVar("Q")
+S = TypeVar("S")
+V = TypeVar("V")
+W = TypeVar("W")
+Batch = TypeVarTuple("Batch")
+Rest = TypeVarTuple("Rest")
+
+_Size = TypeVar("_Size", covariant=True)
+
+if TYPE_CHECKING:
+
+    class Dim(int, Generic[_Size]):
+        """An `int` whose size the checker knows: ``def __init__(self, n: Dim[N])``.
+
+        For the checker it is a subclass of int whose arithmetic the mypy plugin follows: with ``n: Dim[N]``,
+        ``2 * n`` is a ``Dim["2*N"]``. At run time sizes are plain ints: ``Dim[N]`` in an annotation accepts an int
+        that is not a bool and binds ``N``, so that the int and the tensors of one checked call must agree.
+        """
+
+        def __add__(self, value: int, /) -> int: ...
+        def __radd__(self, value: int, /) -> int: ...
+        def __sub__(self, value: int, /) -> int: ...
+        def __rsub__(self, value: int, /) -> int: ...
+        def __mul__(self, value: int, /) -> int: ...
+        def __rmul__(self, value: int, /) -> int: ...
+        def __floordiv__(self, value: int, /) -> int: ...
+        def __rfloordiv__(self, value: int, /) -> int: ...
+        def __mod__(self, value: int, /) -> int: ...
+        def __rmod__(self, value: int, /) -> int: ...
+        def __pow__(self, value: int, mod: None = None, /) -> Any: ...  # type: ignore[override]
+        def __rpow__(self, value: int, mod: None = None, /) -> Any: ...  # type: ignore[misc]
+        def __neg__(self) -> int: ...
+
+else:
+
+    class Dim:
+        """Filled in below."""
