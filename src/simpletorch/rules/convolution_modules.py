@@ -1,0 +1,320 @@
+"""The convolution layers of ``torch.nn``, their transposed and their lazy variants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import ClassVar, Final
+
+from simpletorch.rules.convolution import check_groups, check_padding_string, slide, spread, window
+from simpletorch.rules.mismatch import Mismatch
+from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.spatial import as_dim, check_at_least, need_float, per_dim, split_spatial
+from simpletorch.rules.values import ANYTHING, TensorType, Value
+from simpletorch.shapes import UNKNOWN, Dim, Shape, at_least
+
+_PADDING_MODES: Final = ("zeros", "reflect", "replicate", "circular")
+
+
+def flagged_bias(flag: Value, size: Dim) -> Value:
+    """The attribute ``bias`` of a layer that takes ``bias=`` as a flag."""
+    if isinstance(flag, bool):
+        return TensorType(Shape.of(size), is_parameter=True) if flag else None
+    return ANYTHING
+
+
+def _check_constructor(in_channels: Value, out_channels: Value, groups: Value, kernel_size: Value) -> None:
+    check_at_least("groups", (as_dim(groups),), 1)
+    for name, value in (("in_channels", in_channels), ("out_channels", out_channels)):
+        check_at_least(name, (as_dim(value),), 0)
+        check_groups(name, as_dim(value), as_dim(groups))
+    sizes = kernel_size if isinstance(kernel_size, tuple) else (kernel_size,)
+    check_at_least("kernel_size", tuple(as_dim(v) for v in sizes), 0, kernel_size)
+
+
+@dataclass(frozen=True)
+class _Conv(ModuleRule):
+    """``(N, in_channels, *spatial) -> (N, out_channels, *window(spatial))``"""
+
+    spatial_dims: ClassVar[int]
+
+    in_channels: Value
+    out_channels: Value
+    kernel_size: Value
+    stride: Value = 1
+    padding: Value = 0
+    dilation: Value = 1
+    groups: Value = 1
+    bias: Value = True
+    padding_mode: Value = "zeros"
+
+    def check(self) -> None:
+        _check_constructor(self.in_channels, self.out_channels, self.groups, self.kernel_size)
+        if isinstance(self.padding_mode, str) and self.padding_mode not in _PADDING_MODES:
+            raise Mismatch(
+                f"padding_mode is {self.padding_mode!r}, but it must be one of {', '.join(map(repr, _PADDING_MODES))}",
+                expected=_PADDING_MODES,
+                got=self.padding_mode,
+            )
+        if isinstance(self.padding, str):
+            check_padding_string(self.padding, self.stride, per_dim("stride", self.stride, self.spatial_dims))
+
+    def forward(self, input: TensorType) -> TensorType:
+        need_float(input)
+        count = self.spatial_dims
+        kernel = per_dim("kernel_size", self.kernel_size, count)
+        slid = window(count, kernel, self.stride, self.padding, self.dilation)
+        shape = slide(input, as_dim(self.in_channels), "the layer takes", as_dim(self.out_channels), slid)
+        if slid.padding is not None and self.padding_mode in ("reflect", "circular"):
+            _check_padding_fits(self.padding_mode, slid.padding, input.shape.last(count))
+        return TensorType(shape, input.dtype)
+
+    def attributes(self) -> Mapping[str, Value]:
+        out = as_dim(self.out_channels)
+        kernel = per_dim("kernel_size", self.kernel_size, self.spatial_dims)
+        weight = Shape.of(out, as_dim(self.in_channels) // as_dim(self.groups), *kernel)
+        return {"weight": TensorType(weight, is_parameter=True), "bias": flagged_bias(self.bias, out)}
+
+
+def _check_padding_fits(mode: Value, both_sides: tuple[Dim, ...], sizes: tuple[Dim, ...]) -> None:
+    """Reflection needs more than the padding, wrapping around at least as much."""
+    for total, size in zip(both_sides, sizes, strict=True):
+        if at_least(2 * size, total + 2 * (mode == "reflect")) is False:
+            raise Mismatch(
+                f"padding_mode={mode!r} can't pad {total // 2} to a dim of size {size}", expected=total // 2, got=size
+            )
+
+
+@module("torch.nn.Conv1d")
+@dataclass(frozen=True)
+class Conv1d(_Conv):
+    """``(N, in_channels, L) -> (N, out_channels, (L + 2p - d(k - 1) - 1)//s + 1)``"""
+
+    spatial_dims = 1
+
+
+@module("torch.nn.Conv2d")
+@dataclass(frozen=True)
+class Conv2d(_Conv):
+    """``(N, in_channels, H, W) -> (N, out_channels, (H + 2p - d(k - 1) - 1)//s + 1, …)``"""
+
+    spatial_dims = 2
+
+
+@module("torch.nn.Conv3d")
+@dataclass(frozen=True)
+class Conv3d(_Conv):
+    """``(N, in_channels, D, H, W) -> (N, out_channels, (D + 2p - d(k - 1) - 1)//s + 1, …)``"""
+
+    spatial_dims = 3
+
+
+@dataclass(frozen=True)
+class _ConvTranspose(ModuleRule):
+    """``(N, in_channels, *spatial) -> (N, out_channels, *larger)``"""
+
+    spatial_dims: ClassVar[int]
+
+    in_channels: Value
+    out_channels: Value
+    kernel_size: Value
+    stride: Value = 1
+    padding: Value = 0
+    output_padding: Value = 0
+    groups: Value = 1
+    bias: Value = True
+    dilation: Value = 1
+    padding_mode: Value = "zeros"
+
+    def check(self) -> None:
+        _check_constructor(self.in_channels, self.out_channels, self.groups, self.kernel_size)
+        if isinstance(self.padding_mode, str) and self.padding_mode != "zeros":
+            raise Mismatch(
+                f"padding_mode is {self.padding_mode!r}, but a transposed convolution takes only 'zeros'",
+                expected="zeros",
+                got=self.padding_mode,
+            )
+
+    def forward(self, input: TensorType, output_size: Value = None) -> TensorType:
+        need_float(input)
+        count = self.spatial_dims
+        kernel = per_dim("kernel_size", self.kernel_size, count)
+        slid = window(count, kernel, self.stride, self.padding, self.dilation, strings=False)
+        extra = per_dim("output_padding", self.output_padding, count)
+        check_at_least("output_padding", extra, 0, self.output_padding)
+        wanted, out = as_dim(self.in_channels), as_dim(self.out_channels)
+        if output_size is None:
+            return TensorType(spread(input, wanted, "the layer takes", out, slid, extra), input.dtype)
+        least = spread(input, wanted, "the layer takes", out, slid, (0,) * count)
+        asked = _asked_sizes(output_size, least, slid.stride)
+        return TensorType(Shape((*least.drop_last(count).items, *asked)), input.dtype)
+
+    def attributes(self) -> Mapping[str, Value]:
+        out = as_dim(self.out_channels)
+        kernel = per_dim("kernel_size", self.kernel_size, self.spatial_dims)
+        weight = Shape.of(as_dim(self.in_channels), out // as_dim(self.groups), *kernel)
+        return {"weight": TensorType(weight, is_parameter=True), "bias": flagged_bias(self.bias, out)}
+
+
+def _asked_sizes(output_size: Value, least: Shape, stride: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    """The spatial sizes that ``output_size`` names: those, or those after N and C; each in reach of the stride."""
+    count = len(stride)
+    if not isinstance(output_size, tuple):
+        return (UNKNOWN,) * count
+    if len(output_size) not in (count, count + 1, count + 2):
+        raise Mismatch(
+            f"output_size has {len(output_size)} entries, but it must have {count}",
+            expected=count,
+            got=len(output_size),
+        )
+    asked = tuple(as_dim(v) for v in output_size[-count:])
+    for size, low, step in zip(asked, least.last(count), stride, strict=True):
+        if at_least(size, low) is False or at_least(size, low + step) is True:
+            raise Mismatch(
+                f"output_size {size} is out of reach; it must be in [{low}, {low + step - 1}]", expected=low, got=size
+            )
+    return asked
+
+
+@module("torch.nn.ConvTranspose1d")
+@dataclass(frozen=True)
+class ConvTranspose1d(_ConvTranspose):
+    """``(N, in_channels, L) -> (N, out_channels, (L - 1)s - 2p + d(k - 1) + output_padding + 1)``"""
+
+    spatial_dims = 1
+
+
+@module("torch.nn.ConvTranspose2d")
+@dataclass(frozen=True)
+class ConvTranspose2d(_ConvTranspose):
+    """``(N, in_channels, H, W) -> (N, out_channels, (H - 1)s - 2p + d(k - 1) + output_padding + 1, …)``"""
+
+    spatial_dims = 2
+
+
+@module("torch.nn.ConvTranspose3d")
+@dataclass(frozen=True)
+class ConvTranspose3d(_ConvTranspose):
+    """``(N, in_channels, D, H, W) -> (N, out_channels, (D - 1)s - 2p + d(k - 1) + output_padding + 1, …)``"""
+
+    spatial_dims = 3
+
+
+class _Lazy(ModuleRule):
+    """A layer that takes as many channels as its first input has."""
+
+    eager: ClassVar[type[_Conv | _ConvTranspose]]
+
+    def _built(self, channels: Dim = UNKNOWN) -> _Conv | _ConvTranspose:
+        return self.eager(in_channels=channels, **{f.name: getattr(self, f.name) for f in fields(self)})
+
+    def _fit(self, input: TensorType) -> _Conv | _ConvTranspose:
+        """The layer that the first input makes of this one."""
+        _, channels, _ = split_spatial(input, self.eager.spatial_dims)
+        layer = self._built(channels)
+        layer.check()
+        return layer
+
+    def check(self) -> None:
+        self._built().check()
+
+    def attributes(self) -> Mapping[str, Value]:
+        return self._built().attributes()
+
+
+@dataclass(frozen=True)
+class _LazyConv(_Lazy):
+    out_channels: Value
+    kernel_size: Value
+    stride: Value = 1
+    padding: Value = 0
+    dilation: Value = 1
+    groups: Value = 1
+    bias: Value = True
+    padding_mode: Value = "zeros"
+
+    def forward(self, input: TensorType) -> TensorType:
+        return self._fit(input).forward(input)
+
+
+@dataclass(frozen=True)
+class _LazyConvTranspose(_Lazy):
+    out_channels: Value
+    kernel_size: Value
+    stride: Value = 1
+    padding: Value = 0
+    output_padding: Value = 0
+    groups: Value = 1
+    bias: Value = True
+    dilation: Value = 1
+    padding_mode: Value = "zeros"
+
+    def forward(self, input: TensorType, output_size: Value = None) -> TensorType:
+        layer = self._fit(input)
+        assert isinstance(layer, _ConvTranspose)
+        return layer.forward(input, output_size)
+
+
+@module("torch.nn.LazyConv1d")
+@dataclass(frozen=True)
+class LazyConv1d(_LazyConv):
+    """``(N, C, L) -> (N, out_channels, …)`` as `Conv1d`, whatever C is"""
+
+    eager = Conv1d
+
+
+@module("torch.nn.LazyConv2d")
+@dataclass(frozen=True)
+class LazyConv2d(_LazyConv):
+    """``(N, C, H, W) -> (N, out_channels, …)`` as `Conv2d`, whatever C is"""
+
+    eager = Conv2d
+
+
+@module("torch.nn.LazyConv3d")
+@dataclass(frozen=True)
+class LazyConv3d(_LazyConv):
+    """``(N, C, D, H, W) -> (N, out_channels, …)`` as `Conv3d`, whatever C is"""
+
+    eager = Conv3d
+
+
+@module("torch.nn.LazyConvTranspose1d")
+@dataclass(frozen=True)
+class LazyConvTranspose1d(_LazyConvTranspose):
+    """``(N, C, L) -> (N, out_channels, …)`` as `ConvTranspose1d`, whatever C is"""
+
+    eager = ConvTranspose1d
+
+
+@module("torch.nn.LazyConvTranspose2d")
+@dataclass(frozen=True)
+class LazyConvTranspose2d(_LazyConvTranspose):
+    """``(N, C, H, W) -> (N, out_channels, …)`` as `ConvTranspose2d`, whatever C is"""
+
+    eager = ConvTranspose2d
+
+
+@module("torch.nn.LazyConvTranspose3d")
+@dataclass(frozen=True)
+class LazyConvTranspose3d(_LazyConvTranspose):
+    """``(N, C, D, H, W) -> (N, out_channels, …)`` as `ConvTranspose3d`, whatever C is"""
+
+    eager = ConvTranspose3d
+
+
+__all__ = [
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "flagged_bias",
+]
