@@ -1,0 +1,129 @@
+"""Conditions that operations put on their operands: each raises the `Mismatch` that says why one doesn't hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from simpletorch.rules.dtype import Category, DType
+from simpletorch.rules.mismatch import Mismatch
+from simpletorch.rules.values import TensorType, Value
+from simpletorch.shapes import Dim, Shape, equal, same
+
+__all__ = [
+    "dtype_or",
+    "need_categories",
+    "need_equal",
+    "need_float_or_complex",
+    "need_min_rank",
+    "need_nonempty",
+    "need_not_complex",
+    "need_rank",
+    "need_same_shape",
+    "need_square",
+    "unequal",
+]
+
+_CATEGORY_NAMES: Final[dict[Category, str]] = {
+    "bool": "Bool",
+    "int": "integer",
+    "float": "floating",
+    "complex": "complex",
+}
+
+
+def dtype_or(dtype: Value, default: DType | None) -> DType | None:
+    """The dtype that a ``dtype=`` argument asks for, ``default`` where it is None, None where it isn't known."""
+    if dtype is None:
+        return default
+    return dtype if isinstance(dtype, DType) else None
+
+
+def need_categories(name: str, dtype: DType | None, *allowed: Category, hint: str | None = None) -> None:
+    """The dtype called ``name`` must be of one of these categories."""
+    if dtype is None or dtype.category is None or dtype.category in allowed:
+        return
+    wanted = " or ".join(_CATEGORY_NAMES[c] for c in allowed)
+    raise Mismatch(f"{name} is {dtype}, but it must be {wanted}", kind="dtype", hint=hint, expected=allowed, got=dtype)
+
+
+def need_float_or_complex(name: str, tensor: TensorType) -> None:
+    """Ints and bools are refused."""
+    need_categories(name, tensor.dtype, "float", "complex", hint=f"{name}.float()")
+
+
+def need_not_complex(name: str, tensor: TensorType) -> None:
+    """What orders its elements refuses complex numbers."""
+    if tensor.dtype is not None and tensor.dtype.category == "complex":
+        raise Mismatch(
+            f"{name} is {tensor.dtype}, but complex numbers have no order",
+            kind="dtype",
+            hint=f"{name}.abs()",
+            got=tensor.dtype,
+        )
+
+
+def _plural(count: int) -> str:
+    return f"{count} dim" if count == 1 else f"{count} dims"
+
+
+def need_rank(name: str, tensor: TensorType, *ranks: int) -> None:
+    """The tensor must have one of these numbers of dims."""
+    shape = tensor.shape
+    if (shape.rank is not None and shape.rank not in ranks) or shape.min_rank > max(ranks):
+        wanted = " or ".join(map(str, ranks[:-1])) + (" or " if ranks[:-1] else "") + _plural(ranks[-1])
+        raise Mismatch(
+            f"{name} must have {wanted}, but it is {shape}",
+            expected=ranks[0] if len(ranks) == 1 else ranks,
+            got=shape.rank,
+        )
+
+
+def need_min_rank(name: str, tensor: TensorType, least: int) -> None:
+    """The tensor must have at least this many dims."""
+    rank = tensor.shape.rank
+    if rank is not None and rank < least:
+        raise Mismatch(
+            f"{name} must have at least {_plural(least)}, but it is {tensor.shape}", expected=least, got=rank
+        )
+
+
+def unequal(a: Dim, b: Dim) -> str:
+    """The end of a sentence about two dims that differ: nothing for numbers, the quantifier for symbols."""
+    return "" if isinstance(a, int) and isinstance(b, int) else "; they are not equal for all sizes"
+
+
+def need_equal(left: str, a: Dim, right: str, b: Dim, *, what: str) -> None:
+    """Two sizes must be equal; ``what`` says which ("the inner dims")."""
+    if equal(a, b) is False:
+        raise Mismatch(f"{what} differ: {left} has {a}, {right} has {b}{unequal(a, b)}", expected=a, got=b)
+
+
+def need_same_shape(left: str, a: Shape, right: str, b: Shape) -> None:
+    """Two shapes must be equal."""
+    if same(a, b) is False:
+        exact = a.is_literal and b.is_literal
+        raise Mismatch(
+            f"{left} is {a}, but {right} is {b}; they must be equal" + ("" if exact else " for all sizes"),
+            expected=a,
+            got=b,
+        )
+
+
+def need_square(name: str, shape: Shape) -> Dim:
+    """The last two dims must be equal; gives their size."""
+    rows, columns = shape.last(2)
+    if equal(rows, columns) is False:
+        raise Mismatch(
+            f"the matrices of {name} {shape} must be square, but they are {rows} by {columns}",
+            expected=rows,
+            got=columns,
+        )
+    return rows if isinstance(rows, int) or not isinstance(columns, int) else columns
+
+
+def need_nonempty(name: str, shape: Shape, dims: Sequence[int] | None) -> None:
+    """None of these dims (all where it is None) may have size 0: there would be nothing to choose from."""
+    for index in range(len(shape.items)) if dims is None else dims:
+        if index < len(shape.items) and shape.items[index] == 0:
+            raise Mismatch(f"dim {index} of {name} {shape} is empty; there is no element to choose", got=0)
