@@ -1,0 +1,252 @@
+"""Arithmetic of two operands, tensors or Python numbers: functions, methods, in-place forms and operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from simpletorch.rules.arguments import float_dtype, result_dtype, same_dtype
+from simpletorch.rules.dtype import BOOL, COMPLEX128, FLOAT64, DType
+from simpletorch.rules.mismatch import Mismatch
+from simpletorch.rules.pointwise import (
+    ALL_BUT_FLOAT,
+    ALL_BUT_INT,
+    COMPLEX_ONLY,
+    INTEGRAL,
+    check_dtypes,
+    common_shape,
+    functions_and_methods,
+    number_dtype,
+    operand,
+    updated,
+)
+from simpletorch.rules.registry import rule
+from simpletorch.rules.values import TensorType, Value
+
+BinaryDType = Callable[[Value, Value], "DType | None"]
+Binary = Callable[[Value, Value], TensorType]
+
+_NUMBERS_ONLY: Final = ("bool", "complex")  # what is refused: Bools and complex numbers
+
+
+def _double(input: Value, other: Value) -> DType | None:
+    found = result_dtype(input, other)
+    if found is None or found.order is None:
+        return None
+    return COMPLEX128 if found.category == "complex" else FLOAT64
+
+
+def binary(dtype: BinaryDType, refused: tuple[str, ...] = ()) -> Binary:
+    """The function of two operands whose result has the broadcast shape and this dtype."""
+
+    def compute(input: Value, other: Value) -> TensorType:
+        a, b = operand(input), operand(other)
+        shape = common_shape(input=a, other=b)
+        check_dtypes(refused, input=a, other=b)
+        return TensorType(shape, dtype(a, b))
+
+    return compute
+
+
+def register(
+    compute: Binary,
+    names: tuple[str, ...],
+    *,
+    reflected: tuple[str, ...] = (),
+    in_place: tuple[str, ...] = (),
+) -> None:
+    """Register a function of two operands, its ``__radd__`` forms and its in-place forms."""
+
+    @rule(*names)
+    def forward(input: Value, other: Value, **options: Value) -> TensorType:
+        """``(*a), (*b) -> (*broadcast(a, b))``"""
+        return compute(input, other)
+
+    if reflected:
+
+        @rule(*reflected)
+        def backward(input: Value, other: Value, **options: Value) -> TensorType:
+            """``(*b), (*a) -> (*broadcast(a, b))``, the operands exchanged"""
+            return compute(other, input)
+
+    if in_place:
+
+        @rule(*in_place)
+        def forward_(input: TensorType, other: Value, **options: Value) -> TensorType:
+            """``(*a), (*b) -> (*a)``, in place: b must broadcast to a"""
+            return updated(input, compute(input, other))
+
+
+def operators(*names: str) -> tuple[str, ...]:
+    """``"add"`` as ``Tensor.__add__``."""
+    return tuple(f"Tensor.__{n}__" for n in names)
+
+
+def _register_table() -> None:
+    for compute, names, operator in (
+        (binary(result_dtype), "add", "add"),
+        (binary(result_dtype), "mul multiply", "mul"),
+        (binary(result_dtype, _NUMBERS_ONLY), "remainder", "mod"),
+        (binary(result_dtype, _NUMBERS_ONLY), "fmod", ""),
+        (binary(result_dtype, _NUMBERS_ONLY), "floor_divide", "floordiv"),
+        (binary(float_dtype, COMPLEX_ONLY), "atan2 arctan2 copysign xlogy", ""),
+        (binary(result_dtype, ALL_BUT_FLOAT), "hypot nextafter", ""),
+        (binary(result_dtype, ALL_BUT_INT), "gcd lcm", ""),
+        (binary(float_dtype, ALL_BUT_FLOAT), "igamma igammac", ""),
+        (binary(float_dtype), "ldexp", ""),
+        (binary(_double), "float_power", ""),
+        (subtract, "sub subtract", "sub"),
+        (power, "pow", "pow"),
+    ):
+        register(
+            compute,
+            (*functions_and_methods(names), *(operators(operator) if operator else ())),
+            reflected=operators(f"r{operator}") if operator else (),
+            in_place=(
+                *functions_and_methods(names, in_place=True),
+                *(operators(f"i{operator}") if operator else ()),
+            ),
+        )
+    for compute, names in (
+        (binary(result_dtype, COMPLEX_ONLY), "maximum minimum fmax fmin"),
+        (binary(result_dtype, INTEGRAL), "logaddexp"),
+        (binary(result_dtype, ALL_BUT_FLOAT), "logaddexp2"),
+    ):
+        register(compute, functions_and_methods(names))
+    register(binary(float_dtype, COMPLEX_ONLY), _special(_POLYNOMIALS))
+    register(binary(float_dtype, ALL_BUT_FLOAT), _special("gammainc gammaincc"))
+    register(lambda input, other: subtract(other, input), ("torch.rsub",))
+
+
+def subtract(input: Value, other: Value) -> TensorType:
+    """Subtraction, which torch refuses for Bools, Python's included."""
+    a, b = operand(input), operand(other)
+    shape = common_shape(input=a, other=b)
+    for name, value in (("input", a), ("other", b)):
+        if number_dtype(value) == BOOL:
+            raise Mismatch(
+                f"{name} is Bool, which can't be subtracted",
+                kind="dtype",
+                hint="~mask negates and a ^ b compares; otherwise cast with .int() or .float()",
+                got=BOOL,
+            )
+    return TensorType(shape, result_dtype(a, b))
+
+
+def power(input: Value, exponent: Value) -> TensorType:
+    """Powers: ints have none that are negative."""
+    a, b = operand(input), operand(exponent)
+    shape = common_shape(input=a, exponent=b)
+    dtype = result_dtype(a, b)
+    if isinstance(a, TensorType) and isinstance(b, int) and b < 0 and dtype is not None and dtype.category == "int":
+        raise Mismatch(
+            f"input is {dtype} and exponent is {b}; integers have no negative powers",
+            kind="dtype",
+            hint="input.float()",
+            got=dtype,
+        )
+    # two Bools have no dtype that the CPU, CUDA and meta agree on
+    return TensorType(shape, None if dtype == BOOL else dtype)
+
+
+def _special(names: str) -> tuple[str, ...]:
+    return tuple(f"torch.special.{n}" for n in names.split())
+
+
+_POLYNOMIALS: Final = "xlogy xlog1py zeta " + " ".join(
+    f"{kind}"
+    for kind in (
+        *(f"{shift}chebyshev_polynomial_{letter}" for shift in ("", "shifted_") for letter in "tuvw"),
+        "hermite_polynomial_h",
+        "hermite_polynomial_he",
+        "laguerre_polynomial_l",
+        "legendre_polynomial_p",
+    )
+)
+_register_table()
+
+
+def _divide(input: Value, other: Value, rounding_mode: Value) -> TensorType:
+    a, b = operand(input), operand(other)
+    shape = common_shape(input=a, other=b)
+    if rounding_mode is None:
+        return TensorType(shape, float_dtype(a, b))
+    if isinstance(rounding_mode, str):
+        check_dtypes(_NUMBERS_ONLY, input=a, other=b)
+        return TensorType(shape, result_dtype(a, b))
+    exact, rounded = float_dtype(a, b), result_dtype(a, b)
+    return TensorType(shape, exact if exact == rounded else None)
+
+
+@rule(*functions_and_methods("div divide true_divide"), "Tensor.__truediv__", "Tensor.__div__")
+def div(input: Value, other: Value, *, rounding_mode: Value = None) -> TensorType:
+    """``(*a), (*b) -> (*broadcast(a, b))``; ints give floats unless they are rounded"""
+    return _divide(input, other, rounding_mode)
+
+
+@rule("Tensor.__rtruediv__", "Tensor.__rdiv__")
+def rdiv(input: Value, other: Value) -> TensorType:
+    """``(*b), (*a) -> (*broadcast(a, b))``, the operands exchanged"""
+    return _divide(other, input, None)
+
+
+@rule(*functions_and_methods("div divide true_divide", in_place=True), "Tensor.__itruediv__", "Tensor.__idiv__")
+def div_(input: TensorType, other: Value, *, rounding_mode: Value = None) -> TensorType:
+    """``(*a), (*b) -> (*a)``, in place: b must broadcast to a"""
+    return updated(input, _divide(input, other, rounding_mode))
+
+
+@rule("torch.heaviside", "Tensor.heaviside")
+def heaviside(input: TensorType, values: TensorType) -> TensorType:
+    """``(*a), (*b) -> (*broadcast(a, b))``"""
+    dtype = same_dtype(("input", input), ("values", values))
+    check_dtypes(COMPLEX_ONLY, input=input, values=values)
+    return TensorType(common_shape(input=input, values=values), dtype)
+
+
+@rule("Tensor.heaviside_")
+def heaviside_(input: TensorType, values: TensorType) -> TensorType:
+    """``(*a), (*b) -> (*a)``, in place"""
+    return updated(input, heaviside(input, values))
+
+
+def _clamped(input: TensorType, **bounds: Value) -> TensorType:
+    given = {name: operand(v) for name, v in bounds.items() if v is not None}
+    check_dtypes(COMPLEX_ONLY, input=input, **given)
+    return TensorType(common_shape(input=input, **given), result_dtype(input, *given.values()))
+
+
+@rule(*functions_and_methods("clamp clip"))
+def clamp(input: TensorType, min: Value = None, max: Value = None) -> TensorType:
+    """``(*a), min (*b), max (*c) -> (*broadcast(a, b, c))``"""
+    return _clamped(input, min=min, max=max)
+
+
+@rule(*functions_and_methods("clamp clip", in_place=True), "torch.clamp_", "torch.clip_")
+def clamp_(input: TensorType, min: Value = None, max: Value = None) -> TensorType:
+    """``(*a), min (*b), max (*c) -> (*a)``, in place"""
+    return updated(input, _clamped(input, min=min, max=max))
+
+
+@rule(*functions_and_methods("clamp_min"))
+def clamp_min(input: TensorType, min: Value) -> TensorType:
+    """``(*a), (*b) -> (*broadcast(a, b))``"""
+    return _clamped(input, min=min)
+
+
+@rule(*functions_and_methods("clamp_max"))
+def clamp_max(input: TensorType, max: Value) -> TensorType:
+    """``(*a), (*b) -> (*broadcast(a, b))``"""
+    return _clamped(input, max=max)
+
+
+@rule("Tensor.clamp_min_", "torch.clamp_min_")
+def clamp_min_(input: TensorType, min: Value) -> TensorType:
+    """``(*a), (*b) -> (*a)``, in place"""
+    return updated(input, _clamped(input, min=min))
+
+
+@rule("Tensor.clamp_max_", "torch.clamp_max_")
+def clamp_max_(input: TensorType, max: Value) -> TensorType:
+    """``(*a), (*b) -> (*a)``, in place"""
+    return updated(input, _clamped(input, max=max))
