@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from simpletorch.rules.arguments import float_dtype
-from simpletorch.rules.dtype import BOOL, INT32, INT64, DType, to_complex, to_real
-from simpletorch.rules.mismatch import Mismatch
+from simpletorch.rules.dtype import BOOL, INT32, INT64, DType, to_real
 from simpletorch.rules.pointwise import (
     ALL_BUT_FLOAT,
     COMPLEX_ONLY,
@@ -18,7 +17,6 @@ from simpletorch.rules.pointwise import (
 )
 from simpletorch.rules.registry import rule
 from simpletorch.rules.values import Named, TensorType, Value
-from simpletorch.shapes import Shape, equal
 
 DTypeRule = Callable[[TensorType], "DType | None"]
 
@@ -161,25 +159,3 @@ def imag(input: TensorType) -> TensorType:
     """``(*b) complex -> (*b)``"""
     check_dtypes(("bool", "int", "float"), input=input)
     return TensorType(input.shape, _real(input))
-
-
-@rule("torch.view_as_real")
-def view_as_real(input: TensorType) -> TensorType:
-    """``(*b) complex -> (*b, 2)``"""
-    check_dtypes(("bool", "int", "float"), input=input)
-    return TensorType(Shape((*input.shape.items, 2)), _real(input))
-
-
-@rule("torch.view_as_complex")
-def view_as_complex(input: TensorType) -> TensorType:
-    """``(*b, 2) -> (*b) complex``"""
-    check_dtypes(ALL_BUT_FLOAT, input=input)
-    if input.shape.rank == 0:
-        raise Mismatch("input is 0-dim; the last dim must be 2")
-    last = input.shape.dim(-1)
-    if equal(last, 2) is False:
-        raise Mismatch(
-            f"the last dim of input is {last}, but it must be 2: real and imaginary part", expected=2, got=last
-        )
-    dtype = None if input.dtype is None else to_complex(input.dtype)
-    return TensorType(input.shape.drop_last(1), dtype)
