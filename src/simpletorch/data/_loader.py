@@ -1,0 +1,141 @@
+"""Batches: torch's `DataLoader` with typed batches, clear errors, and a short cut for tensors in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, cast
+
+import torch
+import torch.utils.data
+from torch.utils.data import BatchSampler, Dataset, IterableDataset, RandomSampler, Sampler, SequentialSampler
+
+from simpletorch.data._collate import collate
+from simpletorch.data._columns import Columns
+from simpletorch.data._length import length_of
+from simpletorch.errors import DataError
+
+Batch = TypeVar("Batch", covariant=True)
+
+
+class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
+    """Iterates over batches of ``dataset``; arguments, order of samples and random numbers drawn are torch's.
+
+    ``Batch`` is what iterating yields. Samples ``(image [1, 8, 8], target [])`` give batches
+    ``(images [B, 1, 8, 8], targets [B])``, where B is ``batch_size`` except for a smaller last batch
+    (``drop_last=True`` leaves that one out). A tuple sample gives a tuple batch.
+
+    Datasets that are tensors in memory (`TensorDataset`, `Digits`, their `random_split` parts), read in this process
+    without a ``collate_fn`` of one's own, are indexed a whole batch at a time. All else runs on torch's machinery.
+
+    Args:
+        shuffle: a new random order each epoch; ``generator`` (seeded) makes it repeatable, else torch's global
+            generator decides.
+        num_workers: worker processes; 0 reads in this one.
+        pin_memory: batches in page-locked memory, from where copies to a GPU are asynchronous.
+
+    The other arguments: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
+
+    Raises:
+        DataError: the dataset is empty or has no length, an argument is out of range, two arguments exclude each other,
+            or, while iterating, samples of a batch have different shapes.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset[Any],
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Sampler[Any] | Iterable[Any] | None = None,
+        batch_sampler: Sampler[list[Any]] | Iterable[list[Any]] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[list[Any]], Batch] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        multiprocessing_context: Any = None,
+        generator: torch.Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        in_order: bool = True,
+    ) -> None:
+        if reason := _why_not(dataset, batch_size, num_workers, sampler is None and batch_sampler is None):
+            raise DataError(reason)
+        own_batches = batch_size is None and batch_sampler is None
+        try:
+            super().__init__(
+                dataset,
+                batch_size,
+                shuffle,
+                sampler,
+                batch_sampler,
+                num_workers,
+                collate if collate_fn is None and not own_batches else collate_fn,
+                pin_memory,
+                drop_last,
+                timeout,
+                worker_init_fn,
+                multiprocessing_context,
+                generator,
+                prefetch_factor=prefetch_factor,
+                persistent_workers=persistent_workers,
+                in_order=in_order,
+            )
+        except ValueError as error:  # torch's own checks of arguments that exclude each other
+            raise DataError(f"these DataLoader arguments don't go together: {error}") from error
+        vectorised = num_workers == 0 and collate_fn is None and not own_batches
+        self._columns = Columns.of(dataset) if vectorised else None
+
+    def __iter__(self) -> Iterator[Batch]:  # type: ignore[override]  # torch names a private class here
+        if self._columns is None:
+            return cast("Iterator[Batch]", super().__iter__())
+        # torch draws a seed for workers here even when there are none: drawing it too keeps every later draw the same.
+        torch.empty((), dtype=torch.int64).random_(generator=self.generator)
+        batches = self._batches(self._columns)
+        if self.pin_memory and torch.cuda.is_available():
+            batches = (tuple([column.pin_memory() for column in batch]) for batch in batches)
+        return cast("Iterator[Batch]", batches)
+
+    def _batches(self, columns: Columns) -> Iterator[tuple[torch.Tensor, ...]]:
+        """Yield what torch's iterator would, without touching single samples."""
+        batches = self.batch_sampler
+        if type(batches) is not BatchSampler or type(batches.sampler) not in (RandomSampler, SequentialSampler):
+            for indices in cast("Iterable[Sequence[int]]", batches):
+                positions = torch.tensor(indices, dtype=torch.int64, device=columns.device)
+                yield columns.rows(positions + (positions < 0) * len(columns))  # -1 is the last sample, as in torch's
+            return
+        sampler, size = cast("RandomSampler | SequentialSampler", batches.sampler), batches.batch_size
+        total = len(sampler)
+        stop = total - total % size if batches.drop_last else total
+        if isinstance(sampler, SequentialSampler):
+            for start in range(0, stop, size):
+                yield columns.span(start, min(size, stop - start))
+            return
+        order = _order(sampler).to(columns.device)
+        for start in range(0, stop, size):
+            yield columns.rows(order.narrow(0, start, min(size, stop - start)))
+
+
+def _order(sampler: RandomSampler) -> torch.Tensor:
+    """The indices that iterating ``sampler`` would give, drawn from the same generator, as one tensor."""
+    length = len(sampler.data_source)
+    if sampler.replacement or sampler.num_samples != length:
+        return torch.tensor(list(sampler), dtype=torch.int64)
+    generator = sampler.generator
+    if generator is None:
+        generator = torch.Generator().manual_seed(int(torch.empty((), dtype=torch.int64).random_().item()))
+    return torch.randperm(length, generator=generator)
+
+
+def _why_not(dataset: object, batch_size: int | None, num_workers: int, sized: bool) -> str:
+    """Why these arguments can't work; "" when they can."""
+    if batch_size is not None and (isinstance(batch_size, bool) or not isinstance(batch_size, int)):
+        return f"batch_size is {batch_size!r}: it must be an integer of at least 1, or None for no batching"
+    if batch_size is not None and batch_size < 1:
+        return f"batch_size is {batch_size}: it must be at least 1, or None for no batching"
+    if num_workers < 0:
+        return f"num_workers is {num_workers}: it must be 0 (read in this process) or a number of worker processes"
+    if sized and not isinstance(dataset, IterableDataset) and length_of(dataset) == 0:
+        return f"the dataset ({type(dataset).__name__}) is empty: a DataLoader needs at least one sample"
+    return ""

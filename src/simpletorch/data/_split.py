@@ -1,0 +1,53 @@
+"""Random splits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypeVar
+
+import torch
+import torch.utils.data
+from torch.utils.data import Dataset, Subset
+
+from simpletorch.data._length import length_of
+from simpletorch.errors import DataError
+
+T = TypeVar("T")
+
+
+def random_split(
+    dataset: Dataset[T], lengths: Sequence[int | float], generator: torch.Generator | None = None
+) -> list[Subset[T]]:
+    """Split ``dataset`` at random into parts without overlap, of the given lengths or fractions (which sum to 1).
+
+    The same state of ``generator`` (torch's global one when it is None) gives the same split as torch's function does.
+
+    Raises:
+        DataError: the lengths don't add up to the dataset's, or leave a part empty.
+
+    Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split
+    """
+    size = length_of(dataset)
+    counts = _counts(size, lengths) if math.isclose(sum(lengths), 1) else list(lengths)
+    for position, count in enumerate(counts):
+        if count < 1 or count != int(count):
+            raise DataError(
+                f"part {position} of the split would have {count} of {size} samples: every part needs at least one"
+            )
+    if sum(counts) != size:
+        raise DataError(
+            f"the parts of the split add up to {sum(counts)} but the dataset has {size} samples: "
+            "give lengths that add up to it, or fractions that add up to 1"
+        )
+    if generator is None:
+        return torch.utils.data.random_split(dataset, counts)
+    return torch.utils.data.random_split(dataset, counts, generator)
+
+
+def _counts(size: int, fractions: Sequence[int | float]) -> list[int | float]:
+    """Round the parts down, then hand the samples left over to the first parts, one each, as torch does."""
+    counts: list[int | float] = [math.floor(size * fraction) for fraction in fractions]
+    for left_over in range(int(size - sum(counts))):
+        counts[left_over % len(counts)] += 1
+    return counts

@@ -1,0 +1,57 @@
+"""A dataset of tensors in memory."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVarTuple, cast
+
+import torch
+from torch.utils.data import Dataset
+
+from simpletorch.errors import DataError
+
+Ts = TypeVarTuple("Ts")
+
+
+class TensorDataset(Dataset[tuple[*Ts]], Generic[*Ts]):
+    """Sample ``i`` is ``(a[i], b[i], …)`` of the tensors given; `DataLoader` takes whole batches of it at once.
+
+    ``TensorDataset(images, labels)`` with images ``[N, 1, 28, 28]`` and labels ``[N]`` has N samples of
+    ``([1, 28, 28], [])``. The tensors are kept, not copied.
+
+    Raises:
+        DataError: no tensor, something that is no tensor, a 0-d tensor, or tensors of different lengths.
+
+    Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.TensorDataset
+    """
+
+    tensors: tuple[torch.Tensor, ...]
+
+    def __init__(self, *tensors: torch.Tensor) -> None:
+        if reason := _why_not(tensors):
+            raise DataError(reason)
+        self.tensors = tensors
+
+    def __getitem__(self, index: int) -> tuple[*Ts]:
+        return cast("tuple[*Ts]", tuple(tensor[index] for tensor in self.tensors))
+
+    def __len__(self) -> int:
+        return len(self.tensors[0])
+
+
+def _why_not(tensors: tuple[Any, ...]) -> str:
+    """Why these can't be the columns of one dataset; "" when they can."""
+    if not tensors:
+        return "TensorDataset needs at least one tensor, such as TensorDataset(images, labels)"
+    for position, tensor in enumerate(tensors):
+        if not isinstance(tensor, torch.Tensor):
+            kind = type(tensor).__name__
+            return f"argument {position} of TensorDataset is a {kind}, not a tensor: pass torch.as_tensor(…) of it"
+        if tensor.ndim == 0:
+            return f"argument {position} of TensorDataset has no dimension: its first one must count the samples"
+    lengths = [len(tensor) for tensor in tensors]
+    if len(set(lengths)) > 1:
+        return (
+            f"the tensors of a TensorDataset must have one length, but theirs are {', '.join(map(str, lengths))}: "
+            "sample i is made of the i-th row of each"
+        )
+    return ""

@@ -1,0 +1,59 @@
+"""A face: torch's own class under our name, with subscripting added.
+
+``simpletorch.nn.Linear`` has to mean `torch.nn.Linear` and yet allow ``nn.Linear[784, 128]`` in an annotation, which
+torch's class refuses. A face is a class that is never instantiated: calling it builds torch's own object, subclassing
+it subclasses torch's own class, `isinstance` and `issubclass` ask torch's class, and it compares and hashes equal to
+torch's class. So nothing downstream (state_dict, repr, pickle, ``torch.compile``, ``type(m) is torch.nn.Linear``) can
+see a difference.
+"""
+
+from __future__ import annotations
+
+import types
+from abc import ABCMeta
+from typing import Annotated, Any
+
+
+class Face(ABCMeta):
+    """Metaclass of faces.
+
+    It extends `ABCMeta` only because ``class Mine(nn.Linear, ABC)`` must find one metaclass that both bases accept.
+    """
+
+    torch_class: type
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
+        """Build what ``class name(*bases)`` would build had the user named torch's classes instead of their faces."""
+        real = tuple(base.torch_class if isinstance(base, Face) else base for base in bases)
+        return types.new_class(name, real, kwargs, lambda body: body.update(namespace))
+
+    @classmethod
+    def of(mcls, torch_class: type, module: str) -> Face:
+        """The face of ``torch_class``, to be found as ``module.<its name>``."""
+        namespace = {
+            "__module__": module,
+            "__qualname__": torch_class.__qualname__,
+            "__doc__": torch_class.__doc__,
+            "torch_class": torch_class,
+        }
+        return super().__new__(mcls, torch_class.__name__, (torch_class,), namespace)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Build torch's own object."""
+        return cls.torch_class(*args, **kwargs)
+
+    def __getitem__(cls, parameters: Any) -> Any:
+        """For annotations: ``nn.Linear[784, 128]`` is torch's class with sizes that only the checker reads."""
+        return Annotated[cls.torch_class, parameters]
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls.torch_class)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls.torch_class)
+
+    def __eq__(cls, other: object) -> bool:
+        return cls.torch_class is (other.torch_class if isinstance(other, Face) else other)
+
+    def __hash__(cls) -> int:
+        return hash(cls.torch_class)

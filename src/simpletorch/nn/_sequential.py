@@ -1,0 +1,42 @@
+"""torch's `Sequential`, built in one expression or layer by layer."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import torch
+
+from simpletorch.nn._module import Module
+
+
+class Sequential(Module, torch.nn.Sequential):
+    """Layers called one after the other: ``Sequential(Linear(784, 128), ReLU(), Linear(128, 10))``.
+
+    Everything of `torch.nn.Sequential` (constructor forms, slicing, ``append``, state_dict keys, repr), plus
+    `add_layer`. An error inside names the layer at fault.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Sequential.html
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Call the layers in order; the shapes are those of the first layer's input and the last layer's output."""
+        for layer in self:
+            input = layer(input)
+        return input
+
+    def add_layer(self, layer: torch.nn.Module, name: str | None = None) -> Self:
+        """Put ``layer`` at the end, under ``name`` or its position, and return ``self`` so that calls can be chained.
+
+        Raises:
+            TypeError: ``layer`` is not a module.
+            KeyError: ``name`` is taken, contains a dot or is empty.
+        """
+        if not isinstance(layer, torch.nn.Module):
+            raise TypeError(
+                f"add_layer takes a module such as nn.Linear(784, 128), not {type(layer).__name__}: pass an instance"
+            )
+        name = str(len(self)) if name is None else name
+        if name in self._modules:
+            raise KeyError(f"this Sequential has a layer named {name!r} already: choose another name")
+        self.add_module(name, layer)
+        return self

@@ -1,0 +1,1 @@
+from torch.nn.functional import *  # noqa: F403

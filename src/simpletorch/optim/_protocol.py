@@ -1,0 +1,27 @@
+"""What our training code asks of an optimizer."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+
+@runtime_checkable
+class Optimizer(Protocol):
+    """Anything that updates parameters from their gradients: every `torch.optim.Optimizer`, and look-alikes.
+
+    ``param_groups`` is torch's list of dicts: ``"params"`` holds the parameters, ``"lr"`` the learning rate (per step).
+    """
+
+    param_groups: list[dict[str, Any]]
+
+    def step(self) -> Any:
+        """Update every parameter from its gradient."""
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything needed to go on later, as plain data and tensors."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from what `state_dict` gave."""

@@ -1,0 +1,23 @@
+"""Training: parts for a loop of your own, and a `Trainer` made of exactly these parts.
+
+By hand::
+
+    step = Step(model, F.cross_entropy, optimizer, clip_norm=1.0)
+    for images, targets in track(loader):
+        loss = step(images, targets)
+    print(evaluate(model, test_loader, {"accuracy": Accuracy()}))
+
+or::
+
+    trainer = Trainer(loss=F.cross_entropy, optimizer=optimizer, clip_norm=1.0, metrics={"accuracy": Accuracy()})
+    history = trainer.fit(model, loader, epochs=20, validation=test_loader)
+"""
+
+from simpletorch.train._device import device_of as device_of
+from simpletorch.train._device import to_device as to_device
+from simpletorch.train._evaluate import evaluate as evaluate
+from simpletorch.train._mode import mode as mode
+from simpletorch.train._step import Step as Step
+from simpletorch.train._track import track as track
+from simpletorch.train._trainer import Epoch as Epoch
+from simpletorch.train._trainer import Trainer as Trainer

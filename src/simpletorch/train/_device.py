@@ -1,0 +1,39 @@
+"""Batches go to where the model is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, TypeVar, cast
+
+import torch
+
+T = TypeVar("T")
+
+
+def device_of(model: torch.nn.Module) -> torch.device | None:
+    """The device of the model's first parameter, or buffer; None when it has neither."""
+    tensor = next(chain(model.parameters(), model.buffers()), None)
+    return None if tensor is None else tensor.device
+
+
+def to_device(batches: Iterable[T], device: torch.device | None) -> Iterator[T]:
+    """Yield the batches with their tensors on ``device``, asynchronously where they are in pinned memory.
+
+    Tensors are looked for in tuples, lists and mappings; whatever else there is stays as it is. None moves nothing.
+    """
+    if device is None:
+        return iter(batches)
+    return (cast("T", _move(batch, device)) for batch in batches)
+
+
+def _move(item: Any, device: torch.device) -> Any:
+    if isinstance(item, torch.Tensor):
+        return item if item.device == device else item.to(device, non_blocking=True)
+    if isinstance(item, Mapping):
+        return {key: _move(value, device) for key, value in item.items()}
+    if isinstance(item, tuple) and hasattr(item, "_fields"):
+        return type(item)(*[_move(value, device) for value in item])
+    if isinstance(item, (tuple, list)):
+        return type(item)([_move(value, device) for value in item])
+    return item

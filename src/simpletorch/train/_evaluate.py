@@ -1,0 +1,38 @@
+"""Measuring a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+import torch
+
+from simpletorch.errors import DataError
+from simpletorch.metrics import Metric
+from simpletorch.train._device import device_of, to_device
+from simpletorch.train._mode import mode
+
+Result = TypeVar("Result")
+
+
+def evaluate(model: torch.nn.Module, loader: Iterable[Any], metrics: Mapping[str, Metric[Result]]) -> dict[str, Result]:
+    """Each metric of ``model`` over all batches ``(*inputs, target)`` of ``loader``, by the metric's name.
+
+    The model runs in eval mode and without gradients, and is left in the mode it was in; the metrics are reset first.
+    Batches are moved to the model's device.
+
+    Raises:
+        DataError: the loader gave no batch.
+    """
+    for metric in metrics.values():
+        metric.reset()
+    empty = True
+    with mode(model, training=False), torch.no_grad():
+        for batch in to_device(loader, device_of(model)):
+            output = model(*batch[:-1])
+            for metric in metrics.values():
+                metric.update(output, batch[-1])
+            empty = False
+    if empty:
+        raise DataError("there is nothing to evaluate: the loader gave no batch")
+    return {name: metric.compute() for name, metric in metrics.items()}
