@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal
 
 from simpletorch.rules.arguments import float_dtype, result_dtype, same_dtype
 from simpletorch.rules.dtype import BOOL, COMPLEX128, FLOAT64, DType
@@ -25,6 +25,7 @@ from simpletorch.rules.values import TensorType, Value
 
 BinaryDType = Callable[[Value, Value], "DType | None"]
 Binary = Callable[[Value, Value], TensorType]
+Numbers = Literal["either", "other", "none"]
 
 _NUMBERS_ONLY: Final = ("bool", "complex")  # what is refused: Bools and complex numbers
 
@@ -36,16 +37,50 @@ def _double(input: Value, other: Value) -> DType | None:
     return COMPLEX128 if found.category == "complex" else FLOAT64
 
 
-def binary(dtype: BinaryDType, refused: tuple[str, ...] = ()) -> Binary:
-    """The function of two operands whose result has the broadcast shape and this dtype."""
+def binary(dtype: BinaryDType, refused: tuple[str, ...] = (), *, numbers: Numbers = "either") -> Binary:
+    """The function of two operands whose result has the broadcast shape and this dtype.
+
+    Args:
+        dtype: of the two operands.
+        refused: categories of dtypes that torch has no kernel for.
+        numbers: which operand may be a Python number instead of a tensor.
+    """
 
     def compute(input: Value, other: Value) -> TensorType:
         a, b = operand(input), operand(other)
+        _check_numbers(numbers, a, b)
         shape = common_shape(input=a, other=b)
         check_dtypes(refused, input=a, other=b)
         return TensorType(shape, dtype(a, b))
 
     return compute
+
+
+def _check_numbers(allowed: Numbers, a: Value, b: Value) -> None:
+    tensors = isinstance(a, TensorType), isinstance(b, TensorType)
+    if allowed == "either" and tensors == (False, False):
+        raise Mismatch(
+            "neither input nor other is a tensor", kind="dtype", hint="torch.tensor(...) makes one of a number"
+        )
+    for name, is_tensor, free in (("input", tensors[0], allowed == "either"), ("other", tensors[1], allowed != "none")):
+        if not is_tensor and not free:
+            raise Mismatch(
+                f"{name} is a Python number, but it must be a tensor",
+                kind="dtype",
+                hint="torch.tensor(...) makes one of a number",
+            )
+
+
+def _check_alpha(alpha: Value, result: TensorType) -> None:
+    """``alpha`` must not be of a higher category than the result."""
+    mine, theirs = number_dtype(alpha), result.dtype
+    if mine is None or theirs is None or mine.order is None or theirs.order is None:
+        return
+    too_high = mine.order > max(theirs.order, 1) or (mine == BOOL and theirs != BOOL)
+    if too_high:
+        raise Mismatch(
+            f"alpha is a Python {mine.category}, but the result is {theirs}", kind="dtype", expected=theirs, got=mine
+        )
 
 
 def register(
@@ -58,9 +93,11 @@ def register(
     """Register a function of two operands, its ``__radd__`` forms and its in-place forms."""
 
     @rule(*names)
-    def forward(input: Value, other: Value, **options: Value) -> TensorType:
+    def forward(input: Value, other: Value, *, alpha: Value = 1, **options: Value) -> TensorType:
         """``(*a), (*b) -> (*broadcast(a, b))``"""
-        return compute(input, other)
+        result = compute(input, other)
+        _check_alpha(alpha, result)
+        return result
 
     if reflected:
 
@@ -72,9 +109,9 @@ def register(
     if in_place:
 
         @rule(*in_place)
-        def forward_(input: TensorType, other: Value, **options: Value) -> TensorType:
+        def forward_(input: TensorType, other: Value, *, alpha: Value = 1, **options: Value) -> TensorType:
             """``(*a), (*b) -> (*a)``, in place: b must broadcast to a"""
-            return updated(input, compute(input, other))
+            return updated(input, forward(input, other, alpha=alpha))
 
 
 def operators(*names: str) -> tuple[str, ...]:
@@ -87,13 +124,15 @@ def _register_table() -> None:
         (binary(result_dtype), "add", "add"),
         (binary(result_dtype), "mul multiply", "mul"),
         (binary(result_dtype, _NUMBERS_ONLY), "remainder", "mod"),
-        (binary(result_dtype, _NUMBERS_ONLY), "fmod", ""),
+        (binary(result_dtype, _NUMBERS_ONLY, numbers="other"), "fmod", ""),
         (binary(result_dtype, _NUMBERS_ONLY), "floor_divide", "floordiv"),
-        (binary(float_dtype, COMPLEX_ONLY), "atan2 arctan2 copysign xlogy", ""),
-        (binary(result_dtype, ALL_BUT_FLOAT), "hypot nextafter", ""),
-        (binary(result_dtype, ALL_BUT_INT), "gcd lcm", ""),
-        (binary(float_dtype, ALL_BUT_FLOAT), "igamma igammac", ""),
-        (binary(float_dtype), "ldexp", ""),
+        (binary(float_dtype, COMPLEX_ONLY), "xlogy", ""),
+        (binary(float_dtype, COMPLEX_ONLY, numbers="other"), "copysign", ""),
+        (binary(float_dtype, COMPLEX_ONLY, numbers="none"), "atan2 arctan2", ""),
+        (binary(result_dtype, ALL_BUT_FLOAT, numbers="none"), "hypot nextafter", ""),
+        (binary(result_dtype, ALL_BUT_INT, numbers="none"), "gcd lcm", ""),
+        (binary(float_dtype, ALL_BUT_FLOAT, numbers="none"), "igamma igammac", ""),
+        (binary(float_dtype, numbers="none"), "ldexp", ""),
         (binary(_double), "float_power", ""),
         (subtract, "sub subtract", "sub"),
         (power, "pow", "pow"),
@@ -108,14 +147,14 @@ def _register_table() -> None:
             ),
         )
     for compute, names in (
-        (binary(result_dtype, COMPLEX_ONLY), "maximum minimum fmax fmin"),
-        (binary(result_dtype, INTEGRAL), "logaddexp"),
-        (binary(result_dtype, ALL_BUT_FLOAT), "logaddexp2"),
+        (binary(result_dtype, COMPLEX_ONLY, numbers="none"), "maximum minimum fmax fmin"),
+        (binary(result_dtype, INTEGRAL, numbers="none"), "logaddexp"),
+        (binary(result_dtype, ALL_BUT_FLOAT, numbers="none"), "logaddexp2"),
     ):
         register(compute, functions_and_methods(names))
     register(binary(float_dtype, COMPLEX_ONLY), _special(_POLYNOMIALS))
-    register(binary(float_dtype, ALL_BUT_FLOAT), _special("gammainc gammaincc"))
-    register(lambda input, other: subtract(other, input), ("torch.rsub",))
+    register(binary(float_dtype, ALL_BUT_FLOAT, numbers="none"), _special("gammainc gammaincc"))
+    register(_reflected_subtract, ("torch.rsub",))
 
 
 def subtract(input: Value, other: Value) -> TensorType:
@@ -133,9 +172,15 @@ def subtract(input: Value, other: Value) -> TensorType:
     return TensorType(shape, result_dtype(a, b))
 
 
+def _reflected_subtract(input: Value, other: Value) -> TensorType:
+    _check_numbers("other", input, other)
+    return subtract(other, input)
+
+
 def power(input: Value, exponent: Value) -> TensorType:
     """Powers: ints have none that are negative."""
     a, b = operand(input), operand(exponent)
+    _check_numbers("either", a, b)
     shape = common_shape(input=a, exponent=b)
     dtype = result_dtype(a, b)
     if isinstance(a, TensorType) and isinstance(b, int) and b < 0 and dtype is not None and dtype.category == "int":
@@ -185,9 +230,10 @@ def div(input: Value, other: Value, *, rounding_mode: Value = None) -> TensorTyp
 
 
 @rule("Tensor.__rtruediv__", "Tensor.__rdiv__")
-def rdiv(input: Value, other: Value) -> TensorType:
+def rdiv(input: TensorType, other: Value) -> TensorType:
     """``(*b), (*a) -> (*broadcast(a, b))``, the operands exchanged"""
-    return _divide(other, input, None)
+    reciprocal = input.with_dtype(float_dtype(input))  # torch computes 1 / input first
+    return _divide(other, reciprocal, None)
 
 
 @rule(*functions_and_methods("div divide true_divide", in_place=True), "Tensor.__itruediv__", "Tensor.__idiv__")
@@ -210,7 +256,10 @@ def heaviside_(input: TensorType, values: TensorType) -> TensorType:
     return updated(input, heaviside(input, values))
 
 
-def _clamped(input: TensorType, **bounds: Value) -> TensorType:
+def _clamped(input: Value, **bounds: Value) -> TensorType:
+    input = operand(input)
+    if not isinstance(input, TensorType):
+        raise Mismatch("input is a Python number, but it must be a tensor", kind="dtype")
     given = {name: operand(v) for name, v in bounds.items() if v is not None}
     check_dtypes(COMPLEX_ONLY, input=input, **given)
     return TensorType(common_shape(input=input, **given), result_dtype(input, *given.values()))
@@ -229,13 +278,13 @@ def clamp_(input: TensorType, min: Value = None, max: Value = None) -> TensorTyp
 
 
 @rule(*functions_and_methods("clamp_min"))
-def clamp_min(input: TensorType, min: Value) -> TensorType:
+def clamp_min(input: Value, min: Value) -> TensorType:
     """``(*a), (*b) -> (*broadcast(a, b))``"""
     return _clamped(input, min=min)
 
 
 @rule(*functions_and_methods("clamp_max"))
-def clamp_max(input: TensorType, max: Value) -> TensorType:
+def clamp_max(input: Value, max: Value) -> TensorType:
     """``(*a), (*b) -> (*broadcast(a, b))``"""
     return _clamped(input, max=max)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from simpletorch.rules.arguments import result_dtype, same_dtype
 from simpletorch.rules.arithmetic import binary, operators, register
 from simpletorch.rules.dtype import BOOL, DType
@@ -24,9 +26,11 @@ def _boolean(input: Value, other: Value) -> DType | None:
     return BOOL
 
 
-def _register_boolean(names: str, refused: tuple[str, ...], operator: str = "") -> None:
+def _register_boolean(
+    names: str, refused: tuple[str, ...], operator: str = "", numbers: Literal["other", "none"] = "other"
+) -> None:
     """Register a comparison; its in-place form keeps the tensor's dtype."""
-    compute = binary(_boolean, refused)
+    compute = binary(_boolean, refused, numbers=numbers)
     register(compute, (*functions_and_methods(names), *(operators(operator) if operator else ())))
 
     @rule(*functions_and_methods(names, in_place=True))
@@ -44,7 +48,7 @@ for _names, _operator in (
     ("ge greater_equal", "ge"),
 ):
     _register_boolean(_names, COMPLEX_ONLY, _operator)
-_register_boolean("logical_and logical_or logical_xor", ())
+_register_boolean("logical_and logical_or logical_xor", (), numbers="none")
 
 for _name, _operator in (("bitwise_and", "and"), ("bitwise_or", "or"), ("bitwise_xor", "xor")):
     register(
