@@ -218,7 +218,7 @@ def _conv_transpose(
     groups: Value,
     dilation: Value,
 ) -> TensorType:
-    dtype = same_dtype(*_operands(input, weight, bias))
+    dtype = same_dtype(("input", input), ("weight", weight))  # a bias of another dtype is taken
     need_ranks("weight", weight.shape, count + 2)
     wanted, per_group, *kernel = weight.shape.last(count + 2)
     group = as_dim(groups)

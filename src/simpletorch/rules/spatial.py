@@ -16,6 +16,7 @@ __all__ = [
     "need_ranks",
     "per_dim",
     "quantifier",
+    "scaled",
     "split_spatial",
 ]
 
@@ -159,3 +160,17 @@ def check_channels(input: TensorType, channels: Dim, wanted: Dim, whose: str, co
         expected=wanted,
         got=channels,
     )
+
+
+def scaled(dim: Dim, factor: Value) -> Dim:
+    """``int(dim * factor)``; of a symbolic dim where the float is a fraction like 1/2 or 3/4, so that it is exact."""
+    if isinstance(factor, bool) or isinstance(dim, Unknown):
+        return UNKNOWN
+    if isinstance(factor, int | Expr):
+        return dim * factor
+    if not isinstance(factor, float) or not 0 < factor < 1e6:
+        return UNKNOWN
+    if isinstance(dim, int):
+        return int(dim * factor)
+    top, bottom = factor.as_integer_ratio()
+    return dim * top // bottom if bottom <= 1024 else UNKNOWN
