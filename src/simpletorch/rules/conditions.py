@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from simpletorch.rules.dtype import Category, DType
-from simpletorch.rules.mismatch import Mismatch
-from simpletorch.rules.values import TensorType, Value
-from simpletorch.shapes import Dim, Shape, equal, same
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.values import ANY_TENSOR, ANYTHING, TensorType, Value
+from simpletorch.shapes import Dim, Shape, Unknown, equal, same
 
 __all__ = [
+    "better_known",
     "dtype_or",
     "need_categories",
     "need_equal",
+    "need_expandable",
     "need_float_or_complex",
     "need_min_rank",
     "need_nonempty",
@@ -21,6 +23,7 @@ __all__ = [
     "need_rank",
     "need_same_shape",
     "need_square",
+    "tensor_list",
     "unequal",
 ]
 
@@ -93,10 +96,32 @@ def unequal(a: Dim, b: Dim) -> str:
     return "" if isinstance(a, int) and isinstance(b, int) else "; they are not equal for all sizes"
 
 
-def need_equal(left: str, a: Dim, right: str, b: Dim, *, what: str) -> None:
-    """Two sizes must be equal; ``what`` says which ("the inner dims")."""
+def need_equal(left: str, a: Dim, right: str, b: Dim, *, what: str) -> Dim:
+    """Two sizes must be equal; ``what`` says which ("the inner dims"). Gives the better known one."""
     if equal(a, b) is False:
         raise Mismatch(f"{what} differ: {left} has {a}, {right} has {b}{unequal(a, b)}", expected=a, got=b)
+    return better_known(a, b)
+
+
+def better_known(a: Dim, b: Dim) -> Dim:
+    """Of two dims that must be equal the one that says more: a number, else an expression."""
+    if isinstance(a, Unknown) or (isinstance(b, int) and not isinstance(a, int)):
+        return b
+    return a
+
+
+def need_expandable(name: str, shape: Shape, target: Shape, what: str) -> None:
+    """``shape`` must broadcast to ``target`` (called ``what``) without enlarging it."""
+    if shape.min_rank > target.min_rank and target.is_exact:
+        raise Mismatch(f"{name} {shape} has more dims than {what} {target}", expected=target, got=shape)
+    for index, (own, wanted) in enumerate(zip(reversed(shape.tail), reversed(target.tail), strict=False), 1):
+        if own != 1 and equal(own, wanted) is False:
+            raise Mismatch(
+                f"{name} {shape} can't be expanded to {what} {target}: {own} is not {wanted} at dim {-index}"
+                + unequal(own, wanted),
+                expected=wanted,
+                got=own,
+            )
 
 
 def need_same_shape(left: str, a: Shape, right: str, b: Shape) -> None:
@@ -119,7 +144,7 @@ def need_square(name: str, shape: Shape) -> Dim:
             expected=rows,
             got=columns,
         )
-    return rows if isinstance(rows, int) or not isinstance(columns, int) else columns
+    return better_known(rows, columns)
 
 
 def need_nonempty(name: str, shape: Shape, dims: Sequence[int] | None) -> None:
@@ -127,3 +152,17 @@ def need_nonempty(name: str, shape: Shape, dims: Sequence[int] | None) -> None:
     for index in range(len(shape.items)) if dims is None else dims:
         if index < len(shape.items) and shape.items[index] == 0:
             raise Mismatch(f"dim {index} of {name} {shape} is empty; there is no element to choose", got=0)
+
+
+def tensor_list(value: Value) -> tuple[TensorType, ...]:
+    """The tensors of a tuple or list; an unknown item is an unknown tensor.
+
+    Raises:
+        CannotTell: it is no tuple of tensors.
+    """
+    if not isinstance(value, tuple):
+        raise CannotTell
+    found = tuple(ANY_TENSOR if v is ANYTHING else v for v in value)
+    if not all(isinstance(v, TensorType) for v in found):
+        raise CannotTell
+    return found  # type: ignore[return-value]

@@ -9,7 +9,7 @@ from simpletorch.rules.arguments import broadcast_shapes, same_dtype
 from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.registry import ModuleRule, module, rule
 from simpletorch.rules.values import TensorType, Value
-from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, equal
+from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, equal, same
 
 
 def _check_inner(left: str, a: Dim, right: str, b: Dim) -> None:
@@ -50,6 +50,12 @@ def matmul(input: TensorType, other: TensorType) -> TensorType:
     _check_inner("input", a.dim(-1), "other", b.dim(-2))
     batch = broadcast_shapes(("the batch of input", a.drop_last(2)), ("the batch of other", b.drop_last(2)))
     return TensorType(Shape((*batch.items, a.dim(-2), b.dim(-1))), dtype)
+
+
+@rule("Tensor.__rmatmul__")
+def rmatmul(other: TensorType, input: TensorType) -> TensorType:
+    """``(*b, n, k) @ (*b, k, m) -> (*b, n, m)``, asked of the right operand"""
+    return matmul(input, other)
 
 
 def _matmul_of_unknown_rank(a: Shape, b: Shape) -> Shape:
@@ -108,6 +114,44 @@ def linear(input: TensorType, weight: TensorType, bias: Value = None) -> TensorT
     return TensorType(Shape((*input.shape.drop_last(1).items, out)), dtype)
 
 
+def _need_bias(bias: Value, out: Dim) -> None:
+    """The bias of a bilinear layer must have the features that the weight gives."""
+    if isinstance(bias, TensorType):
+        _need_rank("bias", bias, 1)
+        if equal(bias.shape.dim(-1), out) is False:
+            raise Mismatch(
+                f"bias has {bias.shape.dim(-1)} features, but weight gives {out}",
+                expected=out,
+                got=bias.shape.dim(-1),
+            )
+
+
+@rule("torch.nn.functional.bilinear", "torch.bilinear")
+def bilinear(input1: TensorType, input2: TensorType, weight: TensorType, bias: Value = None) -> TensorType:
+    """``(*, in1), (*, in2), weight (out, in1, in2) -> (*, out)``"""
+    dtype = same_dtype(("input1", input1), ("input2", input2), ("weight", weight))
+    _need_rank("weight", weight, 3)
+    out, in1, in2 = weight.shape.last(3)
+    batch = _bilinear_batch(input1.shape, input2.shape)
+    _check_inner("input1", input1.shape.dim(-1), "weight", in1)
+    _check_inner("input2", input2.shape.dim(-1), "weight", in2)
+    _need_bias(bias, out)
+    return TensorType(Shape((*batch.items, out)), dtype)
+
+
+def _bilinear_batch(a: Shape, b: Shape) -> Shape:
+    """All dims but the last, which both inputs must share exactly."""
+    for name, shape in (("input1", a), ("input2", b)):
+        if shape.rank == 0:
+            raise Mismatch(f"{name} is 0-dim; it needs at least 1 dim")
+    left, right = a.drop_last(1), b.drop_last(1)
+    if same(left, right) is False:
+        raise Mismatch(
+            f"the dims before the last differ: {left} of input1, {right} of input2", expected=left, got=right
+        )
+    return right if not left.is_exact and right.is_exact else left
+
+
 @module("torch.nn.Linear")
 @dataclass(frozen=True)
 class Linear(ModuleRule):
@@ -148,4 +192,4 @@ class Linear(ModuleRule):
         }
 
 
-__all__ = ["Linear", "check_size", "linear", "matmul", "mm"]
+__all__ = ["Linear", "bilinear", "check_size", "linear", "matmul", "mm", "rmatmul"]
