@@ -187,13 +187,17 @@ def run_torch(name: str, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | N
     The call is run for real, because sizes are small and only the real kernels refuse all that torch refuses; on
     ``meta`` instead where this machine's kernels lack the dtype, which says nothing about shapes.
     """
-    args, kwargs = tuple(args), dict(kwargs or {})
-    found = _run(name, args, kwargs, "cpu")
-    if isinstance(found, NotImplementedError) or (isinstance(found, Exception) and NOT_HERE.search(str(found))):
-        on_meta = _run(name, args, kwargs, "meta")
-        if not isinstance(on_meta, Exception):
-            found = on_meta
+    found = _run(name, tuple(args), dict(kwargs or {}), "cpu")
+    if _lacks_kernel(found):
+        on_meta = _run(name, tuple(args), dict(kwargs or {}), "meta")
+        found = found if isinstance(on_meta, Exception) else on_meta
     return found if isinstance(found, Exception) else lift(found)
+
+
+def _lacks_kernel(found: object) -> bool:
+    return isinstance(found, NotImplementedError) or (
+        isinstance(found, Exception) and bool(NOT_HERE.search(str(found)))
+    )
 
 
 # -- comparing ---------------------------------------------------------------------------------------------------------
@@ -310,6 +314,9 @@ def examine(name: str, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | Non
     kwargs = dict(kwargs or {})
     answer = infer(name, lift(tuple(args)), {k: lift(v) for k, v in kwargs.items()})
     truth = run_torch(name, args, kwargs)
+    if isinstance(answer, Report) and not isinstance(truth, Exception):
+        refusal = _run(name, tuple(args), kwargs, "cpu")
+        truth = refusal if _lacks_kernel(refusal) else truth  # accepted on meta alone: either answer is right
     if isinstance(truth, Exception):
         return Judgement("both_refuse" if isinstance(answer, Report) else "missed", answer, truth)
     if isinstance(answer, Report):
