@@ -1,0 +1,165 @@
+"""The same elements several times: expand, broadcast_to, repeat, tile, repeat_interleave."""
+
+from __future__ import annotations
+
+from simpletorch.rules.arguments import broadcast_shapes
+from simpletorch.rules.dtype import INT64
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.positions import as_dim, leave_unknown, need_rank, position, replaced, shaped, tensors_of
+from simpletorch.rules.registry import rule
+from simpletorch.rules.reshaping import given_sizes
+from simpletorch.rules.values import ANYTHING, TensorType, Value
+from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Shape, Unknown, equal
+
+__all__ = ["expanded"]
+
+
+def expanded(shape: Shape, wanted: tuple[Dim, ...]) -> Shape:
+    """``shape`` broadcast to ``wanted``, in which -1 keeps a dim."""
+    if shape.min_rank > len(wanted):
+        raise Mismatch(
+            f"{shape} can't be expanded to {Shape(wanted)}, which has fewer dims", expected=wanted, got=shape
+        )
+    own: list[Dim | None] = [None] * len(wanted)
+    known = shape.dims if shape.is_exact else shape.tail
+    for i, d in enumerate(reversed(known)):
+        own[-1 - i] = d
+    if not shape.is_exact:
+        own = [UNKNOWN if d is None else d for d in own]
+    return Shape(
+        tuple(
+            _expand_dim(d, w, i - len(wanted), shape, wanted) for i, (d, w) in enumerate(zip(own, wanted, strict=True))
+        )
+    )
+
+
+def _expand_dim(own: Dim | None, wanted: Dim, at: int, shape: Shape, target: tuple[Dim, ...]) -> Dim:
+    if isinstance(wanted, int) and wanted < -1:
+        raise Mismatch(f"a size can't be negative (only -1 is special), but got {Shape(target)}", got=target)
+    if wanted == -1:
+        if own is None:
+            raise Mismatch(f"-1 keeps a dim, but {shape} has none at dim {at} of {Shape(target)}", got=target)
+        return own
+    if own is None or own == 1:
+        return wanted
+    if isinstance(own, Unknown):
+        return wanted
+    if isinstance(wanted, Unknown):
+        return own
+    if equal(own, wanted) is False:
+        literal = isinstance(own, int) and isinstance(wanted, int)
+        raise Mismatch(
+            f"{shape} can't be expanded to {Shape(target)}: dim {at} is {own}, which is "
+            + (f"neither 1 nor {wanted}" if literal else f"not equal to {wanted} for all sizes"),
+            expected=wanted,
+            got=own,
+        )
+    return wanted
+
+
+@rule("Tensor.expand", "torch.expand_copy")
+@leave_unknown(None)
+def expand(input: TensorType, *sizes: Value, size: Value = ANYTHING, implicit: Value = False) -> TensorType:
+    """``(*s) -> (*size)``; a dim of 1 becomes any size, -1 keeps a dim"""
+    return shaped(input, expanded(input.shape, given_sizes(sizes, size)))
+
+
+@rule("torch.broadcast_to", "Tensor.broadcast_to")
+@leave_unknown(None)
+def broadcast_to(input: TensorType, size: Value) -> TensorType:
+    """``(*s) -> (*size)``; a dim of 1 becomes any size"""
+    return shaped(input, expanded(input.shape, given_sizes((), size)))
+
+
+@rule("Tensor.expand_as")
+def expand_as(input: TensorType, other: TensorType) -> TensorType:
+    """``(*s), (*t) -> (*t)``; a dim of 1 becomes any size"""
+    if other.shape.is_exact:
+        return shaped(input, expanded(input.shape, other.shape.dims))
+    return shaped(input, other.shape)
+
+
+@rule("torch.broadcast_tensors", "torch.functional.broadcast_tensors")
+def broadcast_tensors(*tensors: Value) -> Value:
+    """``(*s), (*t), … -> (*b), (*b), …``"""
+    given = tensors_of(tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], TensorType) else tensors)
+    shape = broadcast_shapes(*((f"tensors[{i}]", t.shape) for i, t in enumerate(given))) if given else ANY_SHAPE
+    return tuple(shaped(t, shape) for t in given)
+
+
+@rule("Tensor.repeat")
+@leave_unknown(None)
+def repeat(input: TensorType, *sizes: Value, repeats: Value = ANYTHING) -> TensorType:
+    """``(*s) -> (repeats[0]·s[0], …)``; s is filled up with ones on the left"""
+    times = given_sizes(sizes, repeats)
+    if input.shape.min_rank > len(times):
+        raise Mismatch(
+            f"repeats has {len(times)} numbers, but input has {input.shape.rank or 'more'} dims",
+            hint="give a number for every dim",
+            expected=input.shape.rank,
+            got=len(times),
+        )
+    return shaped(input, _repeated(input.shape, times))
+
+
+@rule("torch.tile", "Tensor.tile")
+@leave_unknown(None)
+def tile(input: TensorType, *repeats: Value, dims: Value = ANYTHING) -> TensorType:
+    """``(*s) -> (dims[0]·s[0], …)``; the shorter of s and dims is filled up with ones on the left"""
+    times = given_sizes(repeats, dims)
+    rank = input.shape.rank
+    if rank is None:
+        tail = tuple(t * d for t, d in zip(times[::-1], input.shape.tail[::-1], strict=False))[::-1]
+        return input.with_shape(ANY_REST, *[UNKNOWN] * (len(times) - len(tail)), *tail)
+    return shaped(input, _repeated(input.shape, (1,) * (rank - len(times)) + times))
+
+
+def _repeated(shape: Shape, times: tuple[Dim, ...]) -> Shape:
+    if any(isinstance(t, int) and t < 0 for t in times):
+        raise Mismatch(f"a repeat can't be negative, but got {Shape(times)}", got=times)
+    known = shape.dims if shape.is_exact else shape.tail
+    missing = len(times) - len(known)
+    left: list[Dim] = [1 if shape.is_exact else UNKNOWN] * missing
+    return Shape(tuple(t * d for t, d in zip(times, (*left, *known), strict=True)))
+
+
+@rule("torch.repeat_interleave", "Tensor.repeat_interleave")
+def repeat_interleave(
+    input: TensorType, repeats: Value = None, dim: Value = None, *, output_size: Value = None
+) -> TensorType:
+    """``(*a, n, *b) -> (*a, n·repeats, *b)``; without dim ``(*s) -> (n·repeats,)``"""
+    if repeats is None:
+        _check_repeats(input, None, "repeats")
+        return input.with_shape(UNKNOWN if output_size is None else as_dim(output_size)).with_dtype(INT64)
+    try:
+        shape, at = (Shape.of(input.shape.numel()), 0) if dim is None else position(dim, input.shape)
+    except CannotTell:
+        return shaped(input, ANY_SHAPE)
+    if shape.rank == 0:
+        shape = Shape.of(1)
+    whole = shape.items[at]
+    assert not isinstance(whole, type(ANY_REST))
+    if isinstance(repeats, TensorType):
+        _check_repeats(repeats, whole, f"dim {dim}" if dim is not None else "input")
+        size: Dim = UNKNOWN if output_size is None else as_dim(output_size)
+    else:
+        if isinstance(repeats, int) and repeats < 0:
+            raise Mismatch(f"repeats={repeats} must not be negative", got=repeats)
+        size = whole * as_dim(repeats)
+    return shaped(input, replaced(shape, at, size))
+
+
+def _check_repeats(repeats: TensorType, whole: Dim | None, name: str) -> None:
+    need_rank(repeats.shape, 1 if whole is None else 0, 1, name="repeats")
+    dtype = repeats.dtype
+    if (
+        dtype is not None
+        and dtype.category is not None
+        and (dtype.category != "int" or (dtype.bits and dtype.bits < 32))
+    ):
+        raise Mismatch(f"repeats is {dtype}, but it must be Int32 or Int64", kind="dtype", got=dtype)
+    if whole is None or repeats.shape.rank != 1:
+        return
+    count = repeats.shape.dim(0)
+    if count != 1 and equal(count, whole) is False:
+        raise Mismatch(f"repeats has {count} numbers, but {name} has {whole}", expected=whole, got=count)

@@ -1,0 +1,291 @@
+"""Dims in another order or direction, and windows into them: permute, transpose, flip, roll, narrow, select, unfold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from simpletorch.rules.arguments import is_dim
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.positions import (
+    as_dim,
+    leave_unknown,
+    locate,
+    need_rank,
+    of_rank,
+    position,
+    replaced,
+    shaped,
+    unknown_dims,
+)
+from simpletorch.rules.registry import rule
+from simpletorch.rules.values import ANYTHING, TensorType, Value
+from simpletorch.shapes import ANY_SHAPE, Dim, Shape, Unknown, at_least
+
+__all__ = ["check_index", "transposed"]
+
+
+def _listed(varargs: tuple[Value, ...], keyword: Value) -> tuple[Value, ...]:
+    """Dims given one by one, as one tuple, or by keyword; an int stands for itself.
+
+    Raises:
+        CannotTell: it isn't known how many there are.
+    """
+    given = varargs if varargs else (keyword,)
+    if len(given) == 1 and isinstance(given[0], tuple):
+        return given[0]
+    if given == (ANYTHING,):
+        raise CannotTell
+    return given
+
+
+@rule("torch.permute", "Tensor.permute", "torch.permute_copy")
+@leave_unknown()
+def permute(input: TensorType, *axes: Value, dims: Value = ANYTHING) -> TensorType:
+    """``(*s) -> (s[dims[0]], s[dims[1]], …)``"""
+    order = _listed(axes, dims)
+    need_rank(input.shape, len(order), len(order))
+    shape = of_rank(input.shape, len(order))
+    if not all(isinstance(d, int) for d in order):
+        return shaped(input, unknown_dims(shape))
+    _, places = locate(shape, *order, name="dims")
+    _distinct(order, places)
+    return input.with_shape(*(shape.items[p] for p in places))
+
+
+def _distinct(given: Sequence[Value], places: Sequence[int], name: str = "dims") -> None:
+    if len(set(places)) < len(places):
+        listed = f"({', '.join(map(str, given))})"
+        raise Mismatch(f"{name}={listed} names a dim twice", got=tuple(given))
+
+
+def transposed(shape: Shape, dim0: Value, dim1: Value, names: tuple[str, str] = ("dim0", "dim1")) -> Shape:
+    """``shape`` with two dims exchanged."""
+    if not shape.is_exact:
+        if dim0 == dim1 and is_dim(dim0) and not isinstance(dim0, Unknown):
+            return shape
+        shape, (a, b) = locate(shape, dim0, dim1)
+    else:
+        a, b = (position(d, shape, name=name)[1] for d, name in zip((dim0, dim1), names, strict=True))
+    items = list(shape.items)
+    if items:
+        items[a], items[b] = items[b], items[a]
+    return Shape(tuple(items))
+
+
+@rule("torch.transpose", "Tensor.transpose", "Tensor.transpose_", "torch.transpose_copy")
+@rule("torch.swapdims", "Tensor.swapdims", "Tensor.swapdims_")
+@leave_unknown()
+def transpose(input: TensorType, dim0: Value, dim1: Value) -> TensorType:
+    """``(*a, n, *b, m, *c) -> (*a, m, *b, n, *c)``"""
+    return shaped(input, transposed(input.shape, dim0, dim1))
+
+
+@rule("torch.swapaxes", "Tensor.swapaxes", "Tensor.swapaxes_")
+@leave_unknown()
+def swapaxes(input: TensorType, axis0: Value, axis1: Value) -> TensorType:
+    """``(*a, n, *b, m, *c) -> (*a, m, *b, n, *c)``"""
+    return shaped(input, transposed(input.shape, axis0, axis1, ("axis0", "axis1")))
+
+
+@rule("torch.t", "Tensor.t", "Tensor.t_", "torch.t_copy")
+def t(input: TensorType) -> TensorType:
+    """``(n, m) -> (m, n)``; fewer dims stay"""
+    need_rank(input.shape, 0, 2)
+    if input.shape.is_exact or input.shape.min_rank == 2:
+        return input.with_shape(*reversed(input.shape.head + input.shape.tail))
+    return shaped(input, ANY_SHAPE)
+
+
+@rule("Tensor.T")
+def reverse_dims(input: TensorType) -> TensorType:
+    """``(n, m) -> (m, n)``"""
+    return input.with_shape(*reversed(input.shape.items))
+
+
+@rule("Tensor.mT")
+def matrix_transpose(input: TensorType) -> TensorType:
+    """``(*b, n, m) -> (*b, m, n)``"""
+    need_rank(input.shape, 2)
+    return shaped(input, transposed(input.shape, -2, -1))
+
+
+@rule("Tensor.mH", "torch.adjoint", "Tensor.adjoint")
+def adjoint(input: TensorType) -> TensorType:
+    """``(*b, n, m) -> (*b, m, n)``"""
+    if input.shape.rank == 0:
+        return input
+    need_rank(input.shape, 2)
+    if input.shape.rank is None and input.shape.min_rank == 0:
+        return input
+    return shaped(input, transposed(input.shape, -2, -1))
+
+
+@rule("Tensor.H")
+def hermitian(input: TensorType) -> TensorType:
+    """``(n, m) -> (m, n)``"""
+    if input.shape.rank == 0:
+        return input
+    need_rank(input.shape, 2, 2)
+    if input.shape.min_rank == 0:
+        return shaped(input, ANY_SHAPE)
+    return input.with_shape(*reversed(of_rank(input.shape, 2).items))
+
+
+@rule("torch.movedim", "Tensor.movedim", "torch.moveaxis", "Tensor.moveaxis")
+@leave_unknown()
+def movedim(input: TensorType, source: Value, destination: Value) -> TensorType:
+    """``(*s) -> (*s)`` with the dims at source moved to destination"""
+    given = [_listed((v,), ANYTHING) for v in (source, destination)]
+    if len(given[0]) != len(given[1]):
+        raise Mismatch(f"source names {len(given[0])} dims, but destination names {len(given[1])}")
+    shape = input.shape
+    if not shape.is_exact:
+        shape, _ = locate(shape, *given[0], *given[1])
+    origins, targets = (
+        locate(shape, *dims, name=name)[1] for dims, name in zip(given, ("source", "destination"), strict=True)
+    )
+    _distinct(given[0], origins, "source")
+    _distinct(given[1], targets, "destination")
+    if shape.rank == 0:
+        return input
+    moved = dict(zip(targets, origins, strict=True))
+    others = iter([i for i in range(len(shape.items)) if i not in origins])
+    order = [moved[i] if i in moved else next(others) for i in range(len(shape.items))]
+    if not shape.is_exact and not _rest_fits(order.index(len(shape.head)), given[1], targets):
+        raise CannotTell
+    return input.with_shape(*(shape.items[i] for i in order))
+
+
+def _rest_fits(rest: int, given: Sequence[Value], targets: Sequence[int]) -> bool:
+    """Whether the variadic part lies right of what is counted from the left, and left of what from the right."""
+    return all((at < rest) == (isinstance(d, int) and d >= 0) for d, at in zip(given, targets, strict=True))
+
+
+@rule("torch.flip", "Tensor.flip")
+def flip(input: TensorType, *axes: Value, dims: Value = ANYTHING) -> TensorType:
+    """``(*s) -> (*s)``"""
+    _check_dims(input.shape, axes if axes else (dims,))
+    return input
+
+
+def _check_dims(shape: Shape, given: tuple[Value, ...]) -> tuple[int, ...] | None:
+    """Dims that torch wants in range and different; None if they aren't known."""
+    try:
+        listed = _listed(given, ANYTHING)
+        _, places = locate(shape, *listed, name="dims")
+    except CannotTell:
+        return None
+    _distinct(listed, places)
+    return places
+
+
+@rule("torch.fliplr", "Tensor.fliplr")
+def fliplr(input: TensorType) -> TensorType:
+    """``(n, m, *s) -> (n, m, *s)``"""
+    need_rank(input.shape, 2)
+    return input
+
+
+@rule("torch.flipud", "Tensor.flipud")
+def flipud(input: TensorType) -> TensorType:
+    """``(n, *s) -> (n, *s)``"""
+    need_rank(input.shape, 1)
+    return input
+
+
+@rule("torch.roll", "Tensor.roll")
+def roll(input: TensorType, shifts: Value, dims: Value = None) -> TensorType:
+    """``(*s) -> (*s)``"""
+    count = len(shifts) if isinstance(shifts, tuple) else 1 if is_dim(shifts) else None
+    if dims is None or dims == ():
+        if count not in (None, 1):
+            raise Mismatch(f"shifts has {count} numbers, but dims names none")
+        return input
+    named = len(dims) if isinstance(dims, tuple) else 1 if is_dim(dims) else None
+    if None not in (count, named) and count != named:
+        raise Mismatch(f"shifts has {count} numbers, but dims names {named} dims", expected=count, got=named)
+    with suppress(CannotTell):
+        locate(input.shape, *_listed((dims,), ANYTHING), name="dims")
+    return input
+
+
+@rule("torch.rot90", "Tensor.rot90")
+@leave_unknown()
+def rot90(input: TensorType, k: Value = 1, dims: Value = (0, 1)) -> TensorType:
+    """``(n, m, *s) -> (m, n, *s)`` for odd k"""
+    given = _listed((dims,), ANYTHING)
+    if len(given) != 2:
+        raise Mismatch(f"dims must name 2 dims, but it names {len(given)}", expected=2, got=len(given))
+    need_rank(input.shape, 2)
+    if input.shape.is_exact:
+        _distinct(given, locate(input.shape, *given, name="dims")[1])
+    swapped = transposed(input.shape, *given)
+    if isinstance(k, int):
+        return shaped(input, swapped) if k % 2 else input
+    return input if swapped == input.shape else shaped(input, unknown_dims(swapped))
+
+
+@rule("Tensor.unfold", "torch.unfold_copy")
+@leave_unknown(1)
+def unfold(input: TensorType, dimension: Value, size: Value, step: Value) -> TensorType:
+    """``(*a, n, *b) -> (*a, (n - size)//step + 1, *b, size)``"""
+    if isinstance(step, int) and step <= 0:
+        raise Mismatch(f"step={step} must be positive", got=step)
+    if isinstance(size, int) and size < 0:
+        raise Mismatch(f"size={size} must not be negative", got=size)
+    shape, at = position(dimension, input.shape, name="dimension")
+    window, stride = as_dim(size), as_dim(step)
+    whole = _item(shape, at) if shape.rank != 0 else 1
+    if at_least(whole, window) is False:
+        raise Mismatch(f"size={window} is larger than dim {dimension}, which is {whole}", expected=whole, got=window)
+    if shape.rank == 0:
+        return input.with_shape(window)
+    kept = replaced(shape, at, (whole - window) // stride + 1)
+    return input.with_shape(*kept.items, window)
+
+
+def _item(shape: Shape, at: int) -> Dim:
+    return shape.dim(at if shape.is_exact or at < len(shape.head) else at - len(shape.items))
+
+
+@rule("torch.narrow", "Tensor.narrow", "torch.narrow_copy", "Tensor.narrow_copy")
+@leave_unknown()
+def narrow(input: TensorType, dim: Value, start: Value, length: Value) -> TensorType:
+    """``(*a, n, *b) -> (*a, length, *b)``"""
+    need_rank(input.shape, 1)
+    shape, at = position(dim, input.shape)
+    whole, size, begin = _item(shape, at), as_dim(length), as_dim(start)
+    if isinstance(size, int) and size < 0:
+        raise Mismatch(f"length={size} must not be negative", got=size)
+    if isinstance(begin, int) and begin < 0:
+        if isinstance(whole, int) and -begin > whole:
+            raise Mismatch(f"start={begin} is out of range for dim {dim} of size {whole}", expected=whole, got=begin)
+        begin = whole + begin
+    if at_least(whole, begin + size) is False:
+        raise Mismatch(
+            f"start={start} and length={length} reach beyond dim {dim}, which is {whole}",
+            expected=whole,
+            got=begin + size,
+        )
+    return shaped(input, replaced(shape, at, size))
+
+
+def check_index(index: Value, size: Dim, dim: Value) -> None:
+    """An index must lie in ``[-size, size)``; for symbols it is taken that the author knows it does."""
+    if not is_dim(index):
+        return
+    i = as_dim(index)
+    is_negative = isinstance(i, int) and i < 0
+    if at_least(i, size) is True or (is_negative and at_least(-i, size + 1) is True):
+        raise Mismatch(f"index {i} is out of range for dim {dim} of size {size}", expected=size, got=i)
+
+
+@rule("torch.select", "Tensor.select", "torch.select_copy")
+@leave_unknown(-1)
+def select(input: TensorType, dim: Value, index: Value) -> TensorType:
+    """``(*a, n, *b) -> (*a, *b)``"""
+    need_rank(input.shape, 1)
+    shape, at = position(dim, input.shape)
+    check_index(index, _item(shape, at), dim)
+    return shaped(input, replaced(shape, at))
