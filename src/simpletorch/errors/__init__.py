@@ -1,0 +1,58 @@
+"""Errors that explain: what failed, with which operands, where, and what would be right.
+
+Every error of torch that crosses a border (the call of a `simpletorch.nn.Module`, a `simpletorch.checked` function, an
+`explain` block) arrives as a `TorchError` whose fields are data and whose text is written from them::
+
+    linear: the last dim of x is 128, but self.fc2 takes 100 features
+      x         Float32[32, 128]  (cpu)
+      self.fc2  Linear(in_features=100, out_features=10)
+      in model.fc2, at net.py:12: x = self.fc2(x)
+      hint: Linear(128, 10) would fit
+
+It is also an instance of the class that torch raised (`RuntimeError`, `IndexError`, …), and its ``__cause__`` is torch's
+own exception. It shows shapes, never what a tensor contains (an index that is out of range is named, as torch does).
+"""
+
+from simpletorch.errors._border import explain, explained
+from simpletorch.errors._kinds import (
+    BackendError,
+    CheckpointError,
+    CUDAError,
+    DataError,
+    DeviceMismatch,
+    DTypeMismatch,
+    Location,
+    Mismatch,
+    Operand,
+    OutOfMemory,
+    ShapeMismatch,
+    TorchError,
+    TypeMismatch,
+    as_also,
+    render,
+)
+from simpletorch.errors._result import Err, Ok, Result, attempt
+
+__all__ = [
+    "BackendError",
+    "CUDAError",
+    "CheckpointError",
+    "DTypeMismatch",
+    "DataError",
+    "DeviceMismatch",
+    "Err",
+    "Location",
+    "Mismatch",
+    "Ok",
+    "Operand",
+    "OutOfMemory",
+    "Result",
+    "ShapeMismatch",
+    "TorchError",
+    "TypeMismatch",
+    "as_also",
+    "attempt",
+    "explain",
+    "explained",
+    "render",
+]

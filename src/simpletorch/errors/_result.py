@@ -1,0 +1,67 @@
+"""Errors as values, for people who prefer results to exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Literal, NoReturn, ParamSpec, TypeAlias, TypeVar
+
+__all__ = ["Err", "Ok", "Result", "attempt"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Ok(Generic[R_co]):
+    """A call that went well, and its ``value``."""
+
+    value: R_co
+
+    @property
+    def ok(self) -> Literal[True]:
+        """Always True."""
+        return True
+
+    def unwrap(self) -> R_co:
+        """The value."""
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Err:
+    """A call that failed, and its ``error``."""
+
+    error: Exception
+
+    @property
+    def ok(self) -> Literal[False]:
+        """Always False."""
+        return False
+
+    def unwrap(self) -> NoReturn:
+        """Raise the error."""
+        raise self.error
+
+
+Result: TypeAlias = Ok[R] | Err
+
+
+def attempt(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Result[R]:
+    """``function(*args, **kwargs)`` as a value: `Ok` with what it returned, or `Err` with the (explained) exception.
+
+    ::
+
+        match attempt(model, x):
+            case Ok(y): ...
+            case Err(ShapeMismatch() as e): print(e.hint)
+
+    What is no `Exception` (`KeyboardInterrupt`) still propagates.
+    """
+    from simpletorch.errors._border import explained
+
+    try:
+        return Ok(function(*args, **kwargs))
+    except Exception as error:
+        return Err(explained(error) or error)
