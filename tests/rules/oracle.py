@@ -94,12 +94,13 @@ def show(value: object) -> str:
 
 @dataclass
 class Call:
-    """One call: the public name, its arguments, and the entry of op_db that it comes from."""
+    """One call: the public name, its arguments, the entry of op_db that it comes from, and what was changed in it."""
 
     name: str
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     origin: str = ""
+    change: Literal["", "dim", "dtype"] = ""
 
     def __str__(self) -> str:
         shown = [show(a) for a in self.args] + [f"{k}={show(v)}" for k, v in self.kwargs.items()]
@@ -607,13 +608,13 @@ def perturbations(call: Call, *, seed: int = 0, count: int = 3) -> Iterator[Call
     places = [(i, d) for i, t in enumerate(found) for d in range(t.dim())]
     for i, d in _spread(places, count, rng):
         shape = [s + (d == at) for at, s in enumerate(found[i].shape)]
-        yield _with_tensor(call, i, _refill(found[i], shape))
+        yield _with_tensor(replace(call, change="dim"), i, _refill(found[i], shape))
     if found:
         i = rng.randrange(len(found))
         others = [t for t in (torch.float32, torch.int64, torch.bool, torch.float64) if t != found[i].dtype]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # complex to real
-            yield _with_tensor(call, i, found[i].to(rng.choice(others)))
+            yield _with_tensor(replace(call, change="dtype"), i, found[i].to(rng.choice(others)))
 
 
 def _with_tensor(call: Call, index: int, other: torch.Tensor) -> Call:

@@ -1,0 +1,130 @@
+"""How much of torch the rules know, measured against torch itself (issue 3).
+
+    python benchmarks/op_coverage.py              # about two minutes on one core
+    python benchmarks/op_coverage.py --quick      # one sample an operation, seconds
+    python benchmarks/op_coverage.py --per-op     # a line for every operation
+    python benchmarks/op_coverage.py --json       # for programs
+
+Calls that torch accepts come from its own op_db, re-drawn with primes, in every public spelling. Calls that it must
+refuse are those with one dim one larger ("dim") or one operand of another dtype ("dtype"), and its own error_inputs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "rules"))
+import oracle
+
+KINDS = ("call", "dim", "dtype", "error_inputs")
+
+
+@dataclass
+class Tally:
+    """The verdicts on one operation or family, by kind of call."""
+
+    names: set[str] = field(default_factory=set)
+    verdicts: dict[str, Counter[str]] = field(default_factory=lambda: {k: Counter() for k in KINDS})
+
+    def add(self, kind: str, name: str, verdict: str) -> None:
+        """Count one call."""
+        self.names.add(name)
+        self.verdicts[kind][verdict] += 1
+
+    def row(self) -> dict[str, object]:
+        """The columns of the table."""
+        calls = self.verdicts["call"]
+        every = sum(self.verdicts.values(), Counter[str]())
+        row: dict[str, object] = {
+            "ops": len(self.names),
+            "lines": calls.total(),
+            **{v: calls[v] for v in ("exact", "partial", "unknown", "wrong")},
+            "false error": calls["false_error"],
+            "exact %": _percent(calls["exact"], calls.total()),
+            "wrong*": every["wrong"] - calls["wrong"],
+            "false error*": every["false_error"] - calls["false_error"],
+        }
+        for kind in KINDS[1:]:
+            found = self.verdicts[kind]
+            must_fail = found["both_refuse"] + found["missed"]
+            row[f"{kind}: must fail"] = must_fail
+            row[f"{kind} %"] = _percent(found["both_refuse"], must_fail)
+        return row
+
+
+def _percent(part: int, whole: int) -> float | None:
+    return round(100 * part / whole, 1) if whole else None
+
+
+def calls(quick: bool) -> Iterator[tuple[str, oracle.Call]]:
+    """Every call with its kind."""
+    dtypes = (torch.float32, torch.int64) if quick else oracle.DTYPES
+    for call in oracle.samples(count=1 if quick else 6, dtypes=dtypes):
+        yield "call", call
+        for changed in oracle.perturbations(call, count=1 if quick else 2):
+            yield changed.change, changed
+    for call in oracle.error_inputs():
+        yield "error_inputs", call
+
+
+def measure(quick: bool) -> tuple[dict[str, Tally], dict[str, Tally], Tally, float]:
+    """Tallies by family, by operation and of all, and the microseconds that one inference takes."""
+    families: dict[str, Tally] = defaultdict(Tally)
+    operations: dict[str, Tally] = defaultdict(Tally)
+    total = Tally()
+    asked: list[tuple[str, tuple[object, ...], dict[str, object]]] = []
+    for kind, call in calls(quick):
+        verdict = call.judge().verdict
+        for tally in (families[oracle.family(call.name)], operations[call.name], total):
+            tally.add(kind, call.name, verdict)
+        if kind == "call" and len(asked) < 5_000 and call.name in oracle.RULES:
+            asked.append((call.name, oracle.lift(call.args), {k: oracle.lift(v) for k, v in call.kwargs.items()}))
+    start = time.perf_counter()
+    for name, args, kwargs in asked:
+        oracle.infer(name, args, kwargs)  # type: ignore[arg-type]
+    spent = time.perf_counter() - start
+    return families, operations, total, 1e6 * spent / max(1, len(asked))
+
+
+def table(tallies: dict[str, Tally]) -> str:
+    """The rows as aligned text."""
+    rows = {name: tally.row() for name, tally in tallies.items()}
+    width = max(map(len, rows))
+    columns = list(next(iter(rows.values())))
+    lines = ["  ".join([" " * width, *columns])]
+    for name, row in rows.items():
+        cells = ["" if row[c] is None else str(row[c]) for c in columns]
+        lines.append("  ".join([name.ljust(width), *(v.rjust(len(c)) for v, c in zip(cells, columns, strict=True))]))
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="one sample an operation and dtype, two dtypes")
+    parser.add_argument("--per-op", action="store_true", help="a row for every operation")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    families, operations, total, microseconds = measure(options.quick)
+    shown = dict(sorted(operations.items() if options.per_op else families.items())) | {"total": total}
+    if options.json:
+        rows = {name: tally.row() for name, tally in shown.items()}
+        print(json.dumps({"torch": torch.__version__, "microseconds per inference": microseconds, "rows": rows}))
+        return
+    print(table(shown))
+    print("* in changed calls that torch still accepts")
+    print(f"torch {torch.__version__}, {microseconds:.1f} µs per inference")
+
+
+if __name__ == "__main__":
+    main()
