@@ -1,0 +1,137 @@
+"""Norms of vectors and matrices, condition numbers, distances from zero."""
+
+from __future__ import annotations
+
+from simpletorch.rules.arguments import axes, broadcast_shapes, is_dim, result_dtype
+from simpletorch.rules.conditions import dtype_or, need_categories, need_float_or_complex, need_min_rank, need_square
+from simpletorch.rules.dtype import DType
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.reduced import expose, reduced
+from simpletorch.rules.reduction import real_dtype
+from simpletorch.rules.registry import rule
+from simpletorch.rules.values import ANYTHING, TensorType, Value
+from simpletorch.shapes import Shape
+
+
+def _norm_dtype(name: str, tensor: TensorType, dtype: Value) -> DType | None:
+    """The result is real, of the input's or the given precision.
+
+    Raises:
+        Mismatch: ints, or a ``dtype`` of another category or of less precision.
+    """
+    need_float_or_complex(name, tensor)
+    if isinstance(dtype, DType):
+        need_categories("dtype", dtype, "float", "complex")
+        own = tensor.dtype
+        if own is not None and own.category is not None and dtype.category not in (None, own.category):
+            raise Mismatch(f"dtype is {dtype}, but {name} is {own}", kind="dtype", expected=own, got=dtype)
+        if own is not None and own.is_concrete and dtype.is_concrete and dtype.bits < own.bits:
+            raise Mismatch(
+                f"dtype is {dtype}, which is narrower than {name}, {own}", kind="dtype", expected=own, got=dtype
+            )
+    return real_dtype(dtype_or(dtype, tensor.dtype))
+
+
+@rule("torch.linalg.vector_norm")
+def vector_norm(
+    x: TensorType, ord: Value = 2, dim: Value = None, keepdim: Value = False, *, dtype: Value = None
+) -> TensorType:
+    """``(*b, n) -> (*b)``; floating or complex only, the result is real"""
+    if isinstance(ord, str):
+        raise CannotTell
+    return TensorType(reduced(x.shape, dim, keepdim), _norm_dtype("x", x, dtype))
+
+
+def _matrix_dims(shape: Shape, dim: Value) -> None:
+    """A matrix norm needs two dims."""
+    if isinstance(dim, tuple) or is_dim(dim):
+        count = len(dim) if isinstance(dim, tuple) else 1
+        if count != 2:
+            raise Mismatch(f"a matrix norm needs 2 dims, but dim names {count}", expected=2, got=count)
+        try:
+            axes(dim, expose(shape, *(dim if isinstance(dim, tuple) else ())))
+        except CannotTell:
+            return
+
+
+@rule("torch.linalg.matrix_norm")
+def matrix_norm(
+    A: TensorType, ord: Value = "fro", dim: Value = (-2, -1), keepdim: Value = False, *, dtype: Value = None
+) -> TensorType:
+    """``(*b, n, m) -> (*b)``; floating or complex only, the result is real"""
+    need_min_rank("A", A, 2)
+    _matrix_dims(A.shape, dim)
+    return TensorType(reduced(A.shape, dim, keepdim), _norm_dtype("A", A, dtype))
+
+
+@rule("torch.linalg.norm")
+def linalg_norm(
+    A: TensorType, ord: Value = None, dim: Value = None, keepdim: Value = False, *, dtype: Value = None
+) -> TensorType:
+    """``(*b, n) -> (*b)``; of all dims without ``dim``; 2 dims with ``ord`` are a matrix norm"""
+    if dim is None and ord is not None and ord is not ANYTHING and (A.shape.min_rank > 2 or A.shape.rank == 0):
+        raise Mismatch(f"with ord and without dim, A must have 1 or 2 dims, but it is {A.shape}", got=A.shape.rank)
+    if isinstance(ord, str) and dim is not None:
+        _matrix_dims(A.shape, dim)
+    if isinstance(dim, tuple) and len(dim) > 2:
+        raise Mismatch(f"dim must name 1 or 2 dims, not {len(dim)}", expected=(1, 2), got=len(dim))
+    return TensorType(reduced(A.shape, dim, keepdim), _norm_dtype("A", A, dtype))
+
+
+@rule("torch.norm", "Tensor.norm", "torch.functional.norm")
+def norm(
+    input: TensorType, p: Value = "fro", dim: Value = None, keepdim: Value = False, dtype: Value = None
+) -> TensorType:
+    """``(*b, n) -> (*b)``; floating or complex only, the result is real"""
+    if p == "nuc":
+        if dim is None and input.shape.rank is not None:
+            dim = tuple(range(input.shape.rank))
+        _matrix_dims(input.shape, dim)
+    return TensorType(reduced(input.shape, dim, keepdim), _norm_dtype("input", input, dtype))
+
+
+@rule("torch.nuclear_norm", "torch.functional.nuclear_norm")
+def nuclear_norm(input: TensorType, dim: Value = None, keepdim: Value = False) -> TensorType:
+    """``(n, m) -> ()``; ``dim`` names the two dims of matrices"""
+    if isinstance(dim, bool):
+        dim, keepdim = None, dim
+    need_min_rank("input", input, 2)
+    _matrix_dims(input.shape, dim)
+    return TensorType(reduced(input.shape, dim, keepdim), _norm_dtype("input", input, None))
+
+
+@rule("torch.frobenius_norm")
+def frobenius_norm(input: TensorType, dim: Value, keepdim: Value = False) -> TensorType:
+    """``(*b, n) -> (*b)``; floating or complex only, the result is real"""
+    return TensorType(reduced(input.shape, dim, keepdim), _norm_dtype("input", input, None))
+
+
+@rule("torch.linalg.cond")
+def cond(A: TensorType, p: Value = None) -> TensorType:
+    """``(*b, n, m) -> (*b)``; square but for the 2-norm"""
+    need_min_rank("A", A, 2)
+    need_float_or_complex("A", A)
+    if p in (1, -1, "fro", "nuc") or (isinstance(p, float) and p in (1.0, -1.0, float("inf"), float("-inf"))):
+        need_square("A", A.shape)
+    return TensorType(A.shape.drop_last(2), real_dtype(A.dtype))
+
+
+@rule("torch.dist", "Tensor.dist")
+def dist(input: TensorType, other: TensorType, p: Value = 2) -> TensorType:
+    """``(*b), (*b) -> ()``"""
+    broadcast_shapes(("input", input.shape), ("other", other.shape))
+    dtype = result_dtype(input, other)
+    need_categories("the common dtype", dtype, "float", "complex")
+    return TensorType(Shape(()), real_dtype(dtype))
+
+
+__all__ = [
+    "cond",
+    "dist",
+    "frobenius_norm",
+    "linalg_norm",
+    "matrix_norm",
+    "norm",
+    "nuclear_norm",
+    "vector_norm",
+]
