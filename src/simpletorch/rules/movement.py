@@ -93,7 +93,7 @@ def t(input: TensorType) -> TensorType:
     """``(n, m) -> (m, n)``; fewer dims stay"""
     need_rank(input.shape, 0, 2)
     if input.shape.is_exact or input.shape.min_rank == 2:
-        return input.with_shape(*reversed(input.shape.head + input.shape.tail))
+        return input.with_shape(*reversed(of_rank(input.shape, input.shape.min_rank).items))
     return shaped(input, ANY_SHAPE)
 
 
@@ -202,6 +202,8 @@ def roll(input: TensorType, shifts: Value, dims: Value = None) -> TensorType:
         if count not in (None, 1):
             raise Mismatch(f"shifts has {count} numbers, but dims names none")
         return input
+    if input.shape.rank == 0:
+        raise Mismatch(f"dims={dims} names dims, but input is 0-dim")
     named = len(dims) if isinstance(dims, tuple) else 1 if is_dim(dims) else None
     if None not in (count, named) and count != named:
         raise Mismatch(f"shifts has {count} numbers, but dims names {named} dims", expected=count, got=named)
@@ -255,6 +257,8 @@ def narrow(input: TensorType, dim: Value, start: Value, length: Value) -> Tensor
     """``(*a, n, *b) -> (*a, length, *b)``"""
     need_rank(input.shape, 1)
     shape, at = position(dim, input.shape)
+    if isinstance(start, TensorType):
+        _check_start(start)
     whole, size, begin = _item(shape, at), as_dim(length), as_dim(start)
     if isinstance(size, int) and size < 0:
         raise Mismatch(f"length={size} must not be negative", got=size)
@@ -269,6 +273,12 @@ def narrow(input: TensorType, dim: Value, start: Value, length: Value) -> Tensor
             got=begin + size,
         )
     return shaped(input, replaced(shape, at, size))
+
+
+def _check_start(start: TensorType) -> None:
+    need_rank(start.shape, 0, 0, name="start")
+    if start.dtype is not None and start.dtype.category not in ("int", None):
+        raise Mismatch(f"start is {start.dtype}, but it must be an integer tensor", kind="dtype", got=start.dtype)
 
 
 def check_index(index: Value, size: Dim, dim: Value) -> None:

@@ -165,8 +165,9 @@ def need_rank(shape: Shape, least: int, most: int | None = None, *, name: str = 
             wanted = str(least)
         else:
             wanted = f"at most {most}" if least == 0 else f"{least} to {most}"
+        plural = "" if wanted.split()[-1] == "1" else "s"
         raise Mismatch(
-            f"{name} must have {wanted} dim{'' if wanted.endswith(' 1') or wanted == '1' else 's'}, but it is {shape}",
+            f"{name} must have {wanted} dim{plural}, but it is {shape}",
             expected=least if too_few else most,
             got=shape.rank,
         )

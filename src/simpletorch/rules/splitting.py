@@ -1,0 +1,205 @@
+"""One tensor into several: split, chunk, tensor_split and their relatives, unbind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from simpletorch.rules.arguments import is_dim
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.positions import as_dim, need_rank, position, replaced, shaped
+from simpletorch.rules.registry import rule
+from simpletorch.rules.slicing import length
+from simpletorch.rules.values import ANYTHING, TensorType, Value
+from simpletorch.shapes import UNKNOWN, Dim, Rest, Shape, Unknown, equal
+
+__all__ = ["chunk", "split", "unbind"]
+
+_MOST: Final = 4096  # pieces that anybody tells apart
+
+
+def _at(input: TensorType, dim: Value) -> tuple[Shape, int, Dim]:
+    """The shape, the place of ``dim`` in it, and its size."""
+    need_rank(input.shape, 1)
+    shape, at = position(dim, input.shape)
+    size = shape.items[at]
+    assert not isinstance(size, Rest)
+    return shape, at, size
+
+
+def _pieces(input: TensorType, shape: Shape, at: int, lengths: Sequence[Dim]) -> tuple[TensorType, ...]:
+    return tuple(shaped(input, replaced(shape, at, n)) for n in lengths)
+
+
+def _equal_pieces(size: Dim, each: Dim) -> Sequence[Dim]:
+    """The sizes of pieces of ``each``, the last one smaller.
+
+    Raises:
+        CannotTell: it isn't known how many there are.
+    """
+    if isinstance(size, int) and isinstance(each, int):
+        count = max(1, -(-size // each)) if each else 1
+        if count > _MOST:
+            raise CannotTell
+        return [*[each] * (count - 1), size - each * (count - 1)]
+    if isinstance(each, Unknown) or isinstance(size, Unknown) or each == 0:
+        raise CannotTell
+    times = size // each
+    if not isinstance(times, int) or times > _MOST or equal(times * each, size) is not True:
+        raise CannotTell
+    return [each] * times
+
+
+@rule("torch.split", "Tensor.split", "torch.functional.split")
+def split(
+    input: TensorType, split_size_or_sections: Value = ANYTHING, dim: Value = 0, *, split_size: Value = None
+) -> Value:
+    """``(*a, n, *b) -> (*a, split_size, *b), …``, the last one smaller; or sizes that sum up to n"""
+    wanted = split_size_or_sections if split_size is None else split_size
+    return _split_sections(input, wanted, dim) if isinstance(wanted, tuple) else _split_every(input, wanted, dim)
+
+
+@rule("torch.unsafe_split", "Tensor.unsafe_split", "torch.split_copy")
+def unsafe_split(input: TensorType, split_size: Value, dim: Value = 0) -> Value:
+    """``(*a, n, *b) -> (*a, split_size, *b), …``, the last one smaller"""
+    return _split_every(input, split_size, dim)
+
+
+def _split_every(input: TensorType, split_size: Value, dim: Value) -> Value:
+    shape, at, size = _at(input, dim)
+    if isinstance(split_size, int):
+        if split_size < 0:
+            raise Mismatch(f"split_size={split_size} must not be negative", got=split_size)
+        if split_size == 0 and isinstance(size, int) and size:
+            raise Mismatch(f"split_size is 0, but dim {dim} is {size}", got=split_size)
+    return _pieces(input, shape, at, _equal_pieces(size, as_dim(split_size)))
+
+
+@rule("torch.split_with_sizes", "Tensor.split_with_sizes", "torch.split_with_sizes_copy")
+@rule("torch.unsafe_split_with_sizes", "Tensor.unsafe_split_with_sizes")
+def split_with_sizes(input: TensorType, split_sizes: Value, dim: Value = 0) -> Value:
+    """``(*a, n, *b) -> (*a, split_sizes[0], *b), …`` with the sum of split_sizes n"""
+    return _split_sections(input, split_sizes, dim)
+
+
+def _split_sections(input: TensorType, sections: Value, dim: Value) -> Value:
+    if not isinstance(sections, tuple):
+        raise CannotTell
+    sizes = [as_dim(s) for s in sections]
+    if any(isinstance(s, int) and s < 0 for s in sizes):
+        raise Mismatch(f"split sizes can't be negative, but got {Shape(tuple(sizes))}", got=sections)
+    shape, at, size = _at(input, dim)
+    total = sum(sizes, start=0)
+    if equal(total, size) is False:
+        raise Mismatch(
+            f"the split sizes {Shape(tuple(sizes))} sum up to {total}, but dim {dim} is {size}"
+            + ("" if isinstance(total, int) and isinstance(size, int) else "; they are not equal for all sizes"),
+            expected=size,
+            got=total,
+        )
+    open_at = [i for i, s in enumerate(sizes) if isinstance(s, Unknown)]
+    if len(open_at) == 1:
+        sizes[open_at[0]] = size - sum((s for s in sizes if not isinstance(s, Unknown)), start=0)
+    return _pieces(input, shape, at, sizes)
+
+
+@rule("torch.chunk", "Tensor.chunk", "torch.unsafe_chunk", "Tensor.unsafe_chunk")
+def chunk(input: TensorType, chunks: Value, dim: Value = 0) -> Value:
+    """``(*a, n, *b) -> chunks times (*a, n//chunks, *b)``; fewer and a smaller last one where n isn't divisible"""
+    if isinstance(chunks, int) and chunks <= 0:
+        raise Mismatch(f"chunks={chunks} must be positive", got=chunks)
+    shape, at, size = _at(input, dim)
+    if not isinstance(chunks, int):
+        raise CannotTell
+    if isinstance(size, int):
+        each = -(-size // chunks)
+        return _pieces(input, shape, at, _equal_pieces(size, each) if each else [0] * chunks)
+    return _pieces(input, shape, at, [_share(size, chunks)] * chunks)
+
+
+def _share(size: Dim, count: int) -> Dim:
+    """``size // count`` if that surely leaves nothing over."""
+    return size // count if equal(size % count, 0) is True else UNKNOWN
+
+
+@rule("torch.tensor_split", "Tensor.tensor_split")
+def tensor_split(
+    input: TensorType,
+    indices_or_sections: Value = ANYTHING,
+    dim: Value = 0,
+    *,
+    sections: Value = None,
+    indices: Value = None,
+) -> Value:
+    """``(*a, n, *b) -> (*a, n//sections, *b), …``, the first ones larger by one; or cut at indices"""
+    given = next((v for v in (sections, indices) if v is not None), indices_or_sections)
+    return _tensor_split(input, given, dim)
+
+
+def _tensor_split(input: TensorType, given: Value, dim: Value) -> Value:
+    shape, at, size = _at(input, dim)
+    if isinstance(given, tuple):
+        bounds = [0, *(g if g is not ANYTHING else UNKNOWN for g in given), None]
+        return _pieces(input, shape, at, [length(size, a, b) for a, b in pairwise(bounds)])
+    if not isinstance(given, int):
+        raise CannotTell
+    if given <= 0:
+        raise Mismatch(f"the number of sections is {given}, but it must be positive", got=given)
+    if isinstance(size, int):
+        more = size % given
+        return _pieces(input, shape, at, [size // given + 1] * more + [size // given] * (given - more))
+    return _pieces(input, shape, at, [_share(size, given)] * given)
+
+
+def _split_along(input: TensorType, given: Value, dim: int) -> Value:
+    """What `torch.hsplit` and its like do: an int must divide the dim."""
+    shape, at, size = _at(input, dim)
+    if is_dim(given) and isinstance(given, int):
+        if given <= 0:
+            raise Mismatch(f"the number of sections is {given}, but it must be positive", got=given)
+        if isinstance(size, int) and size % given:
+            raise Mismatch(
+                f"dim {dim} of size {size} can't be split into {given} equal parts", expected=size, got=given
+            )
+        return _pieces(input, shape, at, [size // given] * given)
+    return _tensor_split(input, given, dim)
+
+
+@rule("torch.hsplit", "Tensor.hsplit")
+def hsplit(
+    input: TensorType, indices_or_sections: Value = ANYTHING, *, sections: Value = None, indices: Value = None
+) -> Value:
+    """``(n, m, *s) -> (n, m//sections, *s), …``; a vector is split at its only dim"""
+    need_rank(input.shape, 1)
+    if input.shape.min_rank < 2 and input.shape.rank != 1:
+        raise CannotTell
+    given = next((v for v in (sections, indices) if v is not None), indices_or_sections)
+    return _split_along(input, given, 0 if input.shape.rank == 1 else 1)
+
+
+@rule("torch.vsplit", "Tensor.vsplit")
+def vsplit(
+    input: TensorType, indices_or_sections: Value = ANYTHING, *, sections: Value = None, indices: Value = None
+) -> Value:
+    """``(n, *s) -> (n//sections, *s), …``"""
+    need_rank(input.shape, 2)
+    return _split_along(input, next((v for v in (sections, indices) if v is not None), indices_or_sections), 0)
+
+
+@rule("torch.dsplit", "Tensor.dsplit")
+def dsplit(
+    input: TensorType, indices_or_sections: Value = ANYTHING, *, sections: Value = None, indices: Value = None
+) -> Value:
+    """``(n, m, k, *s) -> (n, m, k//sections, *s), …``"""
+    need_rank(input.shape, 3)
+    return _split_along(input, next((v for v in (sections, indices) if v is not None), indices_or_sections), 2)
+
+
+@rule("torch.unbind", "Tensor.unbind", "torch.unbind_copy")
+def unbind(input: TensorType, dim: Value = 0) -> Value:
+    """``(*a, n, *b) -> n times (*a, *b)``"""
+    shape, at, size = _at(input, dim)
+    if not isinstance(size, int) or size > _MOST:
+        raise CannotTell
+    return (shaped(input, replaced(shape, at)),) * size
