@@ -302,7 +302,7 @@ class RMSNorm(ModuleRule):
     def check(self) -> None:
         _check_normalized_shape(self.normalized_shape)
 
-    def forward(self, x: TensorType) -> TensorType:  # type: ignore[override]  # torch's name
+    def forward(self, x: TensorType) -> TensorType:
         need_float(x, name="x", of="the layer takes floats")
         return normalization.over_trailing(x, self.normalized_shape)
 
