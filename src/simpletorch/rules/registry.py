@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, TypeVar
 from simpletorch.rules.mismatch import CannotTell, Mismatch, Report
 from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Device, Named, TensorType, Value
 
-__all__ = ["MODULES", "RULES", "ModuleRule", "Rule", "infer", "infer_module", "module", "new_module", "rule"]
+__all__ = ["MODULES", "RULES", "ModuleRule", "Rule", "infer", "infer_module", "module", "new_module", "rule", "spoken_name"]
 
 R = TypeVar("R", bound=Callable[..., Any])
 M = TypeVar("M", bound="type[ModuleRule]")
@@ -193,6 +193,26 @@ def _call(entry: Rule, op: str, args: Sequence[Value], kwargs: Mapping[str, Valu
         return Report(op, m.kind, m.reason, known, m.hint, m.expected, m.got)
 
 
+_OPERATOR_SIGNS: Final = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
+    "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+    "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "getitem": "[]", "setitem": "[]=",
+}  # fmt: skip
+
+
+def spoken_name(name: str) -> str:
+    """An operation as messages call it: the last part of its name, an operator by its sign."""
+    short = name.rpartition(".")[2]
+    if not short.startswith("__"):
+        return short
+    bare = short.strip("_")
+    for prefix in ("", "r", "i"):
+        if bare.startswith(prefix) and bare.removeprefix(prefix) in _OPERATOR_SIGNS:
+            sign = _OPERATOR_SIGNS[bare.removeprefix(prefix)]
+            return sign + "=" if prefix == "i" else sign
+    return short
+
+
 def infer(name: str, args: Sequence[Value] = (), kwargs: Mapping[str, Value] | None = None) -> Value | Report:
     """What ``name(*args, **kwargs)`` gives: a value, a `Report` of what doesn't fit, or `ANYTHING`."""
     entry = RULES.get(name)
@@ -200,7 +220,7 @@ def infer(name: str, args: Sequence[Value] = (), kwargs: Mapping[str, Value] | N
         return ANYTHING
     given = dict(kwargs or {})
     out = given.pop("out", None)
-    result = _call(entry, name.rpartition(".")[2], args, given)
+    result = _call(entry, spoken_name(name), args, given)
     return out if isinstance(out, TensorType) and isinstance(result, TensorType) else result
 
 

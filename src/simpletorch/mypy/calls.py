@@ -1,0 +1,261 @@
+"""Calls of torch's functions and methods: read the arguments, ask the rule, give mypy the answer as the call's type.
+
+All of it happens in the *signature* hooks, which mypy asks before it resolves overloads: an error reported later, while a
+variant is tried, would be taken for a misfit of that variant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Final, TypeAlias, cast
+
+from mypy.nodes import (
+    ARG_NAMED,
+    ARG_POS,
+    ARG_STAR,
+    ARG_STAR2,
+    CallExpr,
+    Context,
+    Expression,
+    IndexExpr,
+    MemberExpr,
+    NameExpr,
+    OperatorAssignmentStmt,
+    OpExpr,
+    UnaryExpr,
+)
+from mypy.operators import op_methods
+from mypy.plugin import CheckerPluginInterface, FunctionContext, FunctionSigContext, MethodSigContext
+from mypy.typeops import make_simplified_union
+from mypy.types import AnyType, CallableType, Type, TypeOfAny, UnionType, get_proper_type
+
+from simpletorch.mypy.lift import Lifter, is_tensor
+from simpletorch.mypy.lower import Lowerer
+from simpletorch.mypy.names import public_name
+from simpletorch.mypy.report import report
+from simpletorch.mypy.types import TypeTable
+from simpletorch.rules import ANYTHING, Report, Value, infer
+from simpletorch.rules.values import ANY_TENSOR, TensorType
+
+__all__ = [
+    "Arguments",
+    "CallReader",
+    "Combinations",
+    "SignatureContext",
+    "Starred",
+    "documented",
+    "function_rule",
+    "last_assigned",
+    "method_rule",
+    "read_arguments",
+]
+
+SignatureContext: TypeAlias = FunctionSigContext | MethodSigContext
+Combinations: TypeAlias = list[tuple[list[Value], dict[str, Value]]]
+MOST_ALTERNATIVES: Final = 8
+
+
+@dataclass(frozen=True)
+class Starred:
+    """``*args`` in a call, to be spread when its length is known."""
+
+    node: Expression
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of a call. ``complete`` is False if some can't be read: ``f(**options)``."""
+
+    positional: list[Expression | Starred]
+    named: dict[str, Expression]
+    complete: bool = True
+
+
+def read_arguments(context: SignatureContext) -> Arguments:
+    """The arguments as the caller wrote them; for an operator, as mypy passes them."""
+    call = context.context
+    passed = [node for nodes in context.args for node in nodes]
+    if not isinstance(call, CallExpr) or any(node not in call.args for node in passed):
+        return Arguments(list(passed), {})
+    positional: list[Expression | Starred] = []
+    named: dict[str, Expression] = {}
+    for node, kind, name in zip(call.args, call.arg_kinds, call.arg_names, strict=True):
+        if kind == ARG_POS:
+            positional.append(node)
+        elif kind == ARG_NAMED and name is not None:
+            named[name] = node
+        elif kind == ARG_STAR:
+            positional.append(Starred(node))
+        else:
+            return Arguments(positional, named, complete=False)
+    return Arguments(positional, named)
+
+
+class CallReader:
+    """Everything needed at one call: types in, values out, answers back."""
+
+    def __init__(self, types: TypeTable, api: CheckerPluginInterface) -> None:
+        self.api = api
+        self.lifter = Lifter(types)
+        self.lowerer = Lowerer(self.lifter)
+
+    def type_of(self, node: Expression) -> Type:
+        """The type of an argument. Its errors are dropped here: mypy evaluates it again and reports them then."""
+        assigned = last_assigned(node, self.api)
+        if assigned is not None:
+            return assigned
+        with self.api.msg.filter_errors():
+            return self.api.get_expression_type(node)
+
+    def alternatives(self, node: Expression) -> list[Value]:
+        """The values that an argument may have: several for a union, one else."""
+        value = self.lifter.expression(node, self.type_of)
+        if value is not ANYTHING:
+            return [value]
+        return self.values_of(self.type_of(node))
+
+    def values_of(self, typ: Type) -> list[Value]:
+        """The values of a type, item by item for a union; a union with a gradual member is gradual."""
+        typ = get_proper_type(typ)
+        if not isinstance(typ, UnionType):
+            return [self.lifter.value(typ)]
+        values = [self.lifter.value(t) for t in typ.relevant_items()]
+        if ANYTHING in values:
+            return [ANYTHING]
+        if ANY_TENSOR in values and all(isinstance(v, TensorType) for v in values):
+            return [ANY_TENSOR]
+        return list(dict.fromkeys(values)) if all(_is_hashable(v) for v in values) else values
+
+    def arguments(self, given: Arguments) -> Combinations | None:
+        """Every combination of what the arguments may be; None if they can't be read or are too many."""
+        if not given.complete:
+            return None
+        positional: list[list[Value]] = []
+        for node in given.positional:
+            if isinstance(node, Starred):
+                spread = self.lifter.expression(node.node, self.type_of)
+                if not isinstance(spread, tuple):
+                    return None
+                positional.extend([v] for v in spread)
+            else:
+                positional.append(self.alternatives(node))
+        named = {name: self.alternatives(node) for name, node in given.named.items()}
+        count = 1
+        for options in (*positional, *named.values()):
+            count *= len(options)
+        if count > MOST_ALTERNATIVES:
+            return None
+        return [
+            (list(combination[: len(positional)]), dict(zip(named, combination[len(positional) :], strict=True)))
+            for combination in product(*positional, *named.values())
+        ]
+
+    def answer(
+        self,
+        ask: Callable[[Sequence[Value], dict[str, Value]], Value | Report],
+        combinations: Combinations,
+        default: Type,
+        context: Context,
+    ) -> Type:
+        """The type of the result over all combinations; the mistake is reported only if every one is a mistake."""
+        results = [ask(positional, named) for positional, named in combinations]
+        sound = [r for r in results if not isinstance(r, Report)]
+        if not sound:
+            first = results[0]
+            assert isinstance(first, Report)
+            report(first, context, self.api)
+            return self.gradual(default)
+        found = [self.lowerer.value(r, default) for r in sound]
+        if len(found) == 1:
+            return found[0]
+        return make_simplified_union(found)
+
+    def gradual(self, default: Type) -> Type:
+        """What a call gives after an error: torch's own type, or an unknown tensor, so that nothing cascades."""
+        if isinstance(get_proper_type(default), AnyType):
+            return self.lowerer.tensor(ANY_TENSOR) or default
+        return default
+
+
+def last_assigned(node: Expression, api: CheckerPluginInterface) -> Type | None:
+    """The tensor that was assigned to a variable last, where mypy remembers it; None for anything else.
+
+    mypy joins the type that an assignment gives with the variable's declared one, and where that is the gradual tensor
+    (``def forward(self, x: torch.Tensor)``, then ``x = self.fc1(x)``) nothing would be left of what is known.
+    """
+    if not isinstance(node, NameExpr | MemberExpr):
+        return None
+    found = cast(Any, api).binder.get(node)
+    return found if found is not None and is_tensor(found) else None
+
+
+def _written(method: str, context: MethodSigContext) -> tuple[Expression | None, Expression | None]:
+    """The receiver of a method as the program says it, and for a binary operator the other operand.
+
+    For operators mypy passes placeholders, and for ``a + b`` it may ask ``b.__radd__(a)``.
+    """
+    match context.context:
+        case CallExpr(callee=MemberExpr(expr=receiver)):
+            return receiver, None
+        case OpExpr(op=op, left=left, right=right):
+            return (left, right) if op_methods.get(op) == method else (right, left)
+        case OperatorAssignmentStmt(lvalue=receiver):
+            return receiver, None
+        case IndexExpr(base=base):
+            return base, None
+        case UnaryExpr(expr=expr):
+            return expr, None
+    return None, None
+
+
+def _is_hashable(value: Value) -> bool:
+    return not isinstance(value, slice | tuple)
+
+
+def _apply(name: str, reader: CallReader, combinations: Combinations | None, context: SignatureContext) -> CallableType:
+    """The signature with its return type replaced by what the rule says."""
+    signature = context.default_signature
+    if combinations is None:
+        return signature
+    result = reader.answer(
+        lambda positional, named: infer(name, positional, named), combinations, signature.ret_type, context.context
+    )
+    return signature.copy_modified(ret_type=result)
+
+
+def function_rule(fullname: str, context: FunctionSigContext, types: TypeTable) -> CallableType:
+    """A function of torch's."""
+    reader = CallReader(types, context.api)
+    return _apply(public_name(fullname), reader, reader.arguments(read_arguments(context)), context)
+
+
+def method_rule(method: str, context: MethodSigContext, types: TypeTable) -> CallableType:
+    """A method or operator of a tensor; anything else is left as it is."""
+    if not is_tensor(context.type):
+        return context.default_signature
+    reader = CallReader(types, context.api)
+    receiver, other = _written(method, context)
+    given = read_arguments(context)
+    if other is not None and last_assigned(other, context.api) is not None:
+        given = Arguments([other], {})
+    combinations = reader.arguments(given)
+    if combinations is not None:
+        own = None if receiver is None else last_assigned(receiver, context.api)
+        values = reader.values_of(own or context.type)
+        combinations = [([v, *positional], named) for v in values for positional, named in combinations]
+    return _apply(f"Tensor.{method}", reader, combinations, context)
+
+
+def documented(context: FunctionContext) -> Type:
+    """What ``_add_docstr(_linalg.linalg_inv, "…")`` gives: a function of unknown signature instead of Any.
+
+    torch defines ``torch.linalg``, ``torch.fft`` and ``torch.special`` so, from extension modules without stubs. A callee
+    of type Any would never reach a hook; this one does, under its public name.
+    """
+    if not isinstance(get_proper_type(context.default_return_type), AnyType):
+        return context.default_return_type
+    anything = AnyType(TypeOfAny.special_form)
+    function = cast(Any, context.api).named_type("builtins.function")
+    return CallableType([anything, anything], [ARG_STAR, ARG_STAR2], [None, None], anything, function)

@@ -1,0 +1,98 @@
+"""Making torch's own classes generic, before mypy analyses their bodies.
+
+``torch.Tensor`` gets a dtype and a shape, ``torch.nn.Parameter`` the same, and each ``torch.nn`` class that has a rule the
+constructor arguments that decide its shapes. Every parameter defaults to ``Any``, so that an annotation without them is the
+gradual type, assignable both ways. `torch.nn.Parameter` then derives from ``Tensor[DT, *Shape]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from mypy.nodes import COVARIANT, TypeInfo
+from mypy.plugin import ClassDefContext
+from mypy.types import (
+    Instance,
+    Type,
+    TypeVarId,
+    TypeVarLikeType,
+    TypeVarTupleType,
+    TypeVarType,
+    UnpackType,
+)
+
+from simpletorch.mypy.names import MODULE, PARAMETER, TENSOR, public_class
+from simpletorch.mypy.types import any_type
+from simpletorch.rules import MODULES
+
+__all__ = ["customizer", "make_module_generic", "make_tensor_generic"]
+
+
+def _object(context: ClassDefContext) -> Instance:
+    return context.api.named_type("builtins.object")
+
+
+def _type_variable(name: str, index: int, context: ClassDefContext) -> TypeVarType:
+    namespace = context.cls.fullname
+    return TypeVarType(
+        name,
+        f"{namespace}.{name}",
+        TypeVarId(index, namespace=namespace),
+        [],
+        _object(context),
+        any_type(),
+        COVARIANT,
+    )
+
+
+def _shape_variable(index: int, context: ClassDefContext) -> TypeVarTupleType:
+    namespace = context.cls.fullname
+    tuple_type = context.api.named_type("builtins.tuple", [_object(context)])
+    default = UnpackType(Instance(tuple_type.type, [any_type()]))
+    return TypeVarTupleType(
+        "Shape",
+        f"{namespace}.Shape",
+        TypeVarId(index, namespace=namespace),
+        tuple_type,
+        tuple_type,
+        default,
+    )
+
+
+def _set_type_variables(info: TypeInfo, variables: Sequence[TypeVarLikeType]) -> None:
+    info.defn.type_vars = list(variables)
+    info.type_vars = []
+    info.add_type_vars()
+
+
+def make_tensor_generic(context: ClassDefContext) -> None:
+    """Give ``torch.Tensor`` (or ``Parameter``) a covariant ``DT`` and a variadic ``Shape``."""
+    info = context.cls.info
+    dtype, shape = _type_variable("DT", 1, context), _shape_variable(2, context)
+    _set_type_variables(info, [dtype, shape])
+    arguments: list[Type] = [dtype, UnpackType(shape)]
+    info.bases = [
+        base.copy_modified(args=arguments) if base.type.fullname == TENSOR and base.type.type_vars else base
+        for base in info.bases
+    ]
+
+
+def make_module_generic(context: ClassDefContext) -> None:
+    """Give a ``torch.nn`` class one covariant type variable for each field of its rule."""
+    info = context.cls.info
+    names = [f.name for f in fields(MODULES[public_class(info.fullname)])]
+    variables: list[TypeVarLikeType] = [_type_variable(name, i, context) for i, name in enumerate(names, 1)]
+    _set_type_variables(info, variables)
+
+
+def customizer(fullname: str) -> object:
+    """What to do with the class ``fullname`` while its MRO is made, or None."""
+    if fullname in (TENSOR, PARAMETER):
+        return make_tensor_generic
+    if fullname.startswith("torch.nn.") and fullname != MODULE:
+        public = public_class(fullname)
+        rule = MODULES.get(public)
+        if rule is not None and fields(rule):
+            return make_module_generic
+    return None

@@ -1,0 +1,223 @@
+"""Calls of the user's own functions: bind the sizes in the signature to those of the arguments, or say what clashes.
+
+mypy's inference would do the binding, but on a clash it says "Cannot infer value of type parameter", it widens literal
+ints, and it can't solve ``2*N = 10``. So the sizes are unified here first, and mypy gets a signature in which they are filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from mypy.expandtype import expand_type
+from mypy.nodes import Context, Expression
+from mypy.subtypes import is_subtype
+from mypy.types import (
+    CallableType,
+    Instance,
+    ProperType,
+    Type,
+    TypeVarId,
+    TypeVarLikeType,
+    TypeVarTupleType,
+    TypeVarType,
+    get_proper_type,
+)
+
+from simpletorch.mypy.calls import CallReader, SignatureContext
+from simpletorch.mypy.lift import is_tensor
+from simpletorch.mypy.names import DIM, PHANTOM
+from simpletorch.mypy.normal import normalise
+from simpletorch.mypy.report import report
+from simpletorch.mypy.types import TypeTable, any_type, is_named, walk
+from simpletorch.rules import Report
+from simpletorch.rules.values import TensorType
+from simpletorch.shapes import UNKNOWN, Bindings, Clash, Dim, Expr, Rest, Unknown, unify, variables
+
+__all__ = ["call_function"]
+
+
+@dataclass
+class _Contents:
+    """What matters in a signature: names of jaxtyping strings, `Dim`, tensors, expressions."""
+
+    named: dict[TypeVarId, TypeVarLikeType] = field(default_factory=dict)
+    has_dim: bool = False
+    has_expression: bool = False
+    has_tensor: bool = False
+
+    def add(self, typ: Type) -> _Contents:
+        for part in walk(typ):
+            if isinstance(part, TypeVarType | TypeVarTupleType):
+                if is_named(part):
+                    self.named[part.id] = part
+            elif isinstance(part, Instance):
+                fullname = part.type.fullname
+                self.has_dim = self.has_dim or fullname == DIM
+                self.has_expression = self.has_expression or fullname.startswith(PHANTOM)
+                self.has_tensor = self.has_tensor or (bool(part.args) and is_tensor(part))
+        return self
+
+
+def call_function(signature: CallableType, context: SignatureContext, types: TypeTable, name: str) -> CallableType:
+    """The signature for this one call: sizes bound, clashes reported, expressions folded."""
+    seen = _Contents().add(signature)
+    if not (seen.has_tensor or seen.has_dim):
+        return signature
+    known = {v.id for v in signature.variables}
+    added = [v for v in seen.named.values() if v.id not in known]
+    signature = _freshen(signature.copy_modified(variables=[*signature.variables, *added]))
+    return _Call(signature, context, types, name).resolve()
+
+
+def _freshen(signature: CallableType) -> CallableType:
+    """New identities for the callee's variables: the caller may have variables of the same name, or be the callee."""
+    fresh = [v.copy_modified(id=TypeVarId.new(meta_level=0)) for v in signature.variables]
+    renamed: dict[TypeVarId, Type] = {old.id: new for old, new in zip(signature.variables, fresh, strict=True)}
+    expanded = get_proper_type(expand_type(signature.copy_modified(variables=[]), renamed))
+    assert isinstance(expanded, CallableType)
+    return expanded.copy_modified(variables=fresh)
+
+
+class _Call:
+    """One call of a function with sizes in its signature."""
+
+    def __init__(self, signature: CallableType, context: SignatureContext, types: TypeTable, name: str) -> None:
+        self.signature = signature
+        self.context = context
+        self.name = name
+        self.types = types
+        self.reader = CallReader(types, context.api)
+        self.own = {v.id: v for v in signature.variables}
+        self.formals: list[Type] = list(signature.arg_types)
+
+    def resolve(self) -> CallableType:
+        bindings = Bindings(frozenset())
+        pairs = list(self._pairs())
+        flexible = set()
+        patterns: dict[int, TensorType | Dim] = {}
+        for i, formal, _ in pairs:
+            if is_tensor(formal):
+                assert isinstance(formal, Instance)
+                pattern = self.reader.lifter.tensor(formal)
+                patterns[i] = pattern
+                for item in pattern.shape.items:
+                    flexible |= variables(item) if not isinstance(item, Rest) else set()
+            elif isinstance(formal, Instance) and formal.type.fullname == DIM and formal.args:
+                size = self.reader.lifter.dim(formal.args[0])
+                patterns[i] = size
+                flexible |= variables(size)
+        bindings.flexible = frozenset(v for v in flexible if self.reader.lifter.variables[v].id in self.own)
+        failed = False
+        for i, formal, node in sorted(pairs, key=lambda p: self._difficulty(patterns.get(p[0]))):
+            pattern = patterns.get(i)
+            if pattern is None:
+                continue
+            if isinstance(pattern, TensorType):
+                failed = self._bind_tensor(i, formal, pattern, node, bindings) or failed
+            else:
+                failed = self._bind_dim(i, pattern, node, bindings) or failed
+        return self._substituted(bindings, failed)
+
+    @staticmethod
+    def _difficulty(pattern: TensorType | Dim | None) -> int:
+        """Plain variables are bound before expressions over them are solved."""
+        items = pattern.shape.items if isinstance(pattern, TensorType) else (pattern,)
+        return sum((isinstance(i, Expr) and len(variables(i)) > 1) or _is_compound(i) for i in items)
+
+    def _pairs(self) -> Iterator[tuple[int, ProperType, Expression]]:
+        for i, nodes in enumerate(self.context.args):
+            if i < len(self.formals) and len(nodes) == 1:
+                yield i, get_proper_type(self.formals[i]), nodes[0]
+
+    def _formal_name(self, i: int) -> str:
+        return self.signature.arg_names[i] or f"argument {i + 1}"
+
+    def _bind_tensor(self, i: int, formal: Type, pattern: TensorType, node: Expression, bindings: Bindings) -> bool:
+        actual = get_proper_type(self.reader.type_of(node))
+        if not isinstance(actual, Instance) or not is_tensor(actual):
+            return self._loosen_expressions(i, formal)
+        value = self.reader.lifter.tensor(actual)
+        name = self._formal_name(i)
+        wanted = get_proper_type(self.reader.lowerer.dtype(pattern.dtype))
+        got = get_proper_type(self.reader.lowerer.dtype(value.dtype))
+        if not is_subtype(got, wanted) and not is_subtype(wanted, got):
+            return self._fail(
+                i, Report(self.name, "dtype", f"{name} must be {wanted_text(pattern)}, but it is {value}")
+            )
+        clash = unify(pattern.shape, value.shape, bindings)
+        if clash is not None:
+            return self._fail(i, self._clash_report(name, pattern, value, clash))
+        return self._loosen_expressions(i, formal)
+
+    def _clash_report(self, name: str, pattern: TensorType, value: TensorType, clash: Clash) -> Report:
+        reason = f"{name} must be {pattern}, but it is {value}: {clash}"
+        return Report(self.name, "shape", reason, {}, None, clash.expected, clash.got)
+
+    def _bind_dim(self, i: int, pattern: Dim, node: Expression, bindings: Bindings) -> bool:
+        values = self.reader.alternatives(node)
+        value = values[0] if len(values) == 1 else UNKNOWN
+        size: Dim = value if isinstance(value, int | Expr) and not isinstance(value, bool) else UNKNOWN
+        clash = bindings.bind(pattern, size, 0)
+        actual = get_proper_type(self.reader.type_of(node))
+        if (isinstance(actual, Instance) and actual.type.has_base("builtins.int")) or not isinstance(size, Unknown):
+            self.formals[i] = self.types.int_()
+        if clash is not None:
+            reason = f"{self._formal_name(i)} must be {clash.expected}, but it is {clash.got}"
+            return self._fail(i, Report(self.name, "shape", reason, {}, None, clash.expected, clash.got))
+        return False
+
+    def _fail(self, i: int, found: Report) -> bool:
+        node = self.context.args[i][0]
+        place: Context = node if node.line >= 0 else self.context.context
+        report(found, place, self.context.api)
+        self.formals[i] = any_type()
+        return True
+
+    def _loosen_expressions(self, i: int, formal: Type) -> bool:
+        """mypy can't compare expressions that still hold variables; ours have been compared, so it needn't."""
+        if _Contents().add(formal).has_expression and isinstance(formal, Instance):
+            self.formals[i] = formal.copy_modified(args=[formal.args[0], self.types.any_rest()])
+        return False
+
+    def _substituted(self, bindings: Bindings, failed: bool) -> CallableType:
+        lifter, lowerer = self.reader.lifter, self.reader.lowerer
+        filled: dict[TypeVarId, Type] = {}
+        for name in bindings.flexible:
+            variable = lifter.variables[name]
+            if name in bindings.dims:
+                filled[variable.id] = lowerer.dim(bindings.dims[name])
+            elif failed:
+                filled[variable.id] = any_type()
+        signature = self.signature.copy_modified(arg_types=self.formals)
+        if filled:
+            signature = self._expand(signature, filled)
+        if failed:
+            unbound = {v.id: _unknown(v, self.types) for v in signature.variables if v.name in self.named}
+            signature = self._expand(signature, unbound)
+        result = normalise(signature.ret_type, self.types)
+        return signature.copy_modified(ret_type=result)
+
+    @staticmethod
+    def _expand(signature: CallableType, filled: dict[TypeVarId, Type]) -> CallableType:
+        left = [v for v in signature.variables if v.id not in filled]
+        expanded = get_proper_type(expand_type(signature.copy_modified(variables=left), filled))
+        assert isinstance(expanded, CallableType)
+        return expanded
+
+
+def _is_compound(item: object) -> bool:
+    return isinstance(item, Expr) and not (len(item.terms) == 1 and item.terms[0][1] == 1 and len(variables(item)) == 1)
+
+
+def _is_size(variable: TypeVarLikeType) -> bool:
+    return is_named(variable) if isinstance(variable, TypeVarType | TypeVarTupleType) else False
+
+
+def _unknown(variable: TypeVarLikeType, types: TypeTable) -> Type:
+    return types.any_rest() if isinstance(variable, TypeVarTupleType) else any_type()
+
+
+def wanted_text(pattern: TensorType) -> str:
+    """The dtype that a formal asks for, with its article-free name."""
+    return str(pattern.dtype or "a tensor")

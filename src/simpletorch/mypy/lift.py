@@ -1,0 +1,248 @@
+"""From mypy's types and expressions to the values that rules understand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from mypy.maptype import map_instance_to_supertype
+from mypy.nodes import (
+    EllipsisExpr,
+    Expression,
+    FloatExpr,
+    IntExpr,
+    ListExpr,
+    NameExpr,
+    RefExpr,
+    SliceExpr,
+    StarExpr,
+    StrExpr,
+    TupleExpr,
+    UnaryExpr,
+)
+from mypy.types import (
+    Instance,
+    LiteralType,
+    NoneType,
+    TupleType,
+    Type,
+    TypeVarTupleType,
+    TypeVarType,
+    UnpackType,
+    get_proper_type,
+)
+
+from simpletorch.mypy.names import DEVICE_TENSORS, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, TENSOR
+from simpletorch.mypy.types import TypeTable
+from simpletorch.rules.dtype import BY_NAME, BY_TORCH_NAME, DType
+from simpletorch.rules.values import ANYTHING, Device, Scalar, TensorType, Value
+from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Rest, Shape, Var, maximum, minimum, var
+
+__all__ = ["Lifter", "is_tensor"]
+
+
+def is_tensor(typ: Type) -> bool:
+    """Whether the type is ``torch.Tensor`` or a subclass of it."""
+    typ = get_proper_type(typ)
+    return isinstance(typ, Instance) and typ.type.has_base(TENSOR)
+
+
+def scope_of(variable: TypeVarType | TypeVarTupleType) -> str:
+    """What tells this variable apart from another of the same name."""
+    return f"{variable.id.namespace}:{variable.id.raw_id}"
+
+
+_FOLDS: Final[dict[str, Callable[..., Dim]]] = {
+    "Sum": lambda *d: _accumulate(d, 0, lambda a, b: a + b),
+    "Product": lambda *d: _accumulate(d, 1, lambda a, b: a * b),
+    "Quotient": lambda a, b: a // b,
+    "Remainder": lambda a, b: a % b,
+    "Power": lambda a, b: a**b,
+    "Minimum": minimum,
+    "Maximum": maximum,
+}
+
+
+def _accumulate(dims: tuple[Dim, ...], start: int, combine: Callable[[Dim, Dim], Dim]) -> Dim:
+    out: Dim = start
+    for d in dims:
+        out = combine(out, d)
+    return out
+
+
+class Lifter:
+    """Reads types; remembers which mypy variable each size variable is, so that answers can be lowered again."""
+
+    def __init__(self, types: TypeTable) -> None:
+        self.types = types
+        self.variables: dict[Var, TypeVarType] = {}
+        self.rests: dict[Rest, TypeVarTupleType] = {}
+
+    # -- dims and shapes ----------------------------------------------------------------------------------------
+
+    def dim(self, typ: Type) -> Dim:
+        """A type in the place of a dim. What is no size is unknown."""
+        typ = get_proper_type(typ)
+        match typ:
+            case LiteralType(value=bool()):
+                return UNKNOWN
+            case LiteralType(value=int(size)):
+                return size
+            case TypeVarType():
+                return self._variable(typ)
+            case Instance(last_known_value=LiteralType() as literal):
+                return self.dim(literal)
+            case Instance():
+                fullname = typ.type.fullname
+                if fullname == DIM:
+                    return self.dim(typ.args[0])
+                module, _, name = fullname.rpartition(".")
+                if module == PHANTOM and name in _FOLDS:
+                    return _FOLDS[name](*(self.dim(a) for a in typ.args))
+        return UNKNOWN
+
+    def _variable(self, typ: TypeVarType) -> Dim:
+        if typ.id.is_meta_var():
+            return UNKNOWN
+        dim = var(typ.name, scope_of(typ))
+        self.variables[Var(typ.name, scope_of(typ))] = typ
+        return dim
+
+    def items(self, args: tuple[Type, ...]) -> tuple[Item, ...]:
+        """Type arguments as the items of a shape."""
+        out: list[Item] = []
+        for arg in args:
+            arg = get_proper_type(arg)
+            if isinstance(arg, UnpackType):
+                out.extend(self._unpacked(get_proper_type(arg.type)))
+            else:
+                out.append(self.dim(arg))
+        return tuple(out)
+
+    def _unpacked(self, inner: Type) -> tuple[Item, ...]:
+        if isinstance(inner, TypeVarTupleType) and not inner.id.is_meta_var():
+            rest = Rest(inner.name, scope_of(inner))
+            self.rests[rest] = inner
+            return (rest,)
+        if isinstance(inner, TupleType):
+            return self.items(tuple(inner.items))
+        return (ANY_REST,)
+
+    def dtype(self, typ: Type) -> DType | None:
+        """A dtype class as the dtype that it stands for."""
+        typ = get_proper_type(typ)
+        if isinstance(typ, Instance):
+            module, _, name = typ.type.fullname.rpartition(".")
+            if module == DTYPES_MODULE:
+                return BY_NAME.get(name)
+        return None
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def tensor(self, typ: Instance) -> TensorType:
+        """A tensor's type, also of a subclass of ``torch.Tensor``."""
+        info = self.types.tensor
+        if info is None:
+            return TensorType()
+        base = map_instance_to_supertype(typ, info)
+        if len(base.args) == 0:
+            return TensorType()
+        device = next((DEVICE_TENSORS[c.fullname] for c in typ.type.mro if c.fullname in DEVICE_TENSORS), None)
+        return TensorType(
+            Shape(self.items(tuple(base.args[1:]))),
+            self.dtype(base.args[0]),
+            Device(device) if device else None,
+            typ.type.has_base(PARAMETER),
+        )
+
+    def value(self, typ: Type) -> Value:
+        """What is known of a value of this type."""
+        typ = get_proper_type(typ)
+        match typ:
+            case LiteralType(value=value) if isinstance(value, int | str):
+                return value
+            case NoneType():
+                return None
+            case TupleType(items=items):
+                if any(isinstance(get_proper_type(i), UnpackType) for i in items):
+                    return ANYTHING
+                return tuple(self.value(i) for i in items)
+            case TypeVarType(upper_bound=bound) if is_tensor(bound):
+                return self.value(bound)
+            case Instance():
+                return self._instance(typ)
+        return ANYTHING
+
+    def _instance(self, typ: Instance) -> Value:
+        if typ.type.has_base(TENSOR):
+            return self.tensor(typ)
+        if typ.last_known_value is not None:
+            return self.value(typ.last_known_value)
+        if typ.type.fullname == DIM:
+            return self.dim(typ.args[0]) if typ.args else UNKNOWN
+        match typ.type.fullname:
+            case "builtins.bool":
+                return Scalar("bool")
+            case "builtins.int":
+                return UNKNOWN
+            case "builtins.float":
+                return Scalar("float")
+            case "builtins.complex":
+                return Scalar("complex")
+            case "builtins.ellipsis" | "types.EllipsisType":
+                return ...  # type: ignore[return-value]  # Ellipsis stands for itself
+        return ANYTHING
+
+    def static(self, typ: Type) -> Value:
+        """A type argument of a ``torch.nn`` class: a size, or any other constant that its constructor got."""
+        typ = get_proper_type(typ)
+        if isinstance(typ, TypeVarType) or (isinstance(typ, Instance) and typ.type.fullname.startswith(PHANTOM)):
+            return self.dim(typ)
+        if isinstance(typ, TupleType):
+            return tuple(self.static(i) for i in typ.items)
+        return self.value(typ)
+
+    # -- expressions ----------------------------------------------------------------------------------------------
+
+    def expression(self, node: Expression, type_of: Callable[[Expression], Type]) -> Value:
+        """What is known of an expression: displays, slices and constants are read item by item, the rest by type."""
+        match node:
+            case IntExpr(value=value) | FloatExpr(value=value) | StrExpr(value=value):
+                return value
+            case EllipsisExpr():
+                return ...  # type: ignore[return-value]
+            case UnaryExpr(op="-", expr=IntExpr(value=number)):
+                return -number
+            case UnaryExpr(op="-", expr=FloatExpr(value=real)):
+                return -real
+            case NameExpr(fullname="builtins.True"):
+                return True
+            case NameExpr(fullname="builtins.False"):
+                return False
+            case NameExpr(fullname="builtins.None"):
+                return None
+            case SliceExpr(begin_index=begin, end_index=end, stride=step):
+                bounds = [None if n is None else self.expression(n, type_of) for n in (begin, end, step)]
+                return slice(*bounds)
+            case TupleExpr(items=items) | ListExpr(items=items):
+                return self._display(items, type_of)
+            case RefExpr(fullname=fullname) if fullname.startswith("torch.") and self._dtype_name(fullname):
+                return BY_TORCH_NAME[fullname.rpartition(".")[2]]
+        return self.value(type_of(node))
+
+    @staticmethod
+    def _dtype_name(fullname: str) -> bool:
+        module, _, name = fullname.rpartition(".")
+        return module in ("torch", "torch._C") and name in BY_TORCH_NAME
+
+    def _display(self, items: list[Expression], type_of: Callable[[Expression], Type]) -> Value:
+        out: list[Value] = []
+        for item in items:
+            if isinstance(item, StarExpr):
+                inner = self.expression(item.expr, type_of)
+                if not isinstance(inner, tuple):
+                    return ANYTHING
+                out.extend(inner)
+            else:
+                out.append(self.expression(item, type_of))
+        return tuple(out)

@@ -1,0 +1,131 @@
+"""From a rule's answer back to mypy's types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mypy.types import AnyType, Instance, NoneType, TupleType, Type, UnpackType, get_proper_type
+
+from simpletorch.mypy.lift import Lifter, is_tensor
+from simpletorch.mypy.names import DEVICE_CLASSES, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, TENSOR
+from simpletorch.mypy.types import any_type
+from simpletorch.rules.dtype import DType
+from simpletorch.rules.values import Anything, Named, TensorType, Value
+from simpletorch.shapes import Dim, Expr, Func, Item, Rest, Unknown, Var
+
+__all__ = ["Lowerer"]
+
+_CLASSES = {"//": "Quotient", "%": "Remainder", "**": "Power", "min": "Minimum", "max": "Maximum"}
+
+
+class Lowerer:
+    """Builds types; the variables in an answer are the ones that the lifter has seen in the operands."""
+
+    def __init__(self, lifter: Lifter) -> None:
+        self.lifter = lifter
+        self.types = lifter.types
+
+    def _phantom(self, name: str, args: Iterable[Type]) -> Type:
+        return self.types.instance(f"{PHANTOM}.{name}", *args) or any_type()
+
+    def dim(self, dim: Dim) -> Type:
+        """A dim as a type argument: a literal, a type variable, an expression over them, or Any."""
+        if isinstance(dim, Unknown):
+            return any_type()
+        if isinstance(dim, int):
+            return self.types.literal(int(dim))
+        terms = [self._term(dict(monomial), c) for monomial, c in dim.terms]
+        return terms[0] if len(terms) == 1 else self._phantom("Sum", terms)
+
+    def _term(self, powers: dict[Var | Func, int], coefficient: int) -> Type:
+        factors: list[Type] = [] if coefficient == 1 and powers else [self.types.literal(coefficient)]
+        for atom, power in powers.items():
+            factors.extend([self._atom(atom)] * power)
+        return factors[0] if len(factors) == 1 else self._phantom("Product", factors)
+
+    def _atom(self, atom: Var | Func) -> Type:
+        if isinstance(atom, Var):
+            return self.lifter.variables.get(atom, any_type())
+        return self._phantom(_CLASSES[atom.op], [self.dim(a) for a in atom.args])
+
+    def items(self, items: Iterable[Item]) -> list[Type]:
+        """The items of a shape as type arguments."""
+        return [self._rest(i) if isinstance(i, Rest) else self.dim(i) for i in items]
+
+    def _rest(self, rest: Rest) -> Type:
+        variable = self.lifter.rests.get(rest)
+        return self.types.any_rest() if variable is None else UnpackType(variable)
+
+    def dtype(self, dtype: DType | None) -> Type:
+        """A dtype as its class, Any if it isn't known."""
+        if dtype is None:
+            return any_type()
+        return self.types.instance(f"{DTYPES_MODULE}.{dtype.name}") or any_type()
+
+    def tensor(self, value: TensorType) -> Instance | None:
+        """A tensor type; None while torch.Tensor isn't loaded."""
+        fullname = TENSOR
+        if value.is_parameter:
+            fullname = PARAMETER
+        elif value.device is not None:
+            fullname = DEVICE_CLASSES.get(value.device.type, TENSOR)
+        info = self.types.info(fullname) or self.types.tensor
+        if info is None or not info.has_type_var_tuple_type:
+            return None
+        return Instance(info, [self.dtype(value.dtype), *self.items(value.shape.items)])
+
+    def size(self, dim: Dim) -> Type:
+        """An int whose size is known: ``Dim[N]``; a plain int if it isn't."""
+        if isinstance(dim, Unknown):
+            return self.types.int_()
+        return self.types.instance(DIM, self.dim(dim)) or self.types.int_()
+
+    def static(self, value: Value) -> Type:
+        """A constructor argument as a type argument of its class; Any where it is no constant."""
+        if isinstance(value, bool | str):
+            return self.types.literal(value)
+        if isinstance(value, int | Expr | Unknown):
+            return self.dim(value)
+        if value is None:
+            return NoneType()
+        if isinstance(value, tuple):
+            return TupleType([self.static(v) for v in value], self.types.tuple_(any_type()))
+        return any_type()
+
+    def value(self, value: Value, default: Type) -> Type:
+        """A rule's answer as a type; ``default`` is what torch's own stub says, and stays where nothing is known."""
+        default = get_proper_type(default)
+        match value:
+            case Anything():
+                return default
+            case TensorType():
+                return self.tensor(value) or default
+            case bool():
+                return default
+            case int() | Expr() | Unknown():
+                return self.size(value)
+            case tuple():
+                return self._tuple([(str(i), v) for i, v in enumerate(value)], default)
+            case Named(fields=named):
+                return self._tuple(list(named), default)
+        return default
+
+    def _tuple(self, fields: list[tuple[str, Value]], default: Type) -> Type:
+        default = get_proper_type(default)
+        defaults: list[Type] = [any_type()] * len(fields)
+        fallback = None
+        if isinstance(default, TupleType):
+            fallback = default.partial_fallback
+            if len(default.items) == len(fields):
+                defaults = list(default.items)
+        elif isinstance(default, Instance):
+            if default.type.tuple_type is not None:
+                fallback = default.type.tuple_type.partial_fallback
+            elif default.type.fullname == "torch.Size":
+                fallback = default
+            if default.args and is_tensor(default.args[0]):
+                defaults = [default.args[0]] * len(fields)
+        elif not isinstance(default, AnyType):
+            return default
+        items = [self.value(v, d) for (_, v), d in zip(fields, defaults, strict=True)]
+        return TupleType(items, fallback or self.types.tuple_(any_type()))

@@ -1,0 +1,60 @@
+"""Where things live: the full names that mypy knows things by, and how they lead to public torch names."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TENSOR: Final = "torch._tensor.Tensor"
+TENSOR_BASE: Final = "torch._C.TensorBase"
+PARAMETER: Final = "torch.nn.parameter.Parameter"
+MODULE: Final = "torch.nn.modules.module.Module"
+SEQUENTIAL: Final = "torch.nn.modules.container.Sequential"
+ADD_DOCSTR: Final = "torch._C._add_docstr"
+SIZE: Final = "torch.Size"
+
+OUR_TENSOR: Final = "simpletorch.tensor.Tensor"
+OUR_PARAMETER: Final = "simpletorch.tensor.Parameter"
+DEVICE_TENSORS: Final = {
+    "simpletorch.tensor.CPUTensor": "cpu",
+    "simpletorch.tensor.CUDATensor": "cuda",
+    "simpletorch.tensor.MPSTensor": "mps",
+}
+DEVICE_CLASSES: Final = {device: fullname for fullname, device in DEVICE_TENSORS.items()}
+OUR_TENSORS: Final = frozenset({OUR_TENSOR, OUR_PARAMETER, *DEVICE_TENSORS})
+
+DTYPES_MODULE: Final = "simpletorch.dtypes"
+DIM: Final = "simpletorch.dims.Dim"
+PHANTOM: Final = "simpletorch._phantom"
+
+# A function's full name is that of its defining module; these prefixes are private spellings of public ones.
+_FUNCTION_PREFIXES: Final = (
+    ("torch._C._VariableFunctions.", "torch."),
+    ("torch.functional.", "torch."),
+    ("torch._C._nn.", "torch.nn.functional."),
+    ("torch._C._fft.", "torch.fft."),
+    ("torch._C._linalg.", "torch.linalg."),
+    ("torch._C._special.", "torch.special."),
+    ("torch._tensor.Tensor.", "Tensor."),
+    ("torch._C.TensorBase.", "Tensor."),
+    ("einops.einops.", "einops."),
+    ("einops.packing.", "einops."),
+)
+
+
+def public_name(fullname: str) -> str:
+    """The public name of a torch function or method: ``torch._C._nn.gelu`` is ``torch.nn.functional.gelu``."""
+    for private, public in _FUNCTION_PREFIXES:
+        if fullname.startswith(private):
+            return public + fullname[len(private) :]
+    return fullname
+
+
+# torch.nn's classes are defined in torch.nn.modules.<file>.<Class>; the public name drops the file.
+_MODULES_PREFIX: Final = "torch.nn.modules."
+
+
+def public_class(fullname: str) -> str:
+    """The public name of a torch class: ``torch.nn.modules.linear.Linear`` is ``torch.nn.Linear``."""
+    if fullname.startswith(_MODULES_PREFIX):
+        return "torch.nn." + fullname.rpartition(".")[2]
+    return fullname

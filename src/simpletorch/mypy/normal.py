@@ -1,0 +1,35 @@
+"""Folding expressions after mypy has substituted variables inside them: ``Product[2, 5]`` is ``10`` again."""
+
+from __future__ import annotations
+
+from mypy.type_visitor import TypeTranslator
+from mypy.types import Instance, Type, TypeAliasType
+
+from simpletorch.mypy.lift import Lifter
+from simpletorch.mypy.lower import Lowerer
+from simpletorch.mypy.names import PHANTOM
+from simpletorch.mypy.types import TypeTable, walk
+
+__all__ = ["normalise"]
+
+
+class _Folder(TypeTranslator):
+    def __init__(self, types: TypeTable) -> None:
+        super().__init__()
+        self.lifter = Lifter(types)
+        self.lowerer = Lowerer(self.lifter)
+
+    def visit_instance(self, t: Instance, /) -> Type:
+        if t.type.fullname.startswith(PHANTOM):
+            return self.lowerer.dim(self.lifter.dim(t))
+        return super().visit_instance(t)
+
+    def visit_type_alias_type(self, t: TypeAliasType, /) -> Type:
+        return t.copy_modified(args=[a.accept(self) for a in t.args])
+
+
+def normalise(typ: Type, types: TypeTable) -> Type:
+    """The type with every expression over sizes in canonical form."""
+    if not any(isinstance(part, Instance) and part.type.fullname.startswith(PHANTOM) for part in walk(typ)):
+        return typ
+    return typ.accept(_Folder(types))

@@ -1,0 +1,184 @@
+"""The plugin class: which hook goes where. The work is done in the other modules of this package."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from mypy.nodes import MypyFile
+from mypy.options import Options
+from mypy.plugin import (
+    AnalyzeTypeContext,
+    AttributeContext,
+    ClassDefContext,
+    FunctionContext,
+    FunctionSigContext,
+    MethodContext,
+    MethodSigContext,
+    Plugin,
+    ReportConfigContext,
+)
+from mypy.types import FunctionLike, Type
+
+import simpletorch
+from simpletorch.mypy import annotations, attributes, calls, classes, functions, modules, sizes
+from simpletorch.mypy.guard import guarded
+from simpletorch.mypy.names import (
+    ADD_DOCSTR,
+    DIM,
+    OUR_TENSORS,
+    PARAMETER,
+    SEQUENTIAL,
+    TENSOR,
+    public_class,
+    public_name,
+)
+from simpletorch.mypy.report import watch
+from simpletorch.mypy.types import TypeTable
+from simpletorch.rules import MODULES, RULES
+
+__all__ = ["SimpletorchPlugin", "plugin"]
+
+TENSOR_METHODS: Final = frozenset(n.removeprefix("Tensor.") for n in RULES if n.startswith("Tensor."))
+_NOT_OURS: Final = ("builtins.", "typing.", "typing_extensions.", "torch.", "collections.", "functools.")
+_DEPENDENCIES: Final = ("simpletorch.dtypes", "simpletorch.dims", "simpletorch._phantom")
+_ANNOTATED: Final = ("typing.Annotated", "typing_extensions.Annotated")
+_PRIORITY: Final = 10
+
+C = TypeVar("C")
+
+
+class SimpletorchPlugin(Plugin):
+    """Tells mypy the dtype, shape and device of tensors."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self.annotations = annotations.Annotations(self.types)
+
+    def types(self) -> TypeTable:
+        """The classes that mypy has loaded so far."""
+        return TypeTable(self._modules or {})
+
+    # -- the build ------------------------------------------------------------------------------------------------
+
+    def report_config_data(self, ctx: ReportConfigContext) -> Any:
+        """A digest of our own code: mypy's cache is void when it changes."""
+        return _digest()
+
+    def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
+        """torch.Tensor's type mentions our dtypes, so its module needs ours."""
+        if file.fullname == "torch._tensor":
+            return [(_PRIORITY, name, -1) for name in _DEPENDENCIES]
+        return []
+
+    # -- semantic analysis ------------------------------------------------------------------------------------------
+
+    def get_customize_class_mro_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
+        """Make torch's classes generic."""
+        return classes.customizer(fullname)
+
+    def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
+        """Both styles of annotation."""
+        ours = fullname in OUR_TENSORS or fullname in (DIM, *_ANNOTATED)
+        if not ours or not self.annotations.takes():
+            return None
+        if fullname in OUR_TENSORS:
+            return partial(self.annotations.ours, fullname)
+        if fullname == DIM:
+            return self.annotations.dim
+        return self.annotations.annotated
+
+    # -- checking -------------------------------------------------------------------------------------------------
+
+    def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
+        """torch's functions by rule, ``torch.nn``'s constructors, and the user's own functions and classes."""
+        if public_name(fullname) in RULES:
+            return self._hook(partial(calls.function_rule, fullname))
+        if fullname == SEQUENTIAL:
+            return self._hook(modules.construct_sequential)
+        if fullname in (PARAMETER, TENSOR):
+            return self._hook(attributes.construct_tensor)
+        if fullname.startswith("torch.nn.") and public_class(fullname) in MODULES:
+            return self._hook(modules.construct)
+        if fullname.startswith(_NOT_OURS):
+            return None
+        return self._hook(partial(_user_function, fullname))
+
+    def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
+        """Methods of tensors by rule, calls of modules, and the user's own methods."""
+        receiver, _, method = fullname.rpartition(".")
+        if method == "__call__":
+            return self._hook(modules.call)
+        if method in TENSOR_METHODS and not receiver.startswith(("builtins.", "typing.")):
+            return self._hook(partial(calls.method_rule, method))
+        if fullname.startswith(_NOT_OURS):
+            return None
+        return self._hook(partial(_user_method, fullname))
+
+    def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
+        """``torch.linalg.inv`` and its like, which torch makes with an untyped helper."""
+        return guarded(calls.documented, _default_return) if fullname == ADD_DOCSTR else None
+
+    def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
+        """Arithmetic of `Dim`."""
+        if fullname.startswith(DIM + "."):
+            return guarded(partial(sizes.arithmetic, fullname.rpartition(".")[2], self.types), _default_return)
+        return None
+
+    def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
+        """``x.shape``, ``x.T``, ``layer.weight``, and the fields of torch's named tuples."""
+        found = attributes.rule_for(fullname)
+        if found is None:
+            return None
+        return guarded(lambda context: found(context, self.types()), lambda context: context.default_attr_type)
+
+    def _hook(self, work: Callable[[C, TypeTable], FunctionLike]) -> Callable[[C], FunctionLike]:
+        def run(context: C) -> FunctionLike:
+            watch(context.api.msg.errors)  # type: ignore[attr-defined]
+            return work(context, self.types())
+
+        return guarded(run, _default_signature)
+
+
+def _default_signature(context: Any) -> FunctionLike:
+    signature: FunctionLike = context.default_signature
+    return signature
+
+
+def _default_return(context: FunctionContext | MethodContext) -> Type:
+    return context.default_return_type
+
+
+def _user_function(fullname: str, context: FunctionSigContext, types: TypeTable) -> FunctionLike:
+    return functions.call_function(context.default_signature, context, types, fullname.rpartition(".")[2])
+
+
+def _user_method(fullname: str, context: MethodSigContext, types: TypeTable) -> FunctionLike:
+    return functions.call_function(context.default_signature, context, types, ".".join(fullname.split(".")[-2:]))
+
+
+@cache
+def _digest() -> str:
+    root = Path(simpletorch.__file__).parent
+    digest = hashlib.sha256()
+    for folder in ("shapes", "rules", "mypy"):
+        for file in sorted((root / folder).glob("*.py")):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def plugin(version: str) -> type[SimpletorchPlugin]:
+    """mypy's entry point.
+
+    Raises:
+        RuntimeError: mypy is older than 2.4; its plugin interface lacks what we use.
+    """
+    found = tuple(int(part) for part in version.partition("+")[0].split(".")[:2])
+    if found < (2, 4):
+        raise RuntimeError(
+            f"simpletorch needs mypy 2.4 or newer, but this is mypy {version}; pip install 'mypy>=2.4,<3'"
+        )
+    return SimpletorchPlugin

@@ -1,0 +1,103 @@
+"""Diagnostics: our error codes, our messages, and mypy's own messages about tensors put into our words.
+
+mypy itself compares types where no hook is asked: ``return``, assignment, arguments. It compares structurally, so it calls
+``D//H*H`` and ``D`` different, and prints ``Literal[784]``. A watcher at the bottom of mypy's stack of error watchers sees each message
+before it is recorded: one about two tensor types is judged again with three-valued equality (dropped if the two may be equal) and
+gets our code and our spelling of types. mypy offers no hook for that; `ErrorWatcher` takes a callback, and that is all we use.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from mypy.errorcodes import ErrorCode
+from mypy.errors import ErrorInfo, Errors, ErrorWatcher
+from mypy.nodes import ComparisonExpr, Context, OpExpr
+from mypy.plugin import CheckerPluginInterface
+
+from simpletorch.mypy.spelling import GRADUAL, may_be, respell, tensor_in, union_members
+from simpletorch.rules.mismatch import Report
+from simpletorch.shapes import Shape, same
+
+__all__ = ["CODES", "report", "watch"]
+
+CODES: Final = {
+    "shape": ErrorCode("tensor-shape", "Shapes of tensors that don't fit", "simpletorch"),
+    "dtype": ErrorCode("tensor-dtype", "Dtypes of tensors that don't fit", "simpletorch"),
+    "device": ErrorCode("tensor-device", "Tensors on different devices", "simpletorch"),
+    "broadcast": ErrorCode("tensor-broadcast", "Broadcasting that is likely a mistake", "simpletorch"),
+    "annotation": ErrorCode("tensor-annotation", "An annotation that is no tensor type", "simpletorch"),
+}
+
+
+def report(found: Report, context: Context, api: CheckerPluginInterface) -> None:
+    """Say it: one error, and a note with the hint."""
+    errors = api.msg.errors
+    watch(errors)
+    # For a binary operator mypy tries several variants and keeps only the last one's errors, or makes its own of them. Our
+    # verdict is about the operation, so it goes past the two watchers that check_op and check_op_reversible have put up.
+    hidden: list[ErrorWatcher] = []
+    if isinstance(context, OpExpr | ComparisonExpr):
+        hidden = [errors._watchers.pop() for _ in range(min(2, len(errors._watchers) - 1))]
+    try:
+        code = CODES[found.kind]
+        api.fail(found.text, context, code=code)
+        if found.hint:
+            api.msg.note(f"hint: {found.hint}", context, code=code)
+    finally:
+        errors._watchers.extend(reversed(hidden))
+
+
+def watch(errors: Errors) -> None:
+    """Put our watcher at the bottom of the stack, once."""
+    if not any(w._filter is _review for w in errors._watchers):
+        errors._watchers.insert(0, ErrorWatcher(errors, filter_errors=_review))
+
+
+_PAIR: Final = re.compile(
+    r'got "(?P<got>[^"]*)", expected "(?P<expected>[^"]*)"'
+    r'|has incompatible type "(?P<got2>[^"]*)"; expected "(?P<expected2>[^"]*)"'
+    r'|expression has type "(?P<got3>[^"]*)", variable has type "(?P<expected3>[^"]*)"'
+    r'|expression has type "(?P<got4>[^"]*)", target has type "(?P<expected4>[^"]*)"'
+)
+
+
+def _review(file: str, info: ErrorInfo) -> bool:
+    """Rewrite a message of mypy's that is about tensors. True drops it: the two types may be equal after all."""
+    text = info.message
+    if "[" not in text or (info.code is not None and info.code.category == "simpletorch"):
+        return False
+    if (pair := _PAIR.search(text)) is not None:
+        got, expected = (g for g in pair.groups() if g is not None)
+        verdict = _compare(got, expected)
+        if verdict == "unsure":
+            return True
+        if verdict is not None:
+            info.code = CODES[verdict]
+    info.message = respell(text)
+    return False
+
+
+def _compare(got: str, expected: str) -> Literal["shape", "dtype", "unsure"] | None:
+    """How two types differ that mypy calls incompatible; None if they aren't both tensors or differ otherwise."""
+    wanted = tensor_in(expected)
+    found = [tensor_in(member) for member in union_members(got)]
+    if wanted is None or None in found:
+        return None
+    verdicts = {_compare_tensors(f, wanted) for f in found if f is not None}
+    if GRADUAL in found or verdicts == {"unsure"}:
+        return "unsure"
+    for verdict in ("shape", "dtype"):
+        if verdict in verdicts:
+            return verdict
+    return None
+
+
+def _compare_tensors(found: tuple[str, Shape], wanted: tuple[str, Shape]) -> Literal["shape", "dtype", "unsure"] | None:
+    fits = same(found[1], wanted[1])
+    if fits is False:
+        return "shape"
+    if may_be(found[0], wanted[0]):
+        return "unsure" if fits is None else None
+    return "dtype"

@@ -1,0 +1,46 @@
+"""Arithmetic of `Dim`: ``2 * n`` with ``n: Dim[N]`` is a ``Dim["2*N"]``."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Final
+
+from mypy.plugin import MethodContext
+from mypy.types import Type
+
+from simpletorch.mypy.lift import Lifter
+from simpletorch.mypy.lower import Lowerer
+from simpletorch.mypy.types import TypeTable
+from simpletorch.rules.arguments import is_dim
+from simpletorch.shapes import Dim
+
+__all__ = ["arithmetic"]
+
+_OPERATORS: Final[dict[str, Callable[[Dim, Dim], Dim]]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "pow": operator.pow,
+}
+
+
+def arithmetic(method: str, types: Callable[[], TypeTable], context: MethodContext) -> Type:
+    """The type of an operator on a `Dim`; what isn't arithmetic of sizes is left to mypy."""
+    lifter = Lifter(types())
+    lowerer = Lowerer(lifter)
+    own = lifter.value(context.type)
+    name = method.strip("_")
+    if name == "neg" and is_dim(own):
+        return lowerer.size(-own)  # type: ignore[operator]
+    reverse = name not in _OPERATORS and name.startswith("r") and name[1:] in _OPERATORS
+    apply = _OPERATORS.get(name[1:] if reverse else name)
+    if apply is None or not context.arg_types or not context.arg_types[0]:
+        return context.default_return_type
+    other = lifter.value(context.arg_types[0][0])
+    if not is_dim(own) or not is_dim(other) or (other == 0 and name in ("floordiv", "mod")):
+        return context.default_return_type
+    left, right = (other, own) if reverse else (own, other)
+    return lowerer.size(apply(left, right))  # type: ignore[arg-type]

@@ -1,0 +1,197 @@
+"""Tensor types as text: reading them out of mypy's messages, and writing them as users do.
+
+``Tensor[Float32, B, Literal[784]]`` is written ``Tensor[Float32, B, 784]``, an expression as ``2*N``, the gradual
+``Tensor[Any, *tuple[Any, ...]]`` as ``Tensor``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from simpletorch import dtypes
+from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, maximum, minimum, var
+
+__all__ = ["GRADUAL", "may_be", "respell", "tensor_in", "union_members"]
+
+_TOKEN: Final = re.compile(r"\s*(?:(?P<name>\*?[A-Za-z_][\w.]*)|(?P<number>-?\d+)|(?P<mark>\.\.\.|[\[\],|?]))")
+TENSOR_NAMES: Final = ("Tensor", "Parameter", "CPUTensor", "CUDATensor", "MPSTensor")
+_EXPRESSIONS: Final[dict[str, Callable[..., Dim]]] = {
+    "Sum": lambda *d: sum(d[1:], d[0]),
+    "Product": lambda *d: _product(d),
+    "Quotient": lambda a, b: a // b,
+    "Remainder": lambda a, b: a % b,
+    "Power": lambda a, b: a**b,
+    "Minimum": minimum,
+    "Maximum": maximum,
+}
+
+
+def _product(dims: tuple[Dim, ...]) -> Dim:
+    out: Dim = 1
+    for d in dims:
+        out = out * d
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """``name[args]`` as mypy prints types."""
+
+    name: str
+    args: tuple[_Node, ...] | None = None
+
+    @property
+    def short(self) -> str:
+        return self.name.rpartition(".")[2]
+
+
+class _NotAType(Exception):
+    """The text is no type that we know how to read."""
+
+
+def _parse(text: str) -> _Node:
+    tokens = []
+    at = 0
+    while at < len(text.rstrip()):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise _NotAType
+        tokens.append(match.group().strip())
+        at = match.end()
+    node, rest = _parse_node(tokens)
+    if rest:
+        raise _NotAType
+    return node
+
+
+def _parse_node(tokens: list[str]) -> tuple[_Node, list[str]]:
+    if not tokens or tokens[0] in "[],|?":
+        raise _NotAType
+    name, rest = tokens[0], tokens[1:]
+    if not rest or rest[0] != "[":
+        return _Node(name), rest[1:] if rest and rest[0] == "?" else rest
+    args: list[_Node] = []
+    rest = rest[1:]
+    while rest and rest[0] != "]":
+        arg, rest = _parse_node(rest)
+        args.append(arg)
+        if rest and rest[0] == ",":
+            rest = rest[1:]
+    if not rest:
+        raise _NotAType
+    rest = rest[1:]
+    return _Node(name, tuple(args)), rest[1:] if rest and rest[0] == "?" else rest
+
+
+def _item(node: _Node) -> Item:
+    if node.name.startswith("*"):
+        if node.short == "*tuple" or node.name == "*tuple":
+            return ANY_REST
+        return Rest(node.name[1:])
+    return _dim(node)
+
+
+def _dim(node: _Node) -> Dim:
+    if node.args is None:
+        if node.name.lstrip("-").isdigit():
+            return int(node.name)
+        return UNKNOWN if node.name in ("Any", "int") else var(node.name)
+    if node.name == "Literal" and len(node.args) == 1:
+        return _dim(node.args[0])
+    if node.short == "Dim" and len(node.args) == 1:
+        return _dim(node.args[0])
+    if node.short in _EXPRESSIONS:
+        return _EXPRESSIONS[node.short](*(_dim(a) for a in node.args))
+    raise _NotAType
+
+
+def tensor_in(text: str) -> tuple[str, Shape] | None:
+    """Dtype and shape of the text of one tensor type; None for any other text (a union, a tuple, …)."""
+    try:
+        node = _parse(text)
+        if node.short not in TENSOR_NAMES or not node.args:
+            return None
+        return node.args[0].short, Shape(tuple(_item(a) for a in node.args[1:]))
+    except (_NotAType, ValueError, TypeError):
+        return None
+
+
+GRADUAL: Final = ("Any", ANY_SHAPE)
+"""What `tensor_in` gives for the tensor type of which nothing is known."""
+
+
+def union_members(text: str) -> list[str]:
+    """``"A[x | y] | B"`` as its two members."""
+    members, depth, start = [], 0, 0
+    for i, character in enumerate(text):
+        depth += {"[": 1, "]": -1}.get(character, 0)
+        if character == "|" and depth == 0:
+            members.append(text[start:i].strip())
+            start = i + 1
+    return [*members, text[start:].strip()]
+
+
+def may_be(got: str, expected: str) -> bool:
+    """Whether a dtype, by name, may be of another one: the same, of its family, or not known."""
+    if "Any" in (got, expected) or got == expected:
+        return True
+    first, second = getattr(dtypes, got, None), getattr(dtypes, expected, None)
+    if not isinstance(first, type) or not isinstance(second, type):
+        return True
+    return issubclass(first, second) or issubclass(second, first)
+
+
+_HEADS: Final = re.compile(
+    rf"\b(?:[\w]+\.)*(?:{'|'.join((*TENSOR_NAMES, 'Dim', *_EXPRESSIONS))})\[|\bLiteral\[(-?\d+)\]\??"
+)
+
+
+def respell(text: str) -> str:
+    """The text with every tensor type, dim and literal size in it as a user writes them."""
+    out: list[str] = []
+    at = 0
+    while (match := _HEADS.search(text, at)) is not None:
+        out.append(text[at : match.start()])
+        if match.group().startswith("Literal"):
+            at = match.end() if _within_type(text, match.start()) else match.start() + 8
+            out.append(match.group(1) if _within_type(text, match.start()) else "Literal[")
+            continue
+        end = _closing(text, match.end())
+        out.append(_respell_type(text[match.start() : end]))
+        at = end
+    out.append(text[at:])
+    return "".join(out)
+
+
+def _within_type(text: str, at: int) -> bool:
+    """Whether a ``Literal[n]`` is an argument of a bigger type; alone it is what the user wrote."""
+    return text[:at].rstrip().endswith(("[", ","))
+
+
+def _closing(text: str, at: int) -> int:
+    depth = 1
+    while depth and at < len(text):
+        depth += {"[": 1, "]": -1}.get(text[at], 0)
+        at += 1
+    return at
+
+
+def _respell_type(text: str) -> str:
+    try:
+        node = _parse(text)
+        if node.short in TENSOR_NAMES and node.args:
+            dtype, items = node.args[0].short, [_item(a) for a in node.args[1:]]
+            if items == [ANY_REST]:
+                return node.short if dtype == "Any" else f"{node.short}[{dtype}, ...]"
+            return f"{node.short}[{', '.join([dtype, *(_item_text(i) for i in items)])}]"
+        dim = str(_dim(node))
+        return f"Dim[{dim}]" if node.short == "Dim" else dim
+    except (_NotAType, ValueError, TypeError):
+        return text
+
+
+def _item_text(item: Item) -> str:
+    return "Any" if item is UNKNOWN else str(item)

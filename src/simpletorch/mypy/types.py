@@ -1,0 +1,127 @@
+"""The types that the plugin builds, found through mypy's table of modules; nothing is kept between look-ups, so that
+the daemon may replace a module at any time."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from mypy.nodes import MypyFile, TypeInfo
+from mypy.types import (
+    AnyType,
+    CallableType,
+    Instance,
+    LiteralType,
+    ProperType,
+    TupleType,
+    Type,
+    TypeOfAny,
+    TypeVarId,
+    TypeVarTupleType,
+    TypeVarType,
+    UnionType,
+    UnpackType,
+    get_proper_type,
+)
+
+from simpletorch.mypy.names import TENSOR
+
+__all__ = ["NAMED_SCOPE", "TypeTable", "any_type", "is_named", "walk"]
+
+NAMED_SCOPE: Final = "jaxtyping"
+"""The namespace of the type variables that stand for the names in jaxtyping's strings."""
+
+
+def any_type() -> AnyType:
+    """``Any`` as the plugin means it: nothing is known, and that is no fault."""
+    return AnyType(TypeOfAny.special_form)
+
+
+def _named_id(name: str) -> TypeVarId:
+    # stable between runs, because types with it are kept in mypy's cache; -1, -2, … are mypy's own
+    return TypeVarId(-1000 - zlib.crc32(name.encode()), namespace=NAMED_SCOPE)
+
+
+def is_named(variable: TypeVarType | TypeVarTupleType) -> bool:
+    """Whether this type variable is a name of a jaxtyping string."""
+    return variable.id.namespace == NAMED_SCOPE
+
+
+def walk(typ: Type) -> Iterator[ProperType]:
+    """The type and every type inside it."""
+    typ = get_proper_type(typ)
+    yield typ
+    inner: Sequence[Type] = ()
+    match typ:
+        case Instance(args=args):
+            inner = args
+        case UnionType(items=items) | TupleType(items=items):
+            inner = items
+        case UnpackType(type=unpacked):
+            inner = (unpacked,)
+        case CallableType(arg_types=formals, ret_type=result):
+            inner = (*formals, result)
+    for part in inner:
+        yield from walk(part)
+
+
+class TypeTable:
+    """Builds types out of the classes that mypy has loaded."""
+
+    def __init__(self, modules: Mapping[str, MypyFile]) -> None:
+        self.modules = modules
+
+    def info(self, fullname: str) -> TypeInfo | None:
+        """The class with this full name, if its module is loaded."""
+        module, _, name = fullname.rpartition(".")
+        file = self.modules.get(module)
+        symbol = file.names.get(name) if file is not None else None
+        return symbol.node if symbol is not None and isinstance(symbol.node, TypeInfo) else None
+
+    @property
+    def tensor(self) -> TypeInfo | None:
+        """``torch.Tensor``, once it has been made generic."""
+        info = self.info(TENSOR)
+        return info if info is not None and info.has_type_var_tuple_type else None
+
+    def instance(self, fullname: str, *args: Type) -> Instance | None:
+        """An instance of a loaded class."""
+        info = self.info(fullname)
+        return None if info is None else Instance(info, list(args))
+
+    def _builtin(self, name: str, *args: Type) -> Instance:
+        found = self.instance(f"builtins.{name}", *args)
+        assert found is not None, f"mypy has not loaded builtins.{name}"
+        return found
+
+    def int_(self) -> Instance:
+        """``int``"""
+        return self._builtin("int")
+
+    def object_(self) -> Instance:
+        """``object``"""
+        return self._builtin("object")
+
+    def tuple_(self, item: Type) -> Instance:
+        """``tuple[item, ...]``"""
+        return self._builtin("tuple", item)
+
+    def literal(self, value: int | str | bool) -> LiteralType:
+        """``Literal[value]``"""
+        return LiteralType(value, self._builtin(type(value).__name__))
+
+    def any_rest(self) -> UnpackType:
+        """``*tuple[Any, ...]``: any number of dims."""
+        return UnpackType(self.tuple_(any_type()))
+
+    def named(self, name: str) -> TypeVarType:
+        """The type variable that stands for a name of a jaxtyping string; mypy prints it as that name."""
+        any_ = AnyType(TypeOfAny.from_omitted_generics)
+        return TypeVarType(name, f"{NAMED_SCOPE}.{name}", _named_id(name), [], self.object_(), any_)
+
+    def named_rest(self, name: str) -> TypeVarTupleType:
+        """The variadic type variable that stands for ``*name`` of a jaxtyping string."""
+        fallback = self.tuple_(self.object_())
+        default = UnpackType(self.tuple_(AnyType(TypeOfAny.from_omitted_generics)))
+        return TypeVarTupleType(name, f"{NAMED_SCOPE}.*{name}", _named_id("*" + name), fallback, fallback, default)
