@@ -1,0 +1,195 @@
+"""Rows of numbers: arange, linspace, logspace, and the indices of triangles."""
+
+from __future__ import annotations
+
+import math
+
+from simpletorch.rules.arguments import is_dim
+from simpletorch.rules.dtype import COMPLEX64, DEFAULT_FLOAT, INT64, DType
+from simpletorch.rules.factory import check_not_negative, device_argument, made
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.pointwise import dtype_argument, number_dtype
+from simpletorch.rules.registry import rule
+from simpletorch.rules.values import ANYTHING, Scalar, TensorType, Value
+from simpletorch.shapes import UNKNOWN, Dim, Expr, Shape, Unknown, equal
+
+
+def _bounds(args: tuple[Value, ...], start: Value, end: Value, step: Value) -> tuple[Value, Value, Value]:
+    """``arange(end)``, ``arange(start, end)`` or ``arange(start, end, step)``, with the rest by keyword."""
+    if len(args) == 1 and end is None:
+        return start, args[0], step
+    given = [*args, *(v for v in (start, end, step)[len(args) :])]
+    if len(given) != 3:
+        raise CannotTell
+    return given[0], given[1], given[2]
+
+
+def _as_dim(value: Value) -> Dim | None:
+    return value if isinstance(value, int | Expr | Unknown) and not isinstance(value, bool) else None
+
+
+def _length(start: Value, end: Value, step: Value, *, last: bool = False) -> Dim:
+    """How many numbers are in the range; ``last``: the end is one of them.
+
+    Raises:
+        Mismatch: the step is 0 or leads away from the end.
+    """
+    if isinstance(step, int | float) and step == 0:
+        raise Mismatch("step is 0", got=step)
+    numbers = [v for v in (start, end, step) if isinstance(v, int | float)]
+    if len(numbers) == 3:
+        return _counted(*numbers, last=last)
+    a, b, s = _as_dim(start), _as_dim(end), _as_dim(step)
+    if a is None or b is None or s is None or last:
+        return UNKNOWN
+    if isinstance(s, int) and s < 0:
+        return (a - b - s - 1) // -s
+    return (b - a + s - 1) // s
+
+
+def _counted(start: float, end: float, step: float, *, last: bool) -> Dim:
+    span = (end - start) / step
+    if not math.isfinite(span):
+        raise CannotTell
+    if span < 0:
+        raise Mismatch(f"step {step} leads from {start} away from {end}", got=step)
+    if not last and all(isinstance(v, int) for v in (start, end, step)):
+        return -int((start - end) // step)
+    return math.floor(span) + 1 if last else math.ceil(span)
+
+
+def _range_dtype(values: tuple[Value, ...]) -> DType | None:
+    """Int64 if all are ints, the default float otherwise."""
+    found = [number_dtype(v) for v in values]
+    categories = [None if d is None else d.category for d in found]
+    if "float" in categories:
+        return DEFAULT_FLOAT
+    return INT64 if all(c in ("int", "bool") for c in categories) else None
+
+
+def _truncated(bound: Value) -> Value:
+    """A bound as an int: torch casts it before it counts."""
+    if isinstance(bound, float) and math.isfinite(bound) and (bound == 0 or abs(bound) >= 1):
+        return int(bound)
+    return bound if is_dim(bound) or isinstance(bound, bool) else ANYTHING
+
+
+@rule("torch.arange", moves=True)
+def arange(
+    *args: Value,
+    start: Value = 0,
+    end: Value = None,
+    step: Value = 1,
+    dtype: Value = None,
+    device: Value = None,
+    requires_grad: Value = False,
+    **options: Value,
+) -> TensorType:
+    """``start, end, step -> (ceil((end - start) / step),)``"""
+    bounds = _bounds(args, start, end, step)
+    found = dtype_argument(dtype, _range_dtype(bounds))
+    if found is not None and found.category == "int":
+        bounds = (_truncated(bounds[0]), _truncated(bounds[1]), _truncated(bounds[2]))
+    size = _length(*bounds)
+    return made(Shape.of(size), found, device_argument(device), requires_grad)
+
+
+@rule("torch.range", moves=True)
+def inclusive_range(
+    start: Value,
+    end: Value,
+    step: Value = 1,
+    *,
+    dtype: Value = None,
+    device: Value = None,
+    requires_grad: Value = False,
+    **options: Value,
+) -> TensorType:
+    """``start, end, step -> (floor((end - start) / step) + 1,)``"""
+    size = _length(start, end, step, last=True)
+    return made(Shape.of(size), dtype_argument(dtype, DEFAULT_FLOAT), device_argument(device), requires_grad)
+
+
+def _spaced_dtype(start: Value, end: Value) -> DType | None:
+    found = [number_dtype(v) for v in (start, end)]
+    if any(d is not None and d.category == "complex" for d in found):
+        return COMPLEX64
+    return None if any(d is None or d.category is None for d in found) else DEFAULT_FLOAT
+
+
+def _spaced(start: Value, end: Value, steps: Value, dtype: Value, device: Value, requires_grad: Value) -> TensorType:
+    for name, bound in (("start", start), ("end", end)):
+        if isinstance(bound, TensorType) and bound.shape.min_rank > 0:
+            raise Mismatch(f"{name} must be a number or 0-dim, but it is {bound.shape}", got=bound.shape)
+    size = _as_dim(steps)
+    if isinstance(steps, float | Scalar):
+        raise Mismatch("steps is a float, but it must be an int", kind="dtype", got=steps)
+    if size is not None:
+        check_not_negative("steps", size)
+    found = dtype_argument(dtype, _spaced_dtype(start, end))
+    return made(Shape.of(UNKNOWN if size is None else size), found, device_argument(device), requires_grad)
+
+
+@rule("torch.linspace", moves=True)
+def linspace(
+    start: Value,
+    end: Value,
+    steps: Value,
+    *,
+    dtype: Value = None,
+    device: Value = None,
+    requires_grad: Value = False,
+    **options: Value,
+) -> TensorType:
+    """``start, end, steps -> (steps,)``"""
+    return _spaced(start, end, steps, dtype, device, requires_grad)
+
+
+@rule("torch.logspace", moves=True)
+def logspace(
+    start: Value,
+    end: Value,
+    steps: Value,
+    base: Value = 10.0,
+    *,
+    dtype: Value = None,
+    device: Value = None,
+    requires_grad: Value = False,
+    **options: Value,
+) -> TensorType:
+    """``start, end, steps -> (steps,)``"""
+    return _spaced(start, end, steps, dtype, device, requires_grad)
+
+
+def _triangle(row: Value, col: Value, offset: Value, *, lower: bool) -> Dim:
+    """How many entries the triangle of a matrix has."""
+    rows, cols = _as_dim(row), _as_dim(col)
+    if rows is None or cols is None or not isinstance(offset, int):
+        return UNKNOWN
+    check_not_negative("row", rows)
+    check_not_negative("col", cols)
+    if isinstance(rows, int) and isinstance(cols, int):
+        below = sum(min(max(i + offset + lower, 0), cols) for i in range(rows))
+        return below if lower else rows * cols - below
+    inward = -offset if lower else offset
+    if equal(rows, cols) is True and inward in (0, 1):
+        return rows * (rows + 1 - 2 * inward) // 2
+    return UNKNOWN
+
+
+@rule("torch.tril_indices", moves=True)
+def tril_indices(
+    row: Value, col: Value, offset: Value = 0, *, dtype: Value = None, device: Value = None, **options: Value
+) -> TensorType:
+    """``row, col, offset -> (2, n)``, n entries of the lower triangle"""
+    count = _triangle(row, col, offset, lower=True)
+    return made(Shape.of(2, count), dtype_argument(dtype, INT64), device_argument(device))
+
+
+@rule("torch.triu_indices", moves=True)
+def triu_indices(
+    row: Value, col: Value, offset: Value = 0, *, dtype: Value = None, device: Value = None, **options: Value
+) -> TensorType:
+    """``row, col, offset -> (2, n)``, n entries of the upper triangle"""
+    count = _triangle(row, col, offset, lower=False)
+    return made(Shape.of(2, count), dtype_argument(dtype, INT64), device_argument(device))
