@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from simpletorch.rules.dtype import Category, DType
+from simpletorch.rules.dtype import BOOL, Category, DType
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.values import ANY_TENSOR, ANYTHING, TensorType, Value
 from simpletorch.shapes import Dim, Shape, Unknown, equal, same
@@ -19,6 +19,7 @@ __all__ = [
     "need_float_or_complex",
     "need_min_rank",
     "need_nonempty",
+    "need_not_bool",
     "need_not_complex",
     "need_rank",
     "need_same_shape",
@@ -53,6 +54,12 @@ def need_categories(name: str, dtype: DType | None, *allowed: Category, hint: st
 def need_float_or_complex(name: str, tensor: TensorType) -> None:
     """Ints and bools are refused."""
     need_categories(name, tensor.dtype, "float", "complex", hint=f"{name}.float()")
+
+
+def need_not_bool(name: str, tensor: TensorType) -> None:
+    """What subtracts refuses Bool."""
+    if tensor.dtype == BOOL:
+        raise Mismatch(f"{name} is Bool, which can't be subtracted", kind="dtype", hint=f"{name}.float()", got=BOOL)
 
 
 def need_not_complex(name: str, tensor: TensorType) -> None:

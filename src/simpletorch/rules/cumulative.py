@@ -11,7 +11,7 @@ from simpletorch.rules.registry import rule
 from simpletorch.rules.values import ANYTHING, Named, TensorType, Value
 
 
-def _check_dim(input: TensorType, dim: Value) -> None:
+def check_dim(input: TensorType, dim: Value) -> None:
     """The dim must be in range, where that can be told."""
     if dim is not ANYTHING and not is_dim(dim):
         raise CannotTell
@@ -24,14 +24,14 @@ def _check_dim(input: TensorType, dim: Value) -> None:
 @rule("torch.cumsum", "Tensor.cumsum", "torch.cumprod", "Tensor.cumprod")
 def cumsum(input: TensorType, dim: Value, *, dtype: Value = None) -> TensorType:
     """``(*b, n) -> (*b, n)``; ints in Int64"""
-    _check_dim(input, dim)
+    check_dim(input, dim)
     return TensorType(input.shape, dtype_or(dtype, summed_dtype(input.dtype)))
 
 
 @rule("Tensor.cumsum_", "Tensor.cumprod_")
 def cumsum_(input: TensorType, dim: Value, *, dtype: Value = None) -> TensorType:
     """``(*b, n) -> (*b, n)``, in place: the dtype stays"""
-    _check_dim(input, dim)
+    check_dim(input, dim)
     if isinstance(dtype, DType) and input.dtype is not None and input.dtype.is_concrete and dtype != input.dtype:
         raise Mismatch(
             f"dtype is {dtype}, but input is {input.dtype} and is changed in place",
@@ -56,7 +56,7 @@ def cummin(input: TensorType, dim: Value) -> Named:
 
 def _cumulative_extremum(op: str, input: TensorType, dim: Value) -> Named:
     need_not_complex("input", input)
-    _check_dim(input, dim)
+    check_dim(input, dim)
     return named(op, values=TensorType(input.shape, input.dtype), indices=TensorType(input.shape, INT64))
 
 
@@ -64,8 +64,8 @@ def _cumulative_extremum(op: str, input: TensorType, dim: Value) -> Named:
 def logcumsumexp(input: TensorType, dim: Value) -> TensorType:
     """``(*b, n) -> (*b, n)``; floating or complex only"""
     need_float_or_complex("input", input)
-    _check_dim(input, dim)
+    check_dim(input, dim)
     return TensorType(input.shape, input.dtype)
 
 
-__all__ = ["cummax", "cummin", "cumsum", "cumsum_", "logcumsumexp"]
+__all__ = ["check_dim", "cummax", "cummin", "cumsum", "cumsum_", "logcumsumexp"]

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from simpletorch.rules.arguments import axes, broadcast_shapes, is_dim, result_dtype
-from simpletorch.rules.conditions import dtype_or, need_categories, need_float_or_complex, need_min_rank, need_square
+from simpletorch.rules.conditions import (
+    dtype_or,
+    need_categories,
+    need_float_or_complex,
+    need_min_rank,
+    need_not_bool,
+    need_square,
+)
 from simpletorch.rules.dtype import DType
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.reduced import expose, reduced
@@ -120,6 +127,8 @@ def cond(A: TensorType, p: Value = None) -> TensorType:
 def dist(input: TensorType, other: TensorType, p: Value = 2) -> TensorType:
     """``(*b), (*b) -> ()``"""
     broadcast_shapes(("input", input.shape), ("other", other.shape))
+    need_not_bool("input", input)
+    need_not_bool("other", other)
     dtype = result_dtype(input, other)
     need_categories("the common dtype", dtype, "float", "complex")
     return TensorType(Shape(()), real_dtype(dtype))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from simpletorch.rules.arguments import axes, broadcast_shapes, is_dim, result_dtype
+from simpletorch.rules.arguments import axes, broadcast_shapes, is_dim, result_dtype, same_dtype
 from simpletorch.rules.conditions import (
     dtype_or,
     need_categories,
@@ -111,30 +111,29 @@ def _with_indices(op: str, input: TensorType, dim: Value, keepdim: Value) -> Nam
 
 
 def _extremum(op: str, input: TensorType, dim: Value, keepdim: Value, other: Value) -> Value:
-    """The three forms of `torch.max`: of all, along a dim, of two tensors."""
+    """The three forms of `torch.max`: of all, along a dim, of two tensors. The second argument is a dim or a tensor."""
     need_not_complex("input", input)
-    if isinstance(dim, TensorType) and dim.shape.rank != 0:
-        other = dim
-    if isinstance(other, TensorType):
+    if isinstance(other, TensorType) and dim is None:
         need_not_complex("other", other)
         shape = broadcast_shapes(("input", input.shape), ("other", other.shape))
         return TensorType(shape, result_dtype(input, other))
     if dim is None and other is None:
         _refuse_empty(input.shape, None)
         return TensorType(Shape(()), input.dtype)
-    if not is_dim(dim) or other is not None:
+    dim = dim if other is None else other
+    if not is_dim(dim):
         raise CannotTell
     return _with_indices(op, input, dim, keepdim)
 
 
 @rule("torch.max", "Tensor.max")
-def max(input: TensorType, dim: Value = None, keepdim: Value = False, *, other: Value = None) -> Value:
+def max(input: TensorType, other: Value = None, keepdim: Value = False, *, dim: Value = None) -> Value:
     """``(*b, n) -> ()``; with a dim ``-> values (*b), indices (*b)``; with a tensor the larger of each two"""
     return _extremum("max", input, dim, keepdim, other)
 
 
 @rule("torch.min", "Tensor.min")
-def min(input: TensorType, dim: Value = None, keepdim: Value = False, *, other: Value = None) -> Value:
+def min(input: TensorType, other: Value = None, keepdim: Value = False, *, dim: Value = None) -> Value:
     """``(*b, n) -> ()``; with a dim ``-> values (*b), indices (*b)``; with a tensor the smaller of each two"""
     return _extremum("min", input, dim, keepdim, other)
 
@@ -238,14 +237,7 @@ def _quantile_count(q: Value, input: TensorType) -> tuple[Dim, ...]:
         return ()
     if q.shape.min_rank > 1:
         raise Mismatch(f"q must be a number or have 1 dim, but it is {q.shape}", expected=1, got=q.shape.rank)
-    if q.dtype is not None and input.dtype is not None and {q.dtype, input.dtype} == {FLOAT32, FLOAT64}:
-        raise Mismatch(
-            f"input is {input.dtype}, but q is {q.dtype}; both must have one dtype",
-            kind="dtype",
-            hint="q.to(input.dtype)",
-            expected=input.dtype,
-            got=q.dtype,
-        )
+    same_dtype(("input", input), ("q", q))
     if q.shape.rank is None:
         raise CannotTell
     return q.shape.dims

@@ -1,0 +1,281 @@
+"""Order: sorting, the largest few, search in sorted sequences, distinct values, histograms."""
+
+from __future__ import annotations
+
+from simpletorch.rules.arguments import axis, is_dim, replace_dim, same_dtype
+from simpletorch.rules.conditions import need_categories, need_equal, need_min_rank, need_not_complex, need_rank
+from simpletorch.rules.cumulative import check_dim
+from simpletorch.rules.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.reduced import expose, reduced
+from simpletorch.rules.reduction import named
+from simpletorch.rules.registry import rule
+from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Named, TensorType, Value
+from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, at_least, equal, same
+
+
+@rule("torch.sort", "Tensor.sort")
+def sort(input: TensorType, dim: Value = -1, descending: Value = False, *, stable: Value = None) -> Named:
+    """``(*b, n) -> values (*b, n), indices (*b, n)``"""
+    need_not_complex("input", input)
+    check_dim(input, dim)
+    return named("sort", values=TensorType(input.shape, input.dtype), indices=TensorType(input.shape, INT64))
+
+
+@rule("torch.argsort", "Tensor.argsort")
+def argsort(input: TensorType, dim: Value = -1, descending: Value = False, *, stable: Value = False) -> TensorType:
+    """``(*b, n) -> (*b, n)`` in Int64"""
+    need_not_complex("input", input)
+    check_dim(input, dim)
+    return TensorType(input.shape, INT64)
+
+
+@rule("torch.msort", "Tensor.msort")
+def msort(input: TensorType) -> TensorType:
+    """``(n, *b) -> (n, *b)``"""
+    need_not_complex("input", input)
+    return TensorType(input.shape, input.dtype)
+
+
+def _count(name: str, value: Value) -> Dim:
+    if value is ANYTHING:
+        return UNKNOWN
+    if not is_dim(value):
+        raise CannotTell
+    assert isinstance(value, int | Expr | Unknown)
+    if isinstance(value, int) and value < 0:
+        raise Mismatch(f"{name} is {value}, but it can't be negative", got=value)
+    return value
+
+
+def _need_enough(k: Dim, input: TensorType, dim: Value) -> None:
+    """A dim must have at least ``k`` elements to choose from."""
+    try:
+        found = axis(dim, input.shape)
+    except CannotTell:
+        return
+    size: Dim = 1 if input.shape.rank == 0 else input.shape.dim(found)
+    if at_least(size, k) is False:
+        raise Mismatch(f"k is {k}, but dim {found} of input {input.shape} has only {size}", expected=size, got=k)
+
+
+def _need_ordered(input: TensorType) -> None:
+    need_not_complex("input", input)
+    if input.dtype == BOOL:
+        raise Mismatch("input is Bool, which is not ordered here", kind="dtype", hint="input.int()", got=BOOL)
+
+
+@rule("torch.topk", "Tensor.topk")
+def topk(input: TensorType, k: Value, dim: Value = -1, largest: Value = True, sorted: Value = True) -> Named:
+    """``(*b, n) -> values (*b, k), indices (*b, k)``"""
+    _need_ordered(input)
+    count = _count("k", k)
+    _need_enough(count, input, dim)
+    shape = expose(input.shape, dim)
+    if input.shape.rank != 0:
+        try:
+            shape = replace_dim(shape, axis(dim, shape), count)
+        except CannotTell:
+            shape = ANY_SHAPE if shape.rank is None else Shape((UNKNOWN,) * shape.rank)
+    if input.shape.min_rank == 0 and input.shape.rank is None:
+        shape = ANY_SHAPE  # a 0-dim tensor stays 0-dim
+    return named("topk", values=TensorType(shape, input.dtype), indices=TensorType(shape, INT64))
+
+
+@rule("torch.kthvalue", "Tensor.kthvalue")
+def kthvalue(input: TensorType, k: Value, dim: Value = -1, keepdim: Value = False) -> Named:
+    """``(*b, n) -> values (*b), indices (*b)``"""
+    _need_ordered(input)
+    count = _count("k", k)
+    if count == 0:
+        raise Mismatch("k is 0, but it counts from 1", got=0)
+    _need_enough(count, input, dim)
+    shape = reduced(input.shape, dim, keepdim)
+    return named("kthvalue", values=TensorType(shape, input.dtype), indices=TensorType(shape, INT64))
+
+
+# -- searching -------------------------------------------------------------------------------------------------------
+
+
+def _index_dtype(out_int32: Value) -> TensorType:
+    """The index dtype as a 0-dim tensor, ready for a shape."""
+    return TensorType(Shape(()), INT32 if out_int32 is True else INT64 if out_int32 is False else None)
+
+
+def _check_rows(sequence: Shape, input: Shape) -> None:
+    """A sequence of several dims needs the same leading dims in the input."""
+    if sequence.min_rank < 2:
+        return
+    if same(sequence.drop_last(1), input.drop_last(1)) is False or input.rank == 0:
+        raise Mismatch(
+            f"the dims before the last of sorted_sequence {sequence} and input {input} differ",
+            expected=sequence,
+            got=input,
+        )
+
+
+@rule("torch.searchsorted", "Tensor.searchsorted")
+def searchsorted(
+    sorted_sequence: TensorType,
+    input: Value,
+    *,
+    out_int32: Value = False,
+    right: Value = False,
+    side: Value = None,
+    sorter: Value = None,
+) -> TensorType:
+    """``(n,), (*b) -> (*b)`` or ``(*b, n), (*b, m) -> (*b, m)`` of indices"""
+    need_min_rank("sorted_sequence", sorted_sequence, 1)
+    if isinstance(sorter, TensorType):
+        if sorter.dtype is not None and sorter.dtype.is_concrete and sorter.dtype != INT64:
+            raise Mismatch(f"sorter is {sorter.dtype}, but it must be Int64", kind="dtype", got=sorter.dtype)
+        if same(sorter.shape, sorted_sequence.shape) is False:
+            raise Mismatch(f"sorter is {sorter.shape}, but sorted_sequence is {sorted_sequence.shape}")
+    found = _index_dtype(out_int32)
+    if input is ANYTHING:
+        return TensorType(ANY_SHAPE, found.dtype)
+    if not isinstance(input, TensorType):
+        need_rank("sorted_sequence", sorted_sequence, 1)
+        return found
+    _check_rows(sorted_sequence.shape, input.shape)
+    return TensorType(input.shape, found.dtype)
+
+
+@rule("torch.bucketize", "Tensor.bucketize")
+def bucketize(input: Value, boundaries: TensorType, *, out_int32: Value = False, right: Value = False) -> TensorType:
+    """``(*b), boundaries (n,) -> (*b)`` of indices"""
+    need_rank("boundaries", boundaries, 1)
+    found = _index_dtype(out_int32)
+    if isinstance(input, TensorType):
+        return TensorType(input.shape, found.dtype)
+    return TensorType(ANY_SHAPE, found.dtype) if input is ANYTHING else found
+
+
+# -- distinct values -------------------------------------------------------------------------------------------------
+
+
+def _unique(input: TensorType, dim: Value, inverse: Value, counts: Value) -> Value:
+    """How many there are depends on the values; where they were does not."""
+    if not isinstance(inverse, bool) or not isinstance(counts, bool):
+        raise CannotTell
+    places: Shape
+    if dim is None:
+        values, places = Shape.of(UNKNOWN), input.shape
+    else:
+        try:
+            found = axis(dim, input.shape)
+            values, places = replace_dim(input.shape, found, UNKNOWN), Shape.of(input.shape.dim(found))
+        except CannotTell:
+            values, places = ANY_SHAPE, Shape.of(UNKNOWN)
+    out: list[Value] = [TensorType(values, input.dtype)]
+    if inverse:
+        out.append(TensorType(places, INT64))
+    if counts:
+        out.append(TensorType(Shape.of(UNKNOWN), INT64))
+    return tuple(out) if len(out) > 1 else out[0]
+
+
+@rule("torch.unique", "Tensor.unique", "torch.functional.unique")
+def unique(
+    input: TensorType,
+    sorted: Value = True,
+    return_inverse: Value = False,
+    return_counts: Value = False,
+    dim: Value = None,
+) -> Value:
+    """``(*b) -> (?,)``; with a dim ``(*b, n) -> (*b, ?)``; inverse ``(*b)``, counts ``(?,)``"""
+    need_not_complex("input", input)
+    return _unique(input, dim, return_inverse, return_counts)
+
+
+@rule("torch.unique_consecutive", "Tensor.unique_consecutive", "torch.functional.unique_consecutive")
+def unique_consecutive(
+    input: TensorType, return_inverse: Value = False, return_counts: Value = False, dim: Value = None
+) -> Value:
+    """``(*b) -> (?,)``; with a dim ``(*b, n) -> (*b, ?)``; inverse ``(*b)``, counts ``(?,)``"""
+    return _unique(input, dim, return_inverse, return_counts)
+
+
+# -- histograms ------------------------------------------------------------------------------------------------------
+
+
+@rule("torch.histc", "Tensor.histc")
+def histc(input: TensorType, bins: Value = 100, min: Value = 0, max: Value = 0) -> TensorType:
+    """``(*b) -> (bins,)``"""
+    need_not_complex("input", input)
+    return TensorType(Shape.of(_count("bins", bins)), input.dtype)
+
+
+def _edges(bins: Value) -> tuple[Dim, Dim]:
+    """How many bins and how many edges."""
+    if isinstance(bins, TensorType):
+        need_rank("bins", bins, 1)
+        size = bins.shape.dim(-1)
+        return size - 1, size
+    count = _count("bins", bins)
+    return count, count + 1
+
+
+@rule("torch.histogram", "Tensor.histogram")
+def histogram(
+    input: TensorType, bins: Value = 100, *, range: Value = None, weight: Value = None, density: Value = False
+) -> Named:
+    """``(*b) -> hist (bins,), bin_edges (bins + 1,)``; floats only"""
+    need_categories("input", input.dtype, "float", hint="input.float()")
+    if isinstance(weight, TensorType):
+        same_dtype(("input", input), ("weight", weight))
+    if isinstance(bins, TensorType):
+        same_dtype(("input", input), ("bins", bins))
+    count, edges = _edges(bins)
+    hist, bin_edges = TensorType(Shape.of(count), input.dtype), TensorType(Shape.of(edges), input.dtype)
+    return named("histogram", hist=hist, bin_edges=bin_edges)
+
+
+@rule("torch.histogramdd")
+def histogramdd(
+    input: TensorType, bins: Value, range: Value = None, weight: Value = None, density: Value = False
+) -> Named:
+    """``(*b, n) -> hist (*bins), bin_edges`` a tuple of n vectors; floats only"""
+    need_categories("input", input.dtype, "float", hint="input.float()")
+    need_min_rank("input", input, 2)
+    size = input.shape.dim(-1)
+    if not isinstance(bins, tuple):
+        if not isinstance(size, int):
+            raise CannotTell
+        bins = (bins,) * size
+    if equal(size, len(bins)) is False:
+        raise Mismatch(f"bins has {len(bins)} items, but the last dim of input is {size}", expected=size, got=len(bins))
+    counts = [_edges(ANY_TENSOR if b is ANYTHING else b) for b in bins]
+    hist = TensorType(Shape(tuple(n for n, _ in counts)), input.dtype)
+    return named("histogramdd", hist=hist, bin_edges=tuple(TensorType(Shape.of(e), input.dtype) for _, e in counts))
+
+
+@rule("torch.bincount", "Tensor.bincount")
+def bincount(input: TensorType, weights: Value = None, minlength: Value = 0) -> TensorType:
+    """``(n,) -> (?,)``; Int64, with weights their float dtype"""
+    need_rank("input", input, 1)
+    need_categories("input", input.dtype, "int")
+    dtype = INT64 if weights is None else None
+    if isinstance(weights, TensorType):
+        need_rank("weights", weights, 1)
+        need_equal("input", input.shape.dim(-1), "weights", weights.shape.dim(-1), what="the sizes")
+        if weights.dtype is not None and weights.dtype.is_concrete:
+            dtype = FLOAT32 if weights.dtype == FLOAT32 else FLOAT64
+    return TensorType(Shape.of(UNKNOWN), dtype)
+
+
+__all__ = [
+    "argsort",
+    "bincount",
+    "bucketize",
+    "histc",
+    "histogram",
+    "histogramdd",
+    "kthvalue",
+    "msort",
+    "searchsorted",
+    "sort",
+    "topk",
+    "unique",
+    "unique_consecutive",
+]
