@@ -114,7 +114,8 @@ def _conv(
     dilation: Value,
     groups: Value,
 ) -> TensorType:
-    dtype = same_dtype(*_operands(input, weight, bias))
+    # torch doesn't look at the bias' dtype on its way to padding="same"
+    dtype = same_dtype(*_operands(input, weight, None if padding == "same" else bias))
     need_ranks("weight", weight.shape, count + 2)
     out, per_group, *kernel = weight.shape.last(count + 2)
     group = as_dim(groups)
@@ -218,7 +219,9 @@ def _conv_transpose(
     groups: Value,
     dilation: Value,
 ) -> TensorType:
-    dtype = same_dtype(("input", input), ("weight", weight))  # a bias of another dtype is taken
+    is_complex = input.dtype is not None and input.dtype.category == "complex"
+    # with fewer than 3 spatial dims, a real bias of another dtype is taken
+    dtype = same_dtype(*_operands(input, weight, bias if count == 3 or is_complex else None))
     need_ranks("weight", weight.shape, count + 2)
     wanted, per_group, *kernel = weight.shape.last(count + 2)
     group = as_dim(groups)
