@@ -171,9 +171,7 @@ def check_prelu(input: TensorType, count: Dim, owner: str) -> None:
         )
 
 
-# -- dropout -----------------------------------------------------------------------------------------------------------
-
-
+# -- dropout ----------------------------------------------------------------------------------------------------------
 def _dropped(input: TensorType, p: Value, training: Value, *, least: int = 0) -> TensorType:
     active = training is True and isinstance(p, int | float) and p > 0
     if active:

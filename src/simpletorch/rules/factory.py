@@ -17,7 +17,7 @@ def device_argument(value: Value, default: Device | None = None) -> Device | Non
         case None:
             return default
         case Device():
-            return value
+            return value if value.type else None  # Device("") is some device
         case str():
             kind, _, index = value.partition(":")
             return Device(kind, int(index) if index.isdecimal() else None)

@@ -1,0 +1,183 @@
+"""What is asked of a tensor and isn't a tensor: sizes, counts, dtype, device, Python numbers."""
+
+from __future__ import annotations
+
+from simpletorch.rules.arguments import axis, result_dtype
+from simpletorch.rules.dtype import DType, promote
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.pointwise import check_dtypes
+from simpletorch.rules.registry import rule
+from simpletorch.rules.values import ANYTHING, Scalar, TensorType, Value
+from simpletorch.shapes import UNKNOWN, Dim, Shape, equal
+
+
+def _size_at(shape: Shape, dim: Value) -> Dim:
+    if shape.rank == 0:
+        raise Mismatch("input is 0-dim; it has no sizes", got=dim)
+    try:
+        return shape.dim(axis(dim, shape))
+    except CannotTell:
+        return UNKNOWN
+
+
+@rule("Tensor.size", "Tensor.shape")
+def size(input: TensorType, dim: Value = None) -> Value:
+    """``(*b) -> the tuple of sizes``, or one of them"""
+    if dim is not None:
+        return _size_at(input.shape, dim)
+    if not input.shape.is_exact:
+        raise CannotTell
+    return input.shape.dims
+
+
+@rule("Tensor.stride")
+def stride(input: TensorType, dim: Value = None) -> Value:
+    """``(*b) -> a tuple of ints``, or one of them: strides depend on how the tensor was made"""
+    if dim is not None:
+        _size_at(input.shape, dim)
+        return UNKNOWN
+    if input.shape.rank is None:
+        raise CannotTell
+    return (UNKNOWN,) * input.shape.rank
+
+
+@rule("Tensor.numel", "torch.numel", "Tensor.nelement")
+def numel(input: TensorType) -> Dim:
+    """``(*b) -> the product of b``"""
+    return input.shape.numel()
+
+
+@rule("Tensor.dim", "Tensor.ndimension", "Tensor.ndim")
+def dim(input: TensorType) -> Dim:
+    """``(*b) -> the number of dims``"""
+    return UNKNOWN if input.shape.rank is None else input.shape.rank
+
+
+@rule("Tensor.dtype")
+def dtype(input: TensorType) -> Value:
+    """``(*b) -> its dtype``"""
+    return input.dtype or ANYTHING
+
+
+@rule("Tensor.device")
+def device(input: TensorType) -> Value:
+    """``(*b) -> its device``"""
+    return input.device or ANYTHING
+
+
+@rule("Tensor.element_size", "Tensor.itemsize")
+def element_size(input: TensorType) -> Dim:
+    """``(*b) -> bytes of one element``"""
+    return input.dtype.bits // 8 if input.dtype is not None and input.dtype.is_concrete else UNKNOWN
+
+
+@rule("Tensor.nbytes")
+def nbytes(input: TensorType) -> Dim:
+    """``(*b) -> bytes of all elements``"""
+    return input.shape.numel() * element_size(input)
+
+
+def _is_category(input: TensorType, category: str) -> Value:
+    known = input.dtype is not None and input.dtype.category is not None
+    return input.dtype.category == category if known and input.dtype is not None else Scalar("bool")
+
+
+@rule("torch.is_floating_point", "Tensor.is_floating_point")
+def is_floating_point(input: TensorType) -> Value:
+    """``(*b) -> bool``"""
+    return _is_category(input, "float")
+
+
+@rule("torch.is_complex", "Tensor.is_complex")
+def is_complex(input: TensorType) -> Value:
+    """``(*b) -> bool``"""
+    return _is_category(input, "complex")
+
+
+@rule("Tensor.is_same_size")
+def is_same_size(input: TensorType, other: TensorType) -> Scalar:
+    """``(*a), (*b) -> bool``"""
+    return Scalar("bool")
+
+
+# -- Python numbers ---------------------------------------------------------------------------------------------------
+def _need_one_element(input: TensorType, hint: str) -> None:
+    if equal(input.shape.numel(), 1) is False:
+        raise Mismatch(
+            f"input is {input.shape}, but only a tensor of one element is a Python number",
+            hint=hint,
+            expected=1,
+            got=input.shape.numel(),
+        )
+
+
+@rule("Tensor.item")
+def item(input: TensorType) -> Value:
+    """``() -> bool, int, float or complex``; any shape of one element"""
+    _need_one_element(input, "tolist() gives all elements")
+    match input.dtype and input.dtype.category:
+        case "int":
+            return UNKNOWN
+        case "bool" | "float" | "complex" as name:
+            return Scalar(name)
+        case _:
+            return ANYTHING
+
+
+@rule("Tensor.tolist")
+def tolist(input: TensorType) -> Value:
+    """``(*b) -> nested lists``; ``() -> a number``"""
+    if input.shape.rank != 0:
+        raise CannotTell
+    return item(input)
+
+
+@rule("Tensor.__bool__", "Tensor.is_nonzero", "torch.is_nonzero")
+def truth(input: TensorType) -> Scalar:
+    """``() -> bool``; any shape of one element"""
+    _need_one_element(input, "use .any() or .all()")
+    return Scalar("bool")
+
+
+@rule("Tensor.__int__")
+def to_int(input: TensorType) -> Dim:
+    """``() -> int``; any shape of one element"""
+    _need_one_element(input, "tolist() gives all elements")
+    return UNKNOWN
+
+
+@rule("Tensor.__float__")
+def to_float(input: TensorType) -> Scalar:
+    """``() -> float``; any shape of one element"""
+    _need_one_element(input, "tolist() gives all elements")
+    return Scalar("float")
+
+
+@rule("Tensor.__complex__")
+def to_complex(input: TensorType) -> Scalar:
+    """``() -> complex``; any shape of one element"""
+    _need_one_element(input, "tolist() gives all elements")
+    return Scalar("complex")
+
+
+@rule("Tensor.__index__")
+def to_index(input: TensorType) -> Dim:
+    """``() -> int``; any shape of one element"""
+    check_dtypes(("float", "complex"), input=input)
+    _need_one_element(input, "an index is one number")
+    return UNKNOWN
+
+
+# -- dtypes -----------------------------------------------------------------------------------------------------------
+@rule("torch.result_type", moves=True)
+def result_type(tensor1: Value, tensor2: Value) -> Value:
+    """``a, b -> the dtype of a + b``"""
+    return result_dtype(tensor1, tensor2) or ANYTHING
+
+
+@rule("torch.promote_types")
+def promote_types(type1: Value, type2: Value) -> Value:
+    """``dtype, dtype -> the least dtype that holds both``"""
+    if not isinstance(type1, DType) or not isinstance(type2, DType):
+        raise CannotTell
+    return promote(type1, type2) or ANYTHING
