@@ -9,7 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from simpletorch.rules.arguments import axis, is_dim
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.values import ANY_TENSOR, ANYTHING, TensorType, Value
-from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Expr, Item, Shape, Unknown
+from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Expr, Item, Rest, Shape, Unknown
 
 __all__ = [
     "as_dim",
@@ -21,6 +21,7 @@ __all__ = [
     "locate",
     "need_rank",
     "of_rank",
+    "one_rest",
     "position",
     "replaced",
     "reveal",
@@ -129,6 +130,14 @@ def insert(shape: Shape, dim: Value, *items: Item, name: str = "dim") -> Shape:
     shape = reveal(shape, at) if at >= 0 else reveal(shape, 0, -at - 1)
     at = at if at >= 0 else len(shape.items) + 1 + at
     return Shape((*shape.items[:at], *items, *shape.items[at:]))
+
+
+def one_rest(items: Sequence[Item]) -> Shape:
+    """A shape of items among which are several variadic parts: what lies between them becomes part of one."""
+    rests = [i for i, item in enumerate(items) if isinstance(item, Rest)]
+    if len(rests) <= 1:
+        return Shape(tuple(items))
+    return Shape((*items[: rests[0]], ANY_REST, *items[rests[-1] + 1 :]))
 
 
 def unknown_dims(shape: Shape, more: int = 0) -> Shape:

@@ -14,6 +14,7 @@ from simpletorch.rules.positions import (
     known_ints,
     leave_unknown,
     locate,
+    one_rest,
     position,
     replaced,
     reveal,
@@ -22,7 +23,7 @@ from simpletorch.rules.positions import (
 )
 from simpletorch.rules.registry import rule
 from simpletorch.rules.values import ANYTHING, TensorType, Value
-from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Shape, Unknown, at_least, equal
+from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Unknown, at_least, equal
 
 __all__ = ["fit", "given_sizes", "reshape", "view"]
 
@@ -222,24 +223,16 @@ def squeeze(input: TensorType, dim: Value = None) -> TensorType:
             items.append(item)
         elif item != 1:
             items.append(ANY_REST)
-    return shaped(input, _one_rest(items))
+    return shaped(input, one_rest(items))
 
 
 def _squeeze_all(shape: Shape) -> Shape:
-    return _one_rest([i if _stays(i) else ANY_REST for i in shape.items if i != 1])
+    return one_rest([i if _stays(i) else ANY_REST for i in shape.items if i != 1])
 
 
 def _stays(item: Item) -> bool:
     """Whether a dim is surely not 1."""
-    return isinstance(item, int) or (not isinstance(item, type(ANY_REST)) and at_least(item, 2) is True)
-
-
-def _one_rest(items: Sequence[Item]) -> Shape:
-    """A shape of items among which are several variadic parts: what lies between them becomes part of one."""
-    rests = [i for i, item in enumerate(items) if isinstance(item, type(ANY_REST))]
-    if len(rests) <= 1:
-        return Shape(tuple(items))
-    return Shape((*items[: rests[0]], ANY_REST, *items[rests[-1] + 1 :]))
+    return isinstance(item, int) or (not isinstance(item, Rest) and at_least(item, 2) is True)
 
 
 @rule("torch.unsqueeze", "Tensor.unsqueeze", "Tensor.unsqueeze_", "torch.unsqueeze_copy")

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from simpletorch.rules.arguments import is_dim
+from simpletorch.rules.dtype import INT64
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.positions import as_dim, need_rank, position, replaced, shaped
 from simpletorch.rules.registry import rule
@@ -142,6 +143,8 @@ def _tensor_split(input: TensorType, given: Value, dim: Value) -> Value:
     if isinstance(given, tuple):
         bounds = [0, *(g if g is not ANYTHING else UNKNOWN for g in given), None]
         return _pieces(input, shape, at, [length(size, a, b) for a, b in pairwise(bounds)])
+    if isinstance(given, TensorType):
+        return _pieces(input, shape, at, [UNKNOWN] * _cuts(given))
     if not isinstance(given, int):
         raise CannotTell
     if given <= 0:
@@ -150,6 +153,16 @@ def _tensor_split(input: TensorType, given: Value, dim: Value) -> Value:
         more = size % given
         return _pieces(input, shape, at, [size // given + 1] * more + [size // given] * (given - more))
     return _pieces(input, shape, at, [_share(size, given)] * given)
+
+
+def _cuts(indices: TensorType) -> int:
+    """How many pieces an index tensor cuts."""
+    need_rank(indices.shape, 0, 1, name="tensor_indices_or_sections")
+    if indices.dtype is not None and indices.dtype != INT64 and indices.dtype.is_concrete:
+        raise Mismatch(f"tensor_indices_or_sections is {indices.dtype}, but it must be Int64", kind="dtype")
+    if indices.shape.rank != 1 or not isinstance(count := indices.shape.dim(0), int):
+        raise CannotTell
+    return count + 1
 
 
 def _split_along(input: TensorType, given: Value, dim: int) -> Value:
