@@ -1,7 +1,124 @@
-"""Devices."""
+"""Devices by name, and what this machine has."""
 
-from typing import TypeAlias
+from __future__ import annotations
+
+import importlib.util
+import random
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias
 
 import torch
 
+__all__ = [
+    "Device",
+    "DeviceLike",
+    "cuda_available",
+    "device_count",
+    "seed_everything",
+    "torch_available",
+    "torch_version",
+]
+
 DeviceLike: TypeAlias = torch.device | str | int | None
+
+
+def _indexed(kind: str, index: int) -> torch.device:
+    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
+        raise ValueError(f"a device index is an int of 0 or more, not {index!r}; the first is Device.{kind}(0)")
+    return torch.device(kind.lower(), index)
+
+
+if TYPE_CHECKING:
+
+    class Device(torch.device):
+        """A device: `Device.CPU`, `Device.CUDA(0)`, `Device.MPS`, `Device.Vulkan(0)`, or the `best` there is.
+
+        All of them are plain `torch.device`s, so torch takes them wherever it takes a device.
+        """
+
+        CPU: ClassVar[Device]
+        MPS: ClassVar[Device]
+
+        @staticmethod
+        def CUDA(index: int = 0) -> Device: ...
+        @staticmethod
+        def Vulkan(index: int = 0) -> Device: ...
+        @staticmethod
+        def best() -> Device: ...
+
+else:
+
+    class _DeviceType(type):
+        """The class of `Device`: every `torch.device` is one, and none is made by calling it."""
+
+        def __instancecheck__(cls, value: object) -> bool:
+            return isinstance(value, torch.device)
+
+        def __call__(cls, *args: object) -> NoReturn:
+            shown = ", ".join(map(repr, args))
+            raise TypeError(
+                f"Device({shown}): write torch.device({shown}), or Device.CPU, Device.CUDA(0), Device.best()"
+            )
+
+    class Device(metaclass=_DeviceType):
+        """A device: `Device.CPU`, `Device.CUDA(0)`, `Device.MPS`, `Device.Vulkan(0)`, or the `best` there is.
+
+        All of them are plain `torch.device`s, so torch takes them wherever it takes a device.
+        """
+
+        CPU = torch.device("cpu")
+        MPS = torch.device("mps")
+
+        @staticmethod
+        def CUDA(index: int = 0) -> torch.device:
+            """The CUDA device with this index."""
+            return _indexed("CUDA", index)
+
+        @staticmethod
+        def Vulkan(index: int = 0) -> torch.device:
+            """The Vulkan device with this index."""
+            return _indexed("Vulkan", index)
+
+        @staticmethod
+        def best() -> torch.device:
+            """The accelerator that torch can use here (the current one of several), else the CPU."""
+            if not torch.accelerator.is_available():
+                return Device.CPU
+            found = torch.accelerator.current_accelerator()
+            if found is None:
+                return Device.CPU
+            return torch.device(found.type, torch.accelerator.current_device_index()) if found.type != "mps" else found
+
+
+def torch_available() -> bool:
+    """Whether torch is installed."""
+    return importlib.util.find_spec("torch") is not None
+
+
+def torch_version() -> str:
+    """torch's version: ``"2.13.0+cpu"``."""
+    return str(torch.__version__)
+
+
+def cuda_available() -> bool:
+    """Whether torch can use a CUDA device here."""
+    return torch.cuda.is_available()
+
+
+def device_count() -> int:
+    """The number of accelerators that torch can use here, 0 if there is none."""
+    return torch.accelerator.device_count() if torch.accelerator.is_available() else 0
+
+
+def seed_everything(seed: int) -> None:
+    """Seed the generators of Python, NumPy (the global one) and torch, the latter on all devices.
+
+    Raises:
+        ValueError: ``seed`` is outside 0 to 2**32 - 1, the range that all of them take.
+    """
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"a seed is an int from 0 to 2**32 - 1, not {seed}")
+    import numpy as np
+
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)

@@ -2,12 +2,13 @@
 
 ``B T C D …`` are ordinary `TypeVar`s and ``Batch``, ``Rest`` ordinary `TypeVarTuple`s; define your own for other names::
 
-    def scores(q: Tensor[Float32, *Batch, T, D], k: Tensor[Float32, *Batch, S, D]) -> Tensor[Float32, *Batch, T, S]: ...
+    def scores(q: Tensor[Float32, *Batch, T, D], k: Tensor[Float32, *Batch, S, D]
+        ) -> Tensor[Float32, *Batch, T, S]: ...
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, TypeVarTuple
 
 __all__ = [
     "B",
@@ -58,6 +59,41 @@ Rest = TypeVarTuple("Rest")
 
 _Size = TypeVar("_Size", covariant=True)
 
+
+class _Sized:
+    """An int as jaxtyping sees an array with that one dim: it binds and compares the size with those of the tensors."""
+
+    dtype = "int"
+
+    def __init__(self, size: int) -> None:
+        self.shape = (size,)
+
+
+class DimType(type):
+    """The class of `Dim` and of every ``Dim[N]``: says which values are sizes."""
+
+    _axis: Any = None  # jaxtyping's annotation of the size, None for any size
+
+    def __getitem__(cls, size: object) -> DimType:
+        from simpletorch._annotation import size_axis
+
+        axis, name = size_axis(size)
+        made = DimType(f"Dim[{name}]", (), {"__module__": cls.__module__, "__doc__": cls.__doc__})
+        made._axis = axis
+        return made
+
+    def __instancecheck__(cls, value: object) -> bool:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return False
+        return cls._axis is None or isinstance(_Sized(value), cls._axis)
+
+    def __call__(cls, *_args: object) -> NoReturn:
+        raise TypeError(f"{cls.__name__} is a type for annotations; sizes are plain ints")
+
+    def __repr__(cls) -> str:
+        return f"simpletorch.{cls.__name__}"
+
+
 if TYPE_CHECKING:
 
     class Dim(int, Generic[_Size]):
@@ -84,5 +120,5 @@ if TYPE_CHECKING:
 
 else:
 
-    class Dim:
-        """Filled in below."""
+    class Dim(metaclass=DimType):
+        """A size: ``n: Dim[N]`` accepts an int that is not a bool, and binds ``N`` for the call that is being checked."""

@@ -84,6 +84,8 @@ def _explain(error: BaseException, frame: FrameType) -> TorchError | None:
     out.__cause__ = error
     out.__suppress_context__ = True
     out.__traceback__ = error.__traceback__
+    if out.__traceback__ is not None and out.__traceback__.tb_frame is frame and not is_user(frame.f_code):
+        out.__traceback__ = out.__traceback__.tb_next  # raising it puts the border's frame there again
     for note in getattr(error, "__notes__", ()):
         out.add_note(note)
     error.__traceback__ = None  # shown once, with the explanation

@@ -305,3 +305,9 @@ def _size(count: int | None) -> str:
             return f"{count} bytes" if unit == "bytes" else f"{value:.2f} {unit}"
         value /= 1024
     return f"{value:.2f} TiB"
+
+
+for _kind in (TorchError, Mismatch, ShapeMismatch, DTypeMismatch, DeviceMismatch, TypeMismatch, OutOfMemory):
+    _kind.__module__ = "simpletorch.errors"  # where users import them from: tracebacks and pickles say so
+for _kind in (CUDAError, BackendError, CheckpointError, DataError):
+    _kind.__module__ = "simpletorch.errors"

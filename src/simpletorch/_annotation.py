@@ -1,0 +1,176 @@
+"""What ``Tensor[Float32, B, 784]`` is at run time: a jaxtyping annotation of `torch.Tensor`."""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from functools import lru_cache
+from typing import Any, Literal, TypeVar, TypeVarTuple, get_args, get_origin
+
+import jaxtyping
+import torch
+from typing_extensions import Unpack
+
+from simpletorch.dtypes import Shaped, dtype_of
+from simpletorch.shapes import DimSyntaxError, parse_dim
+
+__all__ = ["annotation", "axis_name", "size_axis"]
+
+
+def annotation(face: str, array_type: type, item: object) -> Any:
+    """The jaxtyping annotation for ``face[item]``, where ``item`` is a dtype followed by dims (none: a scalar).
+
+    Raises:
+        TypeError: the first item is no dtype, or a dim is of a type that says no size.
+        ValueError: a dim is negative, malformed, or there are two variadic parts.
+    """
+    dtype, *dims = item if isinstance(item, tuple) else (item,)
+    kind = _dtype(face, dtype)
+    axes = [axis for dim in dims for axis in _axes(face, dtype, dim)]
+    variadic = [axis for axis in axes if axis == "..." or axis.startswith("*")]
+    if len(variadic) > 1:
+        raise ValueError(
+            f"{face}[...] has {len(variadic)} variadic parts ({', '.join(variadic)}), but a shape can have only one; "
+            "write the other dims one by one"
+        )
+    return _made(kind, array_type, " ".join(axes))
+
+
+@lru_cache(maxsize=4096)
+def _made(kind: Any, array_type: type, text: str) -> Any:
+    return kind[array_type, text]
+
+
+def size_axis(size: object) -> tuple[Any, str]:
+    """jaxtyping's annotation for the size in ``Dim[size]`` (None for any size), and the text of the size.
+
+    Raises:
+        TypeError: ``size`` is no dim.
+        ValueError: ``size`` is negative or malformed.
+    """
+    if isinstance(size, tuple):
+        raise TypeError(f"Dim[{', '.join(map(_show, size))}]: a Dim is one size; write one Dim for each")
+    (axis,) = _axes("Dim", None, size) or ("_",)
+    if axis == "..." or axis.startswith("*"):
+        raise TypeError(f"Dim[{_show(size)}]: a Dim is one size; write an int, a TypeVar, an expression or Any")
+    return (None if axis == "_" else _made(jaxtyping.Shaped, Any, axis)), axis
+
+
+def _dtype(face: str, dtype: object) -> Any:
+    """jaxtyping's class for a dtype."""
+    if isinstance(dtype, type):
+        if issubclass(dtype, Shaped):
+            return getattr(jaxtyping, dtype.__name__)
+        if issubclass(dtype, jaxtyping.AbstractDtype):
+            return dtype
+    if dtype is Any:
+        return jaxtyping.Shaped
+    if isinstance(dtype, TypeVar):
+        return jaxtyping.Shaped if dtype.__bound__ is None else _dtype(face, dtype.__bound__)
+    if isinstance(dtype, torch.dtype):
+        try:
+            right = f"write {dtype_of(dtype).__name__}"
+        except TypeError:
+            right = "write Shaped for any dtype"
+        raise TypeError(f"{face}[{dtype}, ...]: {dtype} is a value, not a type; {right}")
+    right = {bool: "Bool", int: "Int64 or Int", float: "Float32 or Float", complex: "Complex64 or Complex"}
+    suggestion = right.get(dtype, "one of simpletorch's such as Float32, or Shaped for any") if _hashable(dtype) else ""
+    raise TypeError(f"{face}[{_show(dtype)}, ...]: {_show(dtype)} is no dtype; write {suggestion or 'Shaped for any'}")
+
+
+def _hashable(value: object) -> bool:
+    return type(value).__hash__ is not None
+
+
+def _axes(face: str, dtype: object, dim: object) -> list[str]:
+    """The words of jaxtyping's shape string for one item."""
+    where = f"{face}[{_show(dim)}]" if face == "Dim" else f"{face}[{_show(dtype)}, {_show(dim)}]"
+    if dim is Ellipsis:
+        return ["..."]
+    if dim is Any:
+        return ["_"]
+    if isinstance(dim, TypeVar):
+        return [axis_name(dim.__name__)]
+    if isinstance(dim, TypeVarTuple):
+        raise TypeError(f"{where}: {dim.__name__} stands for any number of dims; write *{dim.__name__}")
+    if isinstance(dim, str):
+        return [_dim_text(dim, where)]
+    if isinstance(dim, int) and not isinstance(dim, bool):
+        if dim < 0:
+            raise ValueError(f"{where}: {dim} is negative, but a size is 0 or more; write Any for an unknown size")
+        return [str(int(dim))]
+    if get_origin(dim) is Literal:
+        values = get_args(dim)
+        if len(values) == 1:
+            return _axes(face, dtype, values[0])
+        raise TypeError(f"{where}: a dim has one size; write Any where it may be any of several")
+    unpacked = _unpacked(dim)
+    if unpacked is not None:
+        return (
+            [axis for part in unpacked for axis in _axes(face, dtype, part)]
+            if isinstance(unpacked, tuple)
+            else [unpacked]
+        )
+    raise TypeError(
+        f'{where}: {_show(dim)} is no dim; write an int, a TypeVar, an expression such as "2*N", *Batch, ... or Any'
+    )
+
+
+def _unpacked(dim: object) -> str | tuple[object, ...] | None:
+    """``*Batch`` as a word, ``*tuple[...]`` as its items; None for anything else."""
+    if get_origin(dim) is Unpack or get_origin(dim) is typing.Unpack:
+        (inner,) = get_args(dim)
+    elif isinstance(dim, types.GenericAlias) and getattr(dim, "__unpacked__", False):
+        inner = dim
+    else:
+        return None
+    if isinstance(inner, TypeVarTuple):
+        return "*" + axis_name(inner.__name__)
+    if get_origin(inner) is tuple:
+        items = get_args(inner)
+        return "..." if len(items) == 2 and items[1] is Ellipsis else tuple(items)
+    return None
+
+
+def axis_name(name: str) -> str:
+    """A name as jaxtyping takes it: one that begins with ``_`` would be anonymous there."""
+    return f"dim{name}" if name.startswith("_") else name
+
+
+def _dim_text(text: str, where: str) -> str:
+    """A dim expression as one word of a jaxtyping string.
+
+    Raises:
+        ValueError: it is no expression over sizes, or a negative number.
+    """
+    words = text.split()
+    if len(words) > 1 and all(word.lstrip("*").isidentifier() or word.isdecimal() for word in words):
+        raise ValueError(
+            f'{where}: "{text}" holds {len(words)} dims; write them one by one: {", ".join(map(repr, words))}'
+        )
+    try:
+        size = parse_dim(text)
+    except DimSyntaxError as error:
+        raise ValueError(f"{where}: {error}") from None
+    if isinstance(size, int):
+        if size < 0:
+            raise ValueError(f"{where}: {size} is negative, but a size is 0 or more")
+        return str(size)
+    return re.sub(r"\b_\w*", lambda m: axis_name(m[0]), "".join(words))
+
+
+def _show(value: object) -> str:
+    if value is Ellipsis:
+        return "..."
+    if value is Any:
+        return "Any"
+    if isinstance(value, type) and not isinstance(value, types.GenericAlias):
+        return value.__name__
+    if isinstance(value, TypeVar | TypeVarTuple):
+        return value.__name__
+    unpacked = _unpacked(value)
+    if isinstance(unpacked, str) and unpacked != "...":
+        return unpacked
+    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    return text.replace("typing.", "")

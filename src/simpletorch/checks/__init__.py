@@ -1,0 +1,6 @@
+"""The run-time border: annotations are enforced where a user names a border, and cost almost nothing there."""
+
+from simpletorch.checks._border import Border, bordered, checked, local_names
+from simpletorch.checks._config import Config, Mode, config
+
+__all__ = ["Border", "Config", "Mode", "bordered", "checked", "config", "local_names"]

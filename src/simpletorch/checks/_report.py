@@ -1,0 +1,244 @@
+"""What is said when an argument or a result fails its annotation: which, how, and what would be right."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import jaxtyping
+import torch
+
+from simpletorch.checks._keys import is_tensor_hint, tensor_hints
+from simpletorch.errors._failure import describe, dtype_name
+from simpletorch.errors._frames import expression, is_user, location, outer_steps
+from simpletorch.errors._kinds import (
+    DeviceMismatch,
+    DTypeMismatch,
+    Mismatch,
+    Operand,
+    ShapeMismatch,
+    TypeMismatch,
+    as_also,
+)
+from simpletorch.errors._modules import chain, path
+from simpletorch.shapes import Axis, DimSyntaxError, evaluate, parse_axes, parse_dim, variables
+
+__all__ = ["Mistake", "hint_text", "refusal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A value that fails its annotation."""
+
+    name: str
+    hint: Any
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """A size that a name has in a call, and where it comes from."""
+
+    size: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    kind: type[Mismatch]
+    sentence: str
+    expected: object
+    got: object
+
+
+def refusal(
+    function: Callable[..., Any], mistakes: Sequence[Mistake], arguments: Sequence[tuple[str, Any, Any]]
+) -> Mismatch:
+    """The error for values that fail their annotations.
+
+    Args:
+        function: what was called.
+        mistakes: at least one.
+        arguments: name, annotation and value of all arguments of the call.
+    """
+    sizes = _bound(arguments)
+    findings = [_finding(m, sizes) for m in mistakes]
+    wrong = {m.name: m for m in mistakes}
+    shown = [(n, h, v) for n, h, v in arguments if n in wrong or (isinstance(v, torch.Tensor) and tensor_hints(h))]
+    operands = [_operand(n, v, wrong.get(n)) for n, _, v in shown]
+    operands += [_operand(m.name, m.value, m) for m in mistakes if m.name not in {n for n, _, _ in shown}]
+    steps = outer_steps(_outside(sys._getframe(1)))
+    caller = next((s for s in steps if is_user(s.frame.f_code)), None)
+    first = findings[0]
+    # whoever catches jaxtyping's error, or a TypeError, catches this one as well
+    cls = as_also(first.kind, jaxtyping.TypeCheckError)
+    return cls(
+        first.expected,
+        first.got,
+        "; ".join(f.sentence for f in findings),
+        operation=function.__qualname__.replace("<locals>.", ""),
+        operands=operands,
+        location=None if caller is None else location(caller, expression(caller)),
+        module_path=path(chain(steps, ()), steps),
+    )
+
+
+def _outside(frame: FrameType | None) -> FrameType | None:
+    """The first frame that isn't of this package."""
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("simpletorch.checks"):
+        frame = frame.f_back
+    return frame
+
+
+def _operand(name: str, value: Any, mistake: Mistake | None) -> Operand:
+    plain = describe(name, value)
+    if mistake is None:
+        return plain
+    return Operand(name, plain.dtype, plain.shape, plain.device, plain.text, hint_text(mistake.hint))
+
+
+def hint_text(hint: Any) -> str:
+    """An annotation as its author wrote it: ``Float32[B, 784]``."""
+    if is_tensor_hint(hint):
+        device = getattr(hint.array_type, "device_type", None)
+        text = f"{hint.dtype.__name__}[{', '.join(hint.dim_str.split())}]"
+        return f"{text} on {device}" if device else text
+    if isinstance(hint, type) and not hasattr(hint, "__args__"):
+        return "None" if hint is type(None) else hint.__name__
+    text = str(hint).replace("typing.", "")
+    for inner in tensor_hints(hint):
+        text = text.replace(f"{inner.__module__}.{inner.__name__}", hint_text(inner))
+    return text
+
+
+def _finding(mistake: Mistake, sizes: Mapping[str, _Size | tuple[int, ...]]) -> _Finding:
+    name, hint, value = mistake.name, mistake.hint, mistake.value
+    wanted = [h for h in tensor_hints(hint) if isinstance(value, h.array_type)] if not is_tensor_hint(hint) else [hint]
+    if not isinstance(value, torch.Tensor) or not wanted:
+        return _of_type(name, hint, value, sizes)
+    if len(wanted) > 1:
+        got = describe(name, value).type_text
+        return _Finding(ShapeMismatch, f"{name} should be {hint_text(hint)}, but is {got}", hint_text(hint), got)
+    (tensor_hint,) = wanted
+    return _of_tensor(name, tensor_hint, value, sizes)
+
+
+def _of_type(name: str, hint: Any, value: Any, sizes: Mapping[str, Any]) -> _Finding:
+    got = "None" if value is None else f"a {type(value).__name__}" if not isinstance(value, type) else "a class"
+    if isinstance(value, int) and getattr(hint, "_axis", None) is not None and not isinstance(value, bool):
+        axis = hint._axis.dim_str
+        expected = _expected_size(axis, sizes)
+        if expected is not None:
+            sentence = f"{name} is {value}, {_but(axis, expected)}"
+            return _Finding(ShapeMismatch, sentence, expected.size, value)
+    if isinstance(value, torch.Tensor):
+        got = describe(name, value).type_text
+    what = "a Tensor, " if is_tensor_hint(hint) else ""
+    return _Finding(TypeMismatch, f"{name} should be {what}{hint_text(hint)}, but is {got}", hint_text(hint), got)
+
+
+def _of_tensor(name: str, hint: Any, value: torch.Tensor, sizes: Mapping[str, Any]) -> _Finding:
+    device = getattr(hint.array_type, "device_type", None)
+    if device is not None and value.device.type != device:
+        sentence = f"{name} is on {value.device}, but should be on {device}"
+        return _Finding(DeviceMismatch, sentence, device, str(value.device))
+    if not isinstance(value, hint.array_type):
+        got = type(value).__name__
+        sentence = f"{name} should be a {hint.array_type.__name__}, but is a plain {got}"
+        return _Finding(TypeMismatch, sentence, hint.array_type.__name__, got)
+    if isinstance(hint.dtypes, tuple) and not isinstance(value, hint.dtype[Any, "..."]):
+        got = dtype_name(value.dtype)
+        sentence = f"{name} is {got}, but should be {hint.dtype.__name__}"
+        return _Finding(DTypeMismatch, sentence, hint.dtype.__name__, got)
+    sentence = _shape_sentence(name, hint, tuple(value.shape), sizes)
+    return _Finding(ShapeMismatch, sentence, tuple(hint.dim_str.split()), tuple(value.shape))
+
+
+def _shape_sentence(name: str, hint: Any, shape: tuple[int, ...], sizes: Mapping[str, Any]) -> str:
+    axes = parse_axes(hint.dim_str)
+    aligned = _aligned(axes, shape)
+    if aligned is None:
+        least = sum(a.kind in ("dim", "any") for a in axes)
+        more = " or more" if least < len(axes) else ""
+        return f"{name} has {len(shape)} dim{'s' * (len(shape) != 1)}, not {least}{more}"
+    own: dict[str, Any] = dict(sizes)
+    for index, axis, size in aligned:
+        if axis.broadcastable and size == 1:
+            continue
+        expected = _expected_size(axis.expression, own)
+        if expected is None:
+            if axis.expression.isidentifier() and isinstance(size, int):
+                own[axis.expression] = _Size(size, f"from dim {index} of {name}")
+        elif expected.size != size:
+            return f"dim {index} of {name} is {size}, {_but(axis.expression, expected)}"
+    rest = next((a.expression for a in axes if a.kind == "rest"), None)
+    if rest is not None and isinstance(sizes.get(f"*{rest}"), tuple):
+        at = [a.kind for a in axes].index("rest")
+        own_rest = shape[at : len(shape) - (len(axes) - at - 1)]
+        return f"*{rest} is {own_rest} in {name}, but {sizes[f'*{rest}']} before"
+    return f"{name} has shape {shape}, which {hint_text(hint)} doesn't allow"
+
+
+def _but(axis: str, expected: _Size) -> str:
+    if axis.isdigit():
+        return f"not {axis}"
+    return f"but {axis} is {expected.size}" + (f" {expected.source}" if expected.source else "")
+
+
+def _aligned(axes: Sequence[Axis], shape: tuple[int, ...]) -> list[tuple[int, Axis, int]] | None:
+    """The axes that name one dim, with the dim's index and size; None if the number of dims is wrong."""
+    rest = next((i for i, a in enumerate(axes) if a.kind in ("rest", "any_rest")), None)
+    if len(shape) < len(axes) - (rest is not None) or (rest is None and len(shape) != len(axes)):
+        return None
+    pairs = []
+    for i, axis in enumerate(axes):
+        index = i if rest is None or i < rest else i - len(axes) + len(shape)
+        if axis.kind == "dim":
+            pairs.append((index, axis, shape[index]))
+    return pairs
+
+
+def _expected_size(expression: str, sizes: Mapping[str, Any]) -> _Size | None:
+    """The value of a dim's expression in this call, None if it isn't settled."""
+    if expression.isdigit():
+        return _Size(int(expression), "")
+    known = sizes.get(expression)
+    if isinstance(known, _Size):
+        return known
+    try:
+        dim = parse_dim(expression)
+        names = {v.name: v for v in variables(dim)}
+        if not names or any(not isinstance(sizes.get(n), _Size) for n in names):
+            return None
+        value = evaluate(dim, {v: sizes[n].size for n, v in names.items()})
+    except (DimSyntaxError, ArithmeticError, ValueError):
+        return None
+    where = ", ".join(f"{n} = {sizes[n].size} {sizes[n].source}" for n in sorted(names))
+    return _Size(int(value), f"({where})") if isinstance(value, int) else None
+
+
+def _bound(arguments: Sequence[tuple[str, Any, Any]]) -> dict[str, Any]:
+    """The sizes that the arguments settle, in the order in which they are checked: the first one to name a size sets it."""
+    sizes: dict[str, Any] = {}
+    for name, hint, value in arguments:
+        axis = getattr(hint, "_axis", None)
+        if axis is not None and isinstance(value, int) and axis.dim_str.isidentifier():
+            sizes.setdefault(axis.dim_str, _Size(value, f"from {name}"))
+        hints = tensor_hints(hint)
+        if not isinstance(value, torch.Tensor) or len(hints) != 1:
+            continue
+        try:
+            axes = parse_axes(hints[0].dim_str)
+        except DimSyntaxError:
+            continue
+        shape = tuple(value.shape)
+        for index, a, size in _aligned(axes, shape) or ():
+            if a.expression.isidentifier() and not a.broadcastable:
+                sizes.setdefault(a.expression, _Size(size, f"from dim {index} of {name}"))
+        at = next((i for i, a in enumerate(axes) if a.kind == "rest"), None)
+        if at is not None and len(shape) >= len(axes) - 1:
+            sizes.setdefault(f"*{axes[at].expression}", shape[at : len(shape) - (len(axes) - at - 1)])
+    return sizes

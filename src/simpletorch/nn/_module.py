@@ -1,0 +1,46 @@
+"""`Module`: a `torch.nn.Module` whose annotations are enforced and whose errors explain themselves."""
+
+from __future__ import annotations
+
+import sys
+from types import FunctionType, GenericAlias
+from typing import Any
+
+from torch import nn
+
+from simpletorch.checks import bordered, config, local_names
+
+__all__ = ["Module"]
+
+
+class Module(nn.Module):
+    """A `torch.nn.Module`: same state_dict, same repr, same call, with a border around ``forward``.
+
+    ::
+
+        class MLP(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.fc1 = nn.Linear(784, 128)
+                self.fc2 = nn.Linear(128, 10)
+
+            def forward(self, x: Tensor[Float32, B, 784]) -> Tensor[Float32, B, 10]:
+                return self.fc2(F.relu(self.fc1(x)))
+
+    - ``forward``'s annotations are enforced, once for each signature (see `simpletorch.checked` and `simpletorch.config`).
+    - What torch raises inside surfaces as a `simpletorch.errors.TorchError` that names the submodule (``model.encoder.2.fc``).
+
+    ``Module[In, Out]`` in an annotation says what the call takes and gives; only a type checker reads it.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        forward = cls.__dict__.get("forward")
+        if isinstance(forward, FunctionType):
+            names = {**local_names(forward, sys._getframe(1)), cls.__name__: cls}
+            cls.forward = bordered(forward, names, check=config.check != "off")  # type: ignore[method-assign]
+
+    def __class_getitem__(cls, item: Any) -> GenericAlias:
+        return GenericAlias(cls, item)

@@ -1,0 +1,158 @@
+"""The phantom tensors: types that say dtype, shape and device of plain `torch.Tensor`s, and are never instantiated.
+
+``Tensor[Float32, B, 784]`` is a jaxtyping annotation of `torch.Tensor`, ``isinstance(x, Tensor)`` is asked of torch, and
+``Tensor.zeros(2, 3)`` is `torch.zeros`. What a type checker sees is in ``tensor.pyi``.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from simpletorch._annotation import annotation
+
+__all__ = ["CPUTensor", "CUDATensor", "MPSTensor", "Parameter", "Phantom", "Tensor", "from_array", "one_hot", "tensor"]
+
+tensor = torch.tensor  # `simpletorch.tensor` is torch's function, even once this module is imported
+one_hot = F.one_hot
+
+
+def from_array(
+    array: Any,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | int | None = None,
+    requires_grad: bool = False,
+) -> torch.Tensor:
+    """A tensor over anything array-like: NumPy, DLPack (JAX, CuPy), the buffer protocol, nested sequences.
+
+    Memory is shared where dtype and device allow it; `torch.tensor` always copies.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.asarray.html
+    """
+    return torch.asarray(array, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+_FACTORIES: Final[dict[str, Callable[..., torch.Tensor]]] = {
+    "zeros": torch.zeros,
+    "ones": torch.ones,
+    "full": torch.full,
+    "empty": torch.empty,
+    "rand": torch.rand,
+    "randn": torch.randn,
+    "randint": torch.randint,
+    "arange": torch.arange,
+    "linspace": torch.linspace,
+    "logspace": torch.logspace,
+    "eye": torch.eye,
+    "tensor": torch.tensor,
+    "from_array": from_array,
+    "from_numpy": torch.from_numpy,
+    "zeros_like": torch.zeros_like,
+    "ones_like": torch.ones_like,
+    "full_like": torch.full_like,
+    "empty_like": torch.empty_like,
+    "rand_like": torch.rand_like,
+    "randn_like": torch.randn_like,
+    "tril_indices": torch.tril_indices,
+    "one_hot": F.one_hot,
+}
+_WITHOUT_DEVICE: Final = frozenset(("from_numpy", "one_hot"))
+
+
+class Phantom(type):
+    """The class of the phantom tensors: answers `isinstance`, makes annotations, refuses instances."""
+
+    base: type[torch.Tensor] = torch.Tensor
+    device_type: str | None = None
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls.base) and (cls.device_type is None or value.device.type == cls.device_type)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return super().__subclasscheck__(subclass) or (cls.device_type is None and issubclass(subclass, cls.base))
+
+    def __getitem__(cls, item: object) -> Any:
+        array = cls.base if cls.device_type is None else cls
+        return annotation(cls.__name__, array, item)
+
+    def __call__(cls, *_args: object, **_kwargs: object) -> NoReturn:
+        raise TypeError(
+            f"{cls.__name__} is a type for annotations and has no instances; "
+            f"write torch.tensor(data), or {cls.__name__}.zeros(2, 3) and the like"
+        )
+
+    def __repr__(cls) -> str:
+        return f"simpletorch.{cls.__name__}"
+
+
+def _on(device: str, name: str, make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """The factory ``make`` that makes its tensor on ``device``."""
+
+    @functools.wraps(make)
+    def factory(*args: Any, **kwargs: Any) -> torch.Tensor:
+        wanted = kwargs.pop("device", None)
+        place = torch.device(device if wanted is None else wanted)
+        if place.type != device:
+            raise ValueError(
+                f"{device.upper()}Tensor.{name} makes tensors on {device}, not on {place}; "
+                f"write Tensor.{name}(..., device={str(place)!r})"
+            )
+        if name in _WITHOUT_DEVICE:
+            return make(*args, **kwargs).to(place)
+        return make(*args, device=place, **kwargs)
+
+    return factory
+
+
+class Tensor(metaclass=Phantom):
+    """A tensor of a dtype and a shape: ``Tensor[Float32, B, 784]``. Every tensor is one."""
+
+
+class CPUTensor(Tensor):
+    """A tensor in the CPU's memory."""
+
+    device_type = "cpu"
+
+
+class CUDATensor(Tensor):
+    """A tensor on a CUDA device."""
+
+    device_type = "cuda"
+
+
+class MPSTensor(Tensor):
+    """A tensor on Apple's GPU."""
+
+    device_type = "mps"
+
+
+class _ParameterType(Phantom):
+    """`Parameter` can be called: it makes torch's."""
+
+    def __call__(cls, data: torch.Tensor | None = None, requires_grad: bool = True) -> nn.Parameter:
+        return nn.Parameter(data, requires_grad)
+
+
+class Parameter(Tensor, metaclass=_ParameterType):
+    """A trainable tensor; ``Parameter(data)`` makes a `torch.nn.Parameter`."""
+
+    base = nn.Parameter
+
+
+def _as_parameter(make: Callable[..., torch.Tensor]) -> Callable[..., nn.Parameter]:
+    @functools.wraps(make)
+    def factory(*args: Any, **kwargs: Any) -> nn.Parameter:
+        return nn.Parameter(make(*args, **kwargs), kwargs.pop("requires_grad", True))
+
+    return factory
+
+
+for _name, _make in _FACTORIES.items():
+    setattr(Tensor, _name, staticmethod(_make))
+    setattr(Parameter, _name, staticmethod(_as_parameter(_make)))
+    for _face in (CPUTensor, CUDATensor, MPSTensor):
+        setattr(_face, _name, staticmethod(_on(_face.device_type, _name, _make)))
