@@ -1,0 +1,53 @@
+"""The command line: ``simpletorch check | env | demo``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 when all is well, 1 when something was found, 2 for wrong usage."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    ours, theirs = (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
+    arguments = _parser().parse_args(ours)
+    if theirs and arguments.command != "check":
+        print(f"simpletorch {arguments.command}: arguments after -- are mypy's, only check takes them", file=sys.stderr)
+        return 2
+    # Each command imports what it needs when it runs: check must not wait for torch.
+    if arguments.command == "check":
+        from simpletorch.cli._check import check
+
+        return check(arguments.paths, as_json=arguments.json, strict=arguments.strict, mypy_arguments=theirs)
+    if arguments.command == "env":
+        from simpletorch.cli._env import env
+
+        return env(as_json=arguments.json)
+    from simpletorch.cli._demo import demo
+
+    return demo()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="simpletorch", description="PyTorch with shapes in the types.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    check = commands.add_parser(
+        "check",
+        help="check shapes, dtypes and devices with mypy",
+        usage="simpletorch check [PATH ...] [--json] [--strict] [-- MYPY ARGUMENT ...]",
+        description="mypy with simpletorch's plugin and good defaults. A mypy configuration that the project has is "
+        "used, with the plugin added. The exit code is mypy's: 0 no error, 1 errors, 2 mypy could not run.",
+    )
+    check.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; the current folder by default")
+    check.add_argument("--json", action="store_true", help="one JSON document instead of text")
+    check.add_argument("--strict", action="store_true", help="mypy's --strict: everything has to be annotated")
+
+    env = commands.add_parser("env", help="versions, devices and settings, for bug reports")
+    env.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+
+    commands.add_parser("demo", help="catch a shape bug, train on real images: the main points in a minute")
+    return parser

@@ -1,0 +1,130 @@
+"""``simpletorch check``: mypy with the plugin and good defaults, no configuration needed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+from simpletorch.cli._config import Config, ConfigError, configure, read
+from simpletorch.cli._run import Report, run_mypy
+
+# What pyproject.toml asks for; a test keeps the two equal.
+MYPY_NEEDED: Final = ((2, 4), (3, 0))
+
+
+def check(
+    paths: Sequence[str], *, as_json: bool = False, strict: bool = False, mypy_arguments: Sequence[str] = ()
+) -> int:
+    """Check ``paths`` (what the configuration names, else the current folder, if there are none); mypy's exit code."""
+    if reason := why_not(paths):
+        print(f"simpletorch check: {reason}", file=sys.stderr)
+        return 2
+    try:
+        named, rest = _config_file(mypy_arguments)
+        config = configure(Path(named)) if named else configure(search=named is None)
+        targets = list(paths) or _targets(config)
+    except ConfigError as error:
+        print(f"simpletorch check: {error}", file=sys.stderr)
+        return 2
+    arguments = ["--config-file", str(config.file)]
+    if config.cache is not None:
+        arguments += ["--cache-dir", str(config.cache)]
+    report = run_mypy([*arguments, *(["--strict"] if strict else []), *rest, *targets])
+    if as_json:
+        print(json.dumps(_document(report, config), indent=2))
+    elif sys.stdout.isatty():
+        from simpletorch.cli._show import show  # rich takes 0.1 s to import
+
+        show(report, config)
+    else:
+        for line in _lines(report, config):
+            print(line)
+    return report.exit_code
+
+
+def why_not(paths: Sequence[str]) -> str:
+    """Why mypy can't check ``paths`` here: a sentence that says what would be right; "" when it can."""
+    try:
+        installed = version("mypy")
+    except PackageNotFoundError:
+        return f"mypy is not installed: pip install '{_requirement()}'"
+    numbers = tuple(int(part) for part in installed.split("+")[0].split(".")[:2])
+    if not MYPY_NEEDED[0] <= numbers < MYPY_NEEDED[1]:
+        return f"mypy {installed} is installed, but the plugin needs {_requirement()}: pip install '{_requirement()}'"
+    try:
+        version("pyrefly-torch-stubs")
+    except PackageNotFoundError:
+        pass
+    else:
+        return (
+            "the package pyrefly-torch-stubs replaces torch's types by ones that mypy can't read: "
+            "pip uninstall pyrefly-torch-stubs"
+        )
+    missing = [path for path in paths if not Path(path).exists()]
+    if missing:
+        return f"no such file or folder: {', '.join(missing)}"
+    return ""
+
+
+def _requirement() -> str:
+    low, high = (".".join(map(str, numbers)) for numbers in MYPY_NEEDED)
+    return f"mypy>={low},<{high.removesuffix('.0')}"
+
+
+def _config_file(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Take ``--config-file`` out of mypy's arguments: the plugin is to be added to that file; "" means none at all."""
+    rest = list(arguments)
+    for position, argument in enumerate(rest):
+        if argument == "--config-file" and position + 1 < len(rest):
+            value = rest[position + 1]
+            del rest[position : position + 2]
+        elif argument.startswith("--config-file="):
+            value = argument.partition("=")[2]
+            del rest[position]
+        else:
+            continue
+        if value and not Path(value).is_file():
+            raise ConfigError(f"there is no configuration file {value!r}")
+        return value, rest
+    return None, rest
+
+
+def _targets(config: Config) -> list[str]:
+    """What to check when no path is given: nothing to say if the configuration does, else the current folder."""
+    section = {} if config.based_on is None else read(config.based_on)["mypy"]
+    return [] if {"files", "packages", "modules"} & section.keys() else ["."]
+
+
+def _lines(report: Report, config: Config) -> Iterator[str]:
+    """mypy's own format, for tools that parse it."""
+    yield from report.other
+    yield from map(str, report.diagnostics)
+    if remark := about(config):
+        yield remark
+    if report.summary:
+        yield report.summary
+
+
+def about(config: Config) -> str:
+    """Which configuration was used, if it is not ours."""
+    if config.based_on is None:
+        return ""
+    added = f", with {' and '.join(config.added)} added" if config.added else ""
+    return f"Configuration: {config.based_on}{added}"
+
+
+def _document(report: Report, config: Config) -> dict[str, object]:
+    return {
+        "exit_code": report.exit_code,
+        "summary": report.summary,
+        "diagnostics": [asdict(diagnostic) for diagnostic in report.diagnostics],
+        "other": list(report.other),
+        "configuration": None if config.based_on is None else str(config.based_on),
+        "seconds": round(report.seconds, 3),
+        "versions": {"simpletorch": version("simpletorch"), "mypy": version("mypy")},
+    }

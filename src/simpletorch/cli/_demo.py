@@ -1,0 +1,215 @@
+"""``simpletorch demo``: the main points in a minute. Everything it shows has just happened, or it fails."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.text import Text
+
+from simpletorch.cli._check import why_not
+from simpletorch.cli._run import Diagnostic
+from simpletorch.cli._show import block
+
+if TYPE_CHECKING:
+    import torch
+
+RIGHT: Final = "nn.Linear(1024, 128)"
+WRONG: Final = "nn.Linear(4096, 128)"  # as if the images were not halved by the pooling before it
+EPOCHS: Final = 15
+ACCURACY: Final = 0.97
+
+
+class DemoError(Exception):
+    """A step of the demo did not hold; the text says which and how."""
+
+
+def demo() -> int:
+    """Catch a seeded shape bug with mypy, fix it, train the model on real digits; 1 if any step does not hold."""
+    console = Console(highlight=False)
+    start = time.perf_counter()
+    try:
+        with tempfile.TemporaryDirectory(prefix="simpletorch-demo-") as folder:
+            file = Path(folder) / "model.py"
+            _check_both(console, file)
+            model = _train(console, file)
+            _run_time(console, model)
+    except DemoError as error:
+        console.print(Text("✘ demo failed: ", "bold red") + Text(str(error)))
+        return 1
+    _next(console, time.perf_counter() - start)
+    return 0
+
+
+def _check_both(console: Console, file: Path) -> None:
+    """Steps 1 to 3: the model with the bug, what mypy says of it, the model without the bug."""
+    source = resources.files("simpletorch.cli").joinpath("_digits_model.py").read_text(encoding="utf-8")
+    if source.count(RIGHT) != 1:
+        raise DemoError(f"the model has {RIGHT} {source.count(RIGHT)} times, not once: there is no place for the bug")
+    buggy = source.replace(RIGHT, WRONG)
+    file.write_text(buggy, encoding="utf-8")
+    _title(console, 1, "A model in plain PyTorch. Its annotations say which shapes go in and out")
+    _code(console, buggy[buggy.index("class ") :], first_line=buggy[: buggy.index("class ")].count("\n") + 1)
+
+    _title(console, 2, "mypy with simpletorch's plugin reads it. Nothing has run yet")
+    diagnostics, seconds = _check(console, file)
+    errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
+    for diagnostic in diagnostics:
+        console.print(Padding(block(diagnostic, console.width - 2, file.parent), (0, 0, 0, 2)), end="")
+    if [error.code for error in errors] != ["tensor-shape"]:
+        raise DemoError(f"mypy should report one tensor-shape error for {WRONG}, but it reported {len(errors)} errors")
+    console.print(Text(f"\n  The bug is found in {seconds:.1f} s, with its place and the sizes.", "green"))
+
+    _title(console, 3, "The fix")
+    line = next(line.strip() for line in source.splitlines() if RIGHT in line)
+    console.print(Text(f"  - {line.replace(RIGHT, WRONG)}", "red"))
+    console.print(Text(f"  + {line}", "green"))
+    file.write_text(source, encoding="utf-8")
+    diagnostics, seconds = _check(console, file)
+    if diagnostics:
+        raise DemoError(f"mypy should find nothing in the fixed model, but it says: {diagnostics[0]}")
+    console.print(Text(f"  ✔ No error. Checked again in {seconds:.1f} s.", "green"))
+
+
+def _check(console: Console, file: Path) -> tuple[list[Diagnostic], float]:
+    """Run ``simpletorch check`` on ``file``: what it found, and the seconds it took."""
+    if reason := why_not([str(file)]):
+        raise DemoError(reason)
+    console.print(Text(f"  $ simpletorch check {file.name}", "bold"))
+    command = [sys.executable, "-m", "simpletorch.cli", "check", "--json", file.name, "--", "--config-file="]
+    start = time.perf_counter()
+    with _waiting(console, "mypy is reading the model, and PyTorch the first time (5 to 20 s, once)"):
+        done = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - start
+    if done.returncode not in (0, 1):
+        raise DemoError(f"simpletorch check did not work: {(done.stderr or done.stdout).strip()}")
+    return [Diagnostic(**diagnostic) for diagnostic in json.loads(done.stdout)["diagnostics"]], seconds
+
+
+def _train(console: Console, file: Path) -> torch.nn.Module:
+    """Step 4: train the very file that mypy passed."""
+    import torch
+    from torch.nn import functional as F
+
+    from simpletorch.data import DataLoader, Digits
+    from simpletorch.errors import DataError
+    from simpletorch.metrics import Accuracy
+    from simpletorch.optim import AdamW, OneCycleLR
+    from simpletorch.train import Trainer
+
+    try:
+        training, test = Digits(train=True), Digits(train=False)
+    except DataError as error:
+        raise DemoError(str(error)) from error
+    _title(console, 4, f"Training on {len(training):,} scanned digits, tested on {len(test)} that it never sees")
+    torch.manual_seed(0)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # the model is so small that threads only wait for each other
+    start = time.perf_counter()
+    try:
+        model: torch.nn.Module = _module(file).DigitsNet()
+        loader = DataLoader(training, batch_size=64, shuffle=True)
+        optimizer = AdamW(model.parameters(), weight_decay=0.01)
+        trainer = Trainer(
+            loss=F.cross_entropy,
+            optimizer=optimizer,
+            scheduler=OneCycleLR(optimizer, max_lr=0.005, total_steps=EPOCHS * len(loader)),
+            schedule="step",
+            metrics={"accuracy": Accuracy()},
+        )
+        history = trainer.fit(model, loader, epochs=EPOCHS, validation=DataLoader(test, batch_size=len(test)))
+    finally:
+        torch.set_num_threads(threads)
+    seconds = time.perf_counter() - start
+    accuracy = history[-1].validation["accuracy"]
+    if accuracy < ACCURACY:
+        raise DemoError(f"the model should reach {ACCURACY:.0%} on the test images, but it reached {accuracy:.2%}")
+    console.print(Text(f"  ✔ {accuracy:.1%} of the test images are read correctly, after {seconds:.1f} s.", "green"))
+    return model
+
+
+def _module(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("simpletorch_demo_model", file)
+    if spec is None or spec.loader is None:
+        raise DemoError(f"{file} can't be imported")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _run_time(console: Console, model: torch.nn.Module) -> None:
+    """Step 5: what no checker can know, caught and explained when it happens."""
+    import torch
+
+    from simpletorch.errors import ShapeMismatch, explain
+
+    _title(console, 5, "What only shows at run time is explained: here come images without their last column")
+    images = torch.rand(16, 1, 8, 7)
+    try:
+        with explain():
+            model(images)
+    except ShapeMismatch as error:
+        console.print(Text(f"  torch says:       {error.__cause__}", "dim"))
+        console.print("  simpletorch says:")
+        for line in str(error).splitlines():
+            console.print(Text(f"    {line}"))
+        return
+    raise DemoError(f"the model takes images of {list(images.shape)}, but it should have refused them")
+
+
+def _next(console: Console, seconds: float) -> None:
+    _title(console, None, f"That was all, in {seconds:.0f} s. Next")
+    for command, what in (
+        ("simpletorch check FILE_OR_FOLDER", "your own code; annotate one forward and see"),
+        ("plugins = simpletorch.mypy", "in your mypy configuration, for mypy, dmypy and editors"),
+        ("simpletorch env", "versions and devices, for a bug report"),
+    ):
+        console.print(Text(f"  {command:34}", "bold") + Text(what))
+
+
+def _title(console: Console, number: int | None, text: str) -> None:
+    label = "" if number is None else f"{number}  "
+    console.print()
+    if console.is_terminal:
+        console.rule(Text(f"{label}{text}", "bold cyan"), align="left", style="cyan")
+    else:
+        console.print(f"== {label}{text}", soft_wrap=True)
+
+
+def _code(console: Console, code: str, first_line: int) -> None:
+    if console.is_terminal:
+        syntax = Syntax(
+            code.rstrip(),
+            "python",
+            line_numbers=True,
+            start_line=first_line,
+            background_color="default",
+            theme="ansi_dark",
+        )
+        console.print(syntax)
+    else:
+        for number, line in enumerate(code.rstrip().splitlines(), first_line):
+            console.print(Text(f"  {number:3} {line}".rstrip()), soft_wrap=True)
+
+
+@contextmanager
+def _waiting(console: Console, text: str) -> Iterator[Any]:
+    """A spinner in a terminal, nothing elsewhere."""
+    if console.is_terminal:
+        with console.status(Text(text, "dim")):
+            yield
+    else:
+        yield

@@ -1,0 +1,86 @@
+"""Running mypy, and what it said as data."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_LINE: Final = re.compile(
+    r"(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+)(?::(?P<end_line>\d+):(?P<end_column>\d+))?)?: "
+    r"(?P<severity>error|note): (?P<message>.*?)(?:  \[(?P<code>[a-z0-9-]+)\])?"
+)
+_READABLE: Final = ("--show-column-numbers", "--show-error-end", "--no-pretty", "--no-color-output")
+_SUMMARY: Final = re.compile(r"(Found \d+ error|Success: ).*")
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding of mypy; lines and columns count from 1, the end column is included."""
+
+    file: str
+    line: int
+    column: int | None
+    end_line: int | None
+    end_column: int | None
+    severity: str
+    message: str
+    code: str | None
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" + ("" if self.column is None else f":{self.column}")
+        return f"{place}: {self.severity}: {self.message}" + (f"  [{self.code}]" if self.code else "")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one run of mypy gave."""
+
+    exit_code: int
+    """0 no error, 1 errors, 2 mypy could not do its work."""
+    diagnostics: tuple[Diagnostic, ...]
+    other: tuple[str, ...]
+    """Lines that are no diagnostics: warnings about the configuration, a crash."""
+    summary: str
+    """mypy's last line: ``Found 1 error in 1 file (checked 1 source file)``."""
+    seconds: float
+
+
+def run_mypy(arguments: Sequence[str]) -> Report:
+    """Run mypy in this process (a new one would cost 0.1 s) and read what it prints."""
+    from mypy import api
+
+    start = time.perf_counter()
+    output, problems, code = api.run([*_READABLE, *arguments])
+    seconds = time.perf_counter() - start
+    diagnostics: list[Diagnostic] = []
+    other = problems.splitlines()
+    summary = ""
+    for line in output.splitlines():
+        if match := _LINE.fullmatch(line):
+            diagnostics.append(_diagnostic(match))
+        elif _SUMMARY.fullmatch(line):
+            summary = line
+        else:
+            other.append(line)
+    return Report(code, tuple(diagnostics), tuple(other), summary, seconds)
+
+
+def _diagnostic(match: re.Match[str]) -> Diagnostic:
+    from simpletorch.mypy.spelling import respell
+
+    def number(name: str) -> int | None:
+        return None if match[name] is None else int(match[name])
+
+    return Diagnostic(
+        match["file"],
+        int(match["line"]),
+        number("column"),
+        number("end_line"),
+        number("end_column"),
+        match["severity"],
+        respell(match["message"]),
+        match["code"],
+    )

@@ -1,0 +1,70 @@
+"""A report of mypy for people: one block per finding, with the line it is about."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from simpletorch.cli._check import about
+from simpletorch.cli._config import Config
+from simpletorch.cli._run import Diagnostic, Report
+
+_COLOURS = {"error": "bold red", "note": "cyan"}
+
+
+def show(report: Report, config: Config) -> None:
+    """Print ``report`` to the terminal."""
+    console = Console(highlight=False, soft_wrap=True)
+    for line in report.other:
+        console.print(Text(line, "yellow"))
+    for number, diagnostic in enumerate(report.diagnostics):
+        if number and diagnostic.severity == "error":
+            console.print()
+        console.print(block(diagnostic, console.width), end="")
+    if report.diagnostics:
+        console.print()
+    if remark := about(config):
+        console.print(Text(remark, "dim"))
+    if report.summary:
+        good = report.exit_code == 0
+        console.print(Text("✔ " if good else "✘ ", "bold green" if good else "bold red") + Text(report.summary))
+
+
+def block(diagnostic: Diagnostic, width: int, folder: Path | None = None) -> Text:
+    """One finding: where, what, and for an error the source line with the place marked.
+
+    Args:
+        folder: what the file's name is relative to; the current one by default.
+    """
+    where = f"{diagnostic.file}:{diagnostic.line}"
+    if diagnostic.column is not None:
+        where += f":{diagnostic.column}"
+    out = Text()
+    if diagnostic.severity == "error":
+        out.append(f"{diagnostic.code or 'error'} ", _COLOURS["error"])
+        out.append(where + "\n", "underline")
+    for line in textwrap.wrap(diagnostic.message, max(width - 4, 40)) or [""]:
+        out.append(f"  {line}\n", "" if diagnostic.severity == "error" else _COLOURS["note"])
+    if diagnostic.severity == "error":
+        out.append_text(_excerpt(diagnostic, (folder or Path()) / diagnostic.file))
+    return out
+
+
+def _excerpt(diagnostic: Diagnostic, file: Path) -> Text:
+    """The source line of a finding, and marks under the part that mypy points at."""
+    try:
+        raw = file.read_text(encoding="utf-8").splitlines()[diagnostic.line - 1]
+    except (OSError, UnicodeDecodeError, IndexError):  # changed or gone since mypy read it
+        return Text()
+    gutter = f"  {diagnostic.line} │ "
+    out = Text(gutter, "dim").append(raw.expandtabs(4) + "\n", "not dim")
+    if diagnostic.column is not None:
+        start = len(raw[: diagnostic.column - 1].expandtabs(4))
+        one_line = diagnostic.end_line == diagnostic.line and diagnostic.end_column is not None
+        end = len(raw[: diagnostic.end_column].expandtabs(4)) if one_line else len(raw.expandtabs(4))
+        out.append(" " * (len(gutter) - 2) + "│ ", "dim")
+        out.append(" " * start + "^" * max(end - start, 1) + "\n", _COLOURS["error"])
+    return out
