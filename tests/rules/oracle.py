@@ -422,12 +422,10 @@ def redraw(call: Call) -> Call:
         return call
     sizes = _prime_map(s for t in found for s in t.shape)
     by_size = tree_map(lambda t: _refill(t, [sizes[s] for s in t.shape]), values)
-    attempts = [
-        partial(_redraw_by_position, values, from_right=True),
-        partial(_redraw_by_position, values, from_right=False),
-        lambda: by_size,
-        lambda: _map_ints(by_size, sizes),
-    ]
+    attempts: list[Callable[[], Any]] = [lambda: by_size, lambda: _map_ints(by_size, sizes)]
+    if all(t.numel() for t in found):  # of no elements torch accepts what it refuses of one
+        positions = [partial(_redraw_by_position, values, from_right=right) for right in (True, False)]
+        attempts = [*positions, *attempts]
     for attempt in attempts:
         args, kwargs = attempt()
         if not isinstance(_run(call.name, args, kwargs, "cpu"), Exception):
@@ -526,7 +524,8 @@ def _samples_of(op: Any, dtype: torch.dtype, count: int, rng: random.Random) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            drawn = list(islice(op.sample_inputs("cpu", dtype, requires_grad=False), 10 * count))
+            # not op.sample_inputs: that wraps every sample in a stack inspection, most of the time spent
+            drawn = list(islice(op.sample_inputs_func(op, "cpu", dtype, False), 10 * count))
         except (RuntimeError, ValueError, TypeError, ImportError):
             return []  # the generator itself needs what this build lacks
     calls = [((s.input, *s.args), dict(s.kwargs)) for s in drawn]
@@ -635,7 +634,7 @@ def error_inputs(select: Callable[[Sequence[str]], bool] = lambda names: True) -
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                drawn = list(op.error_inputs("cpu"))
+                drawn = list(op.error_inputs_func(op, "cpu"))
             except (RuntimeError, ValueError, TypeError, ImportError):
                 continue  # the generator itself needs what this build lacks
         for e in drawn:
