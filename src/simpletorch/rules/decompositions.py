@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from simpletorch.rules.conditions import need_categories, need_equal, need_float_or_complex, need_min_rank
+from simpletorch.rules.arguments import same_dtype
+from simpletorch.rules.conditions import need_equal, need_float_or_complex, need_min_rank, need_same_shape
 from simpletorch.rules.dtype import INT32, DType, to_complex
 from simpletorch.rules.linalg import matrices, of, square_matrices
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.reduction import named, real_dtype
 from simpletorch.rules.registry import rule
 from simpletorch.rules.values import Named, TensorType, Value
-from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, minimum
+from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, at_least, minimum
 
 EMPTY: Final = Shape.of(0)
 """What torch gives in place of a factor that wasn't asked for."""
@@ -189,15 +190,23 @@ def lu_factor_ex(A: TensorType, *, pivot: Value = True, check_errors: Value = Fa
     return named("linalg_lu_factor_ex", LU=lu, pivots=pivots, info=info)
 
 
-@rule("torch.lu", "Tensor.lu")
+@rule("torch.lu", "torch.functional.lu")
 def lu(A: TensorType, pivot: Value = True, get_infos: Value = False) -> Value:
-    """``(*b, n, m) -> LU (*b, n, m), pivots (*b, min(n, m))``"""
+    """``(*b, n, m) -> LU (*b, n, m), pivots (*b, min(n, m))``; with ``get_infos`` also info (*b)"""
     factors, pivots, info = _lu(A)
     if get_infos is True:
         return named("_lu_with_info", LU=factors, pivots=pivots, info=info)
     if get_infos is not False:
         raise CannotTell
     return factors, pivots
+
+
+@rule("Tensor.lu")
+def tensor_lu(A: TensorType, pivot: Value = True, get_infos: Value = False) -> Value:
+    """``(*b, n, m) -> LU (*b, n, m), pivots (*b, min(n, m))``; with ``get_infos`` also info (*b)"""
+    if not isinstance(get_infos, bool):
+        raise CannotTell
+    return _lu(A) if get_infos else _lu(A)[:2]
 
 
 def _triangles(batch: Shape, n: Dim, m: Dim, dtype: DType | None) -> tuple[TensorType, TensorType, TensorType]:
@@ -221,7 +230,8 @@ def lu_unpack(
     LU_data: TensorType, LU_pivots: TensorType, unpack_data: Value = True, unpack_pivots: Value = True
 ) -> Named:
     """``(*b, n, m), (*b, k) -> P (*b, n, n), L (*b, n, k), U (*b, k, m)`` with k = min(n, m)"""
-    need_categories("LU_pivots", LU_pivots.dtype, "int")
+    if LU_pivots.dtype is not None and LU_pivots.dtype.is_concrete and LU_pivots.dtype != INT32:
+        raise Mismatch(f"LU_pivots is {LU_pivots.dtype}, but it must be Int32", kind="dtype", got=LU_pivots.dtype)
     p, lower, upper = _triangles(*matrices("LU_data", LU_data), LU_data.dtype)
     missing = TensorType(EMPTY, LU_data.dtype)
     if not isinstance(unpack_data, bool) or not isinstance(unpack_pivots, bool):
@@ -248,17 +258,27 @@ def ldl_factor_ex(A: TensorType, *, hermitian: Value = False, check_errors: Valu
 @rule("torch.geqrf", "Tensor.geqrf")
 def geqrf(input: TensorType) -> Named:
     """``(*b, n, m) -> a (*b, n, m), tau (*b, min(n, m))``"""
+    need_float_or_complex("input", input)
     batch, n, m = matrices("input", input)
     tau = TensorType(of(batch, minimum(n, m)), input.dtype)
     return named("geqrf", a=TensorType(of(batch, n, m), input.dtype), tau=tau)
+
+
+def _check_reflectors(name: str, reflectors: TensorType, tau: TensorType) -> None:
+    """The scalar factors have the dtype and the batch dims of the reflectors."""
+    same_dtype((name, reflectors), ("tau", tau))
+    need_same_shape(f"the batch of {name}", reflectors.shape.drop_last(2), "that of tau", tau.shape.drop_last(1))
 
 
 @rule("torch.linalg.householder_product", "torch.orgqr", "Tensor.orgqr")
 def householder_product(A: TensorType, tau: TensorType) -> TensorType:
     """``(*b, n, m), (*b, k) -> (*b, n, m)`` with k <= m <= n"""
     batch, n, m = matrices("A", A)
-    if isinstance(n, int) and isinstance(m, int) and n < m:
-        raise Mismatch(f"A {A.shape} must not have more columns than rows", got=A.shape)
+    need_min_rank("tau", tau, 1)
+    for less, more, what in ((m, n, "the rows of A"), (tau.shape.dim(-1), m, "the columns of A")):
+        if at_least(more, less) is False:
+            raise Mismatch(f"{what} are {more}, but there must be at least {less}", expected=less, got=more)
+    _check_reflectors("A", A, tau)
     return TensorType(of(batch, n, m), A.dtype)
 
 
@@ -267,11 +287,17 @@ def ormqr(
     input: TensorType, tau: TensorType, other: TensorType, left: Value = True, transpose: Value = False
 ) -> TensorType:
     """``(*b, n, k), (*b, k), (*b, n, m) -> (*b, n, m)``"""
-    need_min_rank("input", input, 2)
-    need_min_rank("other", other, 2)
+    batch = matrices("input", input)[0]
+    other_batch = matrices("other", other)[0]
+    need_min_rank("tau", tau, 1)
     if isinstance(left, bool):
         size = other.shape.dim(-2 if left else -1)
         need_equal("input", input.shape.dim(-2), "other", size, what="the sizes of the product")
+        factors = minimum(size, input.shape.dim(-1))
+        need_equal("tau", tau.shape.dim(-1), "input", factors, what="the numbers of reflectors")
+    same_dtype(("input", input), ("other", other))
+    _check_reflectors("input", input, tau)
+    need_same_shape("the batch of input", batch, "that of other", other_batch)
     return TensorType(other.shape, other.dtype)
 
 
@@ -301,4 +327,5 @@ __all__ = [
     "svd",
     "svd_lowrank",
     "svdvals",
+    "tensor_lu",
 ]

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from simpletorch.rules.arguments import broadcast_shapes
-from simpletorch.rules.conditions import (
-    need_float_or_complex,
-    need_min_rank,
-    need_square,
-)
-from simpletorch.rules.dtype import BFLOAT16, FLOAT16, INT32, INT64
+from simpletorch.rules.arguments import broadcast_shapes, is_dim
+from simpletorch.rules.conditions import need_float_or_complex, need_min_rank, need_rank, need_square
+from simpletorch.rules.dtype import BFLOAT16, BOOL, FLOAT16, INT32, INT64, DType
 from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.reduction import named, real_dtype
 from simpletorch.rules.registry import rule
 from simpletorch.rules.values import Named, TensorType, Value
-from simpletorch.shapes import Dim, Shape
+from simpletorch.shapes import UNKNOWN, Dim, Expr, Shape, Unknown
 
 
 def need_full_precision(name: str, tensor: TensorType) -> None:
@@ -147,11 +143,42 @@ def matrix_exp(A: TensorType) -> TensorType:
     return TensorType(of(batch, n, n), A.dtype)
 
 
+def _powers(N: Value, size: Dim) -> Dim:
+    if N is None:
+        return size
+    return N if is_dim(N) and isinstance(N, int | Expr | Unknown) else UNKNOWN
+
+
+def _vander_dtype(dtype: DType | None) -> DType | None:
+    return INT64 if dtype is not None and dtype.category in ("bool", "int") else dtype
+
+
+@rule("torch.vander")
+def vander(x: TensorType, N: Value = None, increasing: Value = False) -> TensorType:
+    """``(n,) -> (n, N)``, N is n where it isn't given; ints in Int64"""
+    need_rank("x", x, 1)
+    size = x.shape.dim(-1)
+    return TensorType(Shape.of(size, _powers(N, size)), _vander_dtype(x.dtype))
+
+
+@rule("torch.linalg.vander")
+def linalg_vander(x: TensorType, *, N: Value = None) -> TensorType:
+    """``(*b, n) -> (*b, n, N)``, N is n where it isn't given; ints in Int64"""
+    if x.dtype == BOOL:
+        raise Mismatch("x is Bool, but it must be a number", kind="dtype", got=BOOL)
+    size: Dim = 1 if x.shape.rank == 0 else x.shape.dim(-1)
+    powers = _powers(N, size)
+    if isinstance(powers, int) and powers <= 1:
+        raise Mismatch(f"N is {powers}, but it must be greater than 1", got=powers)
+    return TensorType(of(x.shape.drop_last(1), size, powers), _vander_dtype(x.dtype))
+
+
 __all__ = [
     "det",
     "inv",
     "inv_ex",
     "linalg_slogdet",
+    "linalg_vander",
     "logdet",
     "matrices",
     "matrix_exp",
@@ -163,4 +190,5 @@ __all__ = [
     "pinverse",
     "slogdet",
     "square_matrices",
+    "vander",
 ]

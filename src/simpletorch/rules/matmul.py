@@ -114,9 +114,10 @@ def linear(input: TensorType, weight: TensorType, bias: Value = None) -> TensorT
     return TensorType(Shape((*input.shape.drop_last(1).items, out)), dtype)
 
 
-def _need_bias(bias: Value, out: Dim) -> None:
-    """The bias of a bilinear layer must have the features that the weight gives."""
+def _need_bias(bias: Value, weight: TensorType, out: Dim) -> None:
+    """The bias of a bilinear layer must have the dtype of the weight and the features that it gives."""
     if isinstance(bias, TensorType):
+        same_dtype(("weight", weight), ("bias", bias))
         _need_rank("bias", bias, 1)
         if equal(bias.shape.dim(-1), out) is False:
             raise Mismatch(
@@ -135,7 +136,7 @@ def bilinear(input1: TensorType, input2: TensorType, weight: TensorType, bias: V
     batch = _bilinear_batch(input1.shape, input2.shape)
     _check_inner("input1", input1.shape.dim(-1), "weight", in1)
     _check_inner("input2", input2.shape.dim(-1), "weight", in2)
-    _need_bias(bias, out)
+    _need_bias(bias, weight, out)
     return TensorType(Shape((*batch.items, out)), dtype)
 
 

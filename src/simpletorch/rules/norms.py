@@ -1,17 +1,19 @@
-"""Norms of vectors and matrices, condition numbers, distances from zero."""
+"""Norms of vectors and matrices, condition numbers, distances between many points."""
 
 from __future__ import annotations
 
-from simpletorch.rules.arguments import axes, broadcast_shapes, is_dim, result_dtype
+from simpletorch.rules.arguments import axes, broadcast_shapes, is_dim, result_dtype, same_dtype
 from simpletorch.rules.conditions import (
     dtype_or,
     need_categories,
+    need_equal,
     need_float_or_complex,
     need_min_rank,
     need_not_bool,
     need_square,
 )
 from simpletorch.rules.dtype import DType
+from simpletorch.rules.linalg import of
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.reduced import expose, reduced
 from simpletorch.rules.reduction import real_dtype
@@ -134,7 +136,20 @@ def dist(input: TensorType, other: TensorType, p: Value = 2) -> TensorType:
     return TensorType(Shape(()), real_dtype(dtype))
 
 
+@rule("torch.cdist")
+def cdist(x1: TensorType, x2: TensorType, p: Value = 2.0, compute_mode: Value = None) -> TensorType:
+    """``(*b, n, k), (*b, m, k) -> (*b, n, m)``; floats only"""
+    for name, x in (("x1", x1), ("x2", x2)):
+        need_categories(name, x.dtype, "float", hint=f"{name}.float()")
+        need_min_rank(name, x, 2)
+    dtype = same_dtype(("x1", x1), ("x2", x2))
+    need_equal("x1", x1.shape.dim(-1), "x2", x2.shape.dim(-1), what="the last dims")
+    batch = broadcast_shapes(("the batch of x1", x1.shape.drop_last(2)), ("the batch of x2", x2.shape.drop_last(2)))
+    return TensorType(of(batch, x1.shape.dim(-2), x2.shape.dim(-2)), dtype)
+
+
 __all__ = [
+    "cdist",
     "cond",
     "dist",
     "frobenius_norm",

@@ -14,6 +14,7 @@ from simpletorch.rules.conditions import (
     tensor_list,
     unequal,
 )
+from simpletorch.rules.dtype import promote_all
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.reduced import expose, positions, reduced
 from simpletorch.rules.registry import rule
@@ -185,7 +186,7 @@ def _addr(input: TensorType, vec1: TensorType, vec2: TensorType) -> TensorType:
     need_rank("vec2", vec2, 1)
     shape = Shape.of(vec1.shape.dim(-1), vec2.shape.dim(-1))
     need_expandable("input", input.shape, shape, "the outer product")
-    return TensorType(shape, result_dtype(input, vec1, vec2))
+    return TensorType(shape, promote_all((input.dtype, vec1.dtype, vec2.dtype)))
 
 
 @rule("torch.addr", "Tensor.addr")
@@ -199,6 +200,9 @@ def addr_(input: TensorType, vec1: TensorType, vec2: TensorType, *, beta: Value 
     """``(n, m) += outer of (n,), (m,)``"""
     found = _addr(input, vec1, vec2)
     need_same_shape("input", input.shape, "the outer product", found.shape)
+    own, wanted = input.dtype, found.dtype
+    if own is not None and wanted is not None and (own.order or 0) < (wanted.order or 0) and own.category is not None:
+        raise Mismatch(f"the result is {wanted}, but input is {own} and is changed in place", kind="dtype", got=wanted)
     return TensorType(found.shape, input.dtype)
 
 
@@ -221,6 +225,8 @@ def vecdot(x: TensorType, y: TensorType, *, dim: Value = -1) -> TensorType:
     need_float_or_complex("x", x)
     need_float_or_complex("y", y)
     dtype = same_dtype(("x", x), ("y", y))
+    if x.shape.rank == y.shape.rank == 1:
+        need_equal("x", x.shape.dim(0), "y", y.shape.dim(0), what="the sizes")
     shape = broadcast_shapes(("x", x.shape), ("y", y.shape))
     return TensorType(reduced(shape, dim), dtype)
 

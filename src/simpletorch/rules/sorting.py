@@ -10,7 +10,7 @@ from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.reduced import expose, reduced
 from simpletorch.rules.reduction import named
 from simpletorch.rules.registry import rule
-from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Named, TensorType, Value
+from simpletorch.rules.values import ANYTHING, Named, TensorType, Value
 from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, at_least, equal, same
 
 
@@ -85,7 +85,8 @@ def topk(input: TensorType, k: Value, dim: Value = -1, largest: Value = True, so
 @rule("torch.kthvalue", "Tensor.kthvalue")
 def kthvalue(input: TensorType, k: Value, dim: Value = -1, keepdim: Value = False) -> Named:
     """``(*b, n) -> values (*b), indices (*b)``"""
-    _need_ordered(input)
+    if input.shape.min_rank > 0:
+        _need_ordered(input)
     count = _count("k", k)
     if count == 0:
         raise Mismatch("k is 0, but it counts from 1", got=0)
@@ -206,10 +207,18 @@ def histc(input: TensorType, bins: Value = 100, min: Value = 0, max: Value = 0) 
     return TensorType(Shape.of(_count("bins", bins)), input.dtype)
 
 
-def _edges(bins: Value) -> tuple[Dim, Dim]:
+def _check_weight(input: TensorType, expected: Shape, weight: Value) -> None:
+    """Every element, or every point, has one weight of the input's dtype."""
+    if isinstance(weight, TensorType):
+        same_dtype(("input", input), ("weight", weight))
+        need_equal("input", expected.numel(), "weight", weight.shape.numel(), what="the numbers of elements")
+
+
+def _edges(input: TensorType, bins: Value) -> tuple[Dim, Dim]:
     """How many bins and how many edges."""
     if isinstance(bins, TensorType):
         need_rank("bins", bins, 1)
+        same_dtype(("input", input), ("bins", bins))
         size = bins.shape.dim(-1)
         return size - 1, size
     count = _count("bins", bins)
@@ -222,11 +231,8 @@ def histogram(
 ) -> Named:
     """``(*b) -> hist (bins,), bin_edges (bins + 1,)``; floats only"""
     need_categories("input", input.dtype, "float", hint="input.float()")
-    if isinstance(weight, TensorType):
-        same_dtype(("input", input), ("weight", weight))
-    if isinstance(bins, TensorType):
-        same_dtype(("input", input), ("bins", bins))
-    count, edges = _edges(bins)
+    _check_weight(input, input.shape, weight)
+    count, edges = _edges(input, bins)
     hist, bin_edges = TensorType(Shape.of(count), input.dtype), TensorType(Shape.of(edges), input.dtype)
     return named("histogram", hist=hist, bin_edges=bin_edges)
 
@@ -238,6 +244,7 @@ def histogramdd(
     """``(*b, n) -> hist (*bins), bin_edges`` a tuple of n vectors; floats only"""
     need_categories("input", input.dtype, "float", hint="input.float()")
     need_min_rank("input", input, 2)
+    _check_weight(input, input.shape.drop_last(1), weight)
     size = input.shape.dim(-1)
     if not isinstance(bins, tuple):
         if not isinstance(size, int):
@@ -245,7 +252,7 @@ def histogramdd(
         bins = (bins,) * size
     if equal(size, len(bins)) is False:
         raise Mismatch(f"bins has {len(bins)} items, but the last dim of input is {size}", expected=size, got=len(bins))
-    counts = [_edges(ANY_TENSOR if b is ANYTHING else b) for b in bins]
+    counts = [_edges(input, b) for b in bins]
     hist = TensorType(Shape(tuple(n for n, _ in counts)), input.dtype)
     return named("histogramdd", hist=hist, bin_edges=tuple(TensorType(Shape.of(e), input.dtype) for _, e in counts))
 
