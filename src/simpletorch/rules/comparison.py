@@ -11,12 +11,15 @@ from simpletorch.rules.pointwise import (
     ALL_BUT_INT,
     COMPLEX_ONLY,
     INEXACT,
+    check_dtypes,
     common_shape,
     functions_and_methods,
+    operand,
     updated,
 )
 from simpletorch.rules.registry import rule
 from simpletorch.rules.values import Scalar, TensorType, Value
+from simpletorch.shapes import Shape
 
 
 def _boolean(input: Value, other: Value) -> DType | None:
@@ -85,3 +88,11 @@ def allclose(
 def equal(input: TensorType, other: TensorType) -> Scalar:
     """``(*a), (*b) -> bool``"""
     return Scalar("bool")
+
+
+@rule("torch.isin")
+def isin(elements: Value, test_elements: Value, *, assume_unique: Value = False, invert: Value = False) -> TensorType:
+    """``(*a), (*b) -> (*a)``"""
+    a, b = operand(elements), operand(test_elements)
+    check_dtypes(("bool", "complex"), elements=a, test_elements=b)
+    return TensorType(a.shape if isinstance(a, TensorType) else Shape(()), BOOL)

@@ -94,7 +94,45 @@ def is_complex(input: TensorType) -> Value:
     return _is_category(input, "complex")
 
 
-@rule("Tensor.is_same_size")
+_QUESTIONS = "is_contiguous is_shared is_pinned is_inference is_leaf is_sparse is_quantized is_nested requires_grad"
+_DEVICE_TYPES = ("cpu", "cuda", "mps", "meta", "xpu")
+
+
+def _register_question(name: str) -> None:
+    @rule(f"Tensor.{name}")
+    def answer(input: TensorType, *args: Value, **options: Value) -> Scalar:
+        """``(*b) -> bool``"""
+        return Scalar("bool")
+
+
+for _name in _QUESTIONS.split():
+    _register_question(_name)
+
+
+def _register_place(kind: str) -> None:
+    @rule(f"Tensor.is_{kind}")
+    def is_there(input: TensorType) -> Value:
+        """``(*b) -> bool``"""
+        return Scalar("bool") if input.device is None else input.device.type == kind
+
+
+for _name in _DEVICE_TYPES:
+    _register_place(_name)
+
+
+@rule("Tensor.get_device", "Tensor.data_ptr", "Tensor.storage_offset", "Tensor.output_nr", "torch.get_device")
+def some_int(input: TensorType) -> Dim:
+    """``(*b) -> int``"""
+    return UNKNOWN
+
+
+@rule("torch.is_tensor")
+def is_tensor(obj: Value) -> Value:
+    """``x -> bool``"""
+    return Scalar("bool") if obj is ANYTHING else isinstance(obj, TensorType)
+
+
+@rule("Tensor.is_same_size", "torch.is_same_size")
 def is_same_size(input: TensorType, other: TensorType) -> Scalar:
     """``(*a), (*b) -> bool``"""
     return Scalar("bool")
