@@ -170,7 +170,8 @@ def linalg_vander(x: TensorType, *, N: Value = None) -> TensorType:
     powers = _powers(N, size)
     if isinstance(powers, int) and powers <= 1:
         raise Mismatch(f"N is {powers}, but it must be greater than 1", got=powers)
-    return TensorType(of(x.shape.drop_last(1), size, powers), _vander_dtype(x.dtype))
+    batch = Shape(()) if x.shape.rank == 0 else x.shape.drop_last(1)
+    return TensorType(of(batch, size, powers), _vander_dtype(x.dtype))
 
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simpletorch.rules.arguments import broadcast_shapes, same_dtype
+from simpletorch.rules.arguments import axes, broadcast_shapes, same_dtype
 from simpletorch.rules.conditions import need_categories, need_float_or_complex, need_min_rank, need_square, unequal
 from simpletorch.rules.decompositions import EMPTY
 from simpletorch.rules.dtype import INT32, INT64
@@ -78,8 +78,7 @@ def solve_triangular(
     A: TensorType, B: TensorType, *, upper: Value, left: Value = True, unitriangular: Value = False
 ) -> TensorType:
     """``(*b, n, n), (*b, n, k) -> (*b, n, k)``"""
-    dtype = same_dtype(("A", A), ("B", B))
-    return TensorType(_solved(A, B, left), dtype)
+    return TensorType(_solved(A, B, left), A.dtype)
 
 
 @rule("torch.triangular_solve", "Tensor.triangular_solve")
@@ -206,6 +205,7 @@ def _product(dims: tuple[Dim, ...]) -> Dim:
 @rule("torch.linalg.tensorinv")
 def tensorinv(A: TensorType, ind: Value = 2) -> TensorType:
     """``(*n, *m) -> (*m, *n)`` with ``ind`` dims in n, and as many elements in n as in m"""
+    need_full_precision("A", A)
     if not isinstance(ind, int) or A.shape.rank is None:
         raise CannotTell
     if ind < 1:
@@ -220,20 +220,32 @@ def tensorinv(A: TensorType, ind: Value = 2) -> TensorType:
     return TensorType(Shape((*right, *left)), A.dtype)
 
 
+def _moved_to_end(shape: Shape, dims: Value) -> Shape | None:
+    """The dims of ``A`` with those that ``dims`` names at the end, in its order; None where it can't be told."""
+    if shape.rank is None:
+        return None
+    try:
+        found = axes(dims, shape, name="dims") or ()
+    except CannotTell:
+        return None
+    return Shape((*(d for i, d in enumerate(shape.dims) if i not in found), *(shape.dims[i] for i in found)))
+
+
 @rule("torch.linalg.tensorsolve")
 def tensorsolve(A: TensorType, B: TensorType, dims: Value = None) -> TensorType:
-    """``(*n, *m), (*n) -> (*m)``"""
+    """``(*n, *m), (*n) -> (*m)`` with as many elements in n as in m"""
     dtype = same_dtype(("A", A), ("B", B))
-    if dims is not None or A.shape.rank is None or B.shape.rank is None:
+    moved = _moved_to_end(A.shape, dims)
+    if moved is None or B.shape.rank is None:
         return TensorType(ANY_SHAPE, dtype)
-    result = A.shape.dims[B.shape.rank :]
-    if equal(_product(result), _product(B.shape.dims)) is False:
-        raise Mismatch(
-            f"B {B.shape} has {_product(B.shape.dims)} elements, but the dims that remain of A {A.shape} have "
-            f"{_product(result)}",
-            expected=_product(result),
-            got=_product(B.shape.dims),
-        )
+    head, result = moved.dims[: B.shape.rank], moved.dims[B.shape.rank :]
+    for name, other in ((f"the first {B.shape.rank} dims of A", _product(head)), ("B", B.shape.numel())):
+        if equal(_product(result), other) is False:
+            raise Mismatch(
+                f"the dims of A that remain, {Shape(result)}, have {_product(result)} elements, but {name} has {other}",
+                expected=_product(result),
+                got=other,
+            )
     return TensorType(Shape(result), dtype)
 
 

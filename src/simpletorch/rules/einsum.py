@@ -1,0 +1,188 @@
+"""`torch.einsum`: the equation is read once into terms, then every letter gets one size."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from simpletorch.rules.arguments import broadcast_shapes, same_dtype
+from simpletorch.rules.conditions import tensor_list, unequal
+from simpletorch.rules.dtype import INT64, DType, promote_all
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.registry import rule
+from simpletorch.rules.values import TensorType, Value
+from simpletorch.shapes import ANY_REST, Dim, Shape, broadcast_dims, equal
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True)
+class Term:
+    """The subscripts of one operand: letters left and right of an ellipsis, all of them left where there is none."""
+
+    left: str
+    right: str = ""
+    has_ellipsis: bool = False
+
+    @property
+    def letters(self) -> str:
+        """All letters in order."""
+        return self.left + self.right
+
+    def __str__(self) -> str:
+        return f"{self.left}...{self.right}" if self.has_ellipsis else self.left
+
+
+def _term(text: str) -> Term:
+    left, dots, right = text.partition("...")
+    for letter in left + right:
+        if letter not in _LETTERS:
+            raise Mismatch(f"{letter!r} in the equation is not a letter, an ellipsis, a comma or ->", got=letter)
+    return Term(left, right, bool(dots))
+
+
+def _parse(equation: str) -> tuple[list[Term], Term]:
+    """The terms of the operands and of the output; without ``->`` it has the letters that occur once, sorted."""
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    terms = [_term(t) for t in inputs.split(",")]
+    counts = Counter("".join(t.letters for t in terms))
+    if not arrow:
+        once = "".join(sorted(c for c, n in counts.items() if n == 1))
+        return terms, Term("", once, any(t.has_ellipsis for t in terms))
+    out = _term(output)
+    for letter, n in Counter(out.letters).items():
+        if n > 1:
+            raise Mismatch(f"{letter} appears {n} times in the output {out}", got=letter)
+        if letter not in counts:
+            raise Mismatch(f"{letter} of the output {out} is in no operand", got=letter)
+    return terms, out
+
+
+def _from_sublists(args: Sequence[Value]) -> tuple[str, tuple[Value, ...]]:
+    """``einsum(a, [0, 1], b, [1, 2], [0, 2])`` as an equation and its operands."""
+
+    def letters(value: Value) -> str:
+        if not isinstance(value, tuple):
+            raise CannotTell
+        out = ""
+        for v in value:
+            if v is Ellipsis:
+                out += "..."
+            elif isinstance(v, int) and 0 <= v < len(_LETTERS):
+                out += _LETTERS[v]
+            else:
+                raise CannotTell
+        return out
+
+    count = len(args) // 2
+    inputs = ",".join(letters(args[2 * i + 1]) for i in range(count))
+    output = "->" + letters(args[-1]) if len(args) % 2 else ""
+    return inputs + output, tuple(args[2 * i] for i in range(count))
+
+
+def _split(index: int, term: Term, shape: Shape) -> tuple[list[tuple[str, Dim]], Shape]:
+    """The size of every letter of one operand, and what its ellipsis stands for."""
+    n, rank = len(term.letters), shape.rank
+    wrong = rank is not None and (rank < n or (rank != n and not term.has_ellipsis))
+    if wrong or (shape.min_rank > n and not term.has_ellipsis):
+        least = "at least " if term.has_ellipsis else ""
+        raise Mismatch(f"{term} names {least}{n} dims, but operand {index} is {shape}", expected=n, got=rank)
+    left = [(c, shape.dim(i)) for i, c in enumerate(term.left)]
+    if not term.has_ellipsis and rank is None:
+        hidden = len(term.left)
+        left = [(c, d if i < len(shape.head) else shape.dim(i - hidden)) for i, (c, d) in enumerate(left)]
+    right = [(c, shape.dim(i - len(term.right))) for i, c in enumerate(term.right)]
+    if not term.has_ellipsis:
+        return left + right, Shape(())
+    if shape.is_exact:
+        return left + right, Shape(shape.items[len(term.left) : len(shape.items) - len(term.right)])
+    if term.left:
+        head: tuple[Dim, ...] = shape.head[len(term.left) :]
+        tail = shape.drop_last(len(term.right)).tail
+        return left + right, Shape((*head, ANY_REST, *tail)) if len(shape.head) >= len(term.left) else Shape(
+            (ANY_REST,)
+        )
+    return left + right, shape.drop_last(len(term.right))
+
+
+def _sizes(terms: Sequence[Term], operands: Sequence[TensorType]) -> tuple[dict[str, Dim], Shape]:
+    """One size for every letter, and the broadcast of all ellipses."""
+    sizes: dict[str, Dim] = {}
+    seen: dict[str, int] = {}
+    ellipses: list[tuple[str, Shape]] = []
+    for index, (term, operand) in enumerate(zip(terms, operands, strict=True)):
+        letters, ellipsis = _split(index, term, operand.shape)
+        own: dict[str, Dim] = {}
+        for letter, size in letters:
+            if letter in own and equal(own[letter], size) is False:
+                raise Mismatch(
+                    f"{letter} is both {own[letter]} and {size} in operand {index}, {term}{unequal(own[letter], size)}",
+                    expected=own[letter],
+                    got=size,
+                )
+            own[letter] = size
+        for letter, size in own.items():
+            if letter not in sizes:
+                sizes[letter], seen[letter] = size, index
+                continue
+            known, first = sizes[letter], seen[letter]
+            if 1 not in (known, size) and equal(known, size) is False:
+                raise Mismatch(
+                    f"{letter} is {known} in operand {first} ({terms[first]}), but {size} in operand {index} "
+                    f"({term}){unequal(known, size)}",
+                    expected=known,
+                    got=size,
+                )
+            sizes[letter] = broadcast_dims(known, size)
+        if term.has_ellipsis:
+            ellipses.append((f"the ellipsis of operand {index}", ellipsis))
+    return sizes, broadcast_shapes(*ellipses) if ellipses else Shape(())
+
+
+def _dtype(terms: Sequence[Term], output: Term, operands: Sequence[TensorType], sizes: dict[str, Dim]) -> DType | None:
+    """Sums of ints are Int64, products promote, contractions need one dtype."""
+    counts = Counter(c for t in terms for c in set(t.letters))
+    summed = [c for c in counts if c not in output.letters]
+    dtypes = [o.dtype for o in operands]
+    if len(operands) == 1:
+        integer = dtypes[0] is not None and dtypes[0].category in ("bool", "int")
+        reduces = bool(summed) or (terms[0].has_ellipsis and not output.has_ellipsis)
+        if terms[0].has_ellipsis and not output.has_ellipsis and len(terms[0].letters) == operands[0].shape.rank:
+            reduces = bool(summed)
+        return INT64 if integer and reduces else dtypes[0]
+    ellipsis_summed = any(t.has_ellipsis for t in terms) and not output.has_ellipsis
+    contracted = [c for c in summed if counts[c] > 1]
+    if any(d is None or d.category in ("bool", "int", None) for d in dtypes):
+        alone = any(counts[c] == 1 for c in summed) or ellipsis_summed or len(operands) > 2
+        if alone and any(d != INT64 for d in dtypes):
+            return None
+    if len(operands) == 2 and contracted and not ellipsis_summed and all(sizes[c] != 1 for c in contracted):
+        return same_dtype(*((f"operand {i}", o) for i, o in enumerate(operands)))
+    if len(set(dtypes)) > 1 and (contracted or ellipsis_summed):
+        return None
+    return promote_all(dtypes)
+
+
+@rule("torch.einsum", "torch.functional.einsum")
+def einsum(equation: Value, *operands: Value) -> TensorType:
+    """``"ij,jk->ik", (i, j), (j, k) -> (i, k)``; letters that the output lacks are summed"""
+    if isinstance(equation, TensorType):
+        equation, operands = _from_sublists((equation, *operands))
+    if not isinstance(equation, str):
+        raise CannotTell
+    if len(operands) == 1 and isinstance(operands[0], tuple):
+        operands = operands[0]
+    found = tensor_list(tuple(operands))
+    terms, output = _parse(equation)
+    if len(terms) != len(found):
+        raise Mismatch(
+            f"the equation names {len(terms)} operands, but {len(found)} are given", expected=len(terms), got=len(found)
+        )
+    sizes, ellipsis = _sizes(terms, found)
+    dtype = _dtype(terms, output, found, sizes)
+    left, right = ([sizes[c] for c in part] for part in (output.left, output.right))
+    return TensorType(Shape((*left, *(ellipsis.items if output.has_ellipsis else ()), *right)), dtype)
+
+
+__all__ = ["Term", "einsum"]
