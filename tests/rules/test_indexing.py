@@ -95,7 +95,7 @@ def draw_index(rng: random.Random, sizes: list[int]) -> Any:
         for size in sizes[len(sizes) - count :]:
             tail.append(draw_slice(rng, size) if rng.random() < 0.7 else rng.randrange(size))
         parts = [*head, ..., *tail]
-    return parts[0] if len(parts) == 1 and rng.random() < 0.7 else tuple(parts)
+    return parts[0] if len(parts) == 1 and (parts[0] is True or rng.random() < 0.7) else tuple(parts)
 
 
 def attempt(action: Callable[[], Any]) -> Any:

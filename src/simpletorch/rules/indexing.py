@@ -9,7 +9,7 @@ from simpletorch.rules.selection import Selection, select
 from simpletorch.rules.values import Scalar, TensorType, Value
 from simpletorch.shapes import ANY_SHAPE, Dim, Rest, Shape, Unknown, equal
 
-__all__ = ["check_fits", "getitem", "setitem"]
+__all__ = ["check_fits", "check_storable", "getitem", "setitem"]
 
 
 @rule("Tensor.__getitem__", moves=True)
@@ -44,8 +44,7 @@ def setitem(input: TensorType, index: Value, value: Value) -> None:
         chosen = select(input.shape, index)
     except CannotTell:
         return
-    if isinstance(value, complex) or value == Scalar("complex"):
-        _check_real(input)
+    check_storable(input, value)
     if not isinstance(value, TensorType):
         return
     if chosen.is_advanced:
@@ -54,8 +53,10 @@ def setitem(input: TensorType, index: Value, value: Value) -> None:
         check_fits(value.shape, chosen.shape)
 
 
-def _check_real(input: TensorType) -> None:
-    if input.dtype is not None and input.dtype.category not in ("complex", None):
+def check_storable(input: TensorType, value: Value) -> None:
+    """A complex number can only be stored in a complex tensor."""
+    is_complex = isinstance(value, complex) or value == Scalar("complex")
+    if is_complex and input.dtype is not None and input.dtype.category not in ("complex", None):
         raise Mismatch(f"a complex value can't be stored in a {input.dtype} tensor", kind="dtype", got=input.dtype)
 
 

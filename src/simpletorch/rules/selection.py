@@ -79,7 +79,7 @@ def select(shape: Shape, index: Value) -> Selection:
     picks = [e for e in entries if isinstance(e, _Pick)]
     return Selection(
         _combine(entries, picks),
-        is_advanced=any(p.takes for p in picks),
+        is_advanced=bool(picks) and not (len(given) == 1 and picks[0].takes == 0),  # x[True] is a view
         is_mask=len(picks) == 1 and picks[0].mask is not None,
         may_be_nothing=any(p.takes == 0 and p.shape.items != (1,) for p in picks),
     )

@@ -1,0 +1,150 @@
+"""Reading elements by number: index_select, gather, take; masked_select, nonzero."""
+
+from __future__ import annotations
+
+from simpletorch.rules.arguments import broadcast_shapes
+from simpletorch.rules.dtype import BOOL, INT32, INT64, DType
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.positions import as_dim, leave_unknown, need_rank, of_rank, position, replaced, shaped
+from simpletorch.rules.registry import rule
+from simpletorch.rules.values import TensorType, Value
+from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Shape, at_least
+
+__all__ = ["check_no_larger", "need_dtype", "need_mask"]
+
+
+def need_dtype(name: str, tensor: TensorType, *allowed: DType) -> None:
+    """Raise `Mismatch` for a dtype that is surely none of those allowed."""
+    found = tensor.dtype
+    if found is None or found in allowed or found.category is None:
+        return
+    if found.is_concrete or all(found.category != d.category for d in allowed):
+        wanted = " or ".join(map(str, allowed))
+        hint = f"{name}.bool()" if allowed == (BOOL,) else f"{name}.long()"
+        raise Mismatch(
+            f"{name} is {found}, but it must be {wanted}", kind="dtype", hint=hint, expected=allowed[0], got=found
+        )
+
+
+def need_mask(mask: TensorType) -> None:
+    """A mask must be Bool."""
+    need_dtype("mask", mask, BOOL)
+
+
+def check_no_larger(
+    name: str, small: Shape, of: str, large: Shape, *, apart_from: int | None = None, empty_fits: bool = True
+) -> None:
+    """No dim of ``small`` may be larger than that of ``large``."""
+    if not small.is_exact or not large.is_exact or len(small.items) != len(large.items):
+        return
+    if empty_fits and 0 in small.items:
+        return
+    for i, (s, t) in enumerate(zip(small.dims, large.dims, strict=True)):
+        if i != apart_from and at_least(t, s) is False:
+            raise Mismatch(f"{name} has {s} at dim {i}, which is larger than {of}'s {t}", expected=t, got=s)
+
+
+@rule("torch.index_select", "Tensor.index_select", "torch.index_select_copy")
+@leave_unknown()
+def index_select(input: TensorType, dim: Value, index: TensorType) -> TensorType:
+    """``(*a, n, *b), index (k,) -> (*a, k, *b)``"""
+    need_dtype("index", index, INT64, INT32)
+    need_rank(index.shape, 0, 1, name="index")
+    count: Dim = 1 if index.shape.rank == 0 else index.shape.dim(0) if index.shape.min_rank == 1 else UNKNOWN
+    shape, at = position(dim, input.shape)
+    if shape.rank == 0:
+        if isinstance(count, int) and count != 1:
+            raise Mismatch(f"input is 0-dim; index can have only 1 element, not {count}", expected=1, got=count)
+        return input
+    return shaped(input, replaced(shape, at, count))
+
+
+@rule("torch.gather", "Tensor.gather")
+def gather(input: TensorType, dim: Value, index: TensorType, *, sparse_grad: Value = False) -> TensorType:
+    """``(*s), index (*t) -> (*t)`` with t no larger than s apart from dim"""
+    if index.shape.numel() == 0:
+        return shaped(input, index.shape)  # torch checks nothing
+    need_dtype("index", index, INT64, INT32)
+    check_same_rank("input", input.shape, "index", index.shape)
+    try:
+        _, at = position(dim, input.shape)
+    except CannotTell:
+        return shaped(input, index.shape)
+    check_no_larger("index", index.shape, "input", input.shape, apart_from=at)
+    return shaped(input, index.shape)
+
+
+def check_same_rank(one: str, a: Shape, other: str, b: Shape) -> None:
+    """Two tensors must have as many dims; torch takes a 0-dim one for a 1-dim one."""
+    if a.rank is not None and b.rank is not None and max(1, a.rank) != max(1, b.rank):
+        raise Mismatch(
+            f"{other} must have as many dims as {one}, but {one} is {a} and {other} is {b}", expected=a.rank, got=b.rank
+        )
+
+
+@rule("torch.take", "Tensor.take")
+def take(input: TensorType, index: TensorType) -> TensorType:
+    """``(*s), index (*t) -> (*t)``"""
+    need_dtype("index", index, INT64)
+    return shaped(input, index.shape)
+
+
+@rule("torch.take_along_dim", "Tensor.take_along_dim")
+def take_along_dim(input: TensorType, indices: TensorType, dim: Value = None) -> TensorType:
+    """``(*a, n, *b), indices (*a, k, *b) -> (*a, k, *b)``, the others broadcast; without dim both are flat"""
+    need_dtype("indices", indices, INT64)
+    if dim is None:
+        return input.with_shape(indices.shape.numel())
+    a, b = input.shape, indices.shape
+    if a.rank is not None and b.rank is not None and a.rank != b.rank:
+        raise Mismatch(
+            f"indices must have as many dims as input, but input is {a} and indices is {b}", expected=a.rank, got=b.rank
+        )
+    rank = a.rank if a.rank is not None else b.rank
+    if rank is None or a.min_rank > rank or b.min_rank > rank:
+        return shaped(input, ANY_SHAPE)
+    a, b = of_rank(a, rank), of_rank(b, rank)
+    try:
+        _, at = position(dim, a)
+    except CannotTell:
+        return input.with_shape(*[UNKNOWN] * rank)
+    if rank == 0:
+        return input
+    joint = broadcast_shapes(("input", replaced(a, at, 1)), ("indices", replaced(b, at, 1)))
+    return shaped(input, replaced(joint, at, b.items[at]))
+
+
+@rule("torch.masked_select", "Tensor.masked_select")
+def masked_select(input: TensorType, mask: TensorType) -> TensorType:
+    """``(*s), mask (*s) -> (?,)``"""
+    need_mask(mask)
+    broadcast_shapes(("input", input.shape), ("mask", mask.shape))
+    return input.with_shape(UNKNOWN)
+
+
+@rule("torch.nonzero", "Tensor.nonzero", "torch.functional.nonzero")
+def nonzero(input: TensorType, *, as_tuple: Value = False) -> Value:
+    """``(*s) -> (?, r)`` with r the number of dims; as a tuple ``(?,)`` for every dim"""
+    rank = input.shape.rank
+    found = input.with_dtype(INT64)
+    if as_tuple is False:
+        return found.with_shape(UNKNOWN, UNKNOWN if rank is None else rank)
+    if as_tuple is not True or rank is None:
+        raise CannotTell
+    return (found.with_shape(UNKNOWN),) * max(1, rank)
+
+
+@rule("torch.argwhere", "Tensor.argwhere")
+def argwhere(input: TensorType) -> TensorType:
+    """``(*s) -> (?, r)`` with r the number of dims"""
+    rank = input.shape.rank
+    return input.with_dtype(INT64).with_shape(UNKNOWN, UNKNOWN if rank is None else rank)
+
+
+@rule("torch.nonzero_static", "Tensor.nonzero_static")
+def nonzero_static(input: TensorType, *, size: Value, fill_value: Value = -1) -> TensorType:
+    """``(*s) -> (size, r)`` with r the number of dims"""
+    if isinstance(size, int) and size < 0:
+        raise Mismatch(f"size={size} must not be negative", got=size)
+    rank = input.shape.rank
+    return input.with_dtype(INT64).with_shape(as_dim(size), UNKNOWN if rank is None else rank)

@@ -1,0 +1,278 @@
+"""Writing elements by number or mask: scatter, index_add, index_put, masked_fill, select_scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from simpletorch.rules.arguments import broadcast_shapes, same_dtype
+from simpletorch.rules.dtype import INT32, INT64
+from simpletorch.rules.gathering import check_no_larger, check_same_rank, need_dtype, need_mask
+from simpletorch.rules.indexing import check_fits, check_storable
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.movement import check_index
+from simpletorch.rules.positions import need_rank, position, replaced, shaped
+from simpletorch.rules.registry import rule
+from simpletorch.rules.selection import select
+from simpletorch.rules.slicing import length
+from simpletorch.rules.values import ANYTHING, TensorType, Value
+from simpletorch.shapes import Dim, Rest, Shape, equal, same
+
+__all__ = ["index_add", "masked_fill", "scatter"]
+
+
+def _at(input: TensorType, dim: Value) -> tuple[Shape, int] | None:
+    """The shape and the place of ``dim`` in it; None if that isn't known."""
+    try:
+        return position(dim, input.shape)
+    except CannotTell:
+        return None
+
+
+def _check_number(input: TensorType, value: Value, name: str = "value") -> None:
+    """A number or a 0-dim tensor that torch can store in a tensor of this dtype."""
+    if isinstance(value, TensorType):
+        need_rank(value.shape, 0, 0, name=name)
+    check_storable(input, value)
+
+
+# -- scatter -----------------------------------------------------------------------------------------------------------
+
+
+def _scatter(input: TensorType, dim: Value, index: TensorType, src: Value, name: str = "src") -> TensorType:
+    need_dtype("index", index, INT64, INT32)
+    if isinstance(src, TensorType):
+        same_dtype(("input", input), (name, src))
+    else:
+        check_storable(input, src)
+    if index.shape.items == (0,):
+        return input
+    check_same_rank("input", input.shape, "index", index.shape)
+    found = _at(input, dim)
+    if found is not None:
+        check_no_larger("index", index.shape, "input", input.shape, apart_from=found[1])
+    if isinstance(src, TensorType):
+        check_same_rank("index", index.shape, name, src.shape)
+        check_no_larger("index", index.shape, name, src.shape)
+    return input
+
+
+@rule("torch.scatter", "Tensor.scatter", "Tensor.scatter_")
+def scatter(
+    input: TensorType, dim: Value, index: TensorType, src: Value = None, *, value: Value = None, reduce: Value = None
+) -> TensorType:
+    """``(*s), index (*t), src (*u) -> (*s)`` with t no larger than u, nor than s apart from dim"""
+    return _scatter(input, dim, index, src if value is None else value)
+
+
+@rule("torch.scatter_add", "Tensor.scatter_add", "Tensor.scatter_add_")
+def scatter_add(input: TensorType, dim: Value, index: TensorType, src: TensorType) -> TensorType:
+    """``(*s), index (*t), src (*u) -> (*s)`` with t no larger than u, nor than s apart from dim"""
+    return _scatter(input, dim, index, src)
+
+
+@rule("torch.scatter_reduce", "Tensor.scatter_reduce", "Tensor.scatter_reduce_")
+def scatter_reduce(
+    input: TensorType,
+    dim: Value,
+    index: TensorType,
+    src: TensorType,
+    reduce: Value = ANYTHING,
+    *,
+    include_self: Value = True,
+) -> TensorType:
+    """``(*s), index (*t), src (*u) -> (*s)`` with t no larger than u, nor than s apart from dim"""
+    return _scatter(input, dim, index, src)
+
+
+# -- index_add and its like --------------------------------------------------------------------------------------------
+
+
+def _check_slices(input: TensorType, dim: Value, index: TensorType, source: TensorType) -> None:
+    """``source`` must have input's dims but for ``dim``, where it has as many as there are indices."""
+    need_rank(index.shape, 0, 1, name="index")
+    found = _at(input, dim)
+    a, b = input.shape, source.shape
+    if found is None or not a.is_exact or not b.is_exact:
+        return
+    at = found[1]
+    count: Dim | None = None if index.shape.rank is None else 1 if index.shape.rank == 0 else index.shape.dim(0)
+    if a.rank != b.rank:
+        if min(a.rank or 0, b.rank or 0) > 0:
+            raise Mismatch(
+                f"source must have as many dims as input, but input is {a} and source is {b}",
+                expected=a.rank,
+                got=b.rank,
+            )
+        return
+    for i, (s, t) in enumerate(zip(a.dims, b.dims, strict=True)):
+        wanted = count if i == at else s
+        if wanted is not None and equal(wanted, t) is False:
+            what = "index has" if i == at else "input has"
+            both = isinstance(wanted, int) and isinstance(t, int)
+            raise Mismatch(
+                f"source has {t} at dim {i}, but {what} {wanted}{'' if both else '; they are not equal for all sizes'}",
+                expected=wanted,
+                got=t,
+            )
+
+
+@rule("torch.index_add", "Tensor.index_add", "Tensor.index_add_")
+def index_add(input: TensorType, dim: Value, index: TensorType, source: TensorType, *, alpha: Value = 1) -> TensorType:
+    """``(*a, n, *b), index (k,), source (*a, k, *b) -> (*a, n, *b)``"""
+    need_dtype("index", index, INT64, INT32)
+    same_dtype(("input", input), ("source", source))
+    _check_slices(input, dim, index, source)
+    return input
+
+
+@rule("torch.index_reduce", "Tensor.index_reduce", "Tensor.index_reduce_")
+def index_reduce(
+    input: TensorType,
+    dim: Value,
+    index: TensorType,
+    source: TensorType,
+    reduce: Value = ANYTHING,
+    *,
+    include_self: Value = True,
+) -> TensorType:
+    """``(*a, n, *b), index (k,), source (*a, k, *b) -> (*a, n, *b)``"""
+    need_dtype("index", index, INT64, INT32)
+    same_dtype(("input", input), ("source", source))
+    _check_slices(input, dim, index, source)
+    return input
+
+
+@rule("torch.index_copy", "Tensor.index_copy", "Tensor.index_copy_")
+def index_copy(input: TensorType, dim: Value, index: TensorType, source: TensorType) -> TensorType:
+    """``(*a, n, *b), index (k,), source (*a, k, *b) -> (*a, n, *b)``"""
+    need_dtype("index", index, INT64)
+    same_dtype(("input", input), ("source", source))
+    _check_slices(input, dim, index, source)
+    return input
+
+
+@rule("torch.index_fill", "Tensor.index_fill", "Tensor.index_fill_")
+def index_fill(input: TensorType, dim: Value, index: TensorType, value: Value) -> TensorType:
+    """``(*s), index (k,), value () -> (*s)``"""
+    need_dtype("index", index, INT64)
+    need_rank(index.shape, 0, 1, name="index")
+    _check_number(input, value)
+    _at(input, dim)
+    return input
+
+
+@rule("torch.index_put", "Tensor.index_put", "Tensor.index_put_", "torch.index_put_")
+def index_put(input: TensorType, indices: Value, values: TensorType, accumulate: Value = False) -> TensorType:
+    """``(*s), values that broadcast to input[indices] -> (*s)``"""
+    same_dtype(("input", input), ("values", values))
+    if not isinstance(indices, tuple):
+        return input
+    try:
+        chosen = select(input.shape, tuple(slice(None) if i is None else i for i in indices))
+    except CannotTell:
+        return input
+    check_fits(values.shape, chosen.shape, what="input[indices]")
+    return input
+
+
+@rule("torch.put", "Tensor.put", "Tensor.put_")
+def put(input: TensorType, index: TensorType, source: TensorType, accumulate: Value = False) -> TensorType:
+    """``(*s), index (*t), source of as many elements -> (*s)``"""
+    need_dtype("index", index, INT64)
+    same_dtype(("input", input), ("source", source))
+    a, b = index.shape.numel(), source.shape.numel()
+    if equal(a, b) is False:
+        raise Mismatch(f"index has {a} elements, but source has {b}", expected=a, got=b)
+    return input
+
+
+# -- masks -------------------------------------------------------------------------------------------------------------
+
+
+def _masked(input: TensorType, mask: TensorType) -> TensorType:
+    need_mask(mask)
+    return shaped(input, broadcast_shapes(("input", input.shape), ("mask", mask.shape)))
+
+
+def _masked_in_place(input: TensorType, mask: TensorType) -> TensorType:
+    joint = _masked(input, mask)
+    if same(joint.shape, input.shape) is False:
+        raise Mismatch(
+            f"mask {mask.shape} must broadcast to input {input.shape}, but together they are {joint.shape}",
+            expected=input.shape,
+            got=joint.shape,
+        )
+    return input
+
+
+@rule("torch.masked_fill", "Tensor.masked_fill")
+def masked_fill(input: TensorType, mask: TensorType, value: Value) -> TensorType:
+    """``(*s), mask (*t), value () -> (*b)``"""
+    _check_number(input, value)
+    return _masked(input, mask)
+
+
+@rule("Tensor.masked_fill_")
+def masked_fill_(input: TensorType, mask: TensorType, value: Value) -> TensorType:
+    """``(*s), mask that broadcasts to (*s), value () -> (*s)``"""
+    _check_number(input, value)
+    return _masked_in_place(input, mask)
+
+
+@rule("torch.masked_scatter", "Tensor.masked_scatter")
+def masked_scatter(input: TensorType, mask: TensorType, source: TensorType) -> TensorType:
+    """``(*s), mask (*t), source (*u) -> (*b)``"""
+    same_dtype(("input", input), ("source", source))
+    return _masked(input, mask)
+
+
+@rule("Tensor.masked_scatter_")
+def masked_scatter_(input: TensorType, mask: TensorType, source: TensorType) -> TensorType:
+    """``(*s), mask that broadcasts to (*s), source (*u) -> (*s)``"""
+    same_dtype(("input", input), ("source", source))
+    return _masked_in_place(input, mask)
+
+
+# -- a part replaced ---------------------------------------------------------------------------------------------------
+
+
+def _check_part(part: Callable[[], Shape], src: TensorType) -> None:
+    try:
+        wanted = part()
+    except CannotTell:
+        return
+    if same(wanted, src.shape) is False:
+        raise Mismatch(f"src is {src.shape}, but the part it replaces is {wanted}", expected=wanted, got=src.shape)
+
+
+@rule("torch.select_scatter", "Tensor.select_scatter")
+def select_scatter(input: TensorType, src: TensorType, dim: Value, index: Value) -> TensorType:
+    """``(*a, n, *b), src (*a, *b) -> (*a, n, *b)``"""
+
+    def part() -> Shape:
+        shape, at = position(dim, input.shape)
+        size = shape.items[at]
+        assert not isinstance(size, Rest)
+        check_index(index, size, dim)
+        return replaced(shape, at)
+
+    need_rank(input.shape, 1)
+    _check_part(part, src)
+    return input
+
+
+@rule("torch.slice_scatter", "Tensor.slice_scatter")
+def slice_scatter(
+    input: TensorType, src: TensorType, dim: Value = 0, start: Value = None, end: Value = None, step: Value = 1
+) -> TensorType:
+    """``(*a, n, *b), src (*a, len(start:end:step), *b) -> (*a, n, *b)``"""
+
+    def part() -> Shape:
+        shape, at = position(dim, input.shape)
+        size = shape.items[at]
+        assert not isinstance(size, Rest)
+        return replaced(shape, at, length(size, start, end, step))
+
+    need_rank(input.shape, 1)
+    _check_part(part, src)
+    return input
