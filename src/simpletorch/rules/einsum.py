@@ -67,7 +67,8 @@ def _from_sublists(args: Sequence[Value]) -> tuple[str, tuple[Value, ...]]:
             raise CannotTell
         out = ""
         for v in value:
-            if v is Ellipsis:
+            item: object = v
+            if item is Ellipsis:
                 out += "..."
             elif isinstance(v, int) and 0 <= v < len(_LETTERS):
                 out += _LETTERS[v]
@@ -93,17 +94,18 @@ def _split(index: int, term: Term, shape: Shape) -> tuple[list[tuple[str, Dim]],
         hidden = len(term.left)
         left = [(c, d if i < len(shape.head) else shape.dim(i - hidden)) for i, (c, d) in enumerate(left)]
     right = [(c, shape.dim(i - len(term.right))) for i, c in enumerate(term.right)]
-    if not term.has_ellipsis:
-        return left + right, Shape(())
+    return left + right, _between(shape, len(term.left), len(term.right)) if term.has_ellipsis else Shape(())
+
+
+def _between(shape: Shape, left: int, right: int) -> Shape:
+    """``shape`` without its first and its last dims."""
     if shape.is_exact:
-        return left + right, Shape(shape.items[len(term.left) : len(shape.items) - len(term.right)])
-    if term.left:
-        head: tuple[Dim, ...] = shape.head[len(term.left) :]
-        tail = shape.drop_last(len(term.right)).tail
-        return left + right, Shape((*head, ANY_REST, *tail)) if len(shape.head) >= len(term.left) else Shape(
-            (ANY_REST,)
-        )
-    return left + right, shape.drop_last(len(term.right))
+        return Shape(shape.items[left : len(shape.items) - right])
+    head, tail = shape.head, shape.tail
+    hidden_left, hidden_right = max(0, left - len(head)), max(0, right - len(tail))
+    rest = ANY_REST if hidden_left or hidden_right or shape.rest is None else shape.rest
+    kept_head = head[left : max(left, len(head) - hidden_right)]
+    return Shape((*kept_head, rest, *tail[hidden_left : max(0, len(tail) - right)]))
 
 
 def _sizes(terms: Sequence[Term], operands: Sequence[TensorType]) -> tuple[dict[str, Dim], Shape]:
@@ -140,23 +142,25 @@ def _sizes(terms: Sequence[Term], operands: Sequence[TensorType]) -> tuple[dict[
     return sizes, broadcast_shapes(*ellipses) if ellipses else Shape(())
 
 
+def _is_integer(dtype: DType | None) -> bool | None:
+    return None if dtype is None or dtype.category is None else dtype.category in ("bool", "int")
+
+
 def _dtype(terms: Sequence[Term], output: Term, operands: Sequence[TensorType], sizes: dict[str, Dim]) -> DType | None:
     """Sums of ints are Int64, products promote, contractions need one dtype."""
     counts = Counter(c for t in terms for c in set(t.letters))
     summed = [c for c in counts if c not in output.letters]
+    contracted = [c for c in summed if counts[c] > 1]
+    ellipsis_summed = any(t.has_ellipsis for t in terms) and not output.has_ellipsis
     dtypes = [o.dtype for o in operands]
     if len(operands) == 1:
-        integer = dtypes[0] is not None and dtypes[0].category in ("bool", "int")
-        reduces = bool(summed) or (terms[0].has_ellipsis and not output.has_ellipsis)
-        if terms[0].has_ellipsis and not output.has_ellipsis and len(terms[0].letters) == operands[0].shape.rank:
-            reduces = bool(summed)
-        return INT64 if integer and reduces else dtypes[0]
-    ellipsis_summed = any(t.has_ellipsis for t in terms) and not output.has_ellipsis
-    contracted = [c for c in summed if counts[c] > 1]
-    if any(d is None or d.category in ("bool", "int", None) for d in dtypes):
-        alone = any(counts[c] == 1 for c in summed) or ellipsis_summed or len(operands) > 2
-        if alone and any(d != INT64 for d in dtypes):
-            return None
+        empty = len(terms[0].letters) == operands[0].shape.rank
+        reduces = True if summed else ellipsis_summed and not empty
+        return INT64 if reduces and _is_integer(dtypes[0]) else dtypes[0]
+    # which operand is summed first, and hence is Int64, depends on the order that torch chooses
+    sums_alone = ellipsis_summed or len(operands) > 2 or any(counts[c] == 1 for c in summed)
+    if sums_alone and any(_is_integer(d) is not False and d != INT64 for d in dtypes):
+        return None
     if len(operands) == 2 and contracted and not ellipsis_summed and all(sizes[c] != 1 for c in contracted):
         return same_dtype(*((f"operand {i}", o) for i, o in enumerate(operands)))
     if len(set(dtypes)) > 1 and (contracted or ellipsis_summed):
