@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final, cast
 
 from mypy.nodes import Context
 from mypy.plugin import AnalyzeTypeContext, TypeAnalyzerPluginInterface
@@ -26,8 +26,8 @@ from mypy.types import (
 from simpletorch.mypy.lift import Lifter, is_tensor, scope_of
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.names import DEVICE_TENSORS, DIM, DTYPES_MODULE, OUR_PARAMETER, PARAMETER, TENSOR
-from simpletorch.mypy.report import CODES
-from simpletorch.mypy.types import TypeTable, any_type
+from simpletorch.mypy.report import CODES, allow_sizes
+from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, any_type
 from simpletorch.rules.dtype import BY_NAME
 from simpletorch.shapes import UNKNOWN, Dim, DimSyntaxError, Var, parse_axes, parse_dim, var
 
@@ -180,13 +180,12 @@ class _Subscript:
         return [self._checked(found)]
 
     def _unpack(self, arg: Type) -> Type:
-        # Unpack[...] is only legal inside a subscript; mypy's own analyser allows it in a tuple[...]
-        inner = arg.type if isinstance(arg, UnpackType) else arg
-        if isinstance(arg, UnboundType):
-            (inner,) = arg.args
-        return UnpackType(get_proper_type(self.api.analyze_type(inner)))
+        # a TypeVarTuple is legal only where the analyser has been told so; its public analyze_type can't say that
+        found = get_proper_type(cast(Any, self.api).anal_type(arg, allow_unpack=True))
+        return found if isinstance(found, UnpackType) else self.types.any_rest()
 
     def _raw(self, arg: RawExpressionType) -> Type:
+        allow_sizes(cast(Any, self.api).api.errors, arg.line)
         value = arg.literal_value
         if isinstance(value, bool) or not isinstance(value, int | str):
             self.fail(f"{value!r} is no dim; write an int, a type variable, or an expression as a string")
@@ -246,8 +245,10 @@ class _Subscript:
             for axis in parse_axes(text):
                 if axis.kind == "any_rest" or (axis.kind == "rest" and axis.broadcastable):
                     out.append(self.types.any_rest())
+                elif axis.kind == "rest" and self._in_class_body():
+                    out.append(self.types.any_rest())
                 elif axis.kind == "rest":
-                    out.append(UnpackType(self.types.named_rest(axis.expression)))
+                    out.append(UnpackType(self.types.named_rest(axis.expression, self._namespace())))
                 elif axis.kind == "any" or axis.broadcastable or "{" in axis.expression:
                     out.append(any_type())
                 else:
@@ -258,6 +259,15 @@ class _Subscript:
         return out
 
     def _named(self, name: str) -> Dim:
-        variable = self.types.named(name)
+        if self._in_class_body():
+            return UNKNOWN  # an attribute: its sizes are not those of the method that uses it
+        variable = self.types.named(name, self._namespace())
         self.lifter.variables[Var(name, scope_of(variable))] = variable
         return var(name, scope_of(variable))
+
+    def _in_class_body(self) -> bool:
+        return bool(cast(Any, self.api).tvar_scope.is_class_scope)
+
+    def _namespace(self) -> str:
+        """Whose names these are: the function's, or of whoever uses an alias."""
+        return cast(Any, self.api).tvar_scope.namespace or NAMED_SCOPE

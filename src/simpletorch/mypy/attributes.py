@@ -13,7 +13,7 @@ from mypy.types import CallableType, Instance, TupleType, Type, get_proper_type
 
 from simpletorch.mypy import modules
 from simpletorch.mypy.calls import CallReader, last_assigned
-from simpletorch.mypy.lift import Lifter, is_tensor
+from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.names import TENSOR, TENSOR_BASE
 from simpletorch.mypy.report import report
@@ -59,7 +59,7 @@ def _shape(context: AttributeContext, types: TypeTable) -> Type:
     fallback = get_proper_type(context.default_attr_type)
     if receiver is None or not isinstance(fallback, Instance):
         return context.default_attr_type
-    lifter = Lifter(types)
+    lifter = Lifter(types, scopes_around(context.api))
     shape = lifter.tensor(receiver).shape
     if not shape.is_exact:
         return context.default_attr_type
@@ -72,7 +72,7 @@ def _same(context: AttributeContext, types: TypeTable) -> Type:
     receiver = _receiver(context)
     if receiver is None or not is_tensor(context.default_attr_type):
         return context.default_attr_type
-    lifter = Lifter(types)
+    lifter = Lifter(types, scopes_around(context.api))
     return Lowerer(lifter).tensor(replace(lifter.tensor(receiver), is_parameter=False)) or context.default_attr_type
 
 
@@ -83,7 +83,7 @@ def _by_rule(name: str, context: AttributeContext, types: TypeTable) -> Type:
         return context.default_attr_type
     if not is_tensor(context.default_attr_type):
         return context.default_attr_type
-    lifter = Lifter(types)
+    lifter = Lifter(types, scopes_around(context.api))
     found = infer(name, [lifter.tensor(receiver)])
     if isinstance(found, Report):
         report(found, context.context, context.api)

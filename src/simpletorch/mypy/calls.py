@@ -31,7 +31,7 @@ from mypy.plugin import CheckerPluginInterface, FunctionContext, FunctionSigCont
 from mypy.typeops import make_simplified_union
 from mypy.types import AnyType, CallableType, Type, TypeOfAny, UnionType, get_proper_type
 
-from simpletorch.mypy.lift import Lifter, is_tensor
+from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.names import public_name
 from simpletorch.mypy.report import report
@@ -98,7 +98,7 @@ class CallReader:
 
     def __init__(self, types: TypeTable, api: CheckerPluginInterface) -> None:
         self.api = api
-        self.lifter = Lifter(types)
+        self.lifter = Lifter(types, scopes_around(api))
         self.lowerer = Lowerer(self.lifter)
 
     def type_of(self, node: Expression) -> Type:
@@ -187,8 +187,9 @@ def last_assigned(node: Expression, api: CheckerPluginInterface) -> Type | None:
     """
     if not isinstance(node, NameExpr | MemberExpr):
         return None
-    found = cast(Any, api).binder.get(node)
-    return found if found is not None and is_tensor(found) else None
+    found = get_proper_type(cast(Any, api).binder.get(node))
+    members = found.items if isinstance(found, UnionType) else [found]
+    return found if found is not None and all(m is not None and is_tensor(m) for m in members) else None
 
 
 def _written(method: str, context: MethodSigContext) -> tuple[Expression | None, Expression | None]:
@@ -222,6 +223,8 @@ def _apply(name: str, reader: CallReader, combinations: Combinations | None, con
     result = reader.answer(
         lambda positional, named: infer(name, positional, named), combinations, signature.ret_type, context.context
     )
+    if name == "Tensor.__iter__" and is_tensor(result):
+        result = reader.lifter.types.instance("typing.Iterator", result) or signature.ret_type
     return signature.copy_modified(ret_type=result)
 
 

@@ -193,7 +193,8 @@ class _Call:
         if filled:
             signature = self._expand(signature, filled)
         if failed:
-            unbound = {v.id: _unknown(v, self.types) for v in signature.variables if v.name in self.named}
+            sizes = {v.id for v in (*lifter.variables.values(), *lifter.rests.values())}
+            unbound = {v.id: _unknown(v, self.types) for v in signature.variables if v.id in sizes}
             signature = self._expand(signature, unbound)
         result = normalise(signature.ret_type, self.types)
         return signature.copy_modified(ret_type=result)
@@ -208,10 +209,6 @@ class _Call:
 
 def _is_compound(item: object) -> bool:
     return isinstance(item, Expr) and not (len(item.terms) == 1 and item.terms[0][1] == 1 and len(variables(item)) == 1)
-
-
-def _is_size(variable: TypeVarLikeType) -> bool:
-    return is_named(variable) if isinstance(variable, TypeVarType | TypeVarTupleType) else False
 
 
 def _unknown(variable: TypeVarLikeType, types: TypeTable) -> Type:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final, cast
 
 from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import (
@@ -20,6 +20,7 @@ from mypy.nodes import (
     TupleExpr,
     UnaryExpr,
 )
+from mypy.plugin import CheckerPluginInterface
 from mypy.types import (
     Instance,
     LiteralType,
@@ -33,12 +34,12 @@ from mypy.types import (
 )
 
 from simpletorch.mypy.names import DEVICE_TENSORS, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, TENSOR
-from simpletorch.mypy.types import TypeTable
+from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, is_named
 from simpletorch.rules.dtype import BY_NAME, BY_TORCH_NAME, DType
 from simpletorch.rules.values import ANYTHING, Device, Scalar, TensorType, Value
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Rest, Shape, Var, maximum, minimum, var
 
-__all__ = ["Lifter", "is_tensor"]
+__all__ = ["Lifter", "is_tensor", "scope_of", "scopes_around"]
 
 
 def is_tensor(typ: Type) -> bool:
@@ -48,7 +49,9 @@ def is_tensor(typ: Type) -> bool:
 
 
 def scope_of(variable: TypeVarType | TypeVarTupleType) -> str:
-    """What tells this variable apart from another of the same name."""
+    """What tells this variable apart from another of the same name; jaxtyping's names are one in a function."""
+    if is_named(variable):
+        return NAMED_SCOPE
     return f"{variable.id.namespace}:{variable.id.raw_id}"
 
 
@@ -71,10 +74,17 @@ def _accumulate(dims: tuple[Dim, ...], start: int, combine: Callable[[Dim, Dim],
 
 
 class Lifter:
-    """Reads types; remembers which mypy variable each size variable is, so that answers can be lowered again."""
+    """Reads types; remembers which mypy variable each size variable is, so that answers can be lowered again.
 
-    def __init__(self, types: TypeTable) -> None:
+    Args:
+        types: the classes that mypy has loaded.
+        scopes: full names of the functions and classes around the code that is read. A variable of another function (it got
+            out through an attribute) stands for no size that is known here. None: every variable counts.
+    """
+
+    def __init__(self, types: TypeTable, scopes: frozenset[str] | None = None) -> None:
         self.types = types
+        self.scopes = scopes
         self.variables: dict[Var, TypeVarType] = {}
         self.rests: dict[Rest, TypeVarTupleType] = {}
 
@@ -102,11 +112,17 @@ class Lifter:
         return UNKNOWN
 
     def _variable(self, typ: TypeVarType) -> Dim:
-        if typ.id.is_meta_var():
+        if not self._in_scope(typ):
             return UNKNOWN
         dim = var(typ.name, scope_of(typ))
         self.variables[Var(typ.name, scope_of(typ))] = typ
         return dim
+
+    def _in_scope(self, variable: TypeVarType | TypeVarTupleType) -> bool:
+        namespace = variable.id.namespace
+        if variable.id.is_meta_var():
+            return False
+        return self.scopes is None or namespace in ("", NAMED_SCOPE) or namespace in self.scopes
 
     def items(self, args: tuple[Type, ...]) -> tuple[Item, ...]:
         """Type arguments as the items of a shape."""
@@ -120,7 +136,7 @@ class Lifter:
         return tuple(out)
 
     def _unpacked(self, inner: Type) -> tuple[Item, ...]:
-        if isinstance(inner, TypeVarTupleType) and not inner.id.is_meta_var():
+        if isinstance(inner, TypeVarTupleType) and self._in_scope(inner):
             rest = Rest(inner.name, scope_of(inner))
             self.rests[rest] = inner
             return (rest,)
@@ -246,3 +262,8 @@ class Lifter:
             else:
                 out.append(self.expression(item, type_of))
         return tuple(out)
+
+
+def scopes_around(api: CheckerPluginInterface) -> frozenset[str]:
+    """The functions and classes around the code that mypy is checking."""
+    return frozenset(node.fullname for node in cast(Any, api).scope.stack)

@@ -15,7 +15,7 @@ from mypy.types import CallableType, FunctionLike, Instance, Type, get_proper_ty
 
 from simpletorch.mypy.calls import CallReader, Starred, read_arguments
 from simpletorch.mypy.functions import call_function
-from simpletorch.mypy.lift import Lifter
+from simpletorch.mypy.lift import Lifter, scopes_around
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.names import MODULE, SEQUENTIAL, public_class
 from simpletorch.mypy.report import report
@@ -207,7 +207,7 @@ def attribute(name: str, context: AttributeContext, types: TypeTable) -> Type:
     receiver = get_proper_type(context.type)
     if context.is_lvalue or not isinstance(receiver, Instance):
         return context.default_attr_type
-    lifter = Lifter(types)
+    lifter = Lifter(types, scopes_around(context.api))
     rule = module_value(receiver, lifter)
     found: Value = ANYTHING if rule is None else rule.attributes().get(name, ANYTHING)
     return Lowerer(lifter).value(found, context.default_attr_type)

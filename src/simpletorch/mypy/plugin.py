@@ -119,8 +119,12 @@ class SimpletorchPlugin(Plugin):
         return self._hook(partial(_user_method, fullname))
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
-        """``torch.linalg.inv`` and its like, which torch makes with an untyped helper."""
-        return guarded(calls.documented, _default_return) if fullname == ADD_DOCSTR else None
+        """``len(x)``; ``torch.linalg.inv`` and its like, which torch makes with an untyped helper."""
+        if fullname == ADD_DOCSTR:
+            return guarded(calls.documented, _default_return)
+        if fullname == "builtins.len":
+            return guarded(partial(sizes.length, self.types), _default_return)
+        return None
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
         """Arithmetic of `Dim`."""

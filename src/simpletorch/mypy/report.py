@@ -16,11 +16,11 @@ from mypy.errors import ErrorInfo, Errors, ErrorWatcher
 from mypy.nodes import ComparisonExpr, Context, OpExpr
 from mypy.plugin import CheckerPluginInterface
 
-from simpletorch.mypy.spelling import GRADUAL, may_be, respell, tensor_in, union_members
+from simpletorch.mypy.spelling import may_be, respell, tensor_in, union_members
 from simpletorch.rules.mismatch import Report
-from simpletorch.shapes import Shape, same
+from simpletorch.shapes import UNKNOWN, Shape, same
 
-__all__ = ["CODES", "report", "watch"]
+__all__ = ["CODES", "allow_sizes", "report", "watch"]
 
 CODES: Final = {
     "shape": ErrorCode("tensor-shape", "Shapes of tensors that don't fit", "simpletorch"),
@@ -55,6 +55,24 @@ def watch(errors: Errors) -> None:
         errors._watchers.insert(0, ErrorWatcher(errors, filter_errors=_review))
 
 
+_ALIASES: Final[set[tuple[str, int]]] = set()
+"""Lines (file, line) on which a size stands as a type argument of a tensor, as in ``Image = Tensor[Float32, 3, H, W]``."""
+
+
+def allow_sizes(errors: Errors, line: int) -> None:
+    """mypy also analyses an alias item by item, before or after: its complaint about a bare size there is void."""
+    watch(errors)
+    _ALIASES.add((errors.file, line))
+    recorded = errors.error_info_map.get(errors.file)
+    if recorded:
+        recorded[:] = [info for info in recorded if not _is_void(errors.file, info)]
+
+
+def _is_void(file: str, info: ErrorInfo) -> bool:
+    about_sizes = info.message.startswith(("Invalid type: try using Literal[", "Invalid type comment or annotation"))
+    return about_sizes and (file, info.line) in _ALIASES
+
+
 _PAIR: Final = re.compile(
     r'got "(?P<got>[^"]*)", expected "(?P<expected>[^"]*)"'
     r'|has incompatible type "(?P<got2>[^"]*)"; expected "(?P<expected2>[^"]*)"'
@@ -66,6 +84,8 @@ _PAIR: Final = re.compile(
 def _review(file: str, info: ErrorInfo) -> bool:
     """Rewrite a message of mypy's that is about tensors. True drops it: the two types may be equal after all."""
     text = info.message
+    if _is_void(file, info):
+        return True
     if "[" not in text or (info.code is not None and info.code.category == "simpletorch"):
         return False
     if (pair := _PAIR.search(text)) is not None:
@@ -86,18 +106,18 @@ def _compare(got: str, expected: str) -> Literal["shape", "dtype", "unsure"] | N
     if wanted is None or None in found:
         return None
     verdicts = {_compare_tensors(f, wanted) for f in found if f is not None}
-    if GRADUAL in found or verdicts == {"unsure"}:
-        return "unsure"
-    for verdict in ("shape", "dtype"):
-        if verdict in verdicts:
-            return verdict
-    return None
+    # A union may be stale: mypy keeps what a variable held before, where the new type has unknown dims. So a union with
+    # anything unknown in it is an error only if no member fits; one of exact types comes from branches, and each must fit.
+    is_stale = any(f is not None and (UNKNOWN in f[1].items or not f[1].is_exact) for f in found)
+    if verdicts == {"unsure"} or ("unsure" in verdicts and is_stale):
+        return "unsure"  # also what is the same after all: mypy compares structure, and identities of type variables
+    return "shape" if "shape" in verdicts else "dtype"
 
 
-def _compare_tensors(found: tuple[str, Shape], wanted: tuple[str, Shape]) -> Literal["shape", "dtype", "unsure"] | None:
+def _compare_tensors(found: tuple[str, Shape], wanted: tuple[str, Shape]) -> Literal["shape", "dtype", "unsure"]:
     fits = same(found[1], wanted[1])
     if fits is False:
         return "shape"
     if may_be(found[0], wanted[0]):
-        return "unsure" if fits is None else None
+        return "unsure"
     return "dtype"

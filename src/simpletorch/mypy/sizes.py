@@ -6,16 +6,17 @@ import operator
 from collections.abc import Callable
 from typing import Final
 
-from mypy.plugin import MethodContext
+from mypy.plugin import FunctionContext, MethodContext
 from mypy.types import Type
 
-from simpletorch.mypy.lift import Lifter
+from simpletorch.mypy.lift import Lifter, scopes_around
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.types import TypeTable
 from simpletorch.rules.arguments import is_dim
+from simpletorch.rules.values import TensorType
 from simpletorch.shapes import Dim
 
-__all__ = ["arithmetic"]
+__all__ = ["arithmetic", "length"]
 
 _OPERATORS: Final[dict[str, Callable[[Dim, Dim], Dim]]] = {
     "add": operator.add,
@@ -29,7 +30,7 @@ _OPERATORS: Final[dict[str, Callable[[Dim, Dim], Dim]]] = {
 
 def arithmetic(method: str, types: Callable[[], TypeTable], context: MethodContext) -> Type:
     """The type of an operator on a `Dim`; what isn't arithmetic of sizes is left to mypy."""
-    lifter = Lifter(types())
+    lifter = Lifter(types(), scopes_around(context.api))
     lowerer = Lowerer(lifter)
     own = lifter.value(context.type)
     name = method.strip("_")
@@ -44,3 +45,14 @@ def arithmetic(method: str, types: Callable[[], TypeTable], context: MethodConte
         return context.default_return_type
     left, right = (other, own) if reverse else (own, other)
     return lowerer.size(apply(left, right))  # type: ignore[arg-type]
+
+
+def length(types: Callable[[], TypeTable], context: FunctionContext) -> Type:
+    """``len(x)`` of a tensor is its first size."""
+    if not context.arg_types or not context.arg_types[0]:
+        return context.default_return_type
+    lifter = Lifter(types(), scopes_around(context.api))
+    value = lifter.value(context.arg_types[0][0])
+    if not isinstance(value, TensorType) or value.shape.rank == 0:
+        return context.default_return_type
+    return Lowerer(lifter).size(value.shape.dim(0))

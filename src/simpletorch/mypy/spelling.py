@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from simpletorch import dtypes
-from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, maximum, minimum, var
+from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Rest, Shape, maximum, minimum, var
 
-__all__ = ["GRADUAL", "may_be", "respell", "tensor_in", "union_members"]
+__all__ = ["may_be", "respell", "tensor_in", "union_members"]
 
 _TOKEN: Final = re.compile(r"\s*(?:(?P<name>\*?[A-Za-z_][\w.]*)|(?P<number>-?\d+)|(?P<mark>\.\.\.|[\[\],|?]))")
 TENSOR_NAMES: Final = ("Tensor", "Parameter", "CPUTensor", "CUDATensor", "MPSTensor")
@@ -117,10 +117,6 @@ def tensor_in(text: str) -> tuple[str, Shape] | None:
         return node.args[0].short, Shape(tuple(_item(a) for a in node.args[1:]))
     except (_NotAType, ValueError, TypeError):
         return None
-
-
-GRADUAL: Final = ("Any", ANY_SHAPE)
-"""What `tensor_in` gives for the tensor type of which nothing is known."""
 
 
 def union_members(text: str) -> list[str]:

@@ -30,7 +30,8 @@ from simpletorch.mypy.names import TENSOR
 __all__ = ["NAMED_SCOPE", "TypeTable", "any_type", "is_named", "walk"]
 
 NAMED_SCOPE: Final = "jaxtyping"
-"""The namespace of the type variables that stand for the names in jaxtyping's strings."""
+"""The namespace of jaxtyping's names in an alias, which belong to whatever function uses it."""
+_NAMED_IDS: Final = -1000  # raw ids below are ours; mypy's own are -1, -2, …
 
 
 def any_type() -> AnyType:
@@ -38,14 +39,14 @@ def any_type() -> AnyType:
     return AnyType(TypeOfAny.special_form)
 
 
-def _named_id(name: str) -> TypeVarId:
-    # stable between runs, because types with it are kept in mypy's cache; -1, -2, … are mypy's own
-    return TypeVarId(-1000 - zlib.crc32(name.encode()), namespace=NAMED_SCOPE)
+def _named_id(name: str, namespace: str) -> TypeVarId:
+    # stable between runs, because types with it are kept in mypy's cache
+    return TypeVarId(_NAMED_IDS - zlib.crc32(name.encode()), namespace=namespace)
 
 
 def is_named(variable: TypeVarType | TypeVarTupleType) -> bool:
     """Whether this type variable is a name of a jaxtyping string."""
-    return variable.id.namespace == NAMED_SCOPE
+    return variable.id.raw_id <= _NAMED_IDS
 
 
 def walk(typ: Type) -> Iterator[ProperType]:
@@ -115,13 +116,14 @@ class TypeTable:
         """``*tuple[Any, ...]``: any number of dims."""
         return UnpackType(self.tuple_(any_type()))
 
-    def named(self, name: str) -> TypeVarType:
+    def named(self, name: str, namespace: str = NAMED_SCOPE) -> TypeVarType:
         """The type variable that stands for a name of a jaxtyping string; mypy prints it as that name."""
         any_ = AnyType(TypeOfAny.from_omitted_generics)
-        return TypeVarType(name, f"{NAMED_SCOPE}.{name}", _named_id(name), [], self.object_(), any_)
+        return TypeVarType(name, f"{namespace}.{name}", _named_id(name, namespace), [], self.object_(), any_)
 
-    def named_rest(self, name: str) -> TypeVarTupleType:
+    def named_rest(self, name: str, namespace: str = NAMED_SCOPE) -> TypeVarTupleType:
         """The variadic type variable that stands for ``*name`` of a jaxtyping string."""
         fallback = self.tuple_(self.object_())
         default = UnpackType(self.tuple_(AnyType(TypeOfAny.from_omitted_generics)))
-        return TypeVarTupleType(name, f"{NAMED_SCOPE}.*{name}", _named_id("*" + name), fallback, fallback, default)
+        identity = _named_id("*" + name, namespace)
+        return TypeVarTupleType(name, f"{namespace}.*{name}", identity, fallback, fallback, default)
