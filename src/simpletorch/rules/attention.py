@@ -227,6 +227,15 @@ def multi_head_attention_forward(
     is_causal: Value = False,
 ) -> Value:
     """``query (L, N, E), key (S, N, Ek), value (S, N, Ev) -> (L, N, E), weights (N, L, S)``"""
+    same_dtype(("query", query), ("key", key), ("value", value))
+    if use_separate_proj_weight is False:
+        check_equal("the last dim of key is", key.shape.dim(-1), "that of value is", value.shape.dim(-1))
+        check_equal("the last dim of key is", key.shape.dim(-1), "that of query is", query.shape.dim(-1))
+        if isinstance(in_proj_weight, TensorType):
+            same_dtype(("query", query), ("in_proj_weight", in_proj_weight))
+            check_equal(
+                "in_proj_weight takes", in_proj_weight.shape.dim(-1), "embed_dim is", as_dim(embed_dim_to_check)
+            )
     known = isinstance(add_zero_attn, bool) and static_k is None and (bias_k is None or isinstance(bias_k, TensorType))
     return attend(
         query,
