@@ -6,7 +6,7 @@ import re
 import types
 import typing
 from functools import lru_cache
-from typing import Any, Literal, TypeVar, TypeVarTuple, get_args, get_origin
+from typing import Any, Final, Literal, NoReturn, TypeVar, TypeVarTuple, get_args, get_origin
 
 import jaxtyping
 import torch
@@ -15,7 +15,29 @@ from typing_extensions import Unpack
 from simpletorch.dtypes import Shaped, dtype_of
 from simpletorch.shapes import DimSyntaxError, parse_dim
 
-__all__ = ["annotation", "axis_name", "size_axis"]
+__all__ = ["Phantom", "annotation", "axis_name", "size_axis"]
+
+
+class Phantom(type):
+    """The class of the phantom tensors: answers `isinstance`, makes annotations, refuses instances."""
+
+    base: type[torch.Tensor] = torch.Tensor
+    device_type: str | None = None  # None: not stated
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls.base) and (cls.device_type is None or value.device.type == cls.device_type)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return super().__subclasscheck__(subclass) or (cls.device_type is None and issubclass(subclass, cls.base))
+
+    def __getitem__(cls, item: object) -> Any:
+        return annotation(cls.__name__, cls.base if cls.device_type is None else cls, item)
+
+    def __call__(cls, *_args: object, **_kwargs: object) -> NoReturn:
+        raise TypeError(
+            f"{cls.__name__} is a type for annotations and has no instances; "
+            f"write torch.tensor(data), or {cls.__name__}.zeros(2, 3) and the like"
+        )
 
 
 def annotation(face: str, array_type: type, item: object) -> Any:
@@ -74,13 +96,16 @@ def _dtype(face: str, dtype: object) -> Any:
         except TypeError:
             right = "write Shaped for any dtype"
         raise TypeError(f"{face}[{dtype}, ...]: {dtype} is a value, not a type; {right}")
-    right = {bool: "Bool", int: "Int64 or Int", float: "Float32 or Float", complex: "Complex64 or Complex"}
-    suggestion = right.get(dtype, "one of simpletorch's such as Float32, or Shaped for any") if _hashable(dtype) else ""
-    raise TypeError(f"{face}[{_show(dtype)}, ...]: {_show(dtype)} is no dtype; write {suggestion or 'Shaped for any'}")
+    right = next((text for cls, text in _PYTHONS if cls is dtype), "one such as Float32, or Shaped for any")
+    raise TypeError(f"{face}[{_show(dtype)}, ...]: {_show(dtype)} is no dtype; write {right}")
 
 
-def _hashable(value: object) -> bool:
-    return type(value).__hash__ is not None
+_PYTHONS: Final = (
+    (bool, "Bool"),
+    (int, "Int64 or Int"),
+    (float, "Float32 or Float"),
+    (complex, "Complex64 or Complex"),
+)
 
 
 def _axes(face: str, dtype: object, dim: object) -> list[str]:

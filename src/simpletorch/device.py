@@ -39,11 +39,16 @@ if TYPE_CHECKING:
         MPS: ClassVar[Device]
 
         @staticmethod
-        def CUDA(index: int = 0) -> Device: ...
+        def CUDA(index: int = 0) -> Device:
+            """The CUDA device with this index."""
+
         @staticmethod
-        def Vulkan(index: int = 0) -> Device: ...
+        def Vulkan(index: int = 0) -> Device:
+            """The Vulkan device with this index."""
+
         @staticmethod
-        def best() -> Device: ...
+        def best() -> Device:
+            """The accelerator that torch can use here, else the CPU."""
 
 else:
 

@@ -1,6 +1,6 @@
 """Sizes as types: `Dim`, and ready-made type variables for annotations. Importing this module loads no torch.
 
-``B T C D …`` are ordinary `TypeVar`s and ``Batch``, ``Rest`` ordinary `TypeVarTuple`s; define your own for other names::
+``B T C D …`` are ordinary `TypeVar`s, ``Batch`` and ``Rest`` ordinary `TypeVarTuple`s; define others yourself::
 
     def scores(q: Tensor[Float32, *Batch, T, D], k: Tensor[Float32, *Batch, S, D]
         ) -> Tensor[Float32, *Batch, T, S]: ...
@@ -90,9 +90,6 @@ class DimType(type):
     def __call__(cls, *_args: object) -> NoReturn:
         raise TypeError(f"{cls.__name__} is a type for annotations; sizes are plain ints")
 
-    def __repr__(cls) -> str:
-        return f"simpletorch.{cls.__name__}"
-
 
 if TYPE_CHECKING:
 
@@ -115,10 +112,10 @@ if TYPE_CHECKING:
         def __mod__(self, value: int, /) -> int: ...
         def __rmod__(self, value: int, /) -> int: ...
         def __pow__(self, value: int, mod: None = None, /) -> Any: ...  # type: ignore[override]
-        def __rpow__(self, value: int, mod: None = None, /) -> Any: ...  # type: ignore[misc]
+        def __rpow__(self, value: int, mod: int | None = None, /) -> Any: ...
         def __neg__(self) -> int: ...
 
 else:
 
     class Dim(metaclass=DimType):
-        """A size: ``n: Dim[N]`` accepts an int that is not a bool, and binds ``N`` for the call that is being checked."""
+        """A size: ``n: Dim[N]`` accepts an int that is not a bool, and binds ``N`` for the call being checked."""

@@ -1,20 +1,20 @@
 """The phantom tensors: types that say dtype, shape and device of plain `torch.Tensor`s, and are never instantiated.
 
-``Tensor[Float32, B, 784]`` is a jaxtyping annotation of `torch.Tensor`, ``isinstance(x, Tensor)`` is asked of torch, and
+``Tensor[Float32, B, 784]`` is a jaxtyping annotation of `torch.Tensor`, ``isinstance(x, Tensor)`` asks torch, and
 ``Tensor.zeros(2, 3)`` is `torch.zeros`. What a type checker sees is in ``tensor.pyi``.
 """
 
 import functools
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from simpletorch._annotation import annotation
+from simpletorch._annotation import Phantom
 
-__all__ = ["CPUTensor", "CUDATensor", "MPSTensor", "Parameter", "Phantom", "Tensor", "from_array", "one_hot", "tensor"]
+__all__ = ["CPUTensor", "CUDATensor", "MPSTensor", "Parameter", "Tensor", "from_array", "one_hot", "tensor"]
 
 tensor = torch.tensor  # `simpletorch.tensor` is torch's function, even once this module is imported
 one_hot = F.one_hot
@@ -61,32 +61,6 @@ _FACTORIES: Final[dict[str, Callable[..., torch.Tensor]]] = {
     "one_hot": F.one_hot,
 }
 _WITHOUT_DEVICE: Final = frozenset(("from_numpy", "one_hot"))
-
-
-class Phantom(type):
-    """The class of the phantom tensors: answers `isinstance`, makes annotations, refuses instances."""
-
-    base: type[torch.Tensor] = torch.Tensor
-    device_type: str | None = None
-
-    def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, cls.base) and (cls.device_type is None or value.device.type == cls.device_type)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return super().__subclasscheck__(subclass) or (cls.device_type is None and issubclass(subclass, cls.base))
-
-    def __getitem__(cls, item: object) -> Any:
-        array = cls.base if cls.device_type is None else cls
-        return annotation(cls.__name__, array, item)
-
-    def __call__(cls, *_args: object, **_kwargs: object) -> NoReturn:
-        raise TypeError(
-            f"{cls.__name__} is a type for annotations and has no instances; "
-            f"write torch.tensor(data), or {cls.__name__}.zeros(2, 3) and the like"
-        )
-
-    def __repr__(cls) -> str:
-        return f"simpletorch.{cls.__name__}"
 
 
 def _on(device: str, name: str, make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:

@@ -1,8 +1,8 @@
 """`checked`: a function whose annotations are enforced, by jaxtyping and beartype, once for each signature.
 
-The wrapper is generated for the function's own parameters. It looks the key of the arguments up in a dictionary of those that
-have passed, calls the function, and looks the key of the result up in the set of those that have passed with these arguments.
-Only what is seen for the first time takes the slow road, `Border.admit` and `Border.admit_result`.
+The wrapper is generated for the function's own parameters. It looks the key of the arguments up among
+those that have passed, calls the function, and looks the key of the result up among those that have passed with these
+arguments. Only what is seen for the first time takes the slow road, `Border.admit` and `Border.admit_result`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, Final, TypeVar, cast
 
 import jaxtyping
 import torch
-from beartype import BeartypeConf, BeartypeStrategy
-from beartype.door import is_bearable
+from beartype.roar import BeartypeDecorHintException
 
 from simpletorch.checks._config import SWITCH, config
 from simpletorch.checks._hints import UNRESOLVED, Resolver, as_any_float
 from simpletorch.checks._keys import Unkeyed, expression, is_ignorable, tensor_hints
+from simpletorch.checks._passes import passes
 from simpletorch.checks._report import Mistake, refusal
 from simpletorch.errors._border import explained
 
@@ -31,7 +31,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _MOST_SIGNATURES: Final = 1024
 _MOST_RESULTS: Final = 64
-_EVERY_ITEM: Final = BeartypeConf(strategy=BeartypeStrategy.On)
 
 
 class _Everything(set[Hashable]):
@@ -121,14 +120,21 @@ class Border:
                 continue
             hint = as_any_float(hint) if autocast else hint
             for name, item in _items(parameter, value):
-                if not is_bearable(item, hint, conf=_EVERY_ITEM):
+                if not self._passes(parameter.name, item, hint):
                     mistakes.append(Mistake(name, hint, item))
         return mistakes
 
     def _wrong_result(self, result: Any, autocast: bool) -> list[Mistake]:
         hint = self.hints["return"]
         hint = as_any_float(hint) if autocast else hint
-        return [] if is_bearable(result, hint, conf=_EVERY_ITEM) else [Mistake("the result", hint, result)]
+        return [] if self._passes("return", result, hint) else [Mistake("the result", hint, result)]
+
+    def _passes(self, name: str, value: Any, hint: Any) -> bool:
+        try:
+            return passes(value, hint)
+        except BeartypeDecorHintException:  # beartype can't check this hint: unknown is quiet
+            self.hints[name] = Any
+            return True
 
     def _refuse(self, mistakes: Sequence[Mistake], values: Sequence[Any]) -> Exception:
         arguments = [
@@ -151,15 +157,14 @@ def _items(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
 def _computes(hint: Any) -> bool:
     """Whether a hint has sizes that are computed from others, as ``"2*N"`` is."""
     words = [word for h in tensor_hints(hint) for word in h.dim_str.split()]
-    return any(
-        not word.lstrip("*#_?").replace(".", "").isalnum() for word in words if not word.lstrip("*#?").isidentifier()
-    )
+    names = (word.lstrip("*#?").rpartition("=")[2] for word in words)
+    return any(not (name.isidentifier() or name.isdecimal() or name == "...") for name in names)
 
 
 def _argument_scope(
     hints: Mapping[str, Any], parameters: Sequence[inspect.Parameter]
 ) -> Callable[[Sequence[Any], Callable[[], Sequence[Mistake]]], Sequence[Mistake]]:
-    """How to run a check in a fresh scope of sizes; where a dim is written ``{self.size}`` the scope knows the arguments."""
+    """How to run a check in a fresh scope of sizes; for a dim such as ``{self.size}`` the scope knows the arguments."""
 
     def plain(_values: Sequence[Any], check: Callable[[], Sequence[Mistake]]) -> Sequence[Mistake]:
         with jaxtyping.jaxtyped("context"):
@@ -379,7 +384,7 @@ def _call_fields(function: Callable[..., Any], signature: inspect.Signature, spa
         if p.default is not kinds.empty:
             space[f"_st_default_{p.name}"] = p.default
             default = f"=_st_default_{p.name}"
-        prefix = {kinds.VAR_POSITIONAL: "*", kinds.VAR_KEYWORD: "**"}.get(p.kind, "")
+        prefix = "*" if p.kind is kinds.VAR_POSITIONAL else "**" if p.kind is kinds.VAR_KEYWORD else ""
         star = star or p.kind is kinds.VAR_POSITIONAL
         declared.append(f"{prefix}{p.name}{default}")
         passed.append(f"{p.name}={p.name}" if p.kind is kinds.KEYWORD_ONLY else f"{prefix}{p.name}")
@@ -414,23 +419,25 @@ def checked(function: F) -> F:
     meaning of jaxtyping and beartype: a size variable has one value in one call, the result included. Under
     ``torch.compile``, export and tracing nothing is checked; under autocast a float annotation means "a float".
 
-    Functions, coroutine functions, generator functions (their arguments), methods, class and static methods and properties
-    can be decorated. With ``SIMPLETORCH_CHECK=off`` the function comes back as it is.
+    Functions, coroutine functions, generator functions (their arguments), methods, class and static methods and
+    properties can be decorated. With ``SIMPLETORCH_CHECK=off`` the function comes back as it is.
 
     Raises:
         TypeError: ``function`` is something else.
     """
     if config.check == "off":
         return function
-    return _checked(function, sys._getframe(1))
+    return cast(F, _checked(function, sys._getframe(1)))
 
 
 def _checked(function: Any, frame: FrameType) -> Any:
     if isinstance(function, classmethod | staticmethod):
         return type(function)(_checked(function.__func__, frame))
     if isinstance(function, property):
-        parts = (function.fget, function.fset, function.fdel)
-        return property(*(None if part is None else _checked(part, frame) for part in parts), function.__doc__)
+        get, put, remove = (
+            None if part is None else _checked(part, frame) for part in (function.fget, function.fset, function.fdel)
+        )
+        return property(get, put, remove, function.__doc__)
     if not isinstance(function, FunctionType):
         what = f"the class {function.__name__}" if isinstance(function, type) else f"a {type(function).__name__}"
         raise TypeError(

@@ -37,12 +37,12 @@ class Config:
 
     ``config.check`` is the mode that holds here and now:
 
-    - ``"once"`` (default): a signature (shapes, dtypes, devices and types of the arguments) is checked when it is first seen,
+    - ``"once"`` (default): a signature (shapes, dtypes, devices and types of the arguments) is checked when first seen,
     - ``"full"``: every call is checked,
     - ``"off"``: nothing is checked; what is decorated while it holds stays the bare function for good.
 
-    ``config.check = "full"`` sets it for the process; ``with config(check="off"):`` for a block, in this thread or task only.
-    At the start it is taken from the environment variable ``SIMPLETORCH_CHECK``.
+    ``config.check = "full"`` sets it for the process, ``with config(check="off"):`` for a block, in this thread or task
+    only. At the start it is taken from the environment variable ``SIMPLETORCH_CHECK``.
     """
 
     def __init__(self, check: Mode) -> None:

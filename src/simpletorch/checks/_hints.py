@@ -38,7 +38,7 @@ class Resolver:
         scope = {**self.local, **{name: cell.cell_contents for name, cell in cells if _is_full(cell)}}
         try:
             return typing.get_type_hints(holder, plain.__globals__, scope, include_extras=True)["it"]
-        except NameError:
+        except (NameError, SyntaxError):  # a string that is prose, not a type, never resolves
             return UNRESOLVED
 
 
@@ -51,7 +51,7 @@ def _is_full(cell: types.CellType) -> bool:
 
 
 def as_any_float(hint: Any) -> Any:
-    """The hint as it holds under autocast, which turns one float dtype into another: every concrete one means "a float"."""
+    """The hint as it holds under autocast, which turns one float dtype into another: each one means "a float"."""
     if is_tensor_hint(hint):
         if issubclass(hint.dtype, jaxtyping.AbstractDtype) and _is_float(hint.dtype):
             return jaxtyping.Float[hint.array_type, hint.dim_str]
@@ -69,7 +69,7 @@ def as_any_float(hint: Any) -> Any:
     return origin[relaxed]
 
 
-_FLOATS: Final = frozenset(jaxtyping.Float.dtypes)
+_FLOATS: Final = frozenset(getattr(jaxtyping.Float, "dtypes"))  # noqa: B009 - for a checker Float is a special form
 
 
 def _is_float(dtype: type[jaxtyping.AbstractDtype]) -> bool:

@@ -1,8 +1,9 @@
 """Keys of values: two values with one key pass or fail the same annotation.
 
-A key holds what an annotation can depend on: of a tensor class, shape, dtype (and device), of a container its items, of a
-value under ``Literal`` or ``Dim`` the value, of anything else its class. An annotation that can depend on more (a protocol,
-a validator) has no key, and neither has a value whose insides it might look into; those are checked in full every time.
+A key holds what an annotation can depend on: of a tensor class, shape, dtype (and device), of a container its items, of
+a value under ``Literal`` or ``Dim`` the value, of anything else its class. An annotation that can depend on more (a
+protocol, a validator) has no key, and neither has a value whose insides it might look into; those are checked in full
+every time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import torch
 from jaxtyping import AbstractArray
 
 from simpletorch.dims import DimType
-from simpletorch.tensor import Phantom
+from simpletorch._annotation import Phantom
 
 __all__ = ["Unkeyed", "expression", "is_ignorable", "is_tensor_hint", "tensor_hints"]
 
@@ -164,6 +165,7 @@ def _function(by_value: bool) -> Callable[[Any], Hashable]:
         def of_key(k: Any) -> Hashable:
             return (k.__class__, k) if by_value else of(k)
 
-        return of(value)
+        found: Hashable = of(value)
+        return found
 
     return key

@@ -221,7 +221,7 @@ def _expected_size(expression: str, sizes: Mapping[str, Any]) -> _Size | None:
 
 
 def _bound(arguments: Sequence[tuple[str, Any, Any]]) -> dict[str, Any]:
-    """The sizes that the arguments settle, in the order in which they are checked: the first one to name a size sets it."""
+    """The sizes that the arguments settle: the first one to name a size sets it."""
     sizes: dict[str, Any] = {}
     for name, hint, value in arguments:
         axis = getattr(hint, "_axis", None)

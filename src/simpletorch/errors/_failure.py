@@ -163,6 +163,7 @@ def _in_layer(message: str, call: Step, step: Step, node: ast.AST | None, module
     args, kwargs = tuple(local.get("args", ())), dict(local.get("kwargs", {}))
     roles = list(inspect.signature(layer.forward).parameters)[: len(args)]
     roles += ["input"] * (len(args) - len(roles))
+    keywords: dict[str, str]
     direct = isinstance(node, ast.Call) and lookup(node.func, step.frame) is layer
     if isinstance(node, ast.Call) and direct:
         name = ast.unparse(node.func)
@@ -171,7 +172,7 @@ def _in_layer(message: str, call: Step, step: Step, node: ast.AST | None, module
             names = roles
         keywords = {k.arg: ast.unparse(k.value) for k in node.keywords if k.arg}
     else:
-        name, names, keywords = module_path or type(layer).__name__, roles, dict[str, str]()
+        name, names, keywords = module_path or type(layer).__name__, roles, {}
     values = [Value(_short(n), r, v) for n, r, v in zip(names, roles, args, strict=True)]
     values += [Value(_short(keywords.get(k, k)), k, v) for k, v in kwargs.items()]
     kind = type(layer).__name__

@@ -221,7 +221,7 @@ def _place(error: TorchError) -> str:
 
 
 class Mismatch(TorchError):
-    """Two things that don't fit: ``expected`` and ``got``. The base of the mismatches of shape, dtype, device and type."""
+    """Two things that don't fit: ``expected`` and ``got``. The base of the mismatches by shape, dtype, device, type."""
 
     _what: ClassVar[str] = ""
 
@@ -307,7 +307,9 @@ def _size(count: int | None) -> str:
     return f"{value:.2f} TiB"
 
 
-for _kind in (TorchError, Mismatch, ShapeMismatch, DTypeMismatch, DeviceMismatch, TypeMismatch, OutOfMemory):
-    _kind.__module__ = "simpletorch.errors"  # where users import them from: tracebacks and pickles say so
-for _kind in (CUDAError, BackendError, CheckpointError, DataError):
-    _kind.__module__ = "simpletorch.errors"
+_KINDS: Final[tuple[type[TorchError], ...]] = (
+    *(TorchError, Mismatch, ShapeMismatch, DTypeMismatch, DeviceMismatch, TypeMismatch),
+    *(OutOfMemory, CUDAError, BackendError, CheckpointError, DataError),
+)
+for _each in _KINDS:
+    _each.__module__ = "simpletorch.errors"  # where users import them from: tracebacks and pickles say so

@@ -24,7 +24,8 @@ from simpletorch.errors._reason import Reason, message
 _SPELLINGS: Final = {
     "Byte": "UInt8", "Char": "Int8", "Short": "Int16", "Int": "Int32", "Long": "Int64", "Half": "Float16",
     "BFloat16": "BFloat16", "Float": "Float32", "Double": "Float64", "Bool": "Bool", "ComplexFloat": "Complex64",
-    "ComplexDouble": "Complex128", "unsigned char": "UInt8", "signed char": "Int8", "short": "Int16", "short int": "Int16",
+    "ComplexDouble": "Complex128", "unsigned char": "UInt8", "signed char": "Int8", "short": "Int16",
+    "short int": "Int16",
     "int": "Int32", "long": "Int64", "long int": "Int64", "float": "Float32", "double": "Float64", "bool": "Bool",
     "c10::Half": "Float16", "c10::BFloat16": "BFloat16", "struct c10::Half": "Float16", "at::Half": "Float16",
     "struct c10::BFloat16": "BFloat16",
@@ -51,7 +52,8 @@ def _parameter_dtype(layer: nn.Module | None) -> str | None:
 
 
 @message(
-    r"Input type \(torch\.(cuda\.)?(\w+)Tensor\) and (weight|bias) type \(torch\.(cuda\.)?(\w+)Tensor\) should be the same"
+    r"Input type \(torch\.(cuda\.)?(\w+)Tensor\) and (weight|bias) "
+    r"type \(torch\.(cuda\.)?(\w+)Tensor\) should be the same"
 )
 def _input_and_weight(f: Failure, m: re.Match[str]) -> Reason | None:
     return _two_devices(f, m) if m[1] != m[4] else _two_dtypes(f, _spelled(m[2]), _spelled(m[5]))
@@ -136,7 +138,8 @@ def _cast(f: Failure, m: re.Match[str]) -> Reason:
 
 
 @message(
-    r"Expected tensor for argument #\d+ '(\w+)' to have one of the following scalar types: ([\w, ]+); but got torch\.(?:cuda\.)?(\w+)Tensor"
+    r"Expected tensor for argument #\d+ '(\w+)' to have one of the "
+    r"following scalar types: ([\w, ]+); but got torch\.(?:cuda\.)?(\w+)Tensor"
 )
 def _argument_type(f: Failure, m: re.Match[str]) -> Reason:
     allowed = " or ".join(_spelled(s) for s in m[2].split(","))
@@ -253,7 +256,7 @@ def _bytes(count: str, unit: str) -> int:
 def _cuda(_f: Failure, m: re.Match[str]) -> Reason:
     hint = "CUDA reports late: CUDA_LAUNCH_BLOCKING=1 in the environment shows the line that really failed"
     if "device-side assert" in m[1]:
-        hint = "usually an index or a class target out of range; run on the CPU, or with CUDA_LAUNCH_BLOCKING=1, to see which"
+        hint = "usually an index or class target out of range; the CPU, or CUDA_LAUNCH_BLOCKING=1, shows which"
     return Reason(CUDAError, m[1].strip(), None, None, hint)
 
 
@@ -278,7 +281,8 @@ def _second_backward(_f: Failure, _m: re.Match[str]) -> Reason:
 
 
 @message(
-    r"modified by an inplace operation: \[torch\.(?:cuda\.)?(\w+)Tensor (\[[\d, ]*\])\](?:, which is output \d+ of (\w+))?"
+    r"modified by an inplace operation: \[torch\.(?:cuda\.)?(\w+)Tensor "
+    r"(\[[\d, ]*\])\](?:, which is output \d+ of (\w+))?"
 )
 def _inplace(_f: Failure, m: re.Match[str]) -> Reason:
     source = f", the output of {m[3]}," if m[3] else ""

@@ -50,8 +50,9 @@ def by_message(failure: Failure) -> Reason | None:
     return None
 
 
-# Who is asked for the meaning of a failure, in this order; the first answer counts. The rules that the static check uses
-# (`simpletorch.rules`) belong in front: a source takes a `Failure` (operation, operands by role), answers a `Reason`.
+# Who is asked for the meaning of a failure, in this order; the first answer counts. The rules that the static check
+# uses (`simpletorch.rules`) belong in front: a source takes a `Failure` (operation, operands by role) and answers a
+# `Reason`.
 SOURCES: Final[list[Callable[[Failure], Reason | None]]] = [by_message]
 
 

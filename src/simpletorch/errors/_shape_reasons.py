@@ -183,7 +183,8 @@ def _dot(f: Failure, m: re.Match[str]) -> Reason:
 
 
 @message(
-    r"Sizes of tensors must match except in dimension (\d+)\. Expected size (\d+) but got size (\d+) for tensor number (\d+)"
+    r"Sizes of tensors must match except in dimension (\d+)\. "
+    r"Expected size (\d+) but got size (\d+) for tensor number (\d+)"
 )
 def _cat(f: Failure, m: re.Match[str]) -> Reason:
     along, expected, got, number = map(int, m.groups())
@@ -286,7 +287,8 @@ def _is_assignment(f: Failure) -> bool:
 
 
 @message(
-    r"Given (groups=\d+|transposed=\d+), weight of size (\[[\d, ]*\]), expected input(\[[\d, ]*\]) to have (\d+) channels, but got (\d+) channels"
+    r"Given (groups=\d+|transposed=\d+), weight of size (\[[\d, ]*\]), "
+    r"expected input(\[[\d, ]*\]) to have (\d+) channels, but got (\d+) channels"
 )
 def _conv_channels(f: Failure, m: re.Match[str]) -> Reason:
     weight, shape, expected, got = _sizes(m[2]), _sizes(m[3]), int(m[4]), int(m[5])
@@ -382,7 +384,8 @@ def _one_value(f: Failure, m: re.Match[str]) -> Reason:
 
 
 @message(
-    r"Given normalized_shape=(\[[\d, ]*\]), expected input with shape \[\*, [\d, ]*\], but got input of size\s*(\[[\d, ]*\])"
+    r"Given normalized_shape=(\[[\d, ]*\]), expected input with "
+    r"shape \[\*, [\d, ]*\], but got input of size\s*(\[[\d, ]*\])"
 )
 def _layer_norm(f: Failure, m: re.Match[str]) -> Reason:
     expected, shape = _sizes(m[1]), _sizes(m[2])
@@ -399,7 +402,8 @@ def _layer_norm(f: Failure, m: re.Match[str]) -> Reason:
 
 
 @message(
-    r"Expected number of channels in input to be divisible by num_groups, but got input of shape (\[[\d, ]*\]) and num_groups=(\d+)"
+    r"Expected number of channels in input to be divisible by "
+    r"num_groups, but got input of shape (\[[\d, ]*\]) and num_groups=(\d+)"
 )
 def _group_norm(f: Failure, m: re.Match[str]) -> Reason:
     shape = _sizes(m[1])
@@ -473,7 +477,8 @@ def _multi_target(f: Failure, _m: re.Match[str]) -> Reason:
 
 
 @message(
-    r"einsum\(\): subscript (\w) has size (\d+) for operand (\d+) which does not broadcast with previously seen size (\d+)"
+    r"einsum\(\): subscript (\w) has size (\d+) for operand (\d+) "
+    r"which does not broadcast with previously seen size (\d+)"
 )
 def _einsum(f: Failure, m: re.Match[str]) -> Reason:
     number = int(m[3])
@@ -504,7 +509,8 @@ def _unflatten(f: Failure, m: re.Match[str]) -> Reason:
 
 
 @message(
-    r"split_with_sizes expects split_sizes to sum exactly to (\d+) \(input tensor's size at dimension (-?\d+)\), but got split_sizes=(\[[\d, ]*\])"
+    r"split_with_sizes expects split_sizes to sum exactly to (\d+) \(input "
+    r"tensor's size at dimension (-?\d+)\), but got split_sizes=(\[[\d, ]*\])"
 )
 def _split(f: Failure, m: re.Match[str]) -> Reason:
     x = f.tensor(0, "input")

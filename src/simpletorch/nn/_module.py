@@ -27,8 +27,9 @@ class Module(nn.Module):
             def forward(self, x: Tensor[Float32, B, 784]) -> Tensor[Float32, B, 10]:
                 return self.fc2(F.relu(self.fc1(x)))
 
-    - ``forward``'s annotations are enforced, once for each signature (see `simpletorch.checked` and `simpletorch.config`).
-    - What torch raises inside surfaces as a `simpletorch.errors.TorchError` that names the submodule (``model.encoder.2.fc``).
+    - ``forward``'s annotations are enforced, once for each signature (`simpletorch.checked`, `simpletorch.config`).
+    - What torch raises inside surfaces as a `simpletorch.errors.TorchError` that names the submodule
+      (``model.encoder.2.fc``).
 
     ``Module[In, Out]`` in an annotation says what the call takes and gives; only a type checker reads it.
 
@@ -40,7 +41,7 @@ class Module(nn.Module):
         forward = cls.__dict__.get("forward")
         if isinstance(forward, FunctionType):
             names = {**local_names(forward, sys._getframe(1)), cls.__name__: cls}
-            cls.forward = bordered(forward, names, check=config.check != "off")  # type: ignore[method-assign]
+            cls.forward = bordered(forward, names, check=config.check != "off")
 
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         return GenericAlias(cls, item)

@@ -1,0 +1,40 @@
+"""Whether a value passes a type hint: beartype and jaxtyping's verdict, with every item of a container looked at.
+
+beartype samples one item of a list, which is right for a check that comes again with every call. A verdict that is kept
+must be about all of them.
+"""
+
+from __future__ import annotations
+
+import types
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Collection, Mapping, MutableMapping, MutableSequence, MutableSet, Sequence, Set
+from typing import Any, Final, Union, get_args, get_origin
+
+from beartype.door import is_bearable
+
+__all__ = ["passes"]
+
+_CONTAINERS: Final = frozenset(
+    (
+        *(list, tuple, dict, set, frozenset, deque, OrderedDict, defaultdict),
+        *(Collection, Sequence, MutableSequence, Set, MutableSet, Mapping, MutableMapping),
+    )
+)
+
+
+def passes(value: Any, hint: Any) -> bool:
+    """Whether ``value`` is of the type ``hint``; sizes bind in the scope of jaxtyping that is open."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return any(passes(value, member) for member in args)
+    if origin not in _CONTAINERS:
+        return bool(is_bearable(value, hint))
+    if not isinstance(value, origin):
+        return False
+    if issubclass(origin, Mapping):
+        return all(passes(k, args[0]) and passes(v, args[1]) for k, v in value.items())
+    if origin is tuple and not (len(args) == 2 and args[1] is Ellipsis):
+        args = () if args == ((),) else args
+        return len(value) == len(args) and all(map(passes, value, args))
+    return all(passes(item, args[0]) for item in value)
