@@ -100,7 +100,9 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
     def _batches(self, columns: Columns) -> Iterator[tuple[torch.Tensor, ...]]:
         """Yield what torch's iterator would, without touching single samples."""
         batches = self.batch_sampler
-        if type(batches) is not BatchSampler or type(batches.sampler) not in (RandomSampler, SequentialSampler):
+        if type(batches) is not BatchSampler or not (
+            type(batches.sampler) is SequentialSampler or _is_permutation(batches.sampler)
+        ):
             for indices in cast("Iterable[Sequence[int]]", batches):
                 positions = torch.tensor(indices, dtype=torch.int64, device=columns.device)
                 yield columns.rows(positions + (positions < 0) * len(columns))  # -1 is the last sample, as in torch's
@@ -115,17 +117,24 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
         order = _order(sampler).to(columns.device)
         for start in range(0, stop, size):
             yield columns.rows(order.narrow(0, start, min(size, stop - start)))
+        if sampler.generator is not None:
+            # torch's sampler draws one more order before it stops: without it the next epoch would differ from torch's.
+            torch.randperm(len(sampler.data_source), generator=sampler.generator)
 
 
 def _order(sampler: RandomSampler) -> torch.Tensor:
     """The indices that iterating ``sampler`` would give, drawn from the same generator, as one tensor."""
-    length = len(sampler.data_source)
-    if sampler.replacement or sampler.num_samples != length:
-        return torch.tensor(list(sampler), dtype=torch.int64)
     generator = sampler.generator
     if generator is None:
         generator = torch.Generator().manual_seed(int(torch.empty((), dtype=torch.int64).random_().item()))
-    return torch.randperm(length, generator=generator)
+    return torch.randperm(len(sampler.data_source), generator=generator)
+
+
+def _is_permutation(sampler: object) -> bool:
+    """Whether ``sampler`` is what ``shuffle=True`` makes."""
+    return (
+        type(sampler) is RandomSampler and not sampler.replacement and sampler.num_samples == len(sampler.data_source)
+    )
 
 
 def _why_not(dataset: object, batch_size: int | None, num_workers: int, sized: bool) -> str:

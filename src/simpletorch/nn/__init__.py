@@ -212,7 +212,8 @@ if not TYPE_CHECKING:  # a checker must not think that every name exists
         if name.startswith("_") or not hasattr(torch.nn, name):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(torch.nn, name)
-        if isinstance(value, type) and issubclass(value, torch.nn.Module):
+        # A deprecated class would warn about the face as if a user had subclassed it.
+        if isinstance(value, type) and issubclass(value, torch.nn.Module) and not hasattr(value, "__deprecated__"):
             value = Face.of(value, __name__)
         return globals().setdefault(name, value)
 

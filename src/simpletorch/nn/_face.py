@@ -9,6 +9,7 @@ see a difference.
 
 from __future__ import annotations
 
+import inspect
 import types
 from abc import ABCMeta
 from typing import Annotated, Any
@@ -41,6 +42,11 @@ class Face(ABCMeta):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Build torch's own object."""
         return cls.torch_class(*args, **kwargs)
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """What help() and editors show; `__call__` would hide torch's."""
+        return inspect.signature(cls.torch_class)
 
     def __getitem__(cls, parameters: Any) -> Any:
         """For annotations: ``nn.Linear[784, 128]`` is torch's class with sizes that only the checker reads."""
