@@ -213,8 +213,14 @@ def feature_alpha_dropout(
     return _dropped(input, p, training, least=2)
 
 
-@rule("torch.nn.functional.dropout2d", "torch.nn.functional.dropout3d")
-def feature_dropout(input: TensorType, p: Value = 0.5, training: Value = True, inplace: Value = False) -> TensorType:
+@rule("torch.nn.functional.dropout3d")
+def dropout3d(input: TensorType, p: Value = 0.5, training: Value = True, inplace: Value = False) -> TensorType:
+    """``(b, c, *s) -> (b, c, *s)``, or without b"""
+    return _dropped(input, p, training, least=1)
+
+
+@rule("torch.nn.functional.dropout2d")
+def dropout2d(input: TensorType, p: Value = 0.5, training: Value = True, inplace: Value = False) -> TensorType:
     """``(b, c, *s) -> (b, c, *s)``"""
     return _dropped(input, p, training, least=2)
 

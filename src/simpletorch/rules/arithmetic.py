@@ -7,12 +7,13 @@ from typing import Final, Literal
 
 from simpletorch.rules.arguments import float_dtype, result_dtype, same_dtype
 from simpletorch.rules.dtype import BOOL, COMPLEX128, FLOAT64, DType
-from simpletorch.rules.mismatch import Mismatch
+from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.pointwise import (
     ALL_BUT_FLOAT,
     ALL_BUT_INT,
     COMPLEX_ONLY,
     INTEGRAL,
+    as_number,
     check_dtypes,
     common_shape,
     functions_and_methods,
@@ -21,7 +22,7 @@ from simpletorch.rules.pointwise import (
     updated,
 )
 from simpletorch.rules.registry import rule
-from simpletorch.rules.values import TensorType, Value
+from simpletorch.rules.values import Scalar, TensorType, Value
 
 BinaryDType = Callable[[Value, Value], "DType | None"]
 Binary = Callable[[Value, Value], TensorType]
@@ -102,9 +103,9 @@ def register(
     if reflected:
 
         @rule(*reflected)
-        def backward(input: Value, other: Value, **options: Value) -> TensorType:
+        def backward(other: Value, input: Value, **options: Value) -> TensorType:
             """``(*b), (*a) -> (*broadcast(a, b))``, the operands exchanged"""
-            return compute(other, input)
+            return compute(input, other)
 
     if in_place:
 
@@ -133,7 +134,6 @@ def _register_table() -> None:
         (binary(result_dtype, ALL_BUT_INT, numbers="none"), "gcd lcm", ""),
         (binary(float_dtype, ALL_BUT_FLOAT, numbers="none"), "igamma igammac", ""),
         (binary(float_dtype, numbers="none"), "ldexp", ""),
-        (binary(_double), "float_power", ""),
         (subtract, "sub subtract", "sub"),
         (power, "pow", "pow"),
     ):
@@ -152,6 +152,7 @@ def _register_table() -> None:
         (binary(result_dtype, ALL_BUT_FLOAT, numbers="none"), "logaddexp2"),
     ):
         register(compute, functions_and_methods(names))
+    register(binary(_double), functions_and_methods("float_power"))
     register(binary(float_dtype, COMPLEX_ONLY), _special(_POLYNOMIALS))
     register(binary(float_dtype, ALL_BUT_FLOAT, numbers="none"), _special("gammainc gammaincc"))
     register(_reflected_subtract, ("torch.rsub",))
@@ -230,16 +231,32 @@ def div(input: Value, other: Value, *, rounding_mode: Value = None) -> TensorTyp
 
 
 @rule("Tensor.__rtruediv__", "Tensor.__rdiv__")
-def rdiv(input: TensorType, other: Value) -> TensorType:
+def rdiv(other: TensorType, input: Value) -> TensorType:
     """``(*b), (*a) -> (*broadcast(a, b))``, the operands exchanged"""
-    reciprocal = input.with_dtype(float_dtype(input))  # torch computes 1 / input first
-    return _divide(other, reciprocal, None)
+    reciprocal = other.with_dtype(float_dtype(other))  # torch computes 1 / other first
+    return _divide(input, reciprocal, None)
 
 
 @rule(*functions_and_methods("div divide true_divide", in_place=True), "Tensor.__itruediv__", "Tensor.__idiv__")
 def div_(input: TensorType, other: Value, *, rounding_mode: Value = None) -> TensorType:
     """``(*a), (*b) -> (*a)``, in place: b must broadcast to a"""
     return updated(input, _divide(input, other, rounding_mode))
+
+
+@rule("Tensor.float_power_")
+def float_power_(input: TensorType, exponent: Value) -> TensorType:
+    """``(*a), (*b) -> (*a)``, in place: b must broadcast to a, which must be Float64 or Complex128"""
+    result = binary(_double)(input, exponent)
+    found, wanted = input.dtype, result.dtype
+    if found is not None and found.is_concrete and wanted is not None and found != wanted:
+        raise Mismatch(
+            f"input is {found}, but the result is {wanted}",
+            kind="dtype",
+            hint="input.double()",
+            expected=wanted,
+            got=found,
+        )
+    return updated(input, result)
 
 
 @rule("torch.heaviside", "Tensor.heaviside")
@@ -261,8 +278,26 @@ def _clamped(input: Value, **bounds: Value) -> TensorType:
     if not isinstance(input, TensorType):
         raise Mismatch("input is a Python number, but it must be a tensor", kind="dtype")
     given = {name: operand(v) for name, v in bounds.items() if v is not None}
+    if len({isinstance(v, TensorType) for v in given.values()}) == 2:
+        return _clamped_by_numbers(input, given)
     check_dtypes(COMPLEX_ONLY, input=input, **given)
     return TensorType(common_shape(input=input, **given), result_dtype(input, *given.values()))
+
+
+def _clamped_by_numbers(input: TensorType, bounds: dict[str, Value]) -> TensorType:
+    """With one bound a number, torch takes the other for a number as well, which a 0-dim tensor is."""
+    numbers: list[Value] = []
+    for name, bound in bounds.items():
+        if isinstance(bound, TensorType) and bound.shape.min_rank > 0:
+            raise Mismatch(
+                f"{name} is a tensor {bound.shape}, but the other bound is a Python number; both must be of one kind",
+                got=bound.shape,
+            )
+        numbers.append(as_number(bound) if isinstance(bound, TensorType) else bound)
+    check_dtypes(COMPLEX_ONLY, input=input)
+    if Scalar("complex") in numbers:
+        raise CannotTell  # torch asks for the number's value
+    return TensorType(input.shape, result_dtype(input, *numbers))
 
 
 @rule(*functions_and_methods("clamp clip"))

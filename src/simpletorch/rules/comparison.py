@@ -94,5 +94,6 @@ def equal(input: TensorType, other: TensorType) -> Scalar:
 def isin(elements: Value, test_elements: Value, *, assume_unique: Value = False, invert: Value = False) -> TensorType:
     """``(*a), (*b) -> (*a)``"""
     a, b = operand(elements), operand(test_elements)
-    check_dtypes(("bool", "complex"), elements=a, test_elements=b)
+    check_dtypes(("bool", "complex"), elements=a)
+    check_dtypes(("bool", "complex"), test_elements=b)
     return TensorType(a.shape if isinstance(a, TensorType) else Shape(()), BOOL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from simpletorch.rules.arguments import axis, result_dtype
 from simpletorch.rules.dtype import DType, promote
 from simpletorch.rules.mismatch import CannotTell, Mismatch
-from simpletorch.rules.pointwise import check_dtypes
+from simpletorch.rules.pointwise import as_number, check_dtypes
 from simpletorch.rules.registry import rule
 from simpletorch.rules.values import ANYTHING, Scalar, TensorType, Value
 from simpletorch.shapes import UNKNOWN, Dim, Shape, equal
@@ -153,13 +153,7 @@ def _need_one_element(input: TensorType, hint: str) -> None:
 def item(input: TensorType) -> Value:
     """``() -> bool, int, float or complex``; any shape of one element"""
     _need_one_element(input, "tolist() gives all elements")
-    match input.dtype and input.dtype.category:
-        case "int":
-            return UNKNOWN
-        case "bool" | "float" | "complex" as name:
-            return Scalar(name)
-        case _:
-            return ANYTHING
+    return as_number(input)
 
 
 @rule("Tensor.tolist")

@@ -18,6 +18,7 @@ __all__ = [
     "COMPLEX_ONLY",
     "INEXACT",
     "INTEGRAL",
+    "as_number",
     "check_dtypes",
     "common_shape",
     "dtype_argument",
@@ -66,6 +67,17 @@ def number_dtype(value: Value) -> DType | None:
             return COMPLEX64
         case _:
             return None
+
+
+def as_number(tensor: TensorType) -> Value:
+    """The Python number that a tensor of one element becomes."""
+    match tensor.dtype and tensor.dtype.category:
+        case "int":
+            return UNKNOWN
+        case "bool" | "float" | "complex" as name:
+            return Scalar(name)
+        case _:
+            return ANYTHING
 
 
 def operand(value: Value) -> TensorType | Value:

@@ -49,7 +49,11 @@ def lerp(input: TensorType, end: TensorType, weight: Value) -> TensorType:
     if isinstance(w, TensorType) and w.shape.min_rank:
         operands.append(("weight", w))  # a 0-dim weight may have any dtype
     dtype = same_dtype(*operands)
-    check_dtypes(INTEGRAL, input=input, end=end)
+    if isinstance(w, TensorType) and len(operands) == 2:
+        check_dtypes(INTEGRAL, input=input, end=end, weight=w)
+        dtype = result_dtype(input.with_dtype(dtype), end.with_dtype(dtype), w)
+    else:
+        check_dtypes(INTEGRAL, input=input, end=end)
     return TensorType(common_shape(input=input, end=end, weight=w), dtype)
 
 
