@@ -246,4 +246,6 @@ def check_ranks(input: TensorType, ranks: tuple[int, int]) -> None:
 @rule("torch.native_dropout")
 def native_dropout(input: TensorType, p: Value, train: Value) -> tuple[TensorType, TensorType]:
     """``(*b) -> (*b), mask (*b)``"""
+    if train is True:
+        check_dtypes(INTEGRAL, input=input)
     return _dropped(input, p, train), TensorType(input.shape, BOOL)
