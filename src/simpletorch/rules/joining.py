@@ -12,7 +12,7 @@ from simpletorch.rules.reshaping import padded
 from simpletorch.rules.values import TensorType, Value
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Unknown, at_least, equal
 
-__all__ = ["cat", "stack"]
+__all__ = ["cat", "joined", "stack"]
 
 
 def _list(tensors: Value) -> tuple[TensorType, ...]:
@@ -132,7 +132,8 @@ def _cat_shape(shapes: Sequence[Shape], dim: Value) -> Shape:
     return Shape(tuple(out))
 
 
-def _joined(tensors: Sequence[TensorType], dim: Value) -> TensorType:
+def joined(tensors: Sequence[TensorType], dim: Value) -> TensorType:
+    """The tensors, of which there is at least one, joined at ``dim``."""
     try:
         return _tensor(_cat_shape([t.shape for t in tensors], dim), tensors)
     except CannotTell:
@@ -142,7 +143,7 @@ def _joined(tensors: Sequence[TensorType], dim: Value) -> TensorType:
 @rule("torch.cat", "torch.concat", "torch.concatenate")
 def cat(tensors: Value, dim: Value = 0) -> TensorType:
     """``(*a, n, *b), (*a, m, *b), … -> (*a, n + m + …, *b)``"""
-    return _joined(_list(tensors), dim)
+    return joined(_list(tensors), dim)
 
 
 @rule("torch.stack")
@@ -169,27 +170,27 @@ def hstack(tensors: Value) -> TensorType:
     """``(n,), (m,) -> (n + m,)``, ``(a, n, *s), (a, m, *s) -> (a, n + m, *s)``"""
     given = _padded(tensors, 1)
     if given[0].shape.min_rank > 1:
-        return _joined(given, 1)
-    return _joined(given, 0 if given[0].shape.rank == 1 else UNKNOWN)
+        return joined(given, 1)
+    return joined(given, 0 if given[0].shape.rank == 1 else UNKNOWN)
 
 
 @rule("torch.vstack", "torch.row_stack")
 def vstack(tensors: Value) -> TensorType:
     """``(n,), (n,) -> (2, n)``, ``(a, *s), (b, *s) -> (a + b, *s)``"""
-    return _joined(_padded(tensors, 2), 0)
+    return joined(_padded(tensors, 2), 0)
 
 
 @rule("torch.dstack")
 def dstack(tensors: Value) -> TensorType:
     """``(n, m), (n, m) -> (n, m, 2)``, ``(n, m, a, *s), (n, m, b, *s) -> (n, m, a + b, *s)``"""
-    return _joined(_padded(tensors, 3), 2)
+    return joined(_padded(tensors, 3), 2)
 
 
 @rule("torch.column_stack")
 def column_stack(tensors: Value) -> TensorType:
     """``(n,), (n, m) -> (n, 1 + m)``"""
     given = tuple(_column(t) for t in _list(tensors))
-    return _joined(given, 1)
+    return joined(given, 1)
 
 
 def _column(t: TensorType) -> TensorType:

@@ -1,0 +1,35 @@
+"""Layers that only move elements: Flatten, Unflatten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.reshaping import flatten, unflatten
+from simpletorch.rules.values import TensorType, Value
+
+__all__ = ["Flatten", "Unflatten"]
+
+
+@module("torch.nn.Flatten")
+@dataclass(frozen=True)
+class Flatten(ModuleRule):
+    """``(*a, *m, *b) -> (*a, n, *b)`` with n the product of the dims from start_dim to end_dim"""
+
+    start_dim: Value = 1
+    end_dim: Value = -1
+
+    def forward(self, input: TensorType) -> TensorType:
+        return flatten(input, self.start_dim, self.end_dim)
+
+
+@module("torch.nn.Unflatten")
+@dataclass(frozen=True)
+class Unflatten(ModuleRule):
+    """``(*a, n, *b) -> (*a, *unflattened_size, *b)`` with the product of unflattened_size n"""
+
+    dim: Value
+    unflattened_size: Value
+
+    def forward(self, input: TensorType) -> TensorType:
+        return unflatten(input, self.dim, self.unflattened_size)
