@@ -116,8 +116,7 @@ def new_tensor(
 ) -> TensorType:
     """``(*a), nested numbers -> their shape``, with the dtype and device of the tensor"""
     found = from_data(data)
-    default = found.dtype if isinstance(data, TensorType) else input.dtype
-    return made(found.shape, dtype_argument(dtype, default), device_argument(device, input.device), requires_grad)
+    return made(found.shape, dtype_argument(dtype, input.dtype), device_argument(device, input.device), requires_grad)
 
 
 @rule("torch.from_numpy", "torch.from_dlpack", "torch.utils.dlpack.from_dlpack", moves=True)

@@ -69,7 +69,7 @@ def _range_dtype(values: tuple[Value, ...]) -> DType | None:
 
 def _truncated(bound: Value) -> Value:
     """A bound as an int: torch casts it before it counts."""
-    if isinstance(bound, float) and math.isfinite(bound) and (bound == 0 or abs(bound) >= 1):
+    if isinstance(bound, float) and math.isfinite(bound):
         return int(bound)
     return bound if is_dim(bound) or isinstance(bound, bool) else ANYTHING
 
@@ -89,7 +89,8 @@ def arange(
     bounds = _bounds(args, start, end, step)
     found = dtype_argument(dtype, _range_dtype(bounds))
     if found is not None and found.category == "int":
-        bounds = (_truncated(bounds[0]), _truncated(bounds[1]), _truncated(bounds[2]))
+        small_step = isinstance(bounds[2], float) and abs(bounds[2]) < 1
+        bounds = (_truncated(bounds[0]), _truncated(bounds[1]), ANYTHING if small_step else _truncated(bounds[2]))
     size = _length(*bounds)
     return made(Shape.of(size), found, device_argument(device), requires_grad)
 
