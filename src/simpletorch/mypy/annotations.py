@@ -78,6 +78,13 @@ class Annotations:
             dims = [types.any_rest()]
         return Instance(info, [dtype, *dims], unbound.line, unbound.column)
 
+    def legacy(self, context: AnalyzeTypeContext) -> Type:
+        """``torch.FloatTensor`` and its like."""
+        types, unbound = self._types(), context.type
+        if types.tensor is None:
+            return any_type()
+        return Instance(types.tensor, [any_type(), types.any_rest()], unbound.line, unbound.column)
+
     def dim(self, context: AnalyzeTypeContext) -> Type:
         """``Dim[N]``, ``Dim[3]``, ``Dim["2*N"]``."""
         types = self._types()
@@ -243,9 +250,7 @@ class _Subscript:
         out: list[Type] = []
         try:
             for axis in parse_axes(text):
-                if axis.kind == "any_rest" or (axis.kind == "rest" and axis.broadcastable):
-                    out.append(self.types.any_rest())
-                elif axis.kind == "rest" and self._in_class_body():
+                if axis.kind == "any_rest" or (axis.kind == "rest" and axis.broadcastable) or (axis.kind == "rest" and self._in_class_body()):
                     out.append(self.types.any_rest())
                 elif axis.kind == "rest":
                     out.append(UnpackType(self.types.named_rest(axis.expression, self._namespace())))

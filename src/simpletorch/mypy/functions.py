@@ -13,6 +13,7 @@ from mypy.expandtype import expand_type
 from mypy.nodes import Context, Expression
 from mypy.subtypes import is_subtype
 from mypy.types import (
+    AnyType,
     CallableType,
     Instance,
     ProperType,
@@ -21,6 +22,7 @@ from mypy.types import (
     TypeVarLikeType,
     TypeVarTupleType,
     TypeVarType,
+    UnpackType,
     get_proper_type,
 )
 
@@ -34,17 +36,15 @@ from simpletorch.rules import Report
 from simpletorch.rules.values import TensorType
 from simpletorch.shapes import UNKNOWN, Bindings, Clash, Dim, Expr, Rest, Unknown, unify, variables
 
-__all__ = ["call_function"]
+__all__ = ["call_function", "has_sizes"]
 
 
 @dataclass
 class _Contents:
-    """What matters in a signature: names of jaxtyping strings, `Dim`, tensors, expressions."""
+    """What matters in a signature: names of jaxtyping strings, and whether there are expressions over sizes."""
 
     named: dict[TypeVarId, TypeVarLikeType] = field(default_factory=dict)
-    has_dim: bool = False
     has_expression: bool = False
-    has_tensor: bool = False
 
     def add(self, typ: Type) -> _Contents:
         for part in walk(typ):
@@ -52,18 +52,32 @@ class _Contents:
                 if is_named(part):
                     self.named[part.id] = part
             elif isinstance(part, Instance):
-                fullname = part.type.fullname
-                self.has_dim = self.has_dim or fullname == DIM
-                self.has_expression = self.has_expression or fullname.startswith(PHANTOM)
-                self.has_tensor = self.has_tensor or (bool(part.args) and is_tensor(part))
+                self.has_expression = self.has_expression or part.type.fullname.startswith(PHANTOM)
         return self
+
+
+def has_sizes(signature: CallableType) -> bool:
+    """Whether an annotation of the signature says something of a tensor's dtype or shape, or of a size."""
+    return any(
+        isinstance(part, Instance)
+        and (part.type.fullname == DIM or (is_tensor(part) and any(_says_something(a) for a in part.args)))
+        for part in walk(signature)
+    )
+
+
+def _says_something(argument: Type) -> bool:
+    argument = get_proper_type(argument)
+    if isinstance(argument, UnpackType):
+        inner = get_proper_type(argument.type)
+        return not (isinstance(inner, Instance) and isinstance(get_proper_type(inner.args[0]), AnyType))
+    return not isinstance(argument, AnyType)
 
 
 def call_function(signature: CallableType, context: SignatureContext, types: TypeTable, name: str) -> CallableType:
     """The signature for this one call: sizes bound, clashes reported, expressions folded."""
-    seen = _Contents().add(signature)
-    if not (seen.has_tensor or seen.has_dim):
+    if not has_sizes(signature):
         return signature
+    seen = _Contents().add(signature)
     known = {v.id for v in signature.variables}
     added = [v for v in seen.named.values() if v.id not in known]
     signature = _freshen(signature.copy_modified(variables=[*signature.variables, *added]))

@@ -14,10 +14,10 @@ from mypy.typeops import bind_self
 from mypy.types import CallableType, FunctionLike, Instance, Type, get_proper_type
 
 from simpletorch.mypy.calls import CallReader, Starred, read_arguments
-from simpletorch.mypy.functions import call_function
-from simpletorch.mypy.lift import Lifter, scopes_around
+from simpletorch.mypy.functions import call_function, has_sizes
+from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
-from simpletorch.mypy.names import MODULE, SEQUENTIAL, public_class
+from simpletorch.mypy.names import MODULE, OUR_MODULE, PARAMETER, SEQUENTIAL, TENSOR, public_class
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import ANYTHING, MODULES, ModuleRule, Report, Value, infer_module, new_module
@@ -103,7 +103,18 @@ def call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
     forward = _forward_type(receiver)
     if not isinstance(forward, CallableType):
         return context.default_signature if forward is None else forward
+    if not (has_sizes(forward) or receiver.type.has_base(OUR_MODULE)):
+        return _loose(forward, context)
     return call_function(forward, context, types, f"{receiver.type.name}.forward")
+
+
+def _loose(forward: CallableType, context: MethodSigContext) -> CallableType:
+    """A torch module whose ``forward`` states no size: the call stays as unchecked as torch made it, but a tensor is a tensor.
+
+    torch types ``Module.__call__`` as ``Callable[..., Any]``, and much code out there lives on it.
+    """
+    result = forward.ret_type if is_tensor(forward.ret_type) else context.default_signature.ret_type
+    return context.default_signature.copy_modified(ret_type=result)
 
 
 def _forward_node(info: TypeInfo) -> tuple[TypeInfo, Any] | None:
@@ -206,6 +217,9 @@ def attribute(name: str, context: AttributeContext, types: TypeTable) -> Type:
     """``Linear(4, 6).weight`` is a ``Parameter[…, 6, 4]``."""
     receiver = get_proper_type(context.type)
     if context.is_lvalue or not isinstance(receiver, Instance):
+        return context.default_attr_type
+    declared = get_proper_type(context.default_attr_type)
+    if not isinstance(declared, Instance) or declared.type.fullname not in (TENSOR, PARAMETER):
         return context.default_attr_type
     lifter = Lifter(types, scopes_around(context.api))
     rule = module_value(receiver, lifter)

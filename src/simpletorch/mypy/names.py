@@ -8,6 +8,7 @@ TENSOR: Final = "torch._tensor.Tensor"
 TENSOR_BASE: Final = "torch._C.TensorBase"
 PARAMETER: Final = "torch.nn.parameter.Parameter"
 MODULE: Final = "torch.nn.modules.module.Module"
+OUR_MODULE: Final = "simpletorch.nn._module.Module"
 SEQUENTIAL: Final = "torch.nn.modules.container.Sequential"
 ADD_DOCSTR: Final = "torch._C._add_docstr"
 SIZE: Final = "torch.Size"
@@ -21,6 +22,12 @@ DEVICE_TENSORS: Final = {
 }
 DEVICE_CLASSES: Final = {device: fullname for fullname, device in DEVICE_TENSORS.items()}
 OUR_TENSORS: Final = frozenset({OUR_TENSOR, OUR_PARAMETER, *DEVICE_TENSORS})
+
+# Programs annotate with these and pass tensors of any floating dtype on any device; to us they are plain tensors.
+LEGACY_TENSORS: Final = frozenset(
+    f"torch._C.{kind}Tensor"
+    for kind in ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
+)
 
 DTYPES_MODULE: Final = "simpletorch.dtypes"
 DIM: Final = "simpletorch.dims.Dim"

@@ -29,6 +29,7 @@ from simpletorch.mypy.guard import guarded
 from simpletorch.mypy.names import (
     ADD_DOCSTR,
     DIM,
+    LEGACY_TENSORS,
     OUR_TENSORS,
     PARAMETER,
     SEQUENTIAL,
@@ -82,6 +83,8 @@ class SimpletorchPlugin(Plugin):
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
         """Both styles of annotation."""
+        if fullname in LEGACY_TENSORS:
+            return self.annotations.legacy
         ours = fullname in OUR_TENSORS or fullname in (DIM, *_ANNOTATED)
         if not ours or not self.annotations.takes():
             return None

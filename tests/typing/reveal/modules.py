@@ -65,7 +65,8 @@ class Wrapper(nn.Module):
         self.inner = inner
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.inner(x)
+        out: torch.Tensor = self.inner(x)
+        return out
 
 
 reveal_type(Wrapper(linear)(x))  # R: Tensor
