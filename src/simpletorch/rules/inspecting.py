@@ -139,10 +139,10 @@ def is_same_size(input: TensorType, other: TensorType) -> Scalar:
 
 
 # -- Python numbers ---------------------------------------------------------------------------------------------------
-def _need_one_element(input: TensorType, hint: str) -> None:
+def _need_one_element(input: TensorType, hint: str, what: str = "a Python number") -> None:
     if equal(input.shape.numel(), 1) is False:
         raise Mismatch(
-            f"input is {input.shape}, but only a tensor of one element is a Python number",
+            f"input is {input.shape}, but only a tensor of one element is {what}",
             hint=hint,
             expected=1,
             got=input.shape.numel(),
@@ -167,7 +167,7 @@ def tolist(input: TensorType) -> Value:
 @rule("Tensor.__bool__", "Tensor.is_nonzero", "torch.is_nonzero")
 def truth(input: TensorType) -> Scalar:
     """``() -> bool``; any shape of one element"""
-    _need_one_element(input, "use .any() or .all()")
+    _need_one_element(input, "use .any() or .all()", "true or false")
     return Scalar("bool")
 
 
