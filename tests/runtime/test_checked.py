@@ -1,4 +1,5 @@
 """`checked` and `Module.forward`: annotations are enforced when the program runs."""
+# ruff: noqa: UP037, UP045 - a dim string is no quoted annotation, and Optional has to work as well
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import enum
 import pickle
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Optional, Protocol, Union, runtime_checkable
+from typing import Any, Literal, NamedTuple, Optional, Protocol, runtime_checkable
 
 import jaxtyping
 import pytest
@@ -71,7 +72,7 @@ def test_a_wrong_dtype_is_a_dtype_mismatch():
 
 
 def test_no_tensor_is_a_type_mismatch():
-    with pytest.raises(TypeMismatch, match=r"x should be a Tensor, Float32\[M, K\], but is a list"):
+    with pytest.raises(TypeMismatch, match=r"x should be a Tensor, Float32\[M, K\], but is of type list"):
         product([[1.0]], torch.zeros(3, 5))
 
 
@@ -176,7 +177,9 @@ def test_a_dim_binds_with_the_tensors():
 
 def test_optional_tensors():
     @checked
-    def f(x: Tensor[Float32, N], mask: Tensor[Float32, N] | None = None, y: Optional[Tensor[Float32, N]] = None) -> None: ...  # noqa: UP045
+    def f(
+        x: Tensor[Float32, N], mask: Tensor[Float32, N] | None = None, y: Optional[Tensor[Float32, N]] = None
+    ) -> None: ...
 
     f(torch.zeros(3))
     f(torch.zeros(3), None, torch.zeros(3))
@@ -233,7 +236,11 @@ def test_containers_are_keyed_by_their_leaves():
     good = torch.zeros(3)
     f([good, good], (good, 1), {"a": good})
     f([], (good, 1), {})
-    for bad in (([good, torch.zeros(4)], (good, 1), {}), ([good], (good, "1"), {}), ([good], (good, 1), {"a": torch.zeros(4)})):
+    for bad in (
+        ([good, torch.zeros(4)], (good, 1), {}),
+        ([good], (good, "1"), {}),
+        ([good], (good, 1), {"a": torch.zeros(4)}),
+    ):
         for _ in range(2):
             with pytest.raises(TorchError):
                 f(*bad)
@@ -267,7 +274,7 @@ def test_named_tuples_and_tuple_results():
 
 def test_unions_of_shapes():
     @checked
-    def f(x: Union[Tensor[Float32, 3], Tensor[Int64, 5], int]) -> None: ...  # noqa: UP007
+    def f(x: Tensor[Float32, 3] | Tensor[Int64, 5] | int) -> None: ...
 
     f(torch.zeros(3))
     f(torch.zeros(5, dtype=torch.int64))
@@ -394,15 +401,10 @@ def test_generators_have_their_arguments_checked():
 
 def test_nested_checked_functions_have_scopes_of_their_own():
     @checked
-    def outer(x: Tensor[Float32, M, N]) -> Tensor[Float32, N, M]:
-        return product(x.T, x @ x.T @ x).T[:, :1].expand(-1, len(x)) if False else x.T
-
-    @checked
     def twice(x: Tensor[Float32, M, K]) -> Tensor[Float32, M, K]:
         return product(product(x, x.T), x)
 
-    outer(torch.zeros(2, 3))
-    twice(torch.zeros(2, 3))
+    assert twice(torch.zeros(2, 3)).shape == (2, 3)
 
 
 def test_string_annotations_see_local_names():
@@ -431,7 +433,7 @@ def test_string_annotations_may_name_what_is_defined_later():
 
 def test_an_annotation_that_exists_for_the_checker_only_is_left_unchecked():
     @checked
-    def f(x: OnlyForMypy, y: Tensor[Float32, 3]) -> None: ...  # noqa: F821
+    def f(x: OnlyForMypy, y: Tensor[Float32, 3]) -> None: ...
 
     f(object(), torch.zeros(3))
     with pytest.raises(ShapeMismatch):
@@ -615,6 +617,7 @@ def test_fx_tracing_sees_through_the_border():
     assert graph(torch.ones(2, 4), torch.ones(3, 4)).tolist() == [[4.0] * 3] * 2
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 def test_jit_tracing_sees_through_the_border():
     traced = torch.jit.trace(linear, (torch.ones(2, 4), torch.ones(3, 4)))
     assert traced(torch.ones(5, 4), torch.ones(3, 4)).shape == (5, 3)
@@ -641,7 +644,8 @@ def test_compile_finds_one_whole_graph():
     for rows in (2, 3, 5):
         assert torch.equal(compiled(torch.ones(rows, 4)), net(torch.ones(rows, 4)))
     assert torch.equal(
-        torch.compile(linear, fullgraph=True, backend="eager")(torch.ones(2, 4), torch.ones(3, 4)), torch.full((2, 3), 4.0)
+        torch.compile(linear, fullgraph=True, backend="eager")(torch.ones(2, 4), torch.ones(3, 4)),
+        torch.full((2, 3), 4.0),
     )
     explained = torch._dynamo.explain(net)(torch.ones(2, 4))
     assert explained.graph_break_count == 0

@@ -17,8 +17,8 @@ from typing import Annotated, Any, Final, Literal, NewType, TypeVar, Union, get_
 import torch
 from jaxtyping import AbstractArray
 
-from simpletorch.dims import DimType
 from simpletorch._annotation import Phantom
+from simpletorch.dims import DimType
 
 __all__ = ["Unkeyed", "expression", "is_ignorable", "is_tensor_hint", "tensor_hints"]
 
@@ -151,7 +151,7 @@ def _function(by_value: bool) -> Callable[[Any], Hashable]:
                 raise Unkeyed
             if isinstance(v, torch.Tensor):
                 return v.__class__, v.shape, v.dtype, v.device, getattr(v, "_is_param", False)
-            cls = v.__class__
+            cls: type = v.__class__
             if isinstance(v, enum.Enum) or cls in _SCALARS:
                 return (cls, v) if by_value else cls
             if isinstance(v, list | tuple):

@@ -127,7 +127,7 @@ def _finding(mistake: Mistake, sizes: Mapping[str, _Size | tuple[int, ...]]) -> 
 
 
 def _of_type(name: str, hint: Any, value: Any, sizes: Mapping[str, Any]) -> _Finding:
-    got = "None" if value is None else f"a {type(value).__name__}" if not isinstance(value, type) else "a class"
+    got = "None" if value is None else f"of type {type(value).__name__}"
     if isinstance(value, int) and getattr(hint, "_axis", None) is not None and not isinstance(value, bool):
         axis = hint._axis.dim_str
         expected = _expected_size(axis, sizes)
@@ -136,8 +136,12 @@ def _of_type(name: str, hint: Any, value: Any, sizes: Mapping[str, Any]) -> _Fin
             return _Finding(ShapeMismatch, sentence, expected.size, value)
     if isinstance(value, torch.Tensor):
         got = describe(name, value).type_text
-    what = "a Tensor, " if is_tensor_hint(hint) else ""
-    return _Finding(TypeMismatch, f"{name} should be {what}{hint_text(hint)}, but is {got}", hint_text(hint), got)
+    what = hint_text(hint)
+    if is_tensor_hint(hint):
+        what = f"a Tensor, {what}"
+    elif isinstance(hint, type) and hint is not type(None):
+        what = f"an {what}" if what[0].lower() in "aeiou" else f"a {what}"
+    return _Finding(TypeMismatch, f"{name} should be {what}, but is {got}", hint_text(hint), got)
 
 
 def _of_tensor(name: str, hint: Any, value: torch.Tensor, sizes: Mapping[str, Any]) -> _Finding:

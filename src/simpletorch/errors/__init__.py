@@ -1,7 +1,7 @@
 """Errors that explain: what failed, with which operands, where, and what would be right.
 
 Every error of torch that crosses a border (a call of a `simpletorch.nn.Module` or a `simpletorch.checked` function, an
-`explain` block) arrives as a `TorchError` whose fields are data and whose text is written from them::
+`explain` block) is a `TorchError` whose fields are data and whose text is written from them::
 
     linear: the last dim of x is 128, but self.fc2 takes 100 features
       x         Float32[32, 128]  (cpu)
@@ -10,7 +10,7 @@ Every error of torch that crosses a border (a call of a `simpletorch.nn.Module` 
       hint: Linear(128, 10) would fit
 
 It is also an instance of the class that torch raised (`RuntimeError`, `IndexError`, …), and its ``__cause__`` is
-torch's own exception. It shows shapes, never what a tensor contains (an index that is out of range is named, as torch does).
+torch's own exception. It shows shapes, never what a tensor contains (an index out of range is named, as torch does).
 """
 
 from simpletorch.errors._border import explain, explained

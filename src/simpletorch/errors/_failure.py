@@ -160,7 +160,8 @@ _LAYER_OPERATIONS: Final = {
 def _in_layer(message: str, call: Step, step: Step, node: ast.AST | None, module_path: str | None) -> Failure:
     local = call.frame.f_locals
     layer: nn.Module = local["self"]
-    args, kwargs = tuple(local.get("args", ())), dict(local.get("kwargs", {}))
+    args: tuple[Any, ...] = tuple(local.get("args", ()))
+    kwargs: dict[str, Any] = dict(local.get("kwargs", {}))
     roles = list(inspect.signature(layer.forward).parameters)[: len(args)]
     roles += ["input"] * (len(args) - len(roles))
     keywords: dict[str, str]
@@ -174,7 +175,7 @@ def _in_layer(message: str, call: Step, step: Step, node: ast.AST | None, module
     else:
         name, names, keywords = module_path or type(layer).__name__, roles, {}
     values = [Value(_short(n), r, v) for n, r, v in zip(names, roles, args, strict=True)]
-    values += [Value(_short(keywords.get(k, k)), k, v) for k, v in kwargs.items()]
+    values += [Value(_short(keywords.get(role, role)), role, v) for role, v in kwargs.items()]
     kind = type(layer).__name__
     return Failure(
         message,
@@ -235,6 +236,9 @@ def _in_expression(node: ast.AST | None, step: Step, below: Sequence[Step]) -> t
         case ast.Subscript(value=owner, slice=index):
             parts = index.elts if isinstance(index, ast.Tuple) else [index]
             values = [value(owner, "input"), *(value(p, "index") for p in parts if not isinstance(p, ast.Slice))]
+            assignment = getattr(node, "parent", None)  # set by executing
+            if isinstance(assignment, ast.Assign):
+                values.append(value(assignment.value, "value"))
             return "index", values
         case _:
             return None, []

@@ -1,0 +1,107 @@
+"""The phantom tensors: isinstance, and factories that are torch's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import simpletorch as st
+from simpletorch import CPUTensor, CUDATensor, MPSTensor, Parameter, Tensor
+
+FACTORIES = {
+    "zeros": ((2, 3), {}),
+    "ones": ((2, 3), {}),
+    "full": (((2, 3), 7.0), {}),
+    "empty": ((2, 3), {}),
+    "rand": ((2, 3), {}),
+    "randn": ((2, 3), {}),
+    "randint": ((0, 5, (2, 3)), {}),
+    "arange": ((5,), {}),
+    "linspace": ((0, 1, 5), {}),
+    "logspace": ((0, 1, 5), {}),
+    "eye": ((3,), {}),
+    "tensor": (([1.0, 2.0],), {}),
+    "from_array": ((np.ones(3),), {}),
+    "from_numpy": ((np.ones(3),), {}),
+    "zeros_like": ((torch.ones(3),), {}),
+    "ones_like": ((torch.ones(3),), {}),
+    "full_like": ((torch.ones(3), 2.0), {}),
+    "empty_like": ((torch.ones(3),), {}),
+    "rand_like": ((torch.ones(3),), {}),
+    "randn_like": ((torch.ones(3),), {}),
+    "tril_indices": ((3, 3), {}),
+    "one_hot": ((torch.tensor([0, 2]), 3), {}),
+}
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_a_factory_is_torchs_own(name: str):
+    theirs = {"one_hot": torch.nn.functional.one_hot, "from_array": st.from_array}.get(name, getattr(torch, name, None))
+    assert getattr(Tensor, name) is theirs
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_a_factory_of_a_device_makes_plain_tensors_there(name: str):
+    args, kwargs = FACTORIES[name]
+    made = getattr(CPUTensor, name)(*args, **kwargs)
+    assert type(made) is torch.Tensor
+    assert isinstance(made, CPUTensor)
+    torch.manual_seed(0)
+    made = getattr(CPUTensor, name)(*args, **kwargs)
+    torch.manual_seed(0)
+    if not name.startswith("empty"):
+        assert torch.equal(made, getattr(Tensor, name)(*args, **kwargs))
+
+
+def test_a_factory_of_a_device_refuses_another_one():
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the text follows
+        CPUTensor.zeros(2, device="cuda")
+    assert (
+        str(caught.value) == "CPUTensor.zeros makes tensors on cpu, not on cuda; write Tensor.zeros(..., device='cuda')"
+    )
+
+
+def test_factories_leave_the_default_device_alone():
+    with torch.device("meta"):
+        assert CPUTensor.zeros(2).device.type == "cpu"
+
+
+def test_isinstance_asks_torch():
+    x = torch.zeros(2)
+    assert isinstance(x, Tensor)
+    assert isinstance(x, CPUTensor)
+    assert not isinstance(x, CUDATensor)
+    assert not isinstance(x, MPSTensor)
+    assert not isinstance(x, Parameter)
+    assert isinstance(torch.nn.Parameter(x), Parameter)
+    assert isinstance(torch.nn.Parameter(x), Tensor)
+    assert not isinstance([1.0], Tensor)
+    assert not isinstance(np.zeros(2), Tensor)
+
+
+def test_issubclass_knows_the_family():
+    assert issubclass(torch.Tensor, Tensor)
+    assert issubclass(torch.nn.Parameter, Tensor)
+    assert issubclass(CPUTensor, Tensor)
+    assert issubclass(torch.nn.Parameter, Parameter)
+    assert not issubclass(torch.Tensor, CPUTensor)
+    assert not issubclass(int, Tensor)
+
+
+def test_a_parameter_is_torchs():
+    w = Parameter(torch.zeros(3))
+    assert type(w) is torch.nn.Parameter
+    assert w.requires_grad
+    assert not Parameter(torch.zeros(3), requires_grad=False).requires_grad
+    assert type(Parameter.zeros(3)) is torch.nn.Parameter
+    assert not Parameter.zeros(3, requires_grad=False).requires_grad
+
+
+def test_from_array_shares_memory():
+    array = np.zeros(3, dtype=np.float32)
+    x = st.from_array(array)
+    array[0] = 7
+    assert x[0] == 7
+    assert st.from_array([1, 2], dtype=torch.float64).dtype == torch.float64
+    assert st.from_array(array, requires_grad=True).requires_grad
