@@ -1,0 +1,331 @@
+"""The loss classes of `torch.nn`: each holds how it reduces and calls its function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simpletorch.rules import class_losses, losses
+from simpletorch.rules.arguments import is_dim
+from simpletorch.rules.conditions import need_equal, need_rank
+from simpletorch.rules.matmul import check_size
+from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.values import Named, TensorType, Value
+from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown
+
+
+@module("torch.nn.MSELoss")
+@dataclass(frozen=True)
+class MSELoss(ModuleRule):
+    """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return losses.mse_loss(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.L1Loss")
+@dataclass(frozen=True)
+class L1Loss(ModuleRule):
+    """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return losses.l1_loss(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.SmoothL1Loss")
+@dataclass(frozen=True)
+class SmoothL1Loss(ModuleRule):
+    """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return losses.smooth_l1_loss(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.HuberLoss")
+@dataclass(frozen=True)
+class HuberLoss(ModuleRule):
+    """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return losses.huber_loss(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.SoftMarginLoss")
+@dataclass(frozen=True)
+class SoftMarginLoss(ModuleRule):
+    """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return losses.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.HingeEmbeddingLoss")
+@dataclass(frozen=True)
+class HingeEmbeddingLoss(ModuleRule):
+    """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return losses.hinge_embedding_loss(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.KLDivLoss")
+@dataclass(frozen=True)
+class KLDivLoss(ModuleRule):
+    """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return losses.kl_div(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.BCELoss")
+@dataclass(frozen=True)
+class BCELoss(ModuleRule):
+    """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return losses.binary_cross_entropy(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.BCEWithLogitsLoss")
+@dataclass(frozen=True)
+class BCEWithLogitsLoss(ModuleRule):
+    """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return losses.binary_cross_entropy_with_logits(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.MultiLabelSoftMarginLoss")
+@dataclass(frozen=True)
+class MultiLabelSoftMarginLoss(ModuleRule):
+    """``(*b, C), target (*b, C) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return losses.multilabel_soft_margin_loss(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.CrossEntropyLoss")
+@dataclass(frozen=True)
+class CrossEntropyLoss(ModuleRule):
+    """``(N, C, *d), target (N, *d) of Int64 or (N, C, *d) of floats -> ()``; reduction "none" keeps ``(N, *d)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return class_losses.cross_entropy(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.NLLLoss")
+@dataclass(frozen=True)
+class NLLLoss(ModuleRule):
+    """``(N, C, *d), target (N, *d) of Int64 -> ()``; reduction "none" keeps ``(N, *d)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return class_losses.nll_loss(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.MultiMarginLoss")
+@dataclass(frozen=True)
+class MultiMarginLoss(ModuleRule):
+    """``(N, C), target (N,) of Int64 -> ()``; reduction "none" keeps ``(N,)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return class_losses.multi_margin_loss(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.MultiLabelMarginLoss")
+@dataclass(frozen=True)
+class MultiLabelMarginLoss(ModuleRule):
+    """``(N, C), target (N, C) of Int64 -> ()``; reduction "none" keeps ``(N,)``"""
+
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return class_losses.multilabel_margin_loss(input, target, reduction=self.reduction)
+
+
+@module("torch.nn.PoissonNLLLoss")
+@dataclass(frozen=True)
+class PoissonNLLLoss(ModuleRule):
+    """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(  # type: ignore[override]
+        self, log_input: TensorType, target: TensorType
+    ) -> TensorType:
+        return losses.poisson_nll_loss(log_input, target, reduction=self.reduction)
+
+
+@module("torch.nn.GaussianNLLLoss")
+@dataclass(frozen=True)
+class GaussianNLLLoss(ModuleRule):
+    """``(*b), target (*b), var (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(  # type: ignore[override]
+        self, input: TensorType, target: TensorType, var: Value
+    ) -> TensorType:
+        return losses.gaussian_nll_loss(input, target, var, reduction=self.reduction)
+
+
+@module("torch.nn.MarginRankingLoss")
+@dataclass(frozen=True)
+class MarginRankingLoss(ModuleRule):
+    """``(*b), (*b), target (*b) of -1 and 1 -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(  # type: ignore[override]
+        self, input1: TensorType, input2: TensorType, target: TensorType
+    ) -> TensorType:
+        return class_losses.margin_ranking_loss(input1, input2, target, reduction=self.reduction)
+
+
+@module("torch.nn.CosineEmbeddingLoss")
+@dataclass(frozen=True)
+class CosineEmbeddingLoss(ModuleRule):
+    """``(N, D), (N, D), target (N,) of -1 and 1 -> ()``; reduction "none" keeps ``(N,)``"""
+
+    reduction: Value = "mean"
+
+    def forward(  # type: ignore[override]
+        self, input1: TensorType, input2: TensorType, target: TensorType
+    ) -> TensorType:
+        return class_losses.cosine_embedding_loss(input1, input2, target, reduction=self.reduction)
+
+
+@module("torch.nn.TripletMarginLoss")
+@dataclass(frozen=True)
+class TripletMarginLoss(ModuleRule):
+    """``(*b, D), (*b, D), (*b, D) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+
+    def forward(  # type: ignore[override]
+        self, anchor: TensorType, positive: TensorType, negative: TensorType
+    ) -> TensorType:
+        return class_losses.triplet_margin_loss(anchor, positive, negative, reduction=self.reduction)
+
+
+@module("torch.nn.TripletMarginWithDistanceLoss")
+@dataclass(frozen=True)
+class TripletMarginWithDistanceLoss(ModuleRule):
+    """``(*b, D), (*b, D), (*b, D) -> ()``; reduction "none" keeps ``(*b)``"""
+
+    reduction: Value = "mean"
+    distance_function: Value = None
+
+    def forward(  # type: ignore[override]
+        self, anchor: TensorType, positive: TensorType, negative: TensorType
+    ) -> TensorType:
+        return class_losses.triplet_margin_with_distance_loss(
+            anchor, positive, negative, distance_function=self.distance_function, reduction=self.reduction
+        )
+
+
+@module("torch.nn.CTCLoss")
+@dataclass(frozen=True)
+class CTCLoss(ModuleRule):
+    """``(T, N, C), targets (N, S) -> ()``; reduction "none" keeps ``(N,)``"""
+
+    reduction: Value = "mean"
+
+    def forward(  # type: ignore[override]
+        self, log_probs: TensorType, targets: TensorType, input_lengths: Value, target_lengths: Value
+    ) -> TensorType:
+        return class_losses.ctc_loss(log_probs, targets, input_lengths, target_lengths, reduction=self.reduction)
+
+
+def _size(value: Value) -> Dim:
+    return value if is_dim(value) and isinstance(value, int | Expr | Unknown) else UNKNOWN
+
+
+@module("torch.nn.LinearCrossEntropyLoss")
+@dataclass(frozen=True)
+class LinearCrossEntropyLoss(ModuleRule):
+    """``(N, in_features), target (N, *out_features) of Int64 -> ()``; reduction "none" keeps ``(N, *out_features)``"""
+
+    in_features: Value
+    num_classes: Value
+    out_features: Value = ()
+    reduction: Value = "mean"
+
+    def _weight(self, input: TensorType) -> TensorType:
+        if not isinstance(self.out_features, tuple):
+            return TensorType(Shape((*ANY_SHAPE.items, _size(self.in_features))), input.dtype)
+        inner = (_size(d) for d in self.out_features)
+        return TensorType(Shape((_size(self.num_classes), *inner, _size(self.in_features))), input.dtype)
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return class_losses.linear_cross_entropy(input, self._weight(input), target, reduction=self.reduction)
+
+
+@module("torch.nn.AdaptiveLogSoftmaxWithLoss")
+@dataclass(frozen=True)
+class AdaptiveLogSoftmaxWithLoss(ModuleRule):
+    """``(N, in_features), target (N,) of Int64 -> output (N,), loss ()``"""
+
+    in_features: Value
+    n_classes: Value
+
+    def check(self) -> None:
+        check_size("in_features", self.in_features)
+
+    def forward(self, input_: TensorType, target_: TensorType) -> Named:  # type: ignore[override]
+        need_rank("input_", input_, 1, 2)
+        need_equal("input_", input_.shape.dim(-1), "the layer", _size(self.in_features), what="the numbers of features")
+        output = input_.shape.drop_last(1) if input_.shape.is_exact else ANY_SHAPE
+        fields = ("output", TensorType(output, input_.dtype)), ("loss", TensorType(Shape(()), input_.dtype))
+        return Named("torch.nn.modules.adaptive._ASMoutput", fields)
+
+
+__all__ = [
+    "AdaptiveLogSoftmaxWithLoss",
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CTCLoss",
+    "CosineEmbeddingLoss",
+    "CrossEntropyLoss",
+    "GaussianNLLLoss",
+    "HingeEmbeddingLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "LinearCrossEntropyLoss",
+    "MSELoss",
+    "MarginRankingLoss",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "NLLLoss",
+    "PoissonNLLLoss",
+    "SmoothL1Loss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
+]
