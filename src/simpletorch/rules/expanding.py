@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simpletorch.rules.arguments import broadcast_shapes
+from simpletorch.rules.arguments import broadcast_shapes, sizes
 from simpletorch.rules.dtype import INT64
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.positions import as_dim, leave_unknown, need_rank, position, replaced, shaped, tensors_of
@@ -163,3 +163,25 @@ def _check_repeats(repeats: TensorType, whole: Dim | None, name: str) -> None:
     count = repeats.shape.dim(0)
     if count != 1 and equal(count, whole) is False:
         raise Mismatch(f"repeats has {count} numbers, but {name} has {whole}", expected=whole, got=count)
+
+
+@rule("Tensor.sum_to_size")
+@leave_unknown(None)
+def sum_to_size(input: TensorType, *sizes: Value, size: Value = ANYTHING) -> TensorType:
+    """``(*s) -> (*size)``, which must broadcast to ``(*s)``"""
+    wanted = given_sizes(sizes, size)
+    shape = input.shape
+    too_many = shape.rank is not None and len(wanted) > shape.rank
+    own = shape.dims if shape.is_exact else shape.tail
+    if too_many or any(w != 1 and equal(w, d) is False for w, d in zip(wanted[::-1], own[::-1], strict=False)):
+        raise Mismatch(f"{shape} can't be summed to {Shape(wanted)}", expected=shape, got=wanted)
+    return shaped(input, Shape(wanted))
+
+
+@rule("torch.broadcast_shapes", "torch.functional.broadcast_shapes")
+def common_shape(*shapes: Value) -> Value:
+    """``(*s), (*t), … -> (*b)``"""
+    given = [sizes(s if isinstance(s, tuple) else (s,)) for s in shapes if s is not ANYTHING]
+    if len(given) != len(shapes):
+        raise CannotTell
+    return broadcast_shapes(*((f"shapes[{i}]", Shape(s)) for i, s in enumerate(given))).dims if given else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simpletorch.rules.arguments import broadcast_shapes
+from simpletorch.rules.arguments import broadcast_shapes, is_dim
 from simpletorch.rules.dtype import BOOL, INT32, INT64, DType
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.positions import as_dim, leave_unknown, need_rank, of_rank, position, replaced, shaped
@@ -148,3 +148,14 @@ def nonzero_static(input: TensorType, *, size: Value, fill_value: Value = -1) ->
         raise Mismatch(f"size={size} must not be negative", got=size)
     rank = input.shape.rank
     return input.with_dtype(INT64).with_shape(as_dim(size), UNKNOWN if rank is None else rank)
+
+
+@rule("torch.unravel_index", "torch.functional.unravel_index")
+def unravel_index(indices: TensorType, shape: Value) -> Value:
+    """``(*s) -> (*s), …``, one for every dim of shape"""
+    if indices.dtype is not None and indices.dtype.category in ("float", "complex", "bool"):
+        raise Mismatch(f"indices is {indices.dtype}, but it must be an integer tensor", kind="dtype", got=indices.dtype)
+    if not isinstance(shape, tuple) and not is_dim(shape):
+        raise CannotTell
+    count = len(shape) if isinstance(shape, tuple) else 1
+    return (indices.with_dtype(INT64),) * count

@@ -19,6 +19,7 @@ from simpletorch.rules.positions import (
     unknown_dims,
 )
 from simpletorch.rules.registry import rule
+from simpletorch.rules.slicing import length
 from simpletorch.rules.values import ANYTHING, TensorType, Value
 from simpletorch.shapes import ANY_SHAPE, Dim, Shape, Unknown, at_least
 
@@ -273,6 +274,17 @@ def narrow(input: TensorType, dim: Value, start: Value, length: Value) -> Tensor
             got=begin + size,
         )
     return shaped(input, replaced(shape, at, size))
+
+
+@rule("torch.slice_copy")
+@leave_unknown()
+def slice_copy(
+    input: TensorType, dim: Value = 0, start: Value = None, end: Value = None, step: Value = 1
+) -> TensorType:
+    """``(*a, n, *b) -> (*a, len(start:end:step), *b)``"""
+    need_rank(input.shape, 1)
+    shape, at = position(dim, input.shape)
+    return shaped(input, replaced(shape, at, length(_item(shape, at), start, end, step)))
 
 
 def _check_start(start: TensorType) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from simpletorch.rules.arguments import broadcast_shapes, same_dtype
+from simpletorch.rules.diagonals import diagonal
 from simpletorch.rules.dtype import INT32, INT64
 from simpletorch.rules.gathering import check_no_larger, check_same_rank, need_dtype, need_mask
 from simpletorch.rules.indexing import check_fits, check_storable
@@ -96,6 +97,8 @@ def _check_slices(input: TensorType, dim: Value, index: TensorType, source: Tens
         return
     at = found[1]
     count: Dim | None = None if index.shape.rank is None else 1 if index.shape.rank == 0 else index.shape.dim(0)
+    if b.rank == 0 and isinstance(count, int) and count != 1:
+        raise Mismatch(f"source is 0-dim; index can have only 1 element, not {count}", expected=1, got=count)
     if a.rank != b.rank:
         if min(a.rank or 0, b.rank or 0) > 0:
             raise Mismatch(
@@ -275,4 +278,13 @@ def slice_scatter(
 
     need_rank(input.shape, 1)
     _check_part(part, src)
+    return input
+
+
+@rule("torch.diagonal_scatter", "Tensor.diagonal_scatter")
+def diagonal_scatter(
+    input: TensorType, src: TensorType, offset: Value = 0, dim1: Value = 0, dim2: Value = 1
+) -> TensorType:
+    """``(n, m), src (min(n, m),) -> (n, m)``"""
+    _check_part(lambda: diagonal(input, offset, dim1, dim2).shape, src)
     return input
