@@ -14,7 +14,7 @@ from simpletorch.rules.factory import device_argument
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Shape, var
 
 B, N = map(var, "BN")
-FAMILIES = {"creation", "data", "ranges", "grids", "random"}
+FAMILIES = {"creation", "data", "ranges", "grids", "random", "windows"}
 NAMES = [n for n, r in RULES.items() if r.function.__module__.rpartition(".")[2] in FAMILIES]
 GOOD = ("exact", "both_refuse")
 t = torch.ones
@@ -135,6 +135,11 @@ DATA = [
     case("torch.empty_permuted", (2, 3), (1, 0)),
     case("torch.empty_permuted", (2, 3), (0, 0)),
 ]
+WINDOWS = [
+    case(name, *args, **kwargs)
+    for name in ("torch.signal.windows.hann", "torch.signal.windows.kaiser", "torch.hann_window", "torch.kaiser_window")
+    for args, kwargs in (((7,), {}), ((0,), {}), ((-1,), {}), ((7,), {"dtype": torch.float64}), ((7,), {"dtype": i64}))
+]
 GRIDS = [
     *(case("torch.meshgrid", t(3), t(5), t(7), indexing=i) for i in ("ij", "xy")),
     case("torch.meshgrid", t(3), t(()), indexing="ij"),
@@ -198,7 +203,7 @@ RANDOM = [
 ]
 
 
-@pytest.mark.parametrize(("name", "args", "kwargs"), SIZED + LIKE + FULL + RANGES + DATA + GRIDS + RANDOM)
+@pytest.mark.parametrize(("name", "args", "kwargs"), SIZED + LIKE + FULL + RANGES + DATA + WINDOWS + GRIDS + RANDOM)
 def test_as_torch(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     found = oracle.examine(name, args, kwargs)
     if found.verdict == "missed" and "inf" in str(args):

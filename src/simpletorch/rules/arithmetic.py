@@ -143,6 +143,7 @@ def _register_table() -> None:
             reflected=operators(f"r{operator}") if operator else (),
             in_place=(
                 *functions_and_methods(names, in_place=True),
+                *(f"torch.{n}_" for n in names.split() if n in ("xlogy", "ldexp", "gcd", "lcm")),
                 *(operators(f"i{operator}") if operator else ()),
             ),
         )
