@@ -10,7 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from simpletorch.data import DataLoader, TensorDataset
-from simpletorch.errors import DataError
+from simpletorch.errors import DataError, ShapeMismatch
 from simpletorch.metrics import Accuracy, MeanLoss
 from simpletorch.optim import SGD
 from simpletorch.train import Step, device_of, evaluate, mode, to_device, track
@@ -67,6 +67,18 @@ def test_a_step_passes_all_inputs_but_the_target():
     step = Step(model, F.mse_loss, SGD(model.parameters(), lr=0.1))
     loss = step(torch.full((3,), 2.0), torch.full((3,), 5.0), torch.full((3,), 7.0))
     assert loss.item() == 0
+
+
+def test_what_fails_in_a_step_is_explained():
+    model = net()
+    step = Step(model, F.cross_entropy, SGD(model.parameters()))
+    with pytest.raises(ShapeMismatch, match=r"the last dim of .* is 7"):
+        step(torch.randn(5, 7), torch.zeros(5, dtype=torch.int64))
+
+
+def test_what_fails_in_an_evaluation_is_explained():
+    with pytest.raises(ShapeMismatch, match=r"the last dim of .* is 7"):
+        evaluate(net(), [(torch.randn(5, 7), torch.zeros(5, dtype=torch.int64))], {"accuracy": Accuracy()})
 
 
 def test_an_optimizer_of_another_model_is_refused():
@@ -162,6 +174,16 @@ def test_track_shows_a_bar_in_a_terminal():
     assert list(track(range(5), "digits", file=screen)) == [0, 1, 2, 3, 4]
     assert "digits" in screen.getvalue()
     assert "5/5" in screen.getvalue() or "0/5" in screen.getvalue()
+
+
+@pytest.mark.parametrize("file", [Terminal(), io.StringIO()])
+def test_track_changes_nothing_about_a_loader(file):
+    def batches(show):
+        torch.manual_seed(5)
+        loader = DataLoader(TensorDataset(torch.arange(23)), 7, shuffle=True)
+        return [numbers.tolist() for (numbers,) in show(loader)], torch.rand(()).item()
+
+    assert batches(lambda loader: track(loader, file=file)) == batches(iter)
 
 
 def test_track_says_nothing_of_a_short_loop_when_piped():

@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from simpletorch.data import DataLoader, Digits, TensorDataset
-from simpletorch.errors import DataError, TorchError
+from simpletorch.errors import DataError, ShapeMismatch, TorchError
 from simpletorch.metrics import Accuracy
 from simpletorch.optim import SGD, AdamW, OneCycleLR, ReduceLROnPlateau, StepLR
 from simpletorch.train import Trainer
@@ -144,6 +144,21 @@ def test_a_loss_that_is_not_finite_stops_the_training():
         model[0].weight.fill_(math.inf)
     with pytest.raises(TorchError, match="the loss became nan in epoch 1: lower the learning rate"):
         trainer(model).fit(model, loader(), epochs=3)
+
+
+def test_a_failing_step_names_the_layer():
+    model = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.ReLU(), torch.nn.Linear(7, 2))
+    with pytest.raises(ShapeMismatch) as caught:
+        trainer(model).fit(model, loader(), epochs=1)
+    assert caught.value.module_path == "model.2"
+    assert "takes 7 features" in str(caught.value)
+
+
+def test_a_loss_that_does_not_fit_is_explained():
+    model = net()
+    batches = DataLoader(TensorDataset(INPUTS, TARGETS.unsqueeze(1).expand(23, 3)), 5)
+    with pytest.raises(TorchError, match="target"):
+        trainer(model).fit(model, batches, epochs=1)
 
 
 def test_digits_are_learned():

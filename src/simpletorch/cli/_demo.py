@@ -16,7 +16,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.text import Text
 
@@ -46,7 +45,7 @@ def demo() -> int:
             file = Path(folder) / "model.py"
             _check_both(console, file)
             model = _train(console, file)
-            _run_time(console, model)
+            _run_time(console, file, model)
     except DemoError as error:
         console.print(Text("✘ demo failed: ", "bold red") + Text(str(error)))
         return 1
@@ -56,19 +55,19 @@ def demo() -> int:
 
 def _check_both(console: Console, file: Path) -> None:
     """Steps 1 to 3: the model with the bug, what mypy says of it, the model without the bug."""
-    source = resources.files("simpletorch.cli").joinpath("_digits_model.py").read_text(encoding="utf-8")
+    source = _source("_digits_model.py")
     if source.count(RIGHT) != 1:
         raise DemoError(f"the model has {RIGHT} {source.count(RIGHT)} times, not once: there is no place for the bug")
     buggy = source.replace(RIGHT, WRONG)
     file.write_text(buggy, encoding="utf-8")
-    _title(console, 1, "A model in plain PyTorch. Its annotations say which shapes go in and out")
-    _code(console, buggy[buggy.index("class ") :], first_line=buggy[: buggy.index("class ")].count("\n") + 1)
+    _title(console, 1, "A model in plain PyTorch, its shapes annotated")
+    _code(console, buggy, "class ")
 
-    _title(console, 2, "mypy with simpletorch's plugin reads it. Nothing has run yet")
+    _title(console, 2, "mypy reads it with simpletorch's plugin; nothing has run yet")
     diagnostics, seconds = _check(console, file)
     errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
     for diagnostic in diagnostics:
-        console.print(Padding(block(diagnostic, console.width - 2, file.parent), (0, 0, 0, 2)), end="")
+        console.print(block(diagnostic, console.width, file.parent), end="")
     if [error.code for error in errors] != ["tensor-shape"]:
         raise DemoError(f"mypy should report one tensor-shape error for {WRONG}, but it reported {len(errors)} errors")
     console.print(Text(f"\n  The bug is found in {seconds:.1f} s, with its place and the sizes.", "green"))
@@ -82,6 +81,10 @@ def _check_both(console: Console, file: Path) -> None:
     if diagnostics:
         raise DemoError(f"mypy should find nothing in the fixed model, but it says: {diagnostics[0]}")
     console.print(Text(f"  ✔ No error. Checked again in {seconds:.1f} s.", "green"))
+
+
+def _source(name: str) -> str:
+    return resources.files("simpletorch.cli").joinpath(name).read_text(encoding="utf-8")
 
 
 def _check(console: Console, file: Path) -> tuple[list[Diagnostic], float]:
@@ -114,7 +117,7 @@ def _train(console: Console, file: Path) -> torch.nn.Module:
         training, test = Digits(train=True), Digits(train=False)
     except DataError as error:
         raise DemoError(str(error)) from error
-    _title(console, 4, f"Training on {len(training):,} scanned digits, tested on {len(test)} that it never sees")
+    _title(console, 4, f"Training on {len(training):,} scanned digits; {len(test)} others are the test")
     torch.manual_seed(0)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the model is so small that threads only wait for each other
@@ -150,24 +153,35 @@ def _module(file: Path) -> ModuleType:
     return module
 
 
-def _run_time(console: Console, model: torch.nn.Module) -> None:
+def _run_time(console: Console, file: Path, model: torch.nn.Module) -> None:
     """Step 5: what no checker can know, caught and explained when it happens."""
     import torch
 
-    from simpletorch.errors import ShapeMismatch, explain
+    from simpletorch.errors import ShapeMismatch
 
-    _title(console, 5, "What only shows at run time is explained: here come images without their last column")
+    _title(console, 5, "At run time: images from elsewhere, one column short")
+    source = _source("_digits_predict.py")
+    predict_file = file.with_name("predict.py")
+    predict_file.write_text(source, encoding="utf-8")
+    _code(console, source, "def ")
+    model.eval()
     images = torch.rand(16, 1, 8, 7)
     try:
-        with explain():
-            model(images)
+        model(images)
+    except RuntimeError as error:
+        console.print()
+        console.print(Text.assemble(("  PyTorch alone:  ", "bold"), str(error)), soft_wrap=True)
+    else:
+        raise DemoError(f"the model takes images of {list(images.shape)}, but PyTorch should have refused them")
+    try:
+        _module(predict_file).predict(model, images)
     except ShapeMismatch as error:
-        console.print(Text(f"  torch says:       {error.__cause__}", "dim"))
-        console.print("  simpletorch says:")
-        for line in str(error).splitlines():
-            console.print(Text(f"    {line}"))
+        first, *rest = str(error).splitlines()
+        console.print(Text.assemble(("  simpletorch:    ", "bold"), (first, "red")), soft_wrap=True)
+        for line in rest:
+            console.print(Text(f"                {line}"), soft_wrap=True)
         return
-    raise DemoError(f"the model takes images of {list(images.shape)}, but it should have refused them")
+    raise DemoError(f"simpletorch.checked let images of {list(images.shape)} pass, against the annotation")
 
 
 def _next(console: Console, seconds: float) -> None:
@@ -177,7 +191,7 @@ def _next(console: Console, seconds: float) -> None:
         ("plugins = simpletorch.mypy", "in your mypy configuration, for mypy, dmypy and editors"),
         ("simpletorch env", "versions and devices, for a bug report"),
     ):
-        console.print(Text(f"  {command:34}", "bold") + Text(what))
+        console.print(Text.assemble((f"  {command:34}", "bold"), what), soft_wrap=True)
 
 
 def _title(console: Console, number: int | None, text: str) -> None:
@@ -189,19 +203,15 @@ def _title(console: Console, number: int | None, text: str) -> None:
         console.print(f"== {label}{text}", soft_wrap=True)
 
 
-def _code(console: Console, code: str, first_line: int) -> None:
+def _code(console: Console, source: str, start: str) -> None:
+    """Show ``source`` from ``start`` on, with its line numbers."""
+    before = source[: source.index(start)]
+    code, first = source[len(before) :].rstrip(), before.count("\n") + 1
     if console.is_terminal:
-        syntax = Syntax(
-            code.rstrip(),
-            "python",
-            line_numbers=True,
-            start_line=first_line,
-            background_color="default",
-            theme="ansi_dark",
-        )
-        console.print(syntax)
+        options: dict[str, Any] = {"line_numbers": True, "start_line": first, "word_wrap": True}
+        console.print(Syntax(code, "python", theme="ansi_dark", background_color="default", **options))
     else:
-        for number, line in enumerate(code.rstrip().splitlines(), first_line):
+        for number, line in enumerate(code.splitlines(), first):
             console.print(Text(f"  {number:3} {line}".rstrip()), soft_wrap=True)
 
 

@@ -1,9 +1,8 @@
 """A convolutional network for 8×8 digits: plain PyTorch, with jaxtyping's annotations."""
 
-import torch
 import torch.nn.functional as F
 from jaxtyping import Float32
-from torch import nn
+from torch import Tensor, nn
 
 
 class DigitsNet(nn.Module):
@@ -18,9 +17,9 @@ class DigitsNet(nn.Module):
         self.fc1 = nn.Linear(1024, 128)
         self.fc2 = nn.Linear(128, 10)
 
-    def forward(self, image: Float32[torch.Tensor, "batch 1 8 8"]) -> Float32[torch.Tensor, "batch 10"]:
+    def forward(self, x: Float32[Tensor, "batch 1 8 8"]) -> Float32[Tensor, "batch 10"]:
         """The largest score is the model's answer."""
-        x = F.relu(self.norm1(self.conv1(image)))
+        x = F.relu(self.norm1(self.conv1(x)))
         x = F.relu(self.norm2(self.conv2(x)))
         x = F.max_pool2d(x, kernel_size=2)
         x = F.relu(self.fc1(x.flatten(start_dim=1)))

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from simpletorch.errors import DataError
+from simpletorch.errors import DataError, explain
 from simpletorch.metrics import Metric
 from simpletorch.train._device import device_of, to_device
 from simpletorch.train._mode import mode
@@ -23,11 +23,12 @@ def evaluate(model: torch.nn.Module, loader: Iterable[Any], metrics: Mapping[str
 
     Raises:
         DataError: the loader gave no batch.
+        TorchError: what torch raised inside, explained.
     """
     for metric in metrics.values():
         metric.reset()
     empty = True
-    with mode(model, training=False), torch.no_grad():
+    with mode(model, training=False), torch.no_grad(), explain():
         for batch in to_device(loader, device_of(model)):
             output = model(*batch[:-1])
             for metric in metrics.values():

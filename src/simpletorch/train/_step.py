@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from simpletorch.errors import explained
 from simpletorch.optim import Optimizer, clip_grad_norm
 
 
@@ -48,11 +49,21 @@ class Step:
         self.clip_norm = clip_norm
 
     def __call__(self, *batch: Any) -> torch.Tensor:
-        """Update the model from one batch ``(*inputs, target)``; returns the loss before the update, 0-d, detached."""
-        loss = self.loss(self.model(*batch[:-1]), batch[-1])
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        if self.clip_norm is not None:
-            clip_grad_norm(self.parameters, self.clip_norm)
-        self.optimizer.step()
+        """Update the model from one batch ``(*inputs, target)``; returns the loss before the update, 0-d, detached.
+
+        Raises:
+            TorchError: what torch raised inside, explained.
+        """
+        try:
+            loss = self.loss(self.model(*batch[:-1]), batch[-1])
+            self.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            if self.clip_norm is not None:
+                clip_grad_norm(self.parameters, self.clip_norm)
+            self.optimizer.step()
+        except Exception as error:
+            new = explained(error)
+            if new is None:
+                raise
+            raise new from new.__cause__
         return loss.detach()

@@ -100,8 +100,7 @@ class Trainer:
                         self.scheduler.step()
             if steps == 0:
                 raise DataError(f"there is nothing to train on: the loader gave no batch in epoch {number}")
-            mean = loss.compute()
-            seconds = time.perf_counter() - start
+            mean, seconds = loss.compute(), time.perf_counter() - start
             if not math.isfinite(mean):
                 raise TorchError(
                     f"the loss became {mean} in epoch {number}: lower the learning rate ({rate:g}), set clip_norm, "
