@@ -12,6 +12,7 @@ from simpletorch.rules.conditions import (
     need_not_bool,
     need_square,
 )
+from simpletorch.rules.cumulative import check_dim
 from simpletorch.rules.dtype import DType
 from simpletorch.rules.linalg import of
 from simpletorch.rules.mismatch import CannotTell, Mismatch
@@ -148,6 +149,15 @@ def cdist(x1: TensorType, x2: TensorType, p: Value = 2.0, compute_mode: Value = 
     return TensorType(of(batch, x1.shape.dim(-2), x2.shape.dim(-2)), dtype)
 
 
+@rule("torch.renorm", "Tensor.renorm", "Tensor.renorm_")
+def renorm(input: TensorType, p: Value, dim: Value, maxnorm: Value) -> TensorType:
+    """``(*b) -> (*b)``, of at least 2 dims; floating or complex only"""
+    need_min_rank("input", input, 2)
+    need_float_or_complex("input", input)
+    check_dim(input, dim)
+    return TensorType(input.shape, input.dtype)
+
+
 __all__ = [
     "cdist",
     "cond",
@@ -157,5 +167,6 @@ __all__ = [
     "matrix_norm",
     "norm",
     "nuclear_norm",
+    "renorm",
     "vector_norm",
 ]

@@ -1,0 +1,128 @@
+"""The short-time Fourier transform and its inverse."""
+
+from __future__ import annotations
+
+from simpletorch.rules.arguments import is_dim
+from simpletorch.rules.conditions import need_categories, need_equal, need_rank
+from simpletorch.rules.dtype import DType, to_complex, to_real
+from simpletorch.rules.linalg import of
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.registry import rule
+from simpletorch.rules.values import TensorType, Value
+from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, at_least
+
+
+def _number(value: Value, default: Dim) -> Dim:
+    if value is None:
+        return default
+    return value if is_dim(value) and isinstance(value, int | Expr | Unknown) else UNKNOWN
+
+
+def _is_complex(value: Value) -> bool | None:
+    """Whether a tensor argument is complex; no tensor is none."""
+    if not isinstance(value, TensorType):
+        return False if value is None else None
+    return None if value.dtype is None or value.dtype.category is None else value.dtype.category == "complex"
+
+
+def _bins(n_fft: Dim, onesided: Value, complex_input: bool | None) -> Dim:
+    """How many frequencies: half of them for real input."""
+    if onesided is None:
+        onesided = None if complex_input is None else not complex_input
+    if not isinstance(onesided, bool):
+        return UNKNOWN
+    return n_fft // 2 + 1 if onesided else n_fft
+
+
+def _either(a: bool | None, b: bool | None) -> bool | None:
+    return True if a or b else None if None in (a, b) else False
+
+
+def _complex(dtype: DType | None) -> DType | None:
+    if dtype is None or dtype.category == "complex":
+        return dtype
+    return to_complex(dtype) if dtype.category == "float" and dtype.is_concrete else None
+
+
+def _check_window(window: Value, win_length: Dim) -> None:
+    if isinstance(window, TensorType):
+        need_rank("window", window, 1)
+        need_equal("win_length", win_length, "window", window.shape.dim(-1), what="the window sizes")
+
+
+def _frames(length: Dim, n_fft: Dim, hop: Dim, center: Value) -> Dim:
+    if not isinstance(center, bool):
+        return UNKNOWN
+    padded = length + 2 * (n_fft // 2) if center else length
+    if at_least(padded, n_fft) is False:
+        raise Mismatch(f"n_fft is {n_fft}, but input has only {length} samples", expected=n_fft, got=length)
+    return (padded - n_fft) // hop + 1
+
+
+@rule("torch.stft", "Tensor.stft", "torch.functional.stft")
+def stft(
+    input: TensorType,
+    n_fft: Value,
+    hop_length: Value = None,
+    win_length: Value = None,
+    window: Value = None,
+    center: Value = True,
+    pad_mode: Value = "reflect",
+    normalized: Value = False,
+    onesided: Value = None,
+    return_complex: Value = None,
+    align_to_window: Value = None,
+) -> TensorType:
+    """``(*b, L) -> (*b, n_fft//2 + 1, L//hop_length + 1)``, complex; all n_fft frequencies for complex input"""
+    need_rank("input", input, 1, 2)
+    need_categories("input", input.dtype, "float", "complex", hint="input.float()")
+    size = _number(n_fft, UNKNOWN)
+    hop = _number(hop_length, size // 4)
+    _check_window(window, _number(win_length, size))
+    complex_input = _either(_is_complex(input), _is_complex(window))
+    if return_complex is None and complex_input is False:
+        raise Mismatch("return_complex must be given where input is real", hint="return_complex=True")
+    frames = _frames(input.shape.dim(-1), size, hop, center)
+    shape = of(input.shape.drop_last(1), _bins(size, onesided, complex_input), frames)
+    if return_complex is True or (return_complex is None and complex_input):
+        return TensorType(shape, _complex(input.dtype))
+    if return_complex is False:
+        return TensorType(of(shape, 2), None if input.dtype is None else to_real(input.dtype))
+    raise CannotTell
+
+
+@rule("torch.istft", "Tensor.istft")
+def istft(
+    input: TensorType,
+    n_fft: Value,
+    hop_length: Value = None,
+    win_length: Value = None,
+    window: Value = None,
+    center: Value = True,
+    normalized: Value = False,
+    onesided: Value = None,
+    length: Value = None,
+    return_complex: Value = False,
+) -> TensorType:
+    """``(*b, n_fft//2 + 1, frames) -> (*b, hop_length*(frames - 1))``; ``length`` cuts or pads"""
+    need_rank("input", input, 2, 3)
+    need_categories("input", input.dtype, "complex")
+    size = _number(n_fft, UNKNOWN)
+    hop = _number(hop_length, size // 4)
+    _check_window(window, _number(win_length, size))
+    bins = _bins(size, (return_complex is not True) if onesided is None else onesided, True)
+    need_equal("input", input.shape.dim(-2), "n_fft", bins, what="the numbers of frequencies")
+    samples = size + hop * (input.shape.dim(-1) - 1)
+    if center is True:
+        samples = samples - 2 * (size // 2)
+    elif center is not False:
+        samples = UNKNOWN
+    samples = _number(length, samples)
+    batch = input.shape.drop_last(2) if input.shape.is_exact else ANY_SHAPE
+    dtype = input.dtype if return_complex is True else None
+    if return_complex is False and input.dtype is not None:
+        dtype = to_real(input.dtype)
+    return TensorType(Shape((*batch.items, samples)), dtype)
+
+
+__all__ = ["istft", "stft"]
