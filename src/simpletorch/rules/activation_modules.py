@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 from simpletorch.rules.activation import check_prelu, check_ranks, glu, same_shape, softmax, softsign, tanhshrink
 from simpletorch.rules.arguments import float_dtype, is_dim
 from simpletorch.rules.matmul import check_size
+from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.pointwise import ALL_BUT_FLOAT, check_dtypes
 from simpletorch.rules.registry import ModuleRule, module
 from simpletorch.rules.values import TensorType, Value
@@ -156,9 +157,19 @@ class PReLU(ModuleRule):
         return {"weight": TensorType(Shape.of(self._count), is_parameter=True)}
 
 
+def _check_probability(p: Value) -> None:
+    if isinstance(p, int | float) and not 0 <= p <= 1:
+        raise Mismatch(f"p is {p}, but it must be a probability", got=p)
+
+
 @dataclass(frozen=True)
 class _Dropout(ModuleRule):
     """``(*b) -> (*b)``"""
+
+    p: Value = 0.5
+
+    def check(self) -> None:
+        _check_probability(self.p)
 
     def forward(self, input: TensorType) -> TensorType:
         return TensorType(input.shape, input.dtype)
@@ -172,6 +183,11 @@ for _name in ("Dropout", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlpha
 @dataclass(frozen=True)
 class Dropout1d(ModuleRule):
     """``(b, c, l) -> (b, c, l)``, or without b"""
+
+    p: Value = 0.5
+
+    def check(self) -> None:
+        _check_probability(self.p)
 
     def forward(self, input: TensorType) -> TensorType:
         check_ranks(input, (2, 3))

@@ -216,7 +216,10 @@ class _Lazy(ModuleRule):
         return layer
 
     def check(self) -> None:
-        self._built().check()
+        # torch looks at the channels only when the first input is there
+        self.eager(
+            **{f.name: getattr(self, f.name) for f in fields(self)} | {"in_channels": 0, "out_channels": 0}
+        ).check()
 
     def attributes(self) -> Mapping[str, Value]:
         return self._built().attributes()

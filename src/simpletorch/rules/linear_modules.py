@@ -21,10 +21,8 @@ class LazyLinear(ModuleRule):
     out_features: Value
     bias: Value = True
 
-    def check(self) -> None:
-        check_at_least("out_features", (as_dim(self.out_features),), 0)
-
     def forward(self, input: TensorType) -> TensorType:
+        check_at_least("out_features", (as_dim(self.out_features),), 0)
         return Linear(UNKNOWN, self.out_features).forward(input)
 
     def attributes(self) -> Mapping[str, Value]:

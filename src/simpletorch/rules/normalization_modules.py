@@ -155,7 +155,7 @@ class _InstanceNorm(ModuleRule):
         letters = _LETTERS[count]
         need_ranks("input", input.shape, count + 1, count + 2, meaning=f"(N, C, {letters}) or (C, {letters})")
         need_float(input, of="the statistics are floats")
-        if self.affine is True:  # without parameters torch only warns
+        if self.affine is True or self.track_running_stats is True:  # else torch only warns
             channels = input.shape.dim(-count - 1)
             check_channels(input, channels, as_dim(self.num_features), "the layer takes", count)
         return TensorType(input.shape, input.dtype)
