@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from simpletorch.rules.arguments import axes, axis, broadcast_shapes, float_dtype, is_dim
 from simpletorch.rules.conditions import need_equal, need_min_rank, need_same_shape
-from simpletorch.rules.dtype import BOOL, DEFAULT_FLOAT, UINT8, DType, promote_all
+from simpletorch.rules.dtype import BOOL, UINT8, DType, promote, promote_all
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.reduced import expose, positions, reduced
 from simpletorch.rules.registry import rule
 from simpletorch.rules.values import ANYTHING, Scalar, TensorType, Value
-from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, at_least, maximum
+from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, at_least, equal, maximum
 
 
 def _with_size(shape: Shape, dim: Value, size: Dim) -> Shape:
@@ -39,8 +39,6 @@ def diff(input: TensorType, n: Value = 1, dim: Value = -1, prepend: Value = None
     need_min_rank("input", input, 1)
     size = _size_at(input.shape, dim)
     dtype = input.dtype
-    if n == 0:
-        return input
     for name, extra in (("prepend", prepend), ("append", append)):
         if isinstance(extra, TensorType):
             dtype = promote_all((dtype, extra.dtype))
@@ -49,6 +47,8 @@ def diff(input: TensorType, n: Value = 1, dim: Value = -1, prepend: Value = None
             size = size + own
         elif extra is not None:
             size, dtype = UNKNOWN, None
+    if n == 0:
+        return input
     count: Dim = n if is_dim(n) and isinstance(n, int | Expr | Unknown) else UNKNOWN
     if isinstance(n, int) and n < 0:
         raise Mismatch(f"n is {n}, but it can't be negative", got=n)
@@ -72,6 +72,8 @@ def _check_samples(y: TensorType, x: Value, dx: Value, dim: Value) -> tuple[Shap
             raise CannotTell
         step = Scalar("float") if dx is ANYTHING else dx
         return y.shape if x is None else ANY_SHAPE, float_dtype(y, step) if x is None else None
+    if x.dtype == BOOL:
+        raise Mismatch("x is Bool, but it must be a number", kind="dtype", hint="x.float()", got=BOOL)
     if x.shape.rank == 1:
         need_equal("y", _size_at(y.shape, dim), "x", x.shape.dim(0), what="the numbers of samples")
         shape = y.shape
@@ -96,24 +98,38 @@ def cumulative_trapezoid(y: TensorType, x: Value = None, *, dx: Value = 1, dim: 
     return TensorType(_with_size(shape, dim, _not_negative(_size_at(shape, dim) - 1)), dtype)
 
 
+def _gradient_along(input: TensorType, dim: int, spacing: Value) -> TensorType:
+    """The gradient along one dim; ``spacing`` is a step, or a vector with the place of every sample."""
+    if not isinstance(spacing, TensorType):
+        return TensorType(input.shape, float_dtype(input))
+    fits = equal(spacing.shape.numel(), input.shape.dim(dim))  # torch doesn't check it, with odd results
+    return TensorType(
+        input.shape if fits else ANY_SHAPE, float_dtype(TensorType(Shape(()), promote(input.dtype, spacing.dtype)))
+    )
+
+
 @rule("torch.gradient")
 def gradient(
     input: TensorType, *, spacing: Value = 1, dim: Value = None, edge_order: Value = 1
 ) -> tuple[TensorType, ...]:
     """``(*b) -> (*b), ...``: one for every dim"""
-    if input.dtype in (BOOL, UINT8):
+    steps = spacing if isinstance(spacing, tuple) else ()
+    if input.dtype in (BOOL, UINT8) and not any(isinstance(s, TensorType) or s is ANYTHING for s in (*steps, spacing)):
         raise Mismatch(f"input is {input.dtype}, which can't be subtracted", kind="dtype", got=input.dtype)
     if input.shape.rank is None and dim is None:
         raise CannotTell
     found = axes(dim, expose(input.shape, *(dim if isinstance(dim, tuple) else (dim,))))
     chosen = tuple(range(input.shape.rank or 0)) if found is None else found
+    if steps and len(steps) != len(chosen):
+        raise Mismatch(f"spacing has {len(steps)} items, but there are {len(chosen)} dims", expected=len(chosen))
     least = edge_order + 1 if isinstance(edge_order, int) else 2
     for d in chosen:
         size = input.shape.dim(d) if input.shape.is_exact else UNKNOWN
         if isinstance(size, int) and size < least:
             raise Mismatch(f"dim {d} of input {input.shape} must have at least {least} elements", got=size)
-    integer = input.dtype is not None and input.dtype.category == "int"
-    return tuple(TensorType(input.shape, DEFAULT_FLOAT if integer else input.dtype) for _ in chosen)
+    if spacing is ANYTHING:
+        return tuple(TensorType(input.shape) for _ in chosen)
+    return tuple(_gradient_along(input, d, steps[i] if steps else spacing) for i, d in enumerate(chosen))
 
 
 __all__ = ["cumulative_trapezoid", "diff", "gradient", "trapezoid"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.conditions import need_categories, need_equal, need_rank
-from simpletorch.rules.dtype import DType, to_complex, to_real
+from simpletorch.rules.dtype import DType, promote, to_complex, to_real
 from simpletorch.rules.linalg import of
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.registry import rule
 from simpletorch.rules.values import TensorType, Value
-from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, at_least
+from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, at_least, equal
 
 
 def _number(value: Value, default: Dim) -> Dim:
@@ -83,11 +83,14 @@ def stft(
     if return_complex is None and complex_input is False:
         raise Mismatch("return_complex must be given where input is real", hint="return_complex=True")
     frames = _frames(input.shape.dim(-1), size, hop, center)
+    dtype = input.dtype
+    if window is not None:
+        dtype = promote(dtype, window.dtype) if isinstance(window, TensorType) else None
     shape = of(input.shape.drop_last(1), _bins(size, onesided, complex_input), frames)
     if return_complex is True or (return_complex is None and complex_input):
-        return TensorType(shape, _complex(input.dtype))
+        return TensorType(shape, _complex(dtype))
     if return_complex is False:
-        return TensorType(of(shape, 2), None if input.dtype is None else to_real(input.dtype))
+        return TensorType(of(shape, 2), None if dtype is None else to_real(dtype))
     raise CannotTell
 
 
@@ -110,8 +113,11 @@ def istft(
     size = _number(n_fft, UNKNOWN)
     hop = _number(hop_length, size // 4)
     _check_window(window, _number(win_length, size))
-    bins = _bins(size, (return_complex is not True) if onesided is None else onesided, True)
-    need_equal("input", input.shape.dim(-2), "n_fft", bins, what="the numbers of frequencies")
+    bins = _bins(size, onesided, None)
+    found = input.shape.dim(-2)
+    if onesided is not None or equal(found, size) is False:  # where it isn't said, both are taken
+        bins = size // 2 + 1 if onesided is None else bins
+        need_equal("input", found, "n_fft", bins, what="the numbers of frequencies")
     samples = size + hop * (input.shape.dim(-1) - 1)
     if center is True:
         samples = samples - 2 * (size // 2)
