@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, cast
 
-from mypy.nodes import Context
+from mypy.nodes import Context, ImportFrom
 from mypy.plugin import AnalyzeTypeContext, TypeAnalyzerPluginInterface
 from mypy.types import (
     AnyType,
@@ -108,7 +108,7 @@ class Annotations:
     def _jaxtyping(self, context: AnalyzeTypeContext) -> Type | None:
         """jaxtyping's ``Float32[torch.Tensor, "b 3"]``; None if this is something else."""
         unbound, api = context.type, context.api
-        name = unbound.name.rpartition(".")[2]
+        name = _imported_name(unbound.name, api)
         if name not in JAXTYPING_DTYPES or len(unbound.args) != 2:
             return None
         text = _string(unbound.args[1])
@@ -129,6 +129,18 @@ class Annotations:
         if not isinstance(array, Instance) or not is_tensor(array) or not array.type.has_type_var_tuple_type:
             return None
         return Instance(array.type, [dtype, *dims], array.line, array.column)
+
+
+def _imported_name(name: str, api: TypeAnalyzerPluginInterface) -> str:
+    """The name in jaxtyping: ``jt.Float32``, or what ``from jaxtyping import Float32 as F32`` has renamed."""
+    if "." in name:
+        return name.rpartition(".")[2]
+    for node in cast(Any, api).api.cur_mod_node.imports:
+        if isinstance(node, ImportFrom) and node.id == "jaxtyping":
+            for original, renamed in node.names:
+                if name == renamed:
+                    return original
+    return name
 
 
 def _string(typ: Type) -> str | None:
@@ -158,6 +170,9 @@ class _Subscript:
 
     def dtype(self, arg: Type) -> Type:
         """The first argument: a dtype class, a type variable, or Any."""
+        if isinstance(arg, RawExpressionType):
+            self.fail("the first argument of Tensor is a dtype, such as Tensor[Float32, ...]")
+            return any_type()
         found = get_proper_type(self.api.analyze_type(arg))
         if isinstance(found, AnyType | TypeVarType):
             return found
@@ -168,8 +183,6 @@ class _Subscript:
                 f'"{found.type.name}" is no dtype; the first argument of Tensor is a dtype of simpletorch, '
                 f"such as Tensor[Float32, ...]"
             )
-        elif isinstance(arg, RawExpressionType):
-            self.fail("the first argument of Tensor is a dtype, such as Tensor[Float32, ...]")
         return any_type()
 
     def dim(self, arg: Type) -> list[Type]:
@@ -220,6 +233,8 @@ class _Subscript:
                 return any_type()
             case Instance() if found.type.fullname == DIM:
                 return found.args[0]
+        if isinstance(found, UnboundType):
+            return any_type()  # a type variable that is not bound here; mypy says so itself
         if not isinstance(found, UnpackType):
             self.fail(f'"{found}" is no dim; write an int, a type variable, or an expression as a string')
             return any_type()
@@ -250,7 +265,11 @@ class _Subscript:
         out: list[Type] = []
         try:
             for axis in parse_axes(text):
-                if axis.kind == "any_rest" or (axis.kind == "rest" and axis.broadcastable) or (axis.kind == "rest" and self._in_class_body()):
+                if (
+                    axis.kind == "any_rest"
+                    or (axis.kind == "rest" and axis.broadcastable)
+                    or (axis.kind == "rest" and self._in_class_body())
+                ):
                     out.append(self.types.any_rest())
                 elif axis.kind == "rest":
                     out.append(UnpackType(self.types.named_rest(axis.expression, self._namespace())))

@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 
 from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import (
+    CallExpr,
     EllipsisExpr,
     Expression,
     FloatExpr,
@@ -33,6 +34,7 @@ from mypy.types import (
     get_proper_type,
 )
 
+from simpletorch.mypy import names
 from simpletorch.mypy.names import DEVICE_TENSORS, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, TENSOR
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, is_named
 from simpletorch.rules.dtype import BY_NAME, BY_TORCH_NAME, DType
@@ -240,6 +242,9 @@ class Lifter:
             case SliceExpr(begin_index=begin, end_index=end, stride=step):
                 bounds = [None if n is None else self.expression(n, type_of) for n in (begin, end, step)]
                 return slice(*bounds)
+            case CallExpr(callee=RefExpr(fullname=names.DEVICE), args=[StrExpr(value=name)]):
+                kind, _, index = name.partition(":")
+                return Device(kind, int(index) if index.isdigit() else None)
             case TupleExpr(items=items) | ListExpr(items=items):
                 return self._display(items, type_of)
             case RefExpr(fullname=fullname) if fullname.startswith("torch.") and self._dtype_name(fullname):

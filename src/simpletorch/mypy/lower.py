@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from mypy.types import AnyType, Instance, NoneType, TupleType, Type, UnpackType, get_proper_type
 
 from simpletorch.mypy.lift import Lifter, is_tensor
-from simpletorch.mypy.names import DEVICE_CLASSES, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, TENSOR
+from simpletorch.mypy.names import DEVICE_CLASSES, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, SIZE, TENSOR
 from simpletorch.mypy.types import any_type
 from simpletorch.rules.dtype import DType
 from simpletorch.rules.values import Anything, Named, TensorType, Value
@@ -105,27 +105,36 @@ class Lowerer:
             case int() | Expr() | Unknown():
                 return self.size(value)
             case tuple():
-                return self._tuple([(str(i), v) for i, v in enumerate(value)], default)
-            case Named(fields=named):
-                return self._tuple(list(named), default)
+                return self._tuple(list(value), default)
+            case Named(type_name=class_name, fields=named):
+                return self._named(class_name, [v for _, v in named], default)
         return default
 
-    def _tuple(self, fields: list[tuple[str, Value]], default: Type) -> Type:
+    def _named(self, class_name: str, values: list[Value], default: Type) -> Type:
+        """A named tuple of torch's; where its class isn't known to mypy, what torch's stub says stays."""
+        info = self.types.info(class_name)
+        if isinstance(get_proper_type(default), AnyType):
+            if info is None or info.tuple_type is None:
+                return default
+            default = info.tuple_type
+        return self._tuple(values, default)
+
+    def _tuple(self, values: list[Value], default: Type) -> Type:
         default = get_proper_type(default)
-        defaults: list[Type] = [any_type()] * len(fields)
+        declared: list[Type] = [any_type()] * len(values)
         fallback = None
         if isinstance(default, TupleType):
             fallback = default.partial_fallback
-            if len(default.items) == len(fields):
-                defaults = list(default.items)
+            if len(default.items) == len(values):
+                declared = list(default.items)
         elif isinstance(default, Instance):
             if default.type.tuple_type is not None:
                 fallback = default.type.tuple_type.partial_fallback
-            elif default.type.fullname == "torch.Size":
+            elif default.type.fullname == SIZE:
                 fallback = default
             if default.args and is_tensor(default.args[0]):
-                defaults = [default.args[0]] * len(fields)
+                declared = [default.args[0]] * len(values)
         elif not isinstance(default, AnyType):
             return default
-        items = [self.value(v, d) for (_, v), d in zip(fields, defaults, strict=True)]
+        items = [self.value(v, d) for v, d in zip(values, declared, strict=True)]
         return TupleType(items, fallback or self.types.tuple_(any_type()))

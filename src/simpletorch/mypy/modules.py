@@ -8,7 +8,18 @@ from typing import Any, cast
 
 from mypy.expandtype import expand_type_by_instance
 from mypy.maptype import map_instance_to_supertype
-from mypy.nodes import ARG_POS, ARG_STAR, ARG_STAR2, CallExpr, Decorator, FuncDef, OverloadedFuncDef, TempNode, TypeInfo
+from mypy.nodes import (
+    ARG_POS,
+    ARG_STAR,
+    ARG_STAR2,
+    CallExpr,
+    Decorator,
+    FuncDef,
+    MemberExpr,
+    OverloadedFuncDef,
+    TempNode,
+    TypeInfo,
+)
 from mypy.plugin import AttributeContext, CheckerPluginInterface, FunctionSigContext, MethodSigContext
 from mypy.typeops import bind_self
 from mypy.types import CallableType, FunctionLike, Instance, Type, get_proper_type
@@ -216,7 +227,7 @@ def has_attribute_rule(fullname: str) -> bool:
 def attribute(name: str, context: AttributeContext, types: TypeTable) -> Type:
     """``Linear(4, 6).weight`` is a ``Parameter[…, 6, 4]``."""
     receiver = get_proper_type(context.type)
-    if context.is_lvalue or not isinstance(receiver, Instance):
+    if context.is_lvalue or not isinstance(receiver, Instance) or not isinstance(context.context, MemberExpr):
         return context.default_attr_type
     declared = get_proper_type(context.default_attr_type)
     if not isinstance(declared, Instance) or declared.type.fullname not in (TENSOR, PARAMETER):

@@ -1,0 +1,99 @@
+"""Calls of the user's own functions and modules with tensors of the wrong size; `checked` raises the same."""
+
+from typing import Generic
+
+import torch
+from jaxtyping import Float32 as JaxFloat32
+from torch import nn
+
+import simpletorch as st
+from simpletorch import Float32, Tensor, checked
+from simpletorch.dims import B, C, Dim, M, N
+
+
+@checked
+def same(a: Tensor[Float32, B, N], b: Tensor[Float32, B, N]) -> Tensor[Float32, B, N]:
+    return a + b
+
+
+@checked
+def doubled(a: Tensor[Float32, N], b: Tensor[Float32, "2*N"]) -> Tensor[Float32, "3*N"]:
+    return torch.cat([a, b])
+
+
+@checked
+def named(a: JaxFloat32[torch.Tensor, "batch n"], b: JaxFloat32[torch.Tensor, "n m"]) -> JaxFloat32[torch.Tensor, "batch m"]:
+    return a @ b
+
+
+@checked
+def wrong_result(x: Tensor[Float32, B, 7]) -> Tensor[Float32, B, 5]:
+    return x  # E: tensor-shape
+
+
+@checked
+def wrong_for_some_sizes(x: Tensor[Float32, B, N]) -> Tensor[Float32, N, B]:
+    return x  # E: tensor-shape
+
+
+@checked
+def wrong_dtype(x: Tensor[Float32, B]) -> Tensor[Float32, B]:
+    return x.double()  # E: tensor-dtype
+
+
+@checked
+def no_broadcast(x: Tensor[Float32, B, N], y: Tensor[Float32, B, C]) -> None:
+    x + y  # E: tensor-shape
+
+
+class MLP(st.nn.Module, Generic[N, M]):
+    def __init__(self, n: Dim[N], m: Dim[M]) -> None:
+        super().__init__()
+        self.fc = nn.Linear(n, m)
+
+    def forward(self, x: Tensor[Float32, B, N]) -> Tensor[Float32, B, M]:
+        return self.fc(x)
+
+
+def fail_same() -> None:
+    same(torch.zeros(3, 5), torch.zeros(3, 7))  # E: tensor-shape
+
+
+def fail_rank() -> None:
+    same(torch.zeros(3, 5), torch.zeros(3))  # E: tensor-shape
+
+
+def fail_doubled() -> None:
+    doubled(torch.zeros(3), torch.zeros(5))  # E: tensor-shape
+
+
+def fail_named() -> None:
+    named(torch.zeros(3, 5), torch.zeros(7, 11))  # E: tensor-shape
+
+
+def fail_argument_dtype() -> None:
+    same(torch.zeros(3, 5), torch.zeros(3, 5, dtype=torch.int64))  # E: tensor-dtype
+
+
+def fail_wrong_result() -> None:
+    wrong_result(torch.zeros(3, 7))
+
+
+def fail_wrong_for_some_sizes() -> None:
+    wrong_for_some_sizes(torch.zeros(3, 7))
+
+
+def fail_wrong_dtype() -> None:
+    wrong_dtype(torch.zeros(3))
+
+
+def fail_no_broadcast() -> None:
+    no_broadcast(torch.zeros(3, 5), torch.zeros(3, 7))
+
+
+def fail_module() -> None:
+    MLP(5, 3)(torch.zeros(2, 7))  # E: tensor-shape
+
+
+def fail_not_a_tensor() -> None:
+    same(torch.zeros(3, 5), [1.0])  # E: arg-type
