@@ -644,7 +644,7 @@ def test_something_else_than_a_tensor():
     assert isinstance(error, TypeError)
 
 
-# -- devices, memory, gradients, checkpoints ----------------------------------------------------------------------------
+# -- devices, memory, gradients, checkpoints -------------------------------------------------------------------------
 
 
 def test_two_devices():

@@ -60,10 +60,12 @@ def test_functions_are_torchs_own():
 
 
 def test_the_function_tensor_survives_the_import_of_the_module_tensor():
-    code = "import simpletorch as st, torch; a = st.tensor; import simpletorch.tensor; print(a is st.tensor is torch.tensor)"
-    assert run(code) == "True"
-    code = "from simpletorch.tensor import Tensor; import simpletorch as st, torch; print(st.tensor is torch.tensor)"
-    assert run(code) == "True"
+    for first, second in (
+        ("x = st.tensor", "import simpletorch.tensor"),
+        ("import simpletorch.tensor", "x = st.tensor"),
+    ):
+        code = f"import simpletorch as st, torch; {first}; {second}; print(x is st.tensor is torch.tensor)"
+        assert run(code) == "True"
 
 
 def test_an_unknown_name_is_an_ordinary_attribute_error():

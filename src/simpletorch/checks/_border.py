@@ -10,18 +10,17 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import update_wrapper
+from functools import lru_cache, update_wrapper
 from types import FrameType, FunctionType
 from typing import Any, Final, TypeVar, cast
 
 import jaxtyping
 import torch
-from beartype.roar import BeartypeDecorHintException
 
 from simpletorch.checks._config import SWITCH, config
 from simpletorch.checks._hints import UNRESOLVED, Resolver, as_any_float
 from simpletorch.checks._keys import Unkeyed, expression, is_ignorable, tensor_hints
-from simpletorch.checks._passes import passes
+from simpletorch.checks._passes import Uncheckable, passes
 from simpletorch.checks._report import Mistake, refusal
 from simpletorch.errors._border import explained
 
@@ -132,7 +131,7 @@ class Border:
     def _passes(self, name: str, value: Any, hint: Any) -> bool:
         try:
             return passes(value, hint)
-        except BeartypeDecorHintException:  # beartype can't check this hint: unknown is quiet
+        except Uncheckable:  # unknown is quiet
             self.hints[name] = Any
             return True
 
@@ -185,7 +184,13 @@ def _argument_scope(
 
 
 def _under_autocast() -> bool:
-    return any(torch.is_autocast_enabled(kind) for kind in ("cpu", "cuda")) or bool(torch._C._is_any_autocast_enabled())
+    return any(torch.is_autocast_enabled(kind) for kind in _device_types())
+
+
+@lru_cache(maxsize=1)
+def _device_types() -> tuple[str, ...]:
+    accelerator = torch.accelerator.current_accelerator()  # of this build of torch, whether or not the machine has one
+    return ("cpu",) if accelerator is None else ("cpu", accelerator.type)
 
 
 def _is_observable(values: Sequence[Any]) -> bool:

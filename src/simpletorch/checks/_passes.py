@@ -11,9 +11,12 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Collection, Mapping, MutableMapping, MutableSequence, MutableSet, Sequence, Set
 from typing import Any, Final, Union, get_args, get_origin
 
-from beartype.door import is_bearable
+__all__ = ["Uncheckable", "passes"]
 
-__all__ = ["passes"]
+
+class Uncheckable(Exception):
+    """Raised for a hint that beartype can't check."""
+
 
 _CONTAINERS: Final = frozenset(
     (
@@ -29,7 +32,7 @@ def passes(value: Any, hint: Any) -> bool:
     if origin in (Union, types.UnionType):
         return any(passes(value, member) for member in args)
     if origin not in _CONTAINERS:
-        return bool(is_bearable(value, hint))
+        return _by_beartype(value, hint)
     if not isinstance(value, origin):
         return False
     if issubclass(origin, Mapping):
@@ -38,3 +41,13 @@ def passes(value: Any, hint: Any) -> bool:
         args = () if args == ((),) else args
         return len(value) == len(args) and all(map(passes, value, args))
     return all(passes(item, args[0]) for item in value)
+
+
+def _by_beartype(value: Any, hint: Any) -> bool:
+    from beartype.door import is_bearable  # here, because it is half of what importing simpletorch would cost
+    from beartype.roar import BeartypeDecorHintException
+
+    try:
+        return bool(is_bearable(value, hint))
+    except BeartypeDecorHintException as error:
+        raise Uncheckable(hint) from error

@@ -14,7 +14,7 @@ from torch import nn
 from simpletorch.dtypes import dtype_of
 from simpletorch.errors._frames import MISSING, Step, expression, is_torch, is_user, lookup
 from simpletorch.errors._kinds import Operand
-from simpletorch.errors._modules import chain, path
+from simpletorch.errors._modules import CALL, chain, path
 
 __all__ = ["Failure", "Value", "describe", "failure"]
 
@@ -127,7 +127,7 @@ def _layer_step(modules: Sequence[nn.Module], below: Sequence[Step]) -> Step | N
     """The frame that called the innermost module, if that is a layer of torch's below the user's code."""
     if not modules or not is_torch(_code_of(type(modules[-1]).forward)):
         return None
-    calls = [s for s in below if s.frame.f_code is nn.Module._call_impl.__code__]
+    calls = [s for s in below if s.frame.f_code is CALL]
     return calls[-1] if calls and calls[-1].frame.f_locals.get("self") is modules[-1] else None
 
 

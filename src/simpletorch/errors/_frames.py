@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib.util
 import inspect
 import os
-import sys
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,6 @@ from pathlib import Path
 from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any, Final
 
-import executing
 import torch
 from torch import nn
 
@@ -33,9 +32,9 @@ _TORCH: Final = os.path.dirname(torch.__file__) + os.sep
 _OURS: Final = str(Path(__file__).resolve().parents[1]) + os.sep
 GENERATED: Final = "<simpletorch border"
 _LIBRARY: Final = tuple(
-    os.path.dirname(module.__file__ or "") + os.sep
+    os.path.dirname(spec.origin) + os.sep
     for name in ("jaxtyping", "beartype")
-    if (module := sys.modules.get(name)) is not None
+    if (spec := importlib.util.find_spec(name)) is not None and spec.origin is not None
 )
 _STDLIB: Final = sysconfig.get_paths()["stdlib"] + os.sep
 
@@ -90,6 +89,8 @@ def _is_stdlib(filename: str) -> bool:
 
 def expression(step: Step) -> ast.AST | None:
     """The node of the source that the frame was evaluating; None if the source can't be had."""
+    import executing  # only a failure needs it
+
     try:
         found = executing.Source.executing(TracebackType(None, step.frame, step.instruction, step.line))
         node: ast.AST | None = found.node
@@ -101,6 +102,8 @@ def expression(step: Step) -> ast.AST | None:
 def location(step: Step, node: ast.AST | None) -> Location:
     """Where a step is in the source."""
     file = step.frame.f_code.co_filename
+    import executing
+
     code, line = "", step.line
     source = None
     with contextlib.suppress(Exception):  # the source may be gone or unreadable

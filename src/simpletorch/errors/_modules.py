@@ -11,16 +11,18 @@ from torch import nn
 
 from simpletorch.errors._frames import MISSING, Step, expression, is_user, lookup, names_of
 
-__all__ = ["chain", "path"]
+__all__ = ["CALL", "chain", "path"]
 
-_CALL = nn.Module._call_impl.__code__  # the frame in which torch calls a module's forward
+# The frame in which torch calls a module's forward. Private, but nothing public tells a frame's module; without it
+# (a rename) errors only lose the module's path.
+CALL = getattr(getattr(nn.Module, "_call_impl", None), "__code__", None)
 
 
 def chain(outer: Sequence[Step], inner: Sequence[Step]) -> list[nn.Module]:
     """The modules being called, the outermost first: those on the stack, then those of the traceback."""
     out: list[nn.Module] = []
     for step in (*reversed(outer), *inner):
-        if step.frame.f_code is _CALL:
+        if step.frame.f_code is CALL:
             module = step.frame.f_locals.get("self")
             if isinstance(module, nn.Module) and (not out or out[-1] is not module):
                 out.append(module)
@@ -67,4 +69,4 @@ def _caller(root: nn.Module, frames: Sequence[Step]) -> Step | None:
 
 
 def _calls(frame: FrameType, module: nn.Module) -> bool:
-    return frame.f_code is _CALL and frame.f_locals.get("self", MISSING) is module
+    return frame.f_code is CALL and frame.f_locals.get("self", MISSING) is module

@@ -183,6 +183,15 @@ def _not_implemented(f: Failure, m: re.Match[str]) -> Reason:
     return Reason(DTypeMismatch, f"{operation} is not defined for {got}, which {name} is", None, got, hint)
 
 
+@message(r"is only implemented on integer and Boolean-type tensors")
+def _needs_bits(f: Failure, _m: re.Match[str]) -> Reason:
+    x = f.tensor(0, "input")
+    name, got = (x.name, _dtype(x)) if x else ("the tensor", None)
+    is_got = f"is {got}" if got else "is neither"
+    sentence = f"{name} {is_got}, but {f.operation or 'this operation'} needs Bool or integers"
+    return Reason(DTypeMismatch, sentence, "Bool", got, f"{name}.bool() would fit")
+
+
 @message(
     r"Expected all tensors to be on the same device",
     r"Tensor on device ([\w:]+) is not on the expected device ([\w:]+)",
