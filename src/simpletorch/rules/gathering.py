@@ -8,7 +8,7 @@ from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.positions import as_dim, leave_unknown, need_rank, of_rank, position, replaced, shaped
 from simpletorch.rules.registry import rule
 from simpletorch.rules.values import TensorType, Value
-from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Shape, at_least
+from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Shape, Unknown, at_least
 
 __all__ = ["check_no_larger", "need_dtype", "need_mask"]
 
@@ -56,6 +56,8 @@ def index_select(input: TensorType, dim: Value, index: TensorType) -> TensorType
         if isinstance(count, int) and count != 1:
             raise Mismatch(f"input is 0-dim; index can have only 1 element, not {count}", expected=1, got=count)
         return input
+    if input.shape.min_rank == 0 and not input.shape.is_exact and (count == 1 or isinstance(count, Unknown)):
+        return shaped(input, ANY_SHAPE)  # a 0-dim tensor stays one
     return shaped(input, replaced(shape, at, count))
 
 

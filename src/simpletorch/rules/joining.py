@@ -117,8 +117,8 @@ def _cat_shape(shapes: Sequence[Shape], dim: Value) -> Shape:
     kept = [(i, s) for i, s in enumerate(shapes) if s.items != (0,)]
     if not kept:
         return shapes[0]
-    if any(s.rank == 1 and at_least(s.dim(0), 1) is not True for _, s in kept) and any(s.min_rank > 1 for _, s in kept):
-        raise CannotTell  # the 1-dim one may be empty
+    if any(_may_be_left_out(s) for _, s in kept) and any(s.min_rank > 1 for _, s in kept):
+        raise CannotTell
     _check_ranks(kept)
     try:
         rows, at = _find([s for _, s in kept], dim)
@@ -130,6 +130,13 @@ def _cat_shape(shapes: Sequence[Shape], dim: Value) -> Shape:
         for i, column in enumerate(zip(*(r.items for r in rows), strict=True))
     ]
     return Shape(tuple(out))
+
+
+def _may_be_left_out(shape: Shape) -> bool:
+    """Whether it isn't known if the shape is (0,)."""
+    if shape.rank is None:
+        return shape.min_rank == 1 and 0 in shape.items
+    return shape.rank == 1 and at_least(shape.dim(0), 1) is not True
 
 
 def joined(tensors: Sequence[TensorType], dim: Value) -> TensorType:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.positions import (
     as_dim,
+    known_ints,
     leave_unknown,
     locate,
     need_rank,
@@ -21,7 +23,7 @@ from simpletorch.rules.positions import (
 from simpletorch.rules.registry import rule
 from simpletorch.rules.slicing import length
 from simpletorch.rules.values import ANYTHING, TensorType, Value
-from simpletorch.shapes import ANY_SHAPE, Dim, Shape, Unknown, at_least
+from simpletorch.shapes import ANY_REST, ANY_SHAPE, Dim, Item, Rest, Shape, Unknown, at_least
 
 __all__ = ["check_index", "transposed"]
 
@@ -137,30 +139,37 @@ def hermitian(input: TensorType) -> TensorType:
 @leave_unknown()
 def movedim(input: TensorType, source: Value, destination: Value) -> TensorType:
     """``(*s) -> (*s)`` with the dims at source moved to destination"""
-    given = [_listed((v,), ANYTHING) for v in (source, destination)]
-    if len(given[0]) != len(given[1]):
-        raise Mismatch(f"source names {len(given[0])} dims, but destination names {len(given[1])}")
+    origins, targets = _listed((source,), ANYTHING), _listed((destination,), ANYTHING)
+    if len(origins) != len(targets):
+        raise Mismatch(f"source names {len(origins)} dims, but destination names {len(targets)}")
     shape = input.shape
-    if not shape.is_exact:
-        shape, _ = locate(shape, *given[0], *given[1])
-    origins, targets = (
-        locate(shape, *dims, name=name)[1] for dims, name in zip(given, ("source", "destination"), strict=True)
-    )
-    _distinct(given[0], origins, "source")
-    _distinct(given[1], targets, "destination")
-    if shape.rank == 0:
-        return input
-    moved = dict(zip(targets, origins, strict=True))
-    others = iter([i for i in range(len(shape.items)) if i not in origins])
-    order = [moved[i] if i in moved else next(others) for i in range(len(shape.items))]
-    if not shape.is_exact and not _rest_fits(order.index(len(shape.head)), given[1], targets):
-        raise CannotTell
-    return input.with_shape(*(shape.items[i] for i in order))
+    if shape.is_exact:
+        for dims, name in ((origins, "source"), (targets, "destination")):
+            _distinct(dims, locate(shape, *dims, name=name)[1], name)
+        if shape.rank == 0:
+            return input
+    elif shape.min_rank == 0 and {*origins, *targets} <= {0, -1}:
+        raise CannotTell  # it may be 0-dim, which torch takes
+    elif len({d >= 0 for d in known_ints((*origins, *targets))}) == 1:
+        shape, _ = locate(shape, *origins, *targets)
+    shape, places = locate(shape, *origins)
+    return shaped(input, _moved(shape, dict(zip(known_ints(targets), places, strict=True))))
 
 
-def _rest_fits(rest: int, given: Sequence[Value], targets: Sequence[int]) -> bool:
-    """Whether the variadic part lies right of what is counted from the left, and left of what from the right."""
-    return all((at < rest) == (isinstance(d, int) and d >= 0) for d, at in zip(given, targets, strict=True))
+def _moved(shape: Shape, moves: Mapping[int, int]) -> Shape:
+    """Items put where ``moves`` says (number in the result: place now); the others fill up from both sides."""
+    others = deque(item for i, item in enumerate(shape.items) if i not in moves.values())
+    left, right = max(moves, default=-1) + 1, max((-d for d in moves), default=0)
+
+    def take(dim: int, next_item: Callable[[], Item]) -> Item:
+        item = shape.items[moves[dim]] if dim in moves else next_item()
+        if isinstance(item, Rest):
+            raise CannotTell
+        return item
+
+    head = [take(i, others.popleft) for i in range(left)]
+    tail = [take(-i, others.pop) for i in range(1, right + 1)]
+    return Shape((*head, *others, *reversed(tail)))
 
 
 @rule("torch.flip", "Tensor.flip")
@@ -239,6 +248,8 @@ def unfold(input: TensorType, dimension: Value, size: Value, step: Value) -> Ten
         raise Mismatch(f"size={size} must not be negative", got=size)
     shape, at = position(dimension, input.shape, name="dimension")
     window, stride = as_dim(size), as_dim(step)
+    if input.shape.min_rank == 0 and not input.shape.is_exact:
+        return input.with_shape(ANY_REST, window)  # a 0-dim tensor gets one dim, too
     whole = _item(shape, at) if shape.rank != 0 else 1
     if at_least(whole, window) is False:
         raise Mismatch(f"size={window} is larger than dim {dimension}, which is {whole}", expected=whole, got=window)
