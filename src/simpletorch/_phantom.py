@@ -6,7 +6,7 @@ never instantiated, and this module imports nothing, because the plugin makes to
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar, TypeVarTuple
+from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
 
 A_co = TypeVar("A_co", covariant=True)
 B_co = TypeVar("B_co", covariant=True)
@@ -39,3 +39,110 @@ class Minimum(Generic[*Terms]):
 
 class Maximum(Generic[*Terms]):
     """``max(a, b, …)``"""
+
+
+# torch.linalg's named tuples, which torch's stubs lack (they are in `torch.return_types` at run time, under these names).
+
+
+class linalg_svd(NamedTuple):
+    """`torch.linalg.svd`"""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+class linalg_eig(NamedTuple):
+    """`torch.linalg.eig`"""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class linalg_eigh(NamedTuple):
+    """`torch.linalg.eigh`"""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class linalg_qr(NamedTuple):
+    """`torch.linalg.qr`"""
+
+    Q: Any
+    R: Any
+
+
+class linalg_slogdet(NamedTuple):
+    """`torch.linalg.slogdet`"""
+
+    sign: Any
+    logabsdet: Any
+
+
+class linalg_cholesky_ex(NamedTuple):
+    """`torch.linalg.cholesky_ex`"""
+
+    L: Any
+    info: Any
+
+
+class linalg_inv_ex(NamedTuple):
+    """`torch.linalg.inv_ex`"""
+
+    inverse: Any
+    info: Any
+
+
+class linalg_solve_ex(NamedTuple):
+    """`torch.linalg.solve_ex`"""
+
+    result: Any
+    info: Any
+
+
+class linalg_lu(NamedTuple):
+    """`torch.linalg.lu`"""
+
+    P: Any
+    L: Any
+    U: Any
+
+
+class linalg_lu_factor(NamedTuple):
+    """`torch.linalg.lu_factor`"""
+
+    LU: Any
+    pivots: Any
+
+
+class linalg_lu_factor_ex(NamedTuple):
+    """`torch.linalg.lu_factor_ex`"""
+
+    LU: Any
+    pivots: Any
+    info: Any
+
+
+class linalg_ldl_factor(NamedTuple):
+    """`torch.linalg.ldl_factor`"""
+
+    LD: Any
+    pivots: Any
+
+
+class linalg_ldl_factor_ex(NamedTuple):
+    """`torch.linalg.ldl_factor_ex`"""
+
+    LD: Any
+    pivots: Any
+    info: Any
+
+
+class linalg_lstsq(NamedTuple):
+    """`torch.linalg.lstsq`"""
+
+    solution: Any
+    residuals: Any
+    rank: Any
+    singular_values: Any

@@ -15,7 +15,7 @@ from simpletorch.mypy import modules
 from simpletorch.mypy.calls import CallReader, last_assigned
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
-from simpletorch.mypy.names import TENSOR, TENSOR_BASE
+from simpletorch.mypy.names import PHANTOM, TENSOR, TENSOR_BASE
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import RULES, Report, infer
@@ -25,7 +25,7 @@ __all__ = ["construct_tensor", "rule_for"]
 
 Rule: TypeAlias = Callable[[AttributeContext, TypeTable], Type]
 _SAME_TENSOR: Final = ("data", "grad")
-_RETURN_TYPES: Final = "torch.return_types."
+_RETURN_TYPES: Final = ("torch.return_types.", f"{PHANTOM}.linalg_")
 
 
 def rule_for(fullname: str) -> Rule | None:
@@ -97,8 +97,7 @@ def _field(name: str, context: AttributeContext, types: TypeTable) -> Type:
     if not isinstance(receiver, TupleType) or context.is_lvalue:
         return context.default_attr_type
     names = [n for n in receiver.partial_fallback.type.names if not n.startswith("_")]
-    declared = receiver.partial_fallback.type.tuple_type
-    if declared is None or name not in names:
+    if receiver.partial_fallback.type.tuple_type is None or name not in names:
         return context.default_attr_type
     index = names.index(name)
     return receiver.items[index] if index < len(receiver.items) else context.default_attr_type

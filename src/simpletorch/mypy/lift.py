@@ -207,6 +207,8 @@ class Lifter:
                 return Scalar("float")
             case "builtins.complex":
                 return Scalar("complex")
+            case names.DEVICE:
+                return Device("")  # some device
             case "builtins.ellipsis" | "types.EllipsisType":
                 return ...  # type: ignore[return-value]  # Ellipsis stands for itself
         return ANYTHING

@@ -112,11 +112,12 @@ class Lowerer:
 
     def _named(self, class_name: str, values: list[Value], default: Type) -> Type:
         """A named tuple of torch's; where its class isn't known to mypy, what torch's stub says stays."""
-        info = self.types.info(class_name)
+        ours = f"{PHANTOM}.{class_name.rpartition('.')[2]}"
+        info = self.types.info(class_name) or self.types.info(ours)
         if isinstance(get_proper_type(default), AnyType):
             if info is None or info.tuple_type is None:
                 return default
-            default = info.tuple_type
+            default = Instance(info, [])
         return self._tuple(values, default)
 
     def _tuple(self, values: list[Value], default: Type) -> Type:
@@ -128,9 +129,7 @@ class Lowerer:
             if len(default.items) == len(values):
                 declared = list(default.items)
         elif isinstance(default, Instance):
-            if default.type.tuple_type is not None:
-                fallback = default.type.tuple_type.partial_fallback
-            elif default.type.fullname == SIZE:
+            if default.type.tuple_type is not None or default.type.fullname == SIZE:
                 fallback = default
             if default.args and is_tensor(default.args[0]):
                 declared = [default.args[0]] * len(values)
