@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from simpletorch.data._tensors import TensorDataset
+from simpletorch.dtypes import Float32, Int64
 from simpletorch.errors import DataError
-
-if TYPE_CHECKING:
-    from simpletorch.dtypes import Float32, Int64
-    from simpletorch.tensor import Tensor
+from simpletorch.tensor import Tensor
 
 _SPLIT_SEED = 0
 _TEST_SHARE = 0.2
 
 
-class Digits(TensorDataset[Any, Any]):
+class Digits(TensorDataset[Tensor[Float32, 1, 8, 8], Tensor[Int64]]):
     """1,797 scanned handwritten digits, 8×8 grey values each, as scikit-learn ships them: works offline.
 
     A sample is ``(image, target)``: Float32 ``[1, 8, 8]`` between 0 (paper) and 1 (ink), and Int64 ``[]`` from 0 to 9.
@@ -38,8 +36,8 @@ class Digits(TensorDataset[Any, Any]):
 
     def __init__(self, train: bool = True) -> None:
         try:
-            from sklearn.datasets import load_digits
-            from sklearn.model_selection import train_test_split
+            from sklearn.datasets import load_digits  # type: ignore[import-untyped]
+            from sklearn.model_selection import train_test_split  # type: ignore[import-untyped]
         except ImportError as error:
             raise DataError(
                 "Digits reads the images that ship with scikit-learn, which is not installed: "

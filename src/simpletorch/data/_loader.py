@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack, cast, overload
 
 import torch
 import torch.utils.data
@@ -12,9 +12,31 @@ from torch.utils.data import BatchSampler, Dataset, IterableDataset, RandomSampl
 from simpletorch.data._collate import collate
 from simpletorch.data._columns import Columns
 from simpletorch.data._length import length_of
+from simpletorch.data._tensors import A, B, C, P, Q, R
 from simpletorch.errors import DataError
 
+if TYPE_CHECKING:
+    from simpletorch.tensor import Tensor
+
 Batch = TypeVar("Batch", covariant=True)
+T = TypeVar("T")
+
+
+class _Options(TypedDict, total=False):
+    """The arguments of a `DataLoader` that don't change the type of a batch."""
+
+    sampler: Sampler[Any] | Iterable[Any] | None
+    batch_sampler: Sampler[list[Any]] | Iterable[list[Any]] | None
+    num_workers: int
+    pin_memory: bool
+    drop_last: bool
+    timeout: float
+    worker_init_fn: Callable[[int], None] | None
+    multiprocessing_context: Any
+    generator: torch.Generator | None
+    prefetch_factor: int | None
+    persistent_workers: bool
+    in_order: bool
 
 
 class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
@@ -40,6 +62,50 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
             or, while iterating, samples of a batch have different shapes.
     """
 
+    @overload
+    def __init__(
+        self: DataLoader[Batch],
+        dataset: Dataset[Any],
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        *,
+        collate_fn: Callable[[list[Any]], Batch],
+        **options: Unpack[_Options],
+    ) -> None: ...
+    @overload
+    def __init__(self: DataLoader[T], dataset: Dataset[T], batch_size: None, **options: Unpack[_Options]) -> None: ...
+    @overload
+    def __init__(
+        self: DataLoader[tuple[Tensor[A, Any, *P]]],
+        dataset: Dataset[tuple[Tensor[A, *P]]],
+        batch_size: int = 1,
+        shuffle: bool | None = None,
+        **options: Unpack[_Options],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: DataLoader[tuple[Tensor[A, Any, *P], Tensor[B, Any, *Q]]],
+        dataset: Dataset[tuple[Tensor[A, *P], Tensor[B, *Q]]],
+        batch_size: int = 1,
+        shuffle: bool | None = None,
+        **options: Unpack[_Options],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: DataLoader[tuple[Tensor[A, Any, *P], Tensor[B, Any, *Q], Tensor[C, Any, *R]]],
+        dataset: Dataset[tuple[Tensor[A, *P], Tensor[B, *Q], Tensor[C, *R]]],
+        batch_size: int = 1,
+        shuffle: bool | None = None,
+        **options: Unpack[_Options],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: DataLoader[Any],
+        dataset: Dataset[Any],
+        batch_size: int = 1,
+        shuffle: bool | None = None,
+        **options: Unpack[_Options],
+    ) -> None: ...
     def __init__(
         self,
         dataset: Dataset[Any],

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVarTuple, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, cast, overload
 
 import torch
 from torch.utils.data import Dataset
 
 from simpletorch.errors import DataError
 
+if TYPE_CHECKING:
+    from simpletorch.tensor import Tensor
+
 Ts = TypeVarTuple("Ts")
+
+# Dtypes, and shapes of one sample, of a first, second and third tensor.
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+P = TypeVarTuple("P")
+Q = TypeVarTuple("Q")
+R = TypeVarTuple("R")
 
 
 class TensorDataset(Dataset[tuple[*Ts]], Generic[*Ts]):
@@ -26,6 +37,22 @@ class TensorDataset(Dataset[tuple[*Ts]], Generic[*Ts]):
 
     tensors: tuple[torch.Tensor, ...]
 
+    @overload
+    def __init__(self: TensorDataset[Tensor[A, *P]], a: Tensor[A, Any, *P], /) -> None: ...
+    @overload
+    def __init__(
+        self: TensorDataset[Tensor[A, *P], Tensor[B, *Q]], a: Tensor[A, Any, *P], b: Tensor[B, Any, *Q], /
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: TensorDataset[Tensor[A, *P], Tensor[B, *Q], Tensor[C, *R]],
+        a: Tensor[A, Any, *P],
+        b: Tensor[B, Any, *Q],
+        c: Tensor[C, Any, *R],
+        /,
+    ) -> None: ...
+    @overload
+    def __init__(self: TensorDataset[*tuple[torch.Tensor, ...]], *tensors: torch.Tensor) -> None: ...
     def __init__(self, *tensors: torch.Tensor) -> None:
         if reason := _why_not(tensors):
             raise DataError(reason)

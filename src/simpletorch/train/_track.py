@@ -24,8 +24,8 @@ def track(items: Iterable[T], description: str = "", *, file: TextIO | None = No
     if file.isatty() or "ipykernel" in sys.modules:
         from tqdm.auto import tqdm  # here because it costs 0.1 s to import
 
-        # tqdm.auto calls iter() on what it is given and again when the loop starts; a DataLoader draws random numbers (and
-        # starts workers) each time, so that a bar would change the training. An iterator is its own iterator.
+        # tqdm.auto calls iter() on what it is given, and again when the loop starts; a DataLoader draws random numbers
+        # (and starts workers) each time, so that a bar would change the training. An iterator is its own iterator.
         total = len(items) if isinstance(items, Sized) else None
         shown = tqdm(iter(items), desc=description or None, total=total, file=file, leave=False, dynamic_ncols=True)
         return iter(shown)
