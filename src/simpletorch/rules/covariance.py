@@ -26,9 +26,11 @@ def _covariance_shape(input: TensorType) -> Shape:
         raise Mismatch(f"input must have at most 2 dims, but it is {input.shape}", expected=2, got=input.shape.rank)
     if input.dtype == BOOL:
         raise Mismatch("input is Bool, but it must be a number", kind="dtype", hint="input.float()", got=BOOL)
-    if input.shape.rank is not None and (input.shape.rank < 2 or input.shape.dim(0) == 1):
+    if input.shape.rank is not None and input.shape.rank < 2:
         return Shape(())
     n = input.shape.dim(-2)
+    if n == 1:
+        return Shape(())
     return ANY_SHAPE if input.shape.min_rank < 2 or isinstance(n, Unknown) else Shape.of(n, n)
 
 

@@ -190,7 +190,7 @@ def lu_factor_ex(A: TensorType, *, pivot: Value = True, check_errors: Value = Fa
     return named("linalg_lu_factor_ex", LU=lu, pivots=pivots, info=info)
 
 
-@rule("torch.lu", "torch.functional.lu")
+@rule("torch.lu")
 def lu(A: TensorType, pivot: Value = True, get_infos: Value = False) -> Value:
     """``(*b, n, m) -> LU (*b, n, m), pivots (*b, min(n, m))``; with ``get_infos`` also info (*b)"""
     factors, pivots, info = _lu(A)
@@ -293,8 +293,9 @@ def ormqr(
     if isinstance(left, bool):
         size = other.shape.dim(-2 if left else -1)
         need_equal("input", input.shape.dim(-2), "other", size, what="the sizes of the product")
-        factors = minimum(size, input.shape.dim(-1))
-        need_equal("tau", tau.shape.dim(-1), "input", factors, what="the numbers of reflectors")
+        count, columns = tau.shape.dim(-1), input.shape.dim(-1)
+        if isinstance(size, int) or isinstance(columns, int):  # of symbols it isn't known which is smaller
+            need_equal("tau", count, "input", minimum(size, columns), what="the numbers of reflectors")
     same_dtype(("input", input), ("other", other))
     _check_reflectors("input", input, tau)
     need_same_shape("the batch of input", batch, "that of other", other_batch)

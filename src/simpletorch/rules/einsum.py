@@ -168,7 +168,7 @@ def _dtype(terms: Sequence[Term], output: Term, operands: Sequence[TensorType], 
     return promote_all(dtypes)
 
 
-@rule("torch.einsum", "torch.functional.einsum")
+@rule("torch.einsum")
 def einsum(equation: Value, *operands: Value) -> TensorType:
     """``"ij,jk->ik", (i, j), (j, k) -> (i, k)``; letters that the output lacks are summed"""
     if isinstance(equation, TensorType):

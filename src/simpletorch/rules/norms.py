@@ -88,7 +88,7 @@ def linalg_norm(
     return TensorType(reduced(A.shape, dim, keepdim), _norm_dtype("A", A, dtype))
 
 
-@rule("torch.norm", "Tensor.norm", "torch.functional.norm")
+@rule("torch.norm", "Tensor.norm")
 def norm(
     input: TensorType, p: Value = "fro", dim: Value = None, keepdim: Value = False, dtype: Value = None
 ) -> TensorType:
@@ -100,7 +100,7 @@ def norm(
     return TensorType(reduced(input.shape, dim, keepdim), _norm_dtype("input", input, dtype))
 
 
-@rule("torch.nuclear_norm", "torch.functional.nuclear_norm")
+@rule("torch.nuclear_norm")
 def nuclear_norm(input: TensorType, dim: Value = None, keepdim: Value = False) -> TensorType:
     """``(n, m) -> ()``; ``dim`` names the two dims of matrices"""
     if isinstance(dim, bool):

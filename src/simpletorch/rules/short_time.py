@@ -59,7 +59,7 @@ def _frames(length: Dim, n_fft: Dim, hop: Dim, center: Value) -> Dim:
     return (padded - n_fft) // hop + 1
 
 
-@rule("torch.stft", "Tensor.stft", "torch.functional.stft")
+@rule("torch.stft", "Tensor.stft")
 def stft(
     input: TensorType,
     n_fft: Value,

@@ -167,7 +167,7 @@ def _unique(input: TensorType, dim: Value, inverse: Value, counts: Value) -> Val
             found = axis(dim, input.shape)
             values, places = replace_dim(input.shape, found, UNKNOWN), Shape.of(input.shape.dim(found))
         except CannotTell:
-            values, places = ANY_SHAPE, Shape.of(UNKNOWN)
+            values, places = ANY_SHAPE, ANY_SHAPE if dim is ANYTHING else Shape.of(UNKNOWN)
     out: list[Value] = [TensorType(values, input.dtype)]
     if inverse:
         out.append(TensorType(places, INT64))
@@ -176,7 +176,7 @@ def _unique(input: TensorType, dim: Value, inverse: Value, counts: Value) -> Val
     return tuple(out) if len(out) > 1 else out[0]
 
 
-@rule("torch.unique", "Tensor.unique", "torch.functional.unique")
+@rule("torch.unique", "Tensor.unique")
 def unique(
     input: TensorType,
     sorted: Value = True,
@@ -189,7 +189,7 @@ def unique(
     return _unique(input, dim, return_inverse, return_counts)
 
 
-@rule("torch.unique_consecutive", "Tensor.unique_consecutive", "torch.functional.unique_consecutive")
+@rule("torch.unique_consecutive", "Tensor.unique_consecutive")
 def unique_consecutive(
     input: TensorType, return_inverse: Value = False, return_counts: Value = False, dim: Value = None
 ) -> Value:
