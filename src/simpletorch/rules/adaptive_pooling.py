@@ -100,9 +100,9 @@ def fractional(
 ) -> TensorType:
     """``(N, C, *spatial) -> (N, C, *output_size)``, the sizes given or as fractions"""
     lead, channels, spatial = split_spatial(input, count)
-    kernel = per_dim("kernel_size", kernel_size, count)
+    kernel = per_dim("kernel_size", kernel_size, count, repeat=False)
     if output_size is not None:
-        sizes = per_dim("output_size", output_size, count)
+        sizes = per_dim("output_size", output_size, count, repeat=False)
     elif output_ratio is not None:
         sizes = _fractions(count, output_ratio, spatial)
     else:

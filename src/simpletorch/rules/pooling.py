@@ -36,8 +36,10 @@ def pool(
     padding: Value = 0,
     dilation: Value = 1,
     ceil_mode: Value = False,
+    *,
+    inside: bool = False,
 ) -> Shape:
-    """``(N, C, *spatial) -> (N, C, *windows)``"""
+    """``(N, C, *spatial) -> (N, C, *windows)``; a window must fit ``inside`` the input without its padding"""
     kernel = per_dim("kernel_size", kernel_size, count)
     strides = kernel if stride is None or stride == () else per_dim("stride", stride, count)
     pad = per_dim("padding", padding, count)
@@ -55,7 +57,7 @@ def pool(
     out: list[Item] = []
     for size, k, s, p, d in zip(spatial, kernel, strides, pad, dilations, strict=True):
         found = _either(size, k, s, p, d, ceil_mode)
-        if at_least(found, 1) is False:
+        if at_least(found, 1) is False or (inside and at_least(size, k) is False):
             raise Mismatch(
                 f"the window spans {d * (k - 1) + 1}, but the padded input is only {size + 2 * p}",
                 expected=d * (k - 1) + 1,
@@ -207,13 +209,13 @@ def avg_pool3d(
 ) -> TensorType:
     """``(N, C, D, H, W) -> (N, C, (D + 2p - k)//s + 1, …)``"""
     _check_divisor(divisor_override)
-    return TensorType(pool(3, input, kernel_size, stride, padding, 1, ceil_mode), input.dtype)
+    return TensorType(pool(3, input, kernel_size, stride, padding, 1, ceil_mode, inside=True), input.dtype)
 
 
 def _lp_pool(
     count: int, input: TensorType, norm_type: Value, kernel_size: Value, stride: Value, ceil_mode: Value
 ) -> TensorType:
-    shape = pool(count, input, kernel_size, stride, 0, 1, ceil_mode)
+    shape = pool(count, input, kernel_size, stride, 0, 1, ceil_mode, inside=count == 3)
     if not isinstance(norm_type, int | float | Expr) and (input.dtype is None or input.dtype.category != "float"):
         return TensorType(shape)
     largest = isinstance(norm_type, float) and norm_type in (float("inf"), float("-inf"))

@@ -14,7 +14,7 @@ _Pair = tuple[Dim, ...]
 
 
 def _pair(name: str, value: Value, least: int) -> _Pair:
-    found = per_dim(name, value, 2)
+    found = per_dim(name, value, 2, repeat=False)
     check_at_least(name, found, least, value)
     return found
 

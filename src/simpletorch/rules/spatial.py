@@ -34,8 +34,8 @@ def as_dim(value: Value) -> Dim:
     raise CannotTell
 
 
-def per_dim(name: str, value: Value, count: int) -> tuple[Dim, ...]:
-    """An argument that is one int for all of ``count`` dims, or one for each.
+def per_dim(name: str, value: Value, count: int, *, repeat: bool = True) -> tuple[Dim, ...]:
+    """An argument that is one int for all of ``count`` dims, or one for each; ``(n,)`` is ``n`` if it may ``repeat``.
 
     Raises:
         Mismatch: there are more or fewer of them.
@@ -43,7 +43,7 @@ def per_dim(name: str, value: Value, count: int) -> tuple[Dim, ...]:
     """
     if not isinstance(value, tuple):
         return (as_dim(value),) * count
-    if len(value) == 1:
+    if len(value) == 1 and repeat:
         return (as_dim(value[0]),) * count
     if len(value) != count:
         raise Mismatch(
@@ -151,8 +151,6 @@ def check_channels(input: TensorType, channels: Dim, wanted: Dim, whose: str, co
             (4, 3): ".permute(3, 0, 1, 2)",
         }.get((rank or 0, count), f".movedim(-1, {-count - 1})")
         hint = f"the last dim is {wanted}: channels come before {_LETTERS[count]}, as in input{order}"
-    elif rank == count + 1 and equal(channels, UNKNOWN) is None:
-        hint = None
     at = "" if rank is None else f" at dim {rank - count - 1}"
     raise Mismatch(
         f"input has {channels} channels{at}, but {whose} {wanted}{quantifier(channels, wanted)}",
