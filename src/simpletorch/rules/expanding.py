@@ -9,7 +9,7 @@ from simpletorch.rules.positions import as_dim, leave_unknown, need_rank, positi
 from simpletorch.rules.registry import rule
 from simpletorch.rules.reshaping import given_sizes
 from simpletorch.rules.values import ANYTHING, TensorType, Value
-from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Shape, Unknown, equal
+from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Shape, Unknown, at_least, equal, same
 
 __all__ = ["expanded"]
 
@@ -175,7 +175,17 @@ def sum_to_size(input: TensorType, *sizes: Value, size: Value = ANYTHING) -> Ten
     own = shape.dims if shape.is_exact else shape.tail
     if too_many or any(w != 1 and equal(w, d) is False for w, d in zip(wanted[::-1], own[::-1], strict=False)):
         raise Mismatch(f"{shape} can't be summed to {Shape(wanted)}", expected=shape, got=wanted)
-    return shaped(input, Shape(wanted))
+    out = shaped(input, Shape(wanted))
+    if input.dtype is None or input.dtype.category not in ("bool", "int", None):
+        return out
+    if wanted and same(shape, Shape(wanted)) is True:
+        return out
+    reduces = (
+        not wanted
+        or shape.min_rank > len(wanted)
+        or any(w == 1 and at_least(d, 2) is True for w, d in zip(wanted[::-1], own[::-1], strict=False))
+    )
+    return out.with_dtype(INT64 if reduces and input.dtype.category else None)
 
 
 @rule("torch.broadcast_shapes", "torch.functional.broadcast_shapes")
