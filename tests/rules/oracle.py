@@ -313,7 +313,7 @@ def _grows(args: Any, kwargs: Any) -> bool:
 def examine(name: str, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Judgement:
     """Ask both and compare."""
     kwargs = dict(kwargs or {})
-    answer = infer(name, lift(tuple(args)), {k: lift(v) for k, v in kwargs.items()})
+    answer = infer(name, _lift_arguments(name, args), {k: lift(v) for k, v in kwargs.items()})
     truth = run_torch(name, args, kwargs)
     if isinstance(answer, Report) and not isinstance(truth, Exception):
         refusal = _run(name, tuple(args), kwargs, "cpu")
@@ -327,6 +327,13 @@ def examine(name: str, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | Non
     if verdict == "partial" and _depends_on_values(name, args, kwargs):
         verdict = "exact"  # nothing more can be known
     return Judgement(verdict, answer, truth)
+
+
+def _lift_arguments(name: str, args: Sequence[Any]) -> tuple[Any, ...]:
+    """``x[[1, 2]]`` and ``x[1, 2]`` differ, so for the rules a list stands inside a tuple, as the plugin puts it."""
+    if name.endswith(("__getitem__", "__setitem__")) and isinstance(args[1], list):
+        args = (args[0], (args[1],), *args[2:])
+    return lift(tuple(args))  # type: ignore[no-any-return]
 
 
 def _depends_on_values(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

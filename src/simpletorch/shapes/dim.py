@@ -25,8 +25,11 @@ __all__ = [
     "at_least",
     "equal",
     "evaluate",
+    "floordiv",
     "maximum",
     "minimum",
+    "mod",
+    "power",
     "substitute",
     "var",
     "variables",
@@ -41,6 +44,7 @@ class Unknown:
     _instance: Unknown | None = None
 
     def __new__(cls) -> Unknown:
+        """The one instance."""
         if cls._instance is None:
             cls._instance = super().__new__(cls)
         return cls._instance
@@ -147,22 +151,22 @@ class Expr:
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Dim) -> Dim:
-        return other if isinstance(other, Unknown) else _floordiv(self, other)
+        return other if isinstance(other, Unknown) else floordiv(self, other)
 
     def __rfloordiv__(self, other: Dim) -> Dim:
-        return other if isinstance(other, Unknown) else _floordiv(other, self)
+        return other if isinstance(other, Unknown) else floordiv(other, self)
 
     def __mod__(self, other: Dim) -> Dim:
-        return other if isinstance(other, Unknown) else _mod(self, other)
+        return other if isinstance(other, Unknown) else mod(self, other)
 
     def __rmod__(self, other: Dim) -> Dim:
-        return other if isinstance(other, Unknown) else _mod(other, self)
+        return other if isinstance(other, Unknown) else mod(other, self)
 
     def __pow__(self, other: Dim) -> Dim:
-        return other if isinstance(other, Unknown) else _pow(self, other)
+        return other if isinstance(other, Unknown) else power(self, other)
 
     def __rpow__(self, other: Dim) -> Dim:
-        return other if isinstance(other, Unknown) else _pow(other, self)
+        return other if isinstance(other, Unknown) else power(other, self)
 
     @cached_property
     def _text(self) -> str:
@@ -170,6 +174,8 @@ class Expr:
         for monomial, coefficient in sorted(self.terms, key=lambda t: (t[0] == (), t[1] < 0)):
             sign = "-" if coefficient < 0 else "+"
             body = _term_text(monomial, abs(coefficient))
+            if not out and sign == "-" and coefficient == -1 and ("//" in body or "%" in body):
+                body = f"({body})"  # -a//b would be (-a)//b
             out += f" {sign} {body}" if out else (f"-{body}" if coefficient < 0 else body)
         return out
 
@@ -263,7 +269,7 @@ def _times(a: Monomial, b: Monomial) -> tuple[Monomial, int | Expr]:
                 assert isinstance(atom, Func)
                 total = total + atom.args[1] * p
                 del powers[atom]
-            merged = _pow(base, total)
+            merged = power(base, total)
             assert not isinstance(merged, Unknown)
             extra = merged if extra == 1 else _product(extra, merged)
     return tuple(sorted(powers.items(), key=lambda f: f[0].sort_key)), extra
@@ -327,7 +333,8 @@ def _content(dim: int | Expr) -> tuple[int, Monomial]:
     return number, tuple(common.items())
 
 
-def _floordiv(a: Dim, b: Dim) -> Dim:
+def floordiv(a: Dim, b: Dim) -> Dim:
+    """``a // b``; by 0 it is unknown."""
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         return UNKNOWN
     if isinstance(b, int):
@@ -336,7 +343,7 @@ def _floordiv(a: Dim, b: Dim) -> Dim:
         if isinstance(a, int):
             return a // b
         if b < 0:
-            return _floordiv(-a, -b)
+            return floordiv(-a, -b)
         if b == 1:
             return a
     if a == 0:
@@ -353,16 +360,16 @@ def _floordiv(a: Dim, b: Dim) -> Dim:
         small_a, small_b = _exact_quotient(a, common), _exact_quotient(b, common)
         assert small_a is not None
         assert small_b is not None
-        return _floordiv(small_a, small_b)
+        return floordiv(small_a, small_b)
     # (q*b + r)//b = q + r//b, term by term: coefficients of what stays are in [0, b)
     whole, rest = _split_multiples(a, b)
     if whole != 0:
-        return whole + _floordiv(rest, b)
+        return whole + floordiv(rest, b)
     # (x//c + r)//b = (x + c*r)//(c*b)
     inner = _single_quotient(a)
     if inner is not None:
         (x, c), r = inner
-        return _floordiv(x + c * r, c * b)
+        return floordiv(x + c * r, c * b)
     return _atom(Func("//", (a, b)))
 
 
@@ -404,7 +411,8 @@ def _single_quotient(a: int | Expr) -> tuple[tuple[Dim, Dim], Dim] | None:
     return None if found is None else (found, _build(rest))
 
 
-def _mod(a: Dim, b: Dim) -> Dim:
+def mod(a: Dim, b: Dim) -> Dim:
+    """``a % b``; by 0 it is unknown."""
     if isinstance(a, Unknown) or isinstance(b, Unknown) or b == 0:
         return UNKNOWN
     if isinstance(a, int) and isinstance(b, int):
@@ -417,16 +425,23 @@ def _mod(a: Dim, b: Dim) -> Dim:
     return _atom(Func("%", (rest, b)))
 
 
-def _pow(a: Dim, b: Dim) -> Dim:
+_MOST_BITS: Final = 1024
+_MOST_TERMS: Final = 200
+
+
+def power(a: Dim, b: Dim) -> Dim:
+    """``a ** b``; unknown for a negative exponent, and where the number would be larger than any size."""
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         return UNKNOWN
     if isinstance(b, int):
         if b < 0:
             return UNKNOWN
         if isinstance(a, int):
-            power: int = a**b
-            return power
-        if b <= 16:
+            if abs(a) > 1 and a.bit_length() * b > _MOST_BITS:
+                return UNKNOWN  # no size is that large, and computing it could take for ever
+            number: int = a**b
+            return number
+        if b <= 64 and math.comb(b + len(a.terms) - 1, b) <= _MOST_TERMS:
             out: int | Expr = 1
             for _ in range(b):
                 out = _product(out, a)
@@ -434,11 +449,10 @@ def _pow(a: Dim, b: Dim) -> Dim:
         return _atom(Func("**", (a, b)))
     if a in (0, 1):
         return a if a == 1 else UNKNOWN
-    # a**(n + 3) = a**3 * a**n, so that 2 * 2**n and 2**(n + 1) are one thing
+    # a**(n + 3) = a**3 * a**n, so that 2 * 2**n and 2**(n + 1) are one thing; not 2**(3 - n), where n may be 2
     constant = dict(b.terms).get((), 0)
-    if isinstance(a, int) and constant > 0:
-        factor: int = a**constant
-        return factor * _pow(a, b - constant)
+    if isinstance(a, int) and constant > 0 and all(c > 0 for _, c in b.terms):
+        return power(a, constant) * power(a, b - constant)
     return _atom(Func("**", (a, b)))
 
 
@@ -524,18 +538,35 @@ def substitute(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim:
 
 def evaluate(dim: Dim, sizes: Mapping[Var, int]) -> int | None:
     """The number that ``dim`` is for the given sizes; None where one is missing or nothing is known."""
-    value = substitute(dim, dict(sizes))
+    if not isinstance(dim, Expr):
+        return None if isinstance(dim, Unknown) else dim
+    total = 0
+    for monomial, c in dim.terms:
+        for atom, power in monomial:
+            value = sizes.get(atom) if isinstance(atom, Var) else _evaluate_function(atom, sizes)
+            if value is None:
+                return None
+            c *= value**power
+        total += c
+    return total
+
+
+def _evaluate_function(atom: Func, sizes: Mapping[Var, int]) -> int | None:
+    numbers = [evaluate(a, sizes) for a in atom.args]
+    if None in numbers:
+        return None
+    value = _apply(atom.op, tuple(numbers))  # type: ignore[arg-type]
     return value if isinstance(value, int) else None
 
 
 def _apply(op: str, args: tuple[Dim, ...]) -> Dim:
     match op:
         case "//":
-            return _floordiv(*args)
+            return floordiv(*args)
         case "%":
-            return _mod(*args)
+            return mod(*args)
         case "**":
-            return _pow(*args)
+            return power(*args)
         case "min":
             return minimum(*args)
         case _:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from simpletorch.shapes.dim import UNKNOWN, Dim, maximum, minimum, var
+from simpletorch.shapes.dim import UNKNOWN, Dim, floordiv, maximum, minimum, mod, power, var
 from simpletorch.shapes.shape import ANY_REST, Item, Rest, Shape
 
 __all__ = ["Axis", "DimSyntaxError", "parse_axes", "parse_dim", "parse_shape"]
@@ -42,9 +42,9 @@ _OPERATORS: Final[dict[type[ast.operator], Callable[[Dim, Dim], Dim]]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
     ast.Mult: lambda a, b: a * b,
-    ast.FloorDiv: lambda a, b: a // b,
-    ast.Mod: lambda a, b: a % b,
-    ast.Pow: lambda a, b: a**b,
+    ast.FloorDiv: floordiv,
+    ast.Mod: mod,
+    ast.Pow: power,
 }
 _FUNCTIONS: Final[dict[str, Callable[..., Dim]]] = {"min": minimum, "max": maximum}
 
@@ -60,12 +60,12 @@ def _read(node: ast.expr, text: str, resolve: Resolve) -> Dim:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_read(operand, text, resolve)
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
-            if isinstance(operator, ast.FloorDiv | ast.Mod) and isinstance(right, ast.Constant) and right.value == 0:
+            a, b = _read(left, text, resolve), _read(right, text, resolve)
+            if isinstance(operator, ast.FloorDiv | ast.Mod) and b == 0:
                 raise DimSyntaxError(f'"{text}" divides by zero')
-            exponent = right.value if isinstance(operator, ast.Pow) and isinstance(right, ast.Constant) else None
-            if isinstance(exponent, int) and exponent > 64:
-                raise DimSyntaxError(f'"{text}" raises to the power of {exponent}; no size is that large')
-            return _OPERATORS[type(operator)](_read(left, text, resolve), _read(right, text, resolve))
+            if isinstance(operator, ast.Pow) and isinstance(b, int) and b > 64:
+                raise DimSyntaxError(f'"{text}" raises to the power of {b}; no size is that large')
+            return _OPERATORS[type(operator)](a, b)
         case ast.BinOp(op=ast.Div()):
             raise DimSyntaxError(f'"{text}" divides with "/", which gives a float; sizes divide with "//"')
         case ast.Call(func=ast.Name(id=("min" | "max") as name), args=args, keywords=[]) if args:
