@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from importlib import import_module
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
@@ -127,7 +128,9 @@ def resolve(name: str) -> Callable[..., Any]:
     elif head == "torch":
         found = torch
     else:
-        found = __import__(head)
+        found = import_module(head)
+        if ".layers." in name:
+            found, rest = import_module(name.rpartition(".")[0]), name.rpartition(".")[2]
     for part in rest.split("."):
         found = getattr(found, part)
     if not callable(found):

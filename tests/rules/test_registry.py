@@ -77,7 +77,15 @@ _DOCUMENTED = re.compile(r"^\s*(?:torch\.)?[\w.]*\((.*?)\)\s*->", re.DOTALL)
 def _documented(name):
     """All parameter names in the first lines of the docstring: ``cat(tensors, dim=0, *, out=None) -> Tensor``."""
     text = inspect.getdoc(oracle.resolve(name)) or ""
-    return {w for line in _DOCUMENTED.findall(text) for w in re.findall(r"\b([a-z_]\w*)\b", line)}
+    return {w for line in _DOCUMENTED.findall(text) for w in re.findall(r"\b([A-Za-z_]\w*)\b", line)}
+
+
+def _in_schemas(name):
+    """All parameter names in the schemas of the operator; ``_schema`` is private, but nothing public lists them."""
+    space, _, last = name.removeprefix("torch.").rpartition(".")
+    packet = getattr(torch.ops.aten, f"{space}_{last}" if space in ("linalg", "special", "fft") else last, None)
+    overloads = [] if packet is None else [getattr(packet, o) for o in packet.overloads()]
+    return {a.name for o in overloads for a in o._schema.arguments}
 
 
 def _unknown_parameters(name):
@@ -85,7 +93,7 @@ def _unknown_parameters(name):
     found = _torch_parameters(name)
     if found is None or any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in found) or name.endswith("__"):
         return []
-    theirs = {p.name for p in found} | _documented(name) | _SELF
+    theirs = {p.name for p in found} | _documented(name) | _in_schemas(name) | _SELF
     own = [p for p in RULES[name].signature.parameters.values() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
     if name.startswith("Tensor."):
         own = own[1:]
