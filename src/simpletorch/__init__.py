@@ -82,7 +82,7 @@ if TYPE_CHECKING:
         erfc as erfc, erfinv as erfinv, exp as exp, exp2 as exp2, expm1 as expm1, eye as eye, fix as fix,
         flatten as flatten, flip as flip, fliplr as fliplr, flipud as flipud, float_power as float_power,
         floor as floor, floor_divide as floor_divide, fmax as fmax, fmin as fmin, fmod as fmod,
-        frac as frac, frexp as frexp, from_dlpack as from_dlpack, from_numpy as from_numpy,
+        frac as frac, frexp as frexp, from_numpy as from_numpy,
         frombuffer as frombuffer, full as full, full_like as full_like, gather as gather, gcd as gcd,
         ge as ge, geqrf as geqrf, ger as ger, greater as greater, greater_equal as greater_equal,
         grid_sampler as grid_sampler, gt as gt, hamming_window as hamming_window,
@@ -173,6 +173,7 @@ if TYPE_CHECKING:
         tanhshrink as tanhshrink, threshold as threshold, triplet_margin_loss as triplet_margin_loss,
         triplet_margin_with_distance_loss as triplet_margin_with_distance_loss, unfold as unfold,
     )
+    from torch.utils.dlpack import from_dlpack as from_dlpack, to_dlpack as to_dlpack  # type: ignore[attr-defined]
     from torch.linalg import (
         eig as eig, eigh as eigh, eigvals as eigvals, eigvalsh as eigvalsh, inv as inv, lstsq as lstsq,
         matrix_norm as matrix_norm, matrix_rank as matrix_rank, multi_dot as multi_dot, pinv as pinv,
@@ -219,7 +220,7 @@ _NAMES: Final = {
         cumulative_trapezoid deg2rad det detach diag diag_embed diagflat diagonal diagonal_scatter diff
         digamma dist div divide dot dsplit dstack einsum empty empty_like enable_grad eq equal erf erfc
         erfinv exp exp2 expm1 eye fix flatten flip fliplr flipud float_power floor floor_divide fmax fmin
-        fmod frac frexp from_dlpack from_numpy frombuffer full full_like gather gcd ge geqrf ger greater
+        fmod frac frexp from_numpy frombuffer full full_like gather gcd ge geqrf ger greater
         greater_equal grid_sampler gt hamming_window hann_window heaviside histc histogram hsplit hstack
         hypot i0 igamma igammac imag index_add index_fill index_reduce index_select inference_mode inner
         inverse is_complex is_floating_point is_grad_enabled is_nonzero is_tensor isclose isfinite isin
@@ -256,6 +257,7 @@ _NAMES: Final = {
         smooth_l1_loss soft_margin_loss softmin softplus softshrink softsign tanhshrink threshold
         triplet_margin_loss triplet_margin_with_distance_loss unfold
     """,
+    "torch.utils.dlpack": "from_dlpack to_dlpack",
     "torch.linalg": """
         eig eigh eigvals eigvalsh inv lstsq matrix_norm matrix_rank multi_dot pinv solve vector_norm
     """,

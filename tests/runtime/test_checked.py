@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import os
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Optional, Protocol, runtime_checkable
@@ -541,6 +544,18 @@ def test_a_block_holds_in_its_own_thread_only():
         assert config.check == "off"
     assert seen == ["once"]
     assert config.check == "once"
+
+
+def test_the_environment_sets_the_mode():
+    code = "from simpletorch import checked, config; f = lambda x: x; print(config.check, checked(f) is f)"
+    env = {**os.environ, "SIMPLETORCH_CHECK": "off"}
+    out = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
+    assert out.split() == ["off", "True"]
+    env["SIMPLETORCH_CHECK"] = "sometimes"
+    err = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True).stderr
+    assert err.splitlines()[-1] == (
+        "ValueError: SIMPLETORCH_CHECK is 'sometimes', which is no mode; write off, once or full"
+    )
 
 
 def test_an_unknown_mode_says_which_there_are():

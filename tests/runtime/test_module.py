@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic
 
 import pytest
 import torch
 from torch import nn as tnn
 
-from simpletorch import B, Float32, Tensor, config, nn
+from simpletorch import B, Float32, N, Tensor, checked, config, nn
 from simpletorch.errors import ShapeMismatch
 
 
@@ -166,6 +167,30 @@ def test_a_subscript_is_for_checkers():
         return Sized()
 
     assert build()(3) == 3
+
+
+def test_generic_modules():
+    class Box(nn.Module, Generic[N]):
+        def forward(self, x: Tensor[Float32, N]) -> Tensor[Float32, N]:
+            return x
+
+    class Small(nn.Module[Tensor[Float32, N], Tensor[Float32, N]]):
+        def forward(self, x: Tensor[Float32, N]) -> Tensor[Float32, N]:
+            return x
+
+    for model in (Box(), Box[3](), Small()):
+        assert model(torch.zeros(3)).shape == (3,)
+
+
+def test_a_module_with_sizes_in_its_type_is_a_parameter_like_any_other():
+    @checked
+    def run(layer: nn.Linear[4, 3], model: nn.Module[4, 3], activation: Callable[..., Any]) -> None: ...
+
+    run(tnn.Linear(4, 3), Ours(), torch.relu)
+    assert len(run.__globals__["_st_seen"]) == 1
+    for bad in ((Ours(), Ours(), torch.relu), (tnn.Linear(4, 3), Theirs(), torch.relu), (tnn.Linear(4, 3), Ours(), 3)):
+        with pytest.raises(TypeError):
+            run(*bad)
 
 
 def test_data_parallel_and_script_free_wrappers_accept_it():

@@ -109,6 +109,8 @@ def _is_sound(hint: Any) -> bool:
         return not validators and _is_sound(args[0])
     if origin in (Union, types.UnionType):
         return all(_is_sound(a) for a in args)
+    if origin is Callable or (isinstance(origin, type) and issubclass(origin, torch.nn.Module)):
+        return True  # decided by the class; the parameters are for a type checker
     if (
         isinstance(origin, type)
         and issubclass(origin, Collection)

@@ -11,6 +11,8 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Collection, Mapping, MutableMapping, MutableSequence, MutableSet, Sequence, Set
 from typing import Any, Final, Union, get_args, get_origin
 
+from torch import nn
+
 __all__ = ["Uncheckable", "passes"]
 
 
@@ -31,6 +33,8 @@ def passes(value: Any, hint: Any) -> bool:
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return any(passes(value, member) for member in args)
+    if isinstance(origin, type) and issubclass(origin, nn.Module):
+        return isinstance(value, origin)  # its sizes are for a type checker
     if origin not in _CONTAINERS:
         return _by_beartype(value, hint)
     if not isinstance(value, origin):
