@@ -315,8 +315,13 @@ def _grows(args: Any, kwargs: Any) -> bool:
 
 def examine(name: str, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Judgement:
     """Ask both and compare."""
+    lifted = {k: lift(v) for k, v in (kwargs or {}).items()}
+    return weigh(infer(name, _lift_arguments(name, args), lifted), name, args, kwargs)
+
+
+def weigh(answer: Any, name: str, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Judgement:
+    """Compare an answer, whoever gave it, with torch's."""
     kwargs = dict(kwargs or {})
-    answer = infer(name, _lift_arguments(name, args), {k: lift(v) for k, v in kwargs.items()})
     truth = run_torch(name, args, kwargs)
     if isinstance(answer, Report) and not isinstance(truth, Exception):
         refusal = _run(name, tuple(args), kwargs, "cpu")
