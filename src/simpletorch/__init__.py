@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         BackendError as BackendError, CheckpointError as CheckpointError, CUDAError as CUDAError,
         DataError as DataError, DeviceMismatch as DeviceMismatch, DTypeMismatch as DTypeMismatch,
         Err as Err, Ok as Ok, OutOfMemory as OutOfMemory, ShapeMismatch as ShapeMismatch,
-        TorchError as TorchError, attempt as attempt, explain as explain,
+        TorchError as TorchError, TypeMismatch as TypeMismatch, attempt as attempt, explain as explain,
     )
     from simpletorch.tensor import (
         CPUTensor as CPUTensor, CUDATensor as CUDATensor, MPSTensor as MPSTensor, Parameter as Parameter,
@@ -203,7 +203,7 @@ _NAMES: Final = {
     """,
     "simpletorch.errors": """
         BackendError CheckpointError CUDAError DataError DeviceMismatch DTypeMismatch Err Ok OutOfMemory
-        ShapeMismatch TorchError attempt explain
+        ShapeMismatch TorchError TypeMismatch attempt explain
     """,
     "simpletorch.tensor": """
         CPUTensor CUDATensor MPSTensor Parameter Tensor from_array

@@ -546,6 +546,7 @@ def test_a_block_holds_in_its_own_thread_only():
     assert config.check == "once"
 
 
+@pytest.mark.slow
 def test_the_environment_sets_the_mode():
     code = "from simpletorch import checked, config; f = lambda x: x; print(config.check, checked(f) is f)"
     env = {**os.environ, "SIMPLETORCH_CHECK": "off"}

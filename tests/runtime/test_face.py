@@ -59,6 +59,7 @@ def test_functions_are_torchs_own():
     assert simpletorch.eigh is torch.linalg.eigh
 
 
+@pytest.mark.slow
 def test_the_function_tensor_survives_the_import_of_the_module_tensor():
     for first, second in (
         ("x = st.tensor", "import simpletorch.tensor"),
