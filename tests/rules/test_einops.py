@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import einops
 import einops.layers.torch
+import oracle
 import pytest
 import torch
 
 from simpletorch.rules import ANYTHING, Report, TensorType, infer, infer_module, new_module, tensor
 from simpletorch.rules.dtype import BOOL, FLOAT32, INT32, INT64
 from simpletorch.shapes import ANY_REST, UNKNOWN, Rest, var, variables
-
-sys.path.insert(0, str(Path(__file__).parent))
-import oracle
 
 NAMES = "abcdef"
 SIZES = dict(zip(NAMES, (2, 3, 5, 7, 11, 13), strict=True))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+import oracle
 import pytest
 import torch
 
@@ -15,9 +14,6 @@ from simpletorch.rules import Report, TensorType, infer, tensor
 from simpletorch.rules.dtype import BOOL, FLOAT32, FLOAT64, INT64
 from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Scalar
 from simpletorch.shapes import ANY_REST, UNKNOWN, Rest, Shape, var
-
-sys.path.insert(0, str(Path(__file__).parent))
-import oracle
 
 PRIMES = (2, 3, 5, 7, 11, 13)
 B, T, N, M = map(var, "BTNM")

@@ -3,19 +3,15 @@
 # ruff: noqa: E501 - the tables of calls are read across
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from hiding import check_call, check_lesser, f
 
 from simpletorch.rules import ANYTHING, Report, TensorType, infer, tensor
 from simpletorch.rules.dtype import BOOL, FLOAT32, FLOAT64, INT64
 from simpletorch.shapes import ANY_REST, UNKNOWN, Rest, var
-
-sys.path.insert(0, str(Path(__file__).parent))
-from hiding import check_call, check_lesser, f
 
 B, T, D, N, M = map(var, "BTDNM")
 BATCH = Rest("Batch")

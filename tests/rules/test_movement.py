@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from hiding import check_call, check_lesser, f
 
 from simpletorch.rules import ANYTHING, Report, TensorType, infer, infer_module, new_module, tensor
 from simpletorch.rules.dtype import COMPLEX64, FLOAT32, INT16
 from simpletorch.shapes import ANY_REST, UNKNOWN, Rest, var
-
-sys.path.insert(0, str(Path(__file__).parent))
-from hiding import check_call, check_lesser, f
 
 # ruff: noqa: E501 - the tables of calls are read across
 B, T, H, D, N = map(var, "BTHDN")

@@ -44,7 +44,7 @@ def check_no_larger(
             raise Mismatch(f"{name} has {s} at dim {i}, which is larger than {of}'s {t}", expected=t, got=s)
 
 
-@rule("torch.index_select", "Tensor.index_select", "torch.index_select_copy")
+@rule("torch.index_select", "Tensor.index_select")
 @leave_unknown()
 def index_select(input: TensorType, dim: Value, index: TensorType) -> TensorType:
     """``(*a, n, *b), index (k,) -> (*a, k, *b)``"""
@@ -124,7 +124,7 @@ def masked_select(input: TensorType, mask: TensorType) -> TensorType:
     return input.with_shape(UNKNOWN)
 
 
-@rule("torch.nonzero", "Tensor.nonzero", "torch.functional.nonzero")
+@rule("torch.nonzero", "Tensor.nonzero")
 def nonzero(input: TensorType, *, as_tuple: Value = False) -> Value:
     """``(*s) -> (?, r)`` with r the number of dims; as a tuple ``(?,)`` for every dim"""
     rank = input.shape.rank
