@@ -17,8 +17,8 @@ from simpletorch.shapes import ANY_SHAPE, Shape
 def cosine_similarity(x1: TensorType, x2: TensorType, dim: Value = 1, eps: Value = 1e-08) -> TensorType:
     """``(*a, n, *b), (*a, n, *b) -> (*a, *b)``, broadcast"""
     dtype = result_dtype(x1, x2)
-    if dtype is not None and dtype.category in ("bool", "int"):
-        raise Mismatch(f"x1 is {x1.dtype} and x2 is {x2.dtype}; one must be a float", kind="dtype", got=dtype)
+    if dtype is not None and dtype.category in ("bool", "int", "complex"):
+        raise Mismatch(f"x1 is {x1.dtype} and x2 is {x2.dtype}; they must be floats", kind="dtype", got=dtype)
     shape = broadcast_shapes(("x1", x1.shape), ("x2", x2.shape))
     try:
         at = axis(dim, shape)

@@ -40,7 +40,7 @@ def _check_modes(size: Value, scale_factor: Value, mode: Value, align_corners: V
         raise Mismatch("recompute_scale_factor=True needs scale_factor, but size is given")
 
 
-def _new_sizes(size: Value, scale_factor: Value, spatial: tuple[Dim, ...]) -> tuple[Dim, ...]:
+def _new_sizes(size: Value, scale_factor: Value, spatial: tuple[Dim, ...], least: int) -> tuple[Dim, ...]:
     name, value = ("size", size) if size is not None else ("scale_factor", scale_factor)
     if value is ANYTHING or (_given(size) is False and _given(scale_factor) is False):
         return (UNKNOWN,) * len(spatial)
@@ -56,8 +56,8 @@ def _new_sizes(size: Value, scale_factor: Value, spatial: tuple[Dim, ...]) -> tu
     else:
         out = tuple(scaled(own, v) for own, v in zip(spatial, entries, strict=True))
     for own, new in zip(spatial, out, strict=True):
-        if at_least(new, 1) is False:
-            raise Mismatch(f"a dim of size {own} would become {new}; it must be at least 1", expected=1, got=new)
+        if at_least(new, least) is False:
+            raise Mismatch(f"a dim of size {own} would become {new}; it must be at least {least}", got=new)
     return out
 
 
@@ -96,7 +96,8 @@ def interpolate(
         spatial = tuple(input.shape.dim(i - rank) for i in range(2, rank))
     else:
         spatial = input.shape.dims[2:]
-    return TensorType(Shape((*lead, *_new_sizes(size, scale_factor, spatial))), input.dtype)
+    least = 1 if isinstance(mode, str) and mode != "area" else 0
+    return TensorType(Shape((*lead, *_new_sizes(size, scale_factor, spatial, least))), input.dtype)
 
 
 def _check_antialias(antialias: Value, mode: Value, align_corners: Value, rank: int | None) -> None:
