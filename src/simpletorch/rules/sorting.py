@@ -115,7 +115,7 @@ def _check_rows(sequence: Shape, input: Shape) -> None:
         )
 
 
-@rule("torch.searchsorted", "Tensor.searchsorted")
+@rule("torch.searchsorted")
 def searchsorted(
     sorted_sequence: TensorType,
     input: Value,
@@ -142,7 +142,7 @@ def searchsorted(
     return TensorType(input.shape, found.dtype)
 
 
-@rule("torch.bucketize", "Tensor.bucketize")
+@rule("torch.bucketize")
 def bucketize(input: Value, boundaries: TensorType, *, out_int32: Value = False, right: Value = False) -> TensorType:
     """``(*b), boundaries (n,) -> (*b)`` of indices"""
     need_rank("boundaries", boundaries, 1)
