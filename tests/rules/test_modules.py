@@ -211,7 +211,7 @@ def _perturbed(case: Case) -> Iterator[Case]:
     for i, t in enumerate(found):
         for d in range(t.dim()):
             place = iter(range(100))
-            other = oracle._refill(t, [s + (d == at) for at, s in enumerate(t.shape)])
+            other = oracle.refill(t, [s + (d == at) for at, s in enumerate(t.shape)])
             inputs = oracle.tree_map(lambda x, i=i, p=place, o=other: o if next(p) == i else x, case.inputs)
             yield Case(case.name, case.args, case.kwargs, inputs, case.input_kwargs)
 

@@ -45,7 +45,7 @@ def _installed(name):
 
 
 def test_every_name_resolves_in_the_installed_libraries():
-    missing = [name for name in RULES if _installed(name) and not oracle._exists(name)]
+    missing = [name for name in RULES if _installed(name) and not oracle.exists(name)]
     assert not missing
 
 
@@ -102,7 +102,7 @@ def _unknown_parameters(name):
 
 
 def test_parameters_have_the_names_of_torch():
-    known = [name for name in RULES if _installed(name) and oracle._exists(name)]
+    known = [name for name in RULES if _installed(name) and oracle.exists(name)]
     wrong = {name: bad for name in known if (bad := _unknown_parameters(name))}
     assert not wrong, "\n".join(f"{name}: torch has no parameter {', '.join(bad)}" for name, bad in wrong.items())
 
