@@ -11,7 +11,7 @@ from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.registry import ModuleRule, module, rule
 from simpletorch.rules.spatial import as_dim, check_at_least, check_equal, need_float, need_ranks
 from simpletorch.rules.values import ANYTHING, TensorType, Value
-from simpletorch.shapes import UNKNOWN, BroadcastError, Dim, Item, Shape, broadcast, equal, same
+from simpletorch.shapes import ANY_SHAPE, UNKNOWN, BroadcastError, Dim, Item, Shape, broadcast, equal, same
 
 
 def _grouped_heads(query: Shape, key: Shape, name: str) -> Shape:
@@ -83,7 +83,10 @@ def scaled_dot_product_attention(
     if isinstance(attn_mask, TensorType):
         length = k.dim(-2) if k.dim(-2) is not UNKNOWN else v.dim(-2)
         _check_mask(attn_mask, query, Shape((*broadcast_shapes(*rows[:2]).items, q.dim(-2), length)))
-    return TensorType(Shape((*broadcast_shapes(*rows).items, q.dim(-2), v.dim(-1))), dtype)
+    told = [row for row in rows if row[1] != ANY_SHAPE]
+    unknown = [("the rest", ANY_SHAPE)] if len(told) < len(rows) else []
+    batch = broadcast_shapes(*told, *unknown)  # unknown shapes together say no more than one of them
+    return TensorType(Shape((*batch.items, q.dim(-2), v.dim(-1))), dtype)
 
 
 @dataclass(frozen=True)
