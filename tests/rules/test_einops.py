@@ -11,6 +11,7 @@ import einops.layers.torch
 import oracle
 import pytest
 import torch
+from hiding import hidden
 
 from simpletorch.rules import ANYTHING, Report, TensorType, infer, infer_module, new_module, tensor
 from simpletorch.rules.dtype import BOOL, FLOAT32, INT32, INT64
@@ -107,6 +108,24 @@ def test_random_patterns_give_what_einops_gives(operation: str, seed: int) -> No
         else:
             assert answer == oracle.lift(truth), shown
     assert 20 < refused < 350
+
+
+@pytest.mark.parametrize("operation", ["rearrange", "repeat", "reduce"])
+def test_nothing_false_is_said_of_what_is_partly_hidden(operation: str) -> None:
+    rng = random.Random(operation)
+    for _ in range(400):
+        pattern, shape, lengths = draw(rng, operation)
+        x = torch.empty(shape, dtype=torch.int32, device="meta")
+        more = (rng.choice(["sum", "max", "any"]),) if operation == "reduce" else ()
+        truth = attempt(lambda x=x, p=pattern, m=more, k=lengths: getattr(einops, operation)(x, p, *m, **k))
+        if isinstance(truth, Exception):
+            continue
+        seen = hidden(oracle.lift(x), rng)
+        known = {k: UNKNOWN if rng.random() < 0.2 else v for k, v in lengths.items()}
+        answer = infer(f"einops.{operation}", (seen, pattern, *more), known)
+        shown = f"{operation}({seen} for {shape}, {pattern!r}, {more}, {known}): {answer}; einops: {truth.shape}"
+        assert isinstance(answer, TensorType), shown
+        assert oracle.compare(answer, oracle.lift(truth)) != "wrong", shown
 
 
 @pytest.mark.parametrize(
