@@ -1,0 +1,28 @@
+"""The examples do what they say."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def output_of(name):
+    # One thread: on a busy machine more of them only wait for each other.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, str(EXAMPLES / name)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_digits_are_read_with_at_least_97_percent():
+    share = re.search(r"([\d.]+)% of the test images are read correctly", output_of("digits.py"))
+    assert share is not None
+    assert float(share[1]) >= 97
+
+
+def test_the_plain_torch_example_runs():
+    assert "attention [2, 5, 7]" in output_of("plain_torch.py")
