@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import torch
 from oracle_samples import DTYPES, error_inputs, perturbations, redraw, refill, samples, spellings
-from oracle_torch import exists, lift, lift_dtype, resolve, run_torch, show
+from oracle_torch import exists, lift, lift_dtype, resolve, run_torch, show, tensors_in
 from oracle_verdict import VERDICTS, Call, Judgement, Verdict, compare, examine, judge
 
 from simpletorch.rules import RULES, infer
@@ -41,6 +41,7 @@ __all__ = [
     "run_torch",
     "samples",
     "show",
+    "tensors_in",
 ]
 
 

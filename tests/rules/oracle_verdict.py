@@ -119,7 +119,7 @@ def _plain(value: object) -> str:
             return " ".join(str(value).split())[:300]
 
 
-def _grows(args: Any, kwargs: Any) -> bool:
+def grows(args: Any, kwargs: Any) -> bool:
     """Whether the operands broadcast to something larger than each of them."""
     shapes = [tuple(t.shape) for t in tensors_in(args, kwargs)][:2]
     try:
@@ -145,7 +145,7 @@ def weigh(answer: Any, name: str, args: Sequence[Any] = (), kwargs: Mapping[str,
     if isinstance(truth, Exception):
         return Judgement("both_refuse" if isinstance(answer, Report) else "missed", answer, truth)
     if isinstance(answer, Report):
-        excused = answer.kind == "broadcast" and _grows(args, kwargs)
+        excused = answer.kind == "broadcast" and grows(args, kwargs)
         return Judgement("flagged" if excused else "false_error", answer, truth)
     verdict = compare(answer, truth)
     if verdict == "partial" and _depends_on_values(name, args, kwargs):
