@@ -20,6 +20,7 @@ from mypy.nodes import (
     Context,
     Expression,
     IndexExpr,
+    ListExpr,
     MemberExpr,
     NameExpr,
     OperatorAssignmentStmt,
@@ -45,9 +46,9 @@ __all__ = [
     "Combinations",
     "SignatureContext",
     "Starred",
-    "documented",
     "function_rule",
     "last_assigned",
+    "made_untyped",
     "method_rule",
     "read_arguments",
 ]
@@ -55,6 +56,7 @@ __all__ = [
 SignatureContext: TypeAlias = FunctionSigContext | MethodSigContext
 Combinations: TypeAlias = list[tuple[list[Value], dict[str, Value]]]
 MOST_ALTERNATIVES: Final = 8
+_INDEXING: Final = ("__getitem__", "__setitem__")
 
 
 @dataclass(frozen=True)
@@ -245,17 +247,20 @@ def method_rule(method: str, context: MethodSigContext, types: TypeTable) -> Cal
         given = Arguments([other], {})
     combinations = reader.arguments(given)
     if combinations is not None:
+        if method in _INDEXING and isinstance(given.positional[0], ListExpr):
+            # to a rule a list is a tuple, but x[[1, 2]] is not x[1, 2]
+            combinations = [([(index,), *rest], named) for (index, *rest), named in combinations]
         own = None if receiver is None else last_assigned(receiver, context.api)
         values = reader.values_of(own or context.type)
         combinations = [([v, *positional], named) for v in values for positional, named in combinations]
     return _apply(f"Tensor.{method}", reader, combinations, context)
 
 
-def documented(context: FunctionContext) -> Type:
+def made_untyped(context: FunctionContext) -> Type:
     """What ``_add_docstr(_linalg.linalg_inv, "…")`` gives: a function of unknown signature instead of Any.
 
-    torch defines ``torch.linalg``, ``torch.fft`` and ``torch.special`` so, from extension modules without stubs. A callee
-    of type Any would never reach a hook; this one does, under its public name.
+    torch defines ``torch.linalg``, ``torch.fft`` and ``torch.special`` so, from extension modules without stubs, and
+    ``torch.unique`` with ``boolean_dispatch``. A callee of type Any would never reach a hook; this one does, under its name.
     """
     if not isinstance(get_proper_type(context.default_return_type), AnyType):
         return context.default_return_type

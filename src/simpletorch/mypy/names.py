@@ -10,7 +10,7 @@ PARAMETER: Final = "torch.nn.parameter.Parameter"
 MODULE: Final = "torch.nn.modules.module.Module"
 OUR_MODULE: Final = "simpletorch.nn._module.Module"
 SEQUENTIAL: Final = "torch.nn.modules.container.Sequential"
-ADD_DOCSTR: Final = "torch._C._add_docstr"
+UNTYPED_MAKERS: Final = ("torch._C._add_docstr", "torch._jit_internal.boolean_dispatch")
 SIZE: Final = "torch._C.Size"
 DEVICE: Final = "torch._C.device"
 
@@ -46,14 +46,18 @@ _FUNCTION_PREFIXES: Final = (
     ("torch._C.TensorBase.", "Tensor."),
     ("einops.einops.", "einops."),
     ("einops.packing.", "einops."),
+    ("torch._lowrank.", "torch."),
+    ("torch.signal.windows.windows.", "torch.signal.windows."),
+    ("torch._C.", "torch."),
 )
+_RENAMED: Final = {"torch._C._nn.log_sigmoid": "torch.nn.functional.logsigmoid"}
 
 
 def public_name(fullname: str) -> str:
     """The public name of a torch function or method: ``torch._C._nn.gelu`` is ``torch.nn.functional.gelu``."""
     for private, public in _FUNCTION_PREFIXES:
         if fullname.startswith(private):
-            return public + fullname[len(private) :]
+            return _RENAMED.get(fullname) or public + fullname[len(private) :]
     return fullname
 
 

@@ -27,13 +27,13 @@ import simpletorch
 from simpletorch.mypy import annotations, attributes, calls, classes, functions, modules, sizes
 from simpletorch.mypy.guard import guarded
 from simpletorch.mypy.names import (
-    ADD_DOCSTR,
     DIM,
     LEGACY_TENSORS,
     OUR_TENSORS,
     PARAMETER,
     SEQUENTIAL,
     TENSOR,
+    UNTYPED_MAKERS,
     public_class,
     public_name,
 )
@@ -122,11 +122,13 @@ class SimpletorchPlugin(Plugin):
         return self._hook(partial(_user_method, fullname))
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
-        """``len(x)``; ``torch.linalg.inv`` and its like, which torch makes with an untyped helper."""
-        if fullname == ADD_DOCSTR:
-            return guarded(calls.documented, _default_return)
+        """``len(x)``, ``abs(x)``; ``torch.linalg.inv`` and its like, which torch makes with an untyped helper."""
+        if fullname in UNTYPED_MAKERS:
+            return guarded(calls.made_untyped, _default_return)
         if fullname == "builtins.len":
             return guarded(partial(sizes.length, self.types), _default_return)
+        if fullname == "builtins.abs":
+            return guarded(partial(sizes.absolute, self.types), _default_return)
         return None
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:

@@ -1,4 +1,4 @@
-"""Arithmetic of `Dim`: ``2 * n`` with ``n: Dim[N]`` is a ``Dim["2*N"]``."""
+"""Arithmetic of `Dim`: ``2 * n`` with ``n: Dim[N]`` is a ``Dim["2*N"]``; Python's own functions of a tensor."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from mypy.types import Type
 from simpletorch.mypy.lift import Lifter, scopes_around
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.types import TypeTable
+from simpletorch.rules import Report, infer
 from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.values import TensorType
 from simpletorch.shapes import Dim
 
-__all__ = ["arithmetic", "length"]
+__all__ = ["absolute", "arithmetic", "length"]
 
 _OPERATORS: Final[dict[str, Callable[[Dim, Dim], Dim]]] = {
     "add": operator.add,
@@ -35,7 +36,7 @@ def arithmetic(method: str, types: Callable[[], TypeTable], context: MethodConte
     own = lifter.value(context.type)
     name = method.strip("_")
     if name == "neg" and is_dim(own):
-        return lowerer.size(-own)  # type: ignore[operator]
+        return lowerer.size(-own)
     reverse = name not in _OPERATORS and name.startswith("r") and name[1:] in _OPERATORS
     apply = _OPERATORS.get(name[1:] if reverse else name)
     if apply is None or not context.arg_types or not context.arg_types[0]:
@@ -44,7 +45,7 @@ def arithmetic(method: str, types: Callable[[], TypeTable], context: MethodConte
     if not is_dim(own) or not is_dim(other) or (other == 0 and name in ("floordiv", "mod")):
         return context.default_return_type
     left, right = (other, own) if reverse else (own, other)
-    return lowerer.size(apply(left, right))  # type: ignore[arg-type]
+    return lowerer.size(apply(left, right))
 
 
 def length(types: Callable[[], TypeTable], context: FunctionContext) -> Type:
@@ -56,3 +57,15 @@ def length(types: Callable[[], TypeTable], context: FunctionContext) -> Type:
     if not isinstance(value, TensorType) or value.shape.rank == 0:
         return context.default_return_type
     return Lowerer(lifter).size(value.shape.dim(0))
+
+
+def absolute(types: Callable[[], TypeTable], context: FunctionContext) -> Type:
+    """``abs(x)`` of a tensor is ``x.__abs__()``, which mypy reads from its stub alone."""
+    if not context.arg_types or not context.arg_types[0]:
+        return context.default_return_type
+    lifter = Lifter(types(), scopes_around(context.api))
+    value = lifter.value(context.arg_types[0][0])
+    found = infer("Tensor.__abs__", [value])
+    if not isinstance(value, TensorType) or isinstance(found, Report):
+        return context.default_return_type
+    return Lowerer(lifter).value(found, context.default_return_type)
