@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simpletorch.rules.arguments import same_dtype
-from simpletorch.rules.mismatch import Mismatch
+from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.registry import rule
 from simpletorch.rules.spatial import (
     as_dim,
@@ -104,6 +104,10 @@ def slide(input: TensorType, wanted: Dim, whose: str, out: Dim, window: Window) 
     return Shape((*lead, out, *window.output(spatial)))
 
 
+def _is(tensor: TensorType, *categories: str) -> bool:
+    return tensor.dtype is not None and tensor.dtype.category in categories
+
+
 def _conv(
     count: int,
     input: TensorType,
@@ -115,7 +119,8 @@ def _conv(
     groups: Value,
 ) -> TensorType:
     # torch doesn't look at the bias' dtype on its way to padding="same"
-    dtype = same_dtype(*_operands(input, weight, None if padding == "same" else bias))
+    lenient = padding == "same" and not _is(input, "complex")
+    dtype = same_dtype(*_operands(input, weight, None if lenient else bias))
     need_ranks("weight", weight.shape, count + 2)
     out, per_group, *kernel = weight.shape.last(count + 2)
     group = as_dim(groups)
@@ -166,6 +171,27 @@ def conv3d(
 ) -> TensorType:
     """``(N, Cin, D, H, W), weight (Cout, Cin/groups, kd, kh, kw) -> (N, Cout, (D + 2p - d(k - 1) - 1)//s + 1, …)``"""
     return _conv(3, input, weight, bias, stride, padding, dilation, groups)
+
+
+@rule("torch.convolution")
+def convolution(
+    input: TensorType,
+    weight: TensorType,
+    bias: Value,
+    stride: Value,
+    padding: Value,
+    dilation: Value,
+    transposed: Value,
+    output_padding: Value,
+    groups: Value,
+) -> TensorType:
+    """as ``conv1d``, ``conv2d``, ``conv3d``, or transposed, by the dims of weight"""
+    rank = weight.shape.rank
+    if rank not in (3, 4, 5) or not isinstance(transposed, bool):
+        raise CannotTell
+    if transposed:
+        return _conv_transpose(rank - 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _conv(rank - 2, input, weight, bias, stride, padding, dilation, groups)
 
 
 @rule("torch.nn.functional.conv_tbc", "torch.conv_tbc")
@@ -219,9 +245,10 @@ def _conv_transpose(
     groups: Value,
     dilation: Value,
 ) -> TensorType:
-    is_complex = input.dtype is not None and input.dtype.category == "complex"
-    # with fewer than 3 spatial dims, a real bias of another dtype is taken
-    dtype = same_dtype(*_operands(input, weight, bias if count == 3 or is_complex else None))
+    # with fewer than 3 spatial dims, a real bias of another dtype is taken, if it is no higher
+    higher = _is(input, "int", "bool") and isinstance(bias, TensorType) and _is(bias, "float", "complex")
+    strict = count == 3 or _is(input, "complex") or higher
+    dtype = same_dtype(*_operands(input, weight, bias if strict else None))
     need_ranks("weight", weight.shape, count + 2)
     wanted, per_group, *kernel = weight.shape.last(count + 2)
     group = as_dim(groups)
@@ -291,6 +318,7 @@ __all__ = [
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "convolution",
     "slide",
     "spread",
     "window",

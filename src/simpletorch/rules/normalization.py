@@ -73,6 +73,7 @@ def batch_norm(
     eps: Value = 1e-05,
 ) -> TensorType:
     """``(N, C, *) -> (N, C, *)``, statistics and parameters (C)"""
+    need_real_float(input, complex_too=True)
     if input.shape.items == (0,):
         return TensorType(input.shape, input.dtype)
     channels = _channels(input)
@@ -112,6 +113,7 @@ def native_batch_norm(
     eps: Value,
 ) -> Value:
     """``(N, C, *) -> (N, C, *), mean (C), inverse deviation (C)``"""
+    need_real_float(input, complex_too=True)
     vectors = {"weight": weight, "bias": bias, "running_mean": running_mean, "running_var": running_var}
     for name, value in vectors.items():  # their sizes aren't checked by the native function
         if isinstance(value, TensorType):
@@ -141,7 +143,8 @@ def instance_norm(
     need_real_float(input)
     channels = _channels(input)
     check_vectors(input, channels, weight=weight, bias=bias)
-    check_vectors(TensorType(input.shape), channels, running_mean=running_mean, running_var=running_var)
+    check_vectors(input, channels, running_var=running_var)
+    check_vectors(TensorType(input.shape), channels, running_mean=running_mean)  # of any dtype
     if use_input_stats is True and input.shape.is_exact:
         _need_several(input.shape.dims[2:], "spatial element", input)
     if use_input_stats is False and (running_mean is None or running_var is None):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, Final
 
+from simpletorch.rules.dtype import BOOL
 from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.registry import ModuleRule, module, rule
 from simpletorch.rules.spatial import as_dim
@@ -75,6 +76,8 @@ def pad(input: TensorType, pad: Value, mode: Value = "constant", value: Value = 
         _check_rank(input.shape, len(pairs), how)
     if how not in ("", "constant") and isinstance(value, int | float) and value != 0:
         raise Mismatch(f"mode={how!r} takes no value, but value is {value}", got=value)
+    if how == "replicate" and input.dtype == BOOL:
+        raise Mismatch("mode='replicate' can't pad Bool", kind="dtype", hint="input.float()", got=BOOL)
     sizes = input.shape.last(len(pairs)) if input.shape.min_rank >= len(pairs) else _last(input.shape, len(pairs))
     out: list[Item] = [_padded(size, *pair, how) for size, pair in zip(sizes, pairs, strict=True)]
     return TensorType(Shape((*input.shape.drop_last(len(pairs)).items, *out)), input.dtype)

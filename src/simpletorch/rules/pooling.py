@@ -54,6 +54,8 @@ def pool(
                 f"padding {p} is more than half of kernel_size {k}", hint=f"padding={k // 2}", expected=k // 2, got=p
             )
     lead, channels, spatial = split_spatial(input, count)
+    if 0 in (channels, *spatial):
+        raise Mismatch(f"input is {input.shape}, but only the batch may be empty")
     out: list[Item] = []
     for size, k, s, p, d in zip(spatial, kernel, strides, pad, dilations, strict=True):
         found = _either(size, k, s, p, d, ceil_mode)
