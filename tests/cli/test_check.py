@@ -1,6 +1,7 @@
 """`simpletorch check`."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -206,6 +207,27 @@ def test_a_report_for_people(folder, capsys):
         f"Configuration: {folder}/mypy.ini",
         "✘ Found 1 error in 1 file (checked 1 source file)",
     ]
+
+
+def test_an_interrupted_command_ends_quietly(monkeypatch, capsys):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(check_module, "check", interrupt)
+    assert main(["check"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_an_output_without_the_characters_we_like_gets_others(folder):
+    (folder / "model.py").write_text("x: int = ''\n")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    code = (
+        "import sys; sys.stdout.isatty = lambda: True\n"
+        "from simpletorch.cli import main; sys.exit(main(['check', 'model.py']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, check=False)
+    assert done.returncode == 1, done.stderr
+    assert b"Found 1 error" in done.stdout
 
 
 def test_wrong_usage_is_exit_code_2(capsys):

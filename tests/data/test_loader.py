@@ -1,5 +1,6 @@
 """`DataLoader` gives torch's batches, and gives them fast where the data are tensors."""
 
+import inspect
 import time
 from typing import NamedTuple
 
@@ -97,6 +98,13 @@ def test_without_batching_samples_come_as_they_are():
     images = [image for image, _ in DataLoader(DATASET, batch_size=None)]
     assert len(images) == 23
     assert torch.equal(images[5], IMAGES[5])
+
+
+def test_arguments_and_defaults_are_torch_s():
+    ours, theirs = (inspect.signature(cls.__init__) for cls in (DataLoader, torch.utils.data.DataLoader))
+    assert [(p.name, p.kind, p.default) for p in ours.parameters.values()] == [
+        (p.name, p.kind, p.default) for p in theirs.parameters.values()
+    ]
 
 
 def test_a_seeded_generator_repeats_the_order_over_epochs():

@@ -91,6 +91,12 @@ def test_a_mean_is_weighted():
     assert mean.compute() == pytest.approx((2 * 3 + 7 * 2) / 5)
 
 
+def test_a_mean_of_python_numbers_is_as_exact_as_they_are():
+    mean = Mean()
+    mean.update(0.1)
+    assert mean.compute() == 0.1
+
+
 def test_every_element_of_a_tensor_counts():
     mean = Mean()
     mean.update(torch.tensor([1.0, 2.0, 6.0]))

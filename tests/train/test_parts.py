@@ -131,8 +131,13 @@ def test_evaluate_builds_no_graph():
 
 
 def test_nothing_to_evaluate_is_an_error():
-    with pytest.raises(DataError, match="the loader gave no batch"):
+    with pytest.raises(DataError, match="the loader gave no sample"):
         evaluate(net(), [], {"accuracy": Accuracy()})
+
+
+def test_a_batch_that_is_no_tuple_can_not_be_evaluated():
+    with pytest.raises(DataError, match="a batch is a Tensor, but training and evaluation need tuples"):
+        evaluate(net(), [torch.zeros(5, 3)], {"accuracy": Accuracy()})
 
 
 def test_the_device_of_a_model():

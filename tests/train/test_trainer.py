@@ -134,7 +134,7 @@ def test_an_iterator_that_is_used_up_is_refused():
 @pytest.mark.parametrize("batch", [torch.zeros(5, 3), {"x": torch.zeros(5, 3)}, (torch.zeros(5, 3),)])
 def test_batches_that_are_no_pairs_are_refused(batch):
     model = net()
-    with pytest.raises(DataError, match=r"training needs tuples \(inputs, target\)"):
+    with pytest.raises(DataError, match=r"need tuples \(inputs, target\)"):
         trainer(model).fit(model, [batch], epochs=1)
 
 

@@ -17,11 +17,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     if theirs and arguments.command != "check":
         print(f"simpletorch {arguments.command}: arguments after -- are mypy's, only check takes them", file=sys.stderr)
         return 2
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without ✔ must not end the command
+    try:
+        return _dispatch(arguments, theirs)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130  # what a shell gives for SIGINT
+
+
+def _dispatch(arguments: argparse.Namespace, mypy_arguments: Sequence[str]) -> int:
     # Each command imports what it needs when it runs: check must not wait for torch.
     if arguments.command == "check":
         from simpletorch.cli._check import check
 
-        return check(arguments.paths, as_json=arguments.json, strict=arguments.strict, mypy_arguments=theirs)
+        return check(arguments.paths, as_json=arguments.json, strict=arguments.strict, mypy_arguments=mypy_arguments)
     if arguments.command == "env":
         from simpletorch.cli._env import env
 

@@ -36,6 +36,7 @@ class _Options(TypedDict, total=False):
     generator: torch.Generator | None
     prefetch_factor: int | None
     persistent_workers: bool
+    pin_memory_device: str
     in_order: bool
 
 
@@ -124,6 +125,7 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
+        pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
         if reason := _why_not(dataset, batch_size, num_workers, sampler is None and batch_sampler is None):
@@ -146,6 +148,7 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
                 generator,
                 prefetch_factor=prefetch_factor,
                 persistent_workers=persistent_workers,
+                pin_memory_device=pin_memory_device,
                 in_order=in_order,
             )
         except ValueError as error:  # torch's own checks of arguments that exclude each other

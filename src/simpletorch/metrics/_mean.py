@@ -26,14 +26,15 @@ class Mean:
     def update(self, value: torch.Tensor | float, weight: float = 1, /) -> None:
         """Add ``value``, which stands for ``weight`` samples; of a tensor ``[*S]``, every element does."""
         if not isinstance(value, torch.Tensor):
-            value = torch.tensor(value)
-        elements = 1
-        value = value.detach()
+            value = torch.tensor(value, dtype=torch.float64)
+        value, elements = value.detach(), value.numel()
         if value.ndim:
-            value, elements = value.sum(), value.numel()
+            value = value.sum()
         if self._total is None:
             wide = torch.float32 if value.device.type == "mps" else torch.float64  # Apple's GPUs have no float64
             self._total = torch.zeros((), dtype=wide, device=value.device)
+        elif self._total.device != value.device:
+            value = value.to(self._total.device)
         self._total.add_(value, alpha=weight)
         self._weight += weight * elements
 

@@ -9,6 +9,7 @@ import torch
 
 from simpletorch.errors import DataError, explain
 from simpletorch.metrics import Metric
+from simpletorch.train._batch import samples_in
 from simpletorch.train._device import device_of, to_device
 from simpletorch.train._mode import mode
 
@@ -22,18 +23,18 @@ def evaluate(model: torch.nn.Module, loader: Iterable[Any], metrics: Mapping[str
     Batches are moved to the model's device.
 
     Raises:
-        DataError: the loader gave no batch.
+        DataError: the loader gave no sample, or a batch is no tuple.
         TorchError: what torch raised inside, explained.
     """
     for metric in metrics.values():
         metric.reset()
-    empty = True
+    samples = 0
     with mode(model, training=False), torch.no_grad(), explain():
         for batch in to_device(loader, device_of(model)):
+            samples += samples_in(batch)
             output = model(*batch[:-1])
             for metric in metrics.values():
                 metric.update(output, batch[-1])
-            empty = False
-    if empty:
-        raise DataError("there is nothing to evaluate: the loader gave no batch")
+    if samples == 0:
+        raise DataError("there is nothing to evaluate: the loader gave no sample")
     return {name: metric.compute() for name, metric in metrics.items()}

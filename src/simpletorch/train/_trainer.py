@@ -13,6 +13,7 @@ import torch
 from simpletorch.errors import DataError, TorchError
 from simpletorch.metrics import Mean, MeanLoss, Metric
 from simpletorch.optim import LRScheduler, Optimizer, ReduceLROnPlateau
+from simpletorch.train._batch import samples_in
 from simpletorch.train._device import device_of, to_device
 from simpletorch.train._evaluate import evaluate
 from simpletorch.train._mode import mode
@@ -92,7 +93,7 @@ class Trainer:
             loss, samples, steps, start = Mean(), 0, 0, time.perf_counter()
             with mode(model, training=True):
                 for batch in to_device(self._shown(loader, f"epoch {number}/{epochs}"), device_of(model)):
-                    size = _size(batch)
+                    size = samples_in(batch)
                     loss.update(step(*batch), size)
                     samples, steps = samples + size, steps + 1
                     rate = self.optimizer.param_groups[0]["lr"]
@@ -122,13 +123,3 @@ class Trainer:
             self.scheduler.step(loss)
         elif self.scheduler is not None:
             self.scheduler.step()
-
-
-def _size(batch: Any) -> int:
-    """How many samples a batch ``(*inputs, target)`` has."""
-    if not isinstance(batch, (tuple, list)) or len(batch) < 2:
-        raise DataError(
-            f"a batch is a {type(batch).__name__}, but training needs tuples (inputs, target): "
-            "write the loop by hand with `Step` for anything else"
-        )
-    return len(batch[-1])
