@@ -24,7 +24,7 @@ class Tree:
 
     def __str__(self):
         if self.op in ("var", "int"):
-            return str(self.left)
+            return str(self.left) if self.op == "var" or self.left >= 0 else f"({self.left})"
         if self.op in ("min", "max"):
             return f"{self.op}({self.left}, {self.right})"
         return f"({self.left} {self.op} {self.right})"

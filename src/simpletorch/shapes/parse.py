@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -139,7 +140,7 @@ def _axis(word: str, text: str) -> Axis:
         raise DimSyntaxError(
             f'"{word}" in "{text}": dims are separated by spaces, not by "{"," if "," in body else ";"}"'
         )
-    parse_dim(body.replace("{", "(").replace("}", ")"))
+    parse_dim(re.sub(r"\{[^{}]*\}", "x", body))  # in braces stands any Python expression, which run time evaluates
     return Axis("dim", body, broadcastable)
 
 

@@ -38,7 +38,7 @@ class Bindings:
             for v in variables(pattern) & self.flexible:
                 self.dims.setdefault(v, UNKNOWN)
             return None
-        known = substitute(pattern, self.dims)
+        known = substitute(pattern, {v: d for v, d in self.dims.items() if d is not UNKNOWN})
         unbound = variables(known) & self.flexible
         if not unbound:
             if equal(known, actual) is False:
