@@ -184,8 +184,8 @@ def _cases_of(info: Any, count: int) -> Iterator[Case]:
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """Calls of modules from module_db, the plain ones, at most 10 a module."""
-    found = [c for info in module_db for c in _cases_of(info, 10)]
+    """Calls of modules from module_db, the plain ones, at most 8 a module."""
+    found = [c for info in module_db for c in _cases_of(info, 8)]
     assert len(found) > 250
     return tuple(found)
 
@@ -228,7 +228,7 @@ MISSED = {  # what only sizes of weights or values of lengths tell
 def test_one_dim_larger(name: str) -> None:
     wrong = []
     own = [c for c in cases() if c.name == name]
-    for case in own[:: max(1, len(own) // 4)]:
+    for case in own[:: max(1, len(own) // 2)]:
         for changed in _perturbed(case):
             verdict, answer, truth = changed.judge()
             if verdict not in ("exact", "both_refuse") and not (verdict == "missed" and name in MISSED):
