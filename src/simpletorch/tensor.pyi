@@ -237,7 +237,7 @@ class CUDATensor(Tensor[DT, *Shape]):
 class MPSTensor(Tensor[DT, *Shape]):
     """A tensor on Apple's GPU."""
 
-class Parameter(Tensor[DT, *Shape], torch.nn.Parameter):
+class Parameter(torch.nn.Parameter, Tensor[DT, *Shape]):
     """A trainable tensor; ``Parameter(data)`` makes a `torch.nn.Parameter`."""
 
     def __new__(cls, data: torch.Tensor = ..., requires_grad: bool = True) -> Self: ...

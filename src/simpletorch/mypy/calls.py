@@ -32,6 +32,7 @@ from mypy.plugin import CheckerPluginInterface, FunctionContext, FunctionSigCont
 from mypy.typeops import make_simplified_union
 from mypy.types import AnyType, CallableType, Type, TypeOfAny, UnionType, get_proper_type
 
+from simpletorch.mypy.autocast import is_autocast
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.names import public_name
@@ -169,6 +170,8 @@ class CallReader:
             assert isinstance(first, Report)
             report(first, context, self.api)
             return self.gradual(default)
+        if is_autocast(context, self.api):
+            sound = [_without_float_dtype(r) for r in sound]
         found = [self.lowerer.value(r, default) for r in sound]
         if len(found) == 1:
             return found[0]
@@ -179,6 +182,12 @@ class CallReader:
         if isinstance(get_proper_type(default), AnyType):
             return self.lowerer.tensor(ANY_TENSOR) or default
         return default
+
+
+def _without_float_dtype(value: Value) -> Value:
+    if isinstance(value, TensorType) and value.dtype is not None and value.dtype.category == "float":
+        return value.with_dtype(None)
+    return tuple(_without_float_dtype(v) for v in value) if isinstance(value, tuple) else value
 
 
 def last_assigned(node: Expression, api: CheckerPluginInterface) -> Type | None:

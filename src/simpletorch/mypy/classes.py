@@ -7,7 +7,7 @@ gradual type, assignable both ways. `torch.nn.Parameter` then derives from ``Ten
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 
 from mypy.nodes import COVARIANT, TypeInfo
@@ -86,7 +86,7 @@ def make_module_generic(context: ClassDefContext) -> None:
     _set_type_variables(info, variables)
 
 
-def customizer(fullname: str) -> object:
+def customizer(fullname: str) -> Callable[[ClassDefContext], None] | None:
     """What to do with the class ``fullname`` while its MRO is made, or None."""
     if fullname in (TENSOR, PARAMETER):
         return make_tensor_generic

@@ -34,7 +34,7 @@ from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type, is_named, walk
 from simpletorch.rules import Report
 from simpletorch.rules.values import TensorType
-from simpletorch.shapes import UNKNOWN, Bindings, Clash, Dim, Expr, Rest, Unknown, unify, variables
+from simpletorch.shapes import UNKNOWN, Bindings, Clash, Dim, Expr, Rest, Unknown, Var, unify, variables
 
 __all__ = ["call_function", "has_sizes"]
 
@@ -108,7 +108,7 @@ class _Call:
     def resolve(self) -> CallableType:
         bindings = Bindings(frozenset())
         pairs = list(self._pairs())
-        flexible = set()
+        flexible: set[Var] = set()
         patterns: dict[int, TensorType | Dim] = {}
         for i, formal, _ in pairs:
             if is_tensor(formal):

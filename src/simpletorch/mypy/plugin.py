@@ -24,10 +24,12 @@ from mypy.plugin import (
 from mypy.types import FunctionLike, Type
 
 import simpletorch
-from simpletorch.mypy import annotations, attributes, calls, classes, functions, modules, sizes
+from simpletorch.mypy import attributes, calls, classes, functions, modules, sizes
+from simpletorch.mypy.annotations import Annotations
 from simpletorch.mypy.guard import guarded
 from simpletorch.mypy.names import (
     DIM,
+    DTYPES_MODULE,
     LEGACY_TENSORS,
     OUR_TENSORS,
     PARAMETER,
@@ -57,7 +59,7 @@ class SimpletorchPlugin(Plugin):
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        self.annotations = annotations.Annotations(self.types)
+        self.annotations = Annotations(self.types)
 
     def types(self) -> TypeTable:
         """The classes that mypy has loaded so far."""
@@ -85,7 +87,7 @@ class SimpletorchPlugin(Plugin):
         """Both styles of annotation."""
         if fullname in LEGACY_TENSORS:
             return self.annotations.legacy
-        ours = fullname in OUR_TENSORS or fullname in (DIM, *_ANNOTATED)
+        ours = fullname in OUR_TENSORS or fullname in (DIM, *_ANNOTATED) or fullname.startswith(DTYPES_MODULE + ".")
         if not ours or not self.annotations.takes():
             return None
         if fullname in OUR_TENSORS:

@@ -16,6 +16,7 @@ from mypy.errors import ErrorInfo, Errors, ErrorWatcher
 from mypy.nodes import ComparisonExpr, Context, OpExpr
 from mypy.plugin import CheckerPluginInterface
 
+from simpletorch.mypy.autocast import is_autocast
 from simpletorch.mypy.spelling import may_be, respell, tensor_in, union_members
 from simpletorch.rules.mismatch import Report
 from simpletorch.shapes import UNKNOWN, Shape, same
@@ -33,6 +34,8 @@ CODES: Final = {
 
 def report(found: Report, context: Context, api: CheckerPluginInterface) -> None:
     """Say it: one error, and a note with the hint."""
+    if found.kind == "dtype" and is_autocast(context, api):
+        return
     errors = api.msg.errors
     watch(errors)
     # For a binary operator mypy tries several variants and keeps only the last one's errors, or makes its own of them. Our

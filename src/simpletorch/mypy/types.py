@@ -16,6 +16,7 @@ from mypy.types import (
     ProperType,
     TupleType,
     Type,
+    TypeAliasType,
     TypeOfAny,
     TypeVarId,
     TypeVarTupleType,
@@ -50,7 +51,9 @@ def is_named(variable: TypeVarType | TypeVarTupleType) -> bool:
 
 
 def walk(typ: Type) -> Iterator[ProperType]:
-    """The type and every type inside it."""
+    """The type and every type inside it. A recursive alias has no end, and is not entered."""
+    if isinstance(typ, TypeAliasType) and typ.is_recursive:
+        return
     typ = get_proper_type(typ)
     yield typ
     inner: Sequence[Type] = ()

@@ -146,7 +146,7 @@ class PReLU(ModuleRule):
 
     @property
     def _count(self) -> Dim:
-        return self.num_parameters if is_dim(self.num_parameters) else UNKNOWN  # type: ignore[return-value]
+        return self.num_parameters if is_dim(self.num_parameters) else UNKNOWN
 
     def forward(self, input: TensorType) -> TensorType:
         check_prelu(input, self._count, "the layer")

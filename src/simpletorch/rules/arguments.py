@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simpletorch.rules.dtype import BOOL, COMPLEX64, DEFAULT_FLOAT, INT64, DType, combine_categories, promote
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.values import ANYTHING, Scalar, TensorType, Value
 from simpletorch.shapes import BroadcastError, Dim, Expr, Item, Shape, Unknown, broadcast
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 __all__ = [
     "axes",
@@ -23,7 +26,7 @@ __all__ = [
 ]
 
 
-def is_dim(value: Value) -> bool:
+def is_dim(value: Value) -> TypeIs[Dim]:
     """Whether the value is an int, known or not (a bool is none)."""
     return isinstance(value, int | Expr | Unknown) and not isinstance(value, bool)
 

@@ -22,7 +22,7 @@ from simpletorch.rules.pointwise import (
     updated,
 )
 from simpletorch.rules.registry import rule
-from simpletorch.rules.values import Scalar, TensorType, Value
+from simpletorch.rules.values import ANYTHING, Scalar, TensorType, Value
 
 BinaryDType = Callable[[Value, Value], "DType | None"]
 Binary = Callable[[Value, Value], TensorType]
@@ -58,6 +58,8 @@ def binary(dtype: BinaryDType, refused: tuple[str, ...] = (), *, numbers: Number
 
 
 def _check_numbers(allowed: Numbers, a: Value, b: Value) -> None:
+    if ANYTHING in (a, b):
+        return
     tensors = isinstance(a, TensorType), isinstance(b, TensorType)
     if allowed == "either" and tensors == (False, False):
         raise Mismatch(

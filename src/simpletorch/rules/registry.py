@@ -11,7 +11,18 @@ from typing import Any, ClassVar, Final, TypeVar
 from simpletorch.rules.mismatch import CannotTell, Mismatch, Report
 from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Device, Named, TensorType, Value
 
-__all__ = ["MODULES", "RULES", "ModuleRule", "Rule", "infer", "infer_module", "module", "new_module", "rule", "spoken_name"]
+__all__ = [
+    "MODULES",
+    "RULES",
+    "ModuleRule",
+    "Rule",
+    "infer",
+    "infer_module",
+    "module",
+    "new_module",
+    "rule",
+    "spoken_name",
+]
 
 R = TypeVar("R", bound=Callable[..., Any])
 M = TypeVar("M", bound="type[ModuleRule]")
@@ -114,8 +125,13 @@ def module(*names: str) -> Callable[[M], M]:
     return register
 
 
+_NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "a": "input", "x": "input", "x1": "input", "x2": "other"}
+
+
 def _bind(entry: Rule, args: Sequence[Value], kwargs: Mapping[str, Value]) -> inspect.BoundArguments:
-    """The arguments by torch's parameter names; where a tensor must stand, "not known" becomes an unknown tensor."""
+    """The arguments by torch's parameter names (or NumPy's, which torch takes too); where a tensor must stand, "not known" becomes an unknown tensor."""
+    names = entry.signature.parameters
+    kwargs = {_NUMPY_NAMES[k] if k in _NUMPY_NAMES and k not in names else k: v for k, v in kwargs.items()}
     try:
         bound = entry.signature.bind(*args, **kwargs)
     except TypeError as e:

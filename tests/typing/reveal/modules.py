@@ -70,3 +70,6 @@ class Wrapper(nn.Module):
 
 
 reveal_type(Wrapper(linear)(x))  # R: Tensor
+
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    reveal_type(linear(x))  # R: Tensor[Any, 7, 13]

@@ -1,0 +1,65 @@
+"""Lines under ``with torch.autocast(...)``: there torch casts operands itself, so dtypes neither clash nor are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any, cast
+
+from mypy.nodes import (
+    Block,
+    CallExpr,
+    ClassDef,
+    Context,
+    Decorator,
+    ForStmt,
+    FuncDef,
+    IfStmt,
+    MypyFile,
+    RefExpr,
+    Statement,
+    TryStmt,
+    WhileStmt,
+    WithStmt,
+)
+from mypy.plugin import CheckerPluginInterface
+
+__all__ = ["is_autocast"]
+
+
+def is_autocast(context: Context, api: CheckerPluginInterface) -> bool:
+    """Whether the expression stands in the body of ``with torch.autocast(...)``."""
+    return any(first <= context.line <= last for first, last in _spans(cast(Any, api).tree))
+
+
+@lru_cache(maxsize=8)
+def _spans(tree: MypyFile) -> tuple[tuple[int, int], ...]:
+    """The lines, from and to, of the autocast blocks of a file."""
+    return tuple(
+        (block.line, block.end_line or block.line)
+        for block in _with_statements(tree.defs)
+        for item in block.expr
+        if isinstance(item, CallExpr) and isinstance(item.callee, RefExpr) and item.callee.name == "autocast"
+    )
+
+
+def _with_statements(statements: Iterable[Statement]) -> Iterator[WithStmt]:
+    for s in statements:
+        if isinstance(s, WithStmt):
+            yield s
+        for block in _blocks(s):
+            if block is not None:
+                yield from _with_statements(block.body)
+
+
+def _blocks(statement: Statement) -> list[Block | None]:
+    match statement:
+        case WithStmt(body=body) | FuncDef(body=body) | Decorator(func=FuncDef(body=body)) | ClassDef(defs=body):
+            return [body]
+        case ForStmt(body=body, else_body=other) | WhileStmt(body=body, else_body=other):
+            return [body, other]
+        case IfStmt(body=bodies, else_body=other):
+            return [*bodies, other]
+        case TryStmt(body=body, handlers=handlers, else_body=other, finally_body=last):
+            return [body, *handlers, other, last]
+    return []

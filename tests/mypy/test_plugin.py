@@ -1,0 +1,141 @@
+"""The plugin as a piece of software: refuses an old mypy, hides no failure, never crashes mypy, voids stale caches."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import simpletorch
+from simpletorch.mypy import guard
+from simpletorch.mypy import plugin as make_plugin
+from simpletorch.mypy.names import public_class, public_name
+from simpletorch.mypy.plugin import SimpletorchPlugin
+from simpletorch.mypy.spelling import respell, tensor_in, union_members
+from simpletorch.shapes import ANY_REST, Shape, var
+
+
+def test_an_old_mypy_is_refused_in_one_sentence():
+    with pytest.raises(RuntimeError) as error:
+        make_plugin("1.11.2")
+    assert (
+        str(error.value) == "simpletorch needs mypy 2.4 or newer, but this is mypy 1.11.2; pip install 'mypy>=2.4,<3'"
+    )
+
+
+@pytest.mark.parametrize("version", ["2.4.0", "2.4.1", "2.10", "2.5.0+dev.abc", "3.0"])
+def test_newer_mypys_are_accepted(version):
+    assert make_plugin(version) is SimpletorchPlugin
+
+
+def test_a_failure_in_a_hook_degrades_and_is_told(capsys, monkeypatch):
+    monkeypatch.delenv(guard.DEBUG_VARIABLE, raising=False)
+    context = SimpleNamespace(api=SimpleNamespace(path="net.py"), context=SimpleNamespace(line=12))
+    run = guard.guarded(lambda _: 1 / 0, lambda _: "default")
+    assert run(context) == "default"
+    told = capsys.readouterr().err
+    assert told.startswith(
+        "net.py:12: note: simpletorch could not analyse this and leaves it to mypy (ZeroDivisionError: "
+    )
+
+
+def test_the_debug_switch_raises(monkeypatch):
+    monkeypatch.setenv(guard.DEBUG_VARIABLE, "1")
+    with pytest.raises(ZeroDivisionError):
+        guard.guarded(lambda _: 1 / 0, lambda _: None)(SimpleNamespace())
+
+
+@pytest.mark.parametrize(
+    ("private", "public"),
+    [
+        ("torch._C._VariableFunctions.cat", "torch.cat"),
+        ("torch.functional.einsum", "torch.einsum"),
+        ("torch._C._nn.gelu", "torch.nn.functional.gelu"),
+        ("torch.nn.functional.relu", "torch.nn.functional.relu"),
+        ("torch._tensor.Tensor.cumsum", "Tensor.cumsum"),
+    ],
+)
+def test_public_names(private, public):
+    assert public_name(private) == public
+
+
+def test_public_class():
+    assert public_class("torch.nn.modules.linear.Linear") == "torch.nn.Linear"
+    assert public_class("my.Linear") == "my.Linear"
+
+
+@pytest.mark.parametrize(
+    ("mypys", "ours"),
+    [
+        ("Tensor[Any, *tuple[Any, ...]]", "Tensor"),
+        ("torch._tensor.Tensor[simpletorch.dtypes.Float32, B, Literal[784]]", "Tensor[Float32, B, 784]"),
+        ("Tensor[Float32, *tuple[Any, ...], Literal[3]]", "Tensor[Float32, ..., 3]"),
+        ("Tensor[Float32, *Batch, Any]", "Tensor[Float32, *Batch, Any]"),
+        ("Tensor[Float32, Sum[Product[Literal[2], N], Literal[1]]]", "Tensor[Float32, 2*N + 1]"),
+        ("Tensor[Float32, Quotient[Sum[H, Literal[1]], Literal[2]]]", "Tensor[Float32, (H + 1)//2]"),
+        ("list[Tensor[Float32, Literal[3]?]]", "list[Tensor[Float32, 3]]"),
+        ("Dim[Literal[3]]", "Dim[3]"),
+        ("torch.nn.modules.linear.Linear[Literal[2], Any]", "torch.nn.modules.linear.Linear[2, Any]"),
+        ("Literal[784]", "Literal[784]"),
+        ("Tensor[Float32, <nothing we know>]", "Tensor[Float32, <nothing we know>]"),
+    ],
+)
+def test_types_are_spelled_as_users_write_them(mypys, ours):
+    assert respell(f'Revealed type is "{mypys}"') == f'Revealed type is "{ours}"'
+
+
+def test_tensor_types_are_read_back():
+    assert tensor_in("Tensor[Float32, B, *tuple[Any, ...], Literal[3]]") == ("Float32", Shape.of(var("B"), ANY_REST, 3))
+    assert tensor_in("list[int]") is None
+    assert union_members("A[x | y] | B") == ["A[x | y]", "B"]
+
+
+SOURCE = """\
+import torch
+from torch import nn
+
+x = torch.zeros(3, 5)
+nn.Linear(7, 2)(x)  # type: ignore[tensor-shape]
+nn.Linear(7, 2)(x)
+"""
+
+
+@pytest.mark.slow
+def test_codes_can_be_ignored_and_a_warm_run_says_the_same(tmp_path: Path):
+    (tmp_path / "net.py").write_text(SOURCE)
+    (tmp_path / "mypy.ini").write_text("[mypy]\nplugins = simpletorch.mypy\nstrict = true\nallow_redefinition = true\n")
+    cache = Path(__file__).parents[2] / ".mypy_cache/typing"
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-m", "mypy", "net.py", "--cache-dir", str(cache)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, guard.DEBUG_VARIABLE: "1"},
+        )
+        assert done.stdout.splitlines() == [
+            "net.py:6: error: Linear(7, 2): the last dim of input is 5, but the layer takes 7 features "
+            "[input: Float32[3, 5]]  [tensor-shape]",
+            "net.py:6: note: hint: Linear(5, 2) would fit",
+            "Found 1 error in 1 file (checked 1 source file)",
+        ]
+
+
+def test_the_cache_is_void_when_our_code_changes(tmp_path: Path, monkeypatch):
+    module = importlib.import_module("simpletorch.mypy.plugin")
+    source = Path(simpletorch.__file__).parent
+    for folder in ("shapes", "rules", "mypy"):
+        (tmp_path / folder).mkdir()
+        for file in (source / folder).glob("*.py"):
+            (tmp_path / folder / file.name).write_bytes(file.read_bytes())
+    before = module._digest.__wrapped__()
+    monkeypatch.setattr(simpletorch, "__file__", str(tmp_path / "__init__.py"))
+    assert module._digest.__wrapped__() == before
+    (tmp_path / "rules/matmul.py").write_text("# another rule\n")
+    assert module._digest.__wrapped__() != before
