@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import torch
 from oracle_samples import DTYPES, error_inputs, perturbations, redraw, refill, samples, spellings
 from oracle_torch import exists, lift, lift_dtype, resolve, run_torch, show, tensors_in
-from oracle_verdict import VERDICTS, Call, Judgement, Verdict, compare, examine, judge
+from oracle_verdict import VERDICTS, Call, Judgement, Verdict, compare, compare_dtypes, examine, judge
 
 from simpletorch.rules import RULES, infer
 
@@ -26,6 +26,7 @@ __all__ = [
     "Judgement",
     "Verdict",
     "compare",
+    "compare_dtypes",
     "error_inputs",
     "examine",
     "exists",

@@ -121,26 +121,22 @@ DEFAULT_FLOAT: Final = FLOAT32
 
 
 def _promote_concrete(a: DType, b: DType) -> DType | None:
-    """The least dtype that holds both (torch.promote_types); None where torch has none or we don't model it."""
+    """The least dtype that holds both (torch.promote_types); None where torch has none."""
     if a == b:
         return a
     a_order, b_order = a.order, b.order
     assert a_order is not None
     assert b_order is not None
+    low, high = (a, b) if a_order < b_order else (b, a)
+    if any(d.category == "float" and d.bits == 8 for d in (a, b)):
+        return None
+    if any(d.unsigned and d != UINT8 for d in (a, b)):  # UInt16, UInt32, UInt64 know only floats
+        return high if high.category == "float" else None
     if a_order != b_order:
-        low, high = (a, b) if a_order < b_order else (b, a)
-        if high.category == "complex" and low == FLOAT64:
-            return COMPLEX128
-        if high.category == "float" and high.bits == 8:
-            return high
-        return high
-    if 8 in (a.bits, b.bits) and a.category == "float":
-        return None  # two different float8: torch refuses
-    if a.category == "int" and a.unsigned != b.unsigned:
-        unsigned, signed = (a, b) if a.unsigned else (b, a)
-        if unsigned == UINT8:
-            return INT16 if signed == INT8 else signed
-        return None  # uint16, uint32, uint64 with a signed dtype: torch refuses
+        return COMPLEX128 if high.category == "complex" and low == FLOAT64 else high
+    if UINT8 in (a, b):
+        signed = b if a == UINT8 else a
+        return INT16 if signed == INT8 else signed
     if a.bits == b.bits:
         return FLOAT32  # Float16 with BFloat16
     return a if a.bits > b.bits else b
@@ -190,6 +186,8 @@ def combine_categories(higher: DType | None, lower: DType | None) -> DType | Non
         return higher
     if higher.order == 2:
         return to_complex(higher) if lower.order == 3 else higher
-    if higher.order == 0 or lower.order >= 2:
+    if lower.order == 3:
+        return lower
+    if higher.order == 0 or lower.order == 2:
         return promote(higher, lower)
     return higher
