@@ -197,6 +197,17 @@ def test_arguments_that_do_not_bind_are_unknown():
     assert infer("torch.mm", (tensor(3, 5), tensor(5, 7)), {"no_such": 1}) is ANYTHING
 
 
+def test_numpy_s_parameter_names_are_torch_s_too():
+    x = tensor(3, 5, dtype=FLOAT32)
+    assert infer("torch.sum", (x,), {"axis": 0, "keepdims": True}) == tensor(1, 5, dtype=FLOAT32)
+    assert infer("torch.sum", (), {"a": x}) == tensor(dtype=FLOAT32)
+
+
+def test_a_name_of_numpy_s_may_be_an_axis_of_einops():
+    x = tensor(6, dtype=FLOAT32)
+    assert infer("einops.rearrange", (x, "(a b) -> a b"), {"a": 2}) == tensor(2, 3, dtype=FLOAT32)
+
+
 def test_an_unknown_argument_is_a_tensor_where_one_must_stand():
     assert infer("torch.mm", (tensor(3, 5, dtype=FLOAT32), ANYTHING)) == tensor(3, UNKNOWN, dtype=FLOAT32)
 

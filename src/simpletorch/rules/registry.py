@@ -129,9 +129,12 @@ _NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "a": "input", "x": 
 
 
 def _bind(entry: Rule, args: Sequence[Value], kwargs: Mapping[str, Value]) -> inspect.BoundArguments:
-    """The arguments by torch's parameter names (or NumPy's, which torch takes too); where a tensor must stand, "not known" becomes an unknown tensor."""
+    """The arguments by torch's parameter names, or NumPy's, which torch takes too.
+
+    Where a tensor must stand, "not known" becomes an unknown tensor.
+    """
     names = entry.signature.parameters
-    kwargs = {_NUMPY_NAMES[k] if k in _NUMPY_NAMES and k not in names else k: v for k, v in kwargs.items()}
+    kwargs = {k if k in names or _NUMPY_NAMES.get(k) not in names else _NUMPY_NAMES[k]: v for k, v in kwargs.items()}
     try:
         bound = entry.signature.bind(*args, **kwargs)
     except TypeError as e:
