@@ -13,9 +13,10 @@ from mypy.types import CallableType, Instance, TupleType, Type, get_proper_type
 
 from simpletorch.mypy import modules
 from simpletorch.mypy.calls import CallReader, last_assigned
+from simpletorch.mypy.classes import fields_of
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
-from simpletorch.mypy.names import PHANTOM, TENSOR, TENSOR_BASE
+from simpletorch.mypy.names import PHANTOM, RETURN_TYPES, TENSOR, TENSOR_BASE
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import RULES, Report, infer
@@ -25,7 +26,7 @@ __all__ = ["construct_tensor", "rule_for"]
 
 Rule: TypeAlias = Callable[[AttributeContext, TypeTable], Type]
 _SAME_TENSOR: Final = ("data", "grad")
-_RETURN_TYPES: Final = ("torch.return_types.", f"{PHANTOM}.linalg_")
+_NAMED_TUPLES: Final = (RETURN_TYPES, f"{PHANTOM}.linalg_")
 
 
 def rule_for(fullname: str) -> Rule | None:
@@ -39,7 +40,7 @@ def rule_for(fullname: str) -> Rule | None:
         if f"Tensor.{name}" in RULES:
             return partial(_by_rule, f"Tensor.{name}")
         return None
-    if fullname.startswith(_RETURN_TYPES):
+    if fullname.startswith(_NAMED_TUPLES):
         return partial(_field, name)
     if owner.startswith("torch.nn.") and modules.has_attribute_rule(fullname):
         return partial(modules.attribute, name)
@@ -96,8 +97,8 @@ def _field(name: str, context: AttributeContext, types: TypeTable) -> Type:
     receiver = get_proper_type(context.type)
     if not isinstance(receiver, TupleType) or context.is_lvalue:
         return context.default_attr_type
-    names = [n for n in receiver.partial_fallback.type.names if not n.startswith("_")]
-    if receiver.partial_fallback.type.tuple_type is None or name not in names:
+    names = fields_of(receiver.partial_fallback.type)
+    if name not in names:
         return context.default_attr_type
     index = names.index(name)
     return receiver.items[index] if index < len(receiver.items) else context.default_attr_type

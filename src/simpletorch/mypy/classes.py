@@ -9,24 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from typing import Final
 
-from mypy.nodes import COVARIANT, TypeInfo
+from mypy.nodes import COVARIANT, Decorator, TypeInfo
 from mypy.plugin import ClassDefContext
 from mypy.types import (
     Instance,
+    LiteralType,
+    TupleType,
     Type,
     TypeVarId,
     TypeVarLikeType,
     TypeVarTupleType,
     TypeVarType,
     UnpackType,
+    get_proper_type,
 )
 
-from simpletorch.mypy.names import MODULE, PARAMETER, TENSOR, public_class
+from simpletorch.mypy.names import MODULE, PARAMETER, RETURN_TYPES, TENSOR, public_class
 from simpletorch.mypy.types import any_type
 from simpletorch.rules import MODULES
 
-__all__ = ["customizer", "make_module_generic", "make_tensor_generic"]
+__all__ = ["customizer", "fields_of", "make_module_generic", "make_tensor_generic"]
+
+_METADATA: Final = "simpletorch"
 
 
 def _object(context: ClassDefContext) -> Instance:
@@ -86,10 +92,27 @@ def make_module_generic(context: ClassDefContext) -> None:
     _set_type_variables(info, variables)
 
 
+def note_fields(context: ClassDefContext) -> None:
+    """Keep the order of the fields of ``torch.return_types.max``: mypy's cache sorts the names of a class."""
+    properties = [node.name for node in context.cls.defs.body if isinstance(node, Decorator)]
+    context.cls.info.metadata[_METADATA] = {"fields": [name for name in properties if not name.startswith("_")]}
+
+
+def fields_of(info: TypeInfo) -> list[str]:
+    """The names of a named tuple's items, in order."""
+    match_args = info.names.get("__match_args__")
+    typ = get_proper_type(match_args.type) if match_args is not None else None
+    if isinstance(typ, TupleType):  # a typing.NamedTuple
+        return [str(literal.value) for item in typ.items if isinstance(literal := get_proper_type(item), LiteralType)]
+    return list(info.metadata.get(_METADATA, {}).get("fields", ()))
+
+
 def customizer(fullname: str) -> Callable[[ClassDefContext], None] | None:
     """What to do with the class ``fullname`` while its MRO is made, or None."""
     if fullname in (TENSOR, PARAMETER):
         return make_tensor_generic
+    if fullname.startswith(RETURN_TYPES):
+        return note_fields
     if fullname.startswith("torch.nn.") and fullname != MODULE:
         public = public_class(fullname)
         rule = MODULES.get(public)

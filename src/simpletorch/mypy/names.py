@@ -13,6 +13,7 @@ SEQUENTIAL: Final = "torch.nn.modules.container.Sequential"
 UNTYPED_MAKERS: Final = ("torch._C._add_docstr", "torch._jit_internal.boolean_dispatch")
 SIZE: Final = "torch._C.Size"
 DEVICE: Final = "torch._C.device"
+RETURN_TYPES: Final = "torch.return_types."
 
 OUR_TENSOR: Final = "simpletorch.tensor.Tensor"
 OUR_PARAMETER: Final = "simpletorch.tensor.Parameter"
