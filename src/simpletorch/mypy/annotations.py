@@ -85,6 +85,22 @@ class Annotations:
             return any_type()
         return Instance(types.tensor, [any_type(), types.any_rest()], unbound.line, unbound.column)
 
+    def module(self, fullname: str, context: AnalyzeTypeContext) -> Type:
+        """``nn.Linear[784, 128]``: the constructor arguments that decide shapes, as far as they are given."""
+        types, unbound, api = self._types(), context.type, context.api
+        info = types.info(fullname)
+        if not unbound.args or info is None or not info.type_vars or len(unbound.args) > len(info.type_vars):
+            return self._by_mypy(unbound, api)
+        given: list[Type] = []
+        for arg in unbound.args:
+            if isinstance(arg, RawExpressionType) and isinstance(arg.literal_value, int | str):
+                allow_sizes(cast(Any, api).api.errors, arg.line)
+                given.append(types.literal(arg.literal_value))
+            else:
+                given.append(api.analyze_type(arg))
+        missing = len(info.type_vars) - len(given)
+        return Instance(info, [*given, *[any_type()] * missing], unbound.line, unbound.column)
+
     def dim(self, context: AnalyzeTypeContext) -> Type:
         """``Dim[N]``, ``Dim[3]``, ``Dim["2*N"]``."""
         types = self._types()

@@ -6,23 +6,10 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, cast
 
-from mypy.nodes import (
-    Block,
-    CallExpr,
-    ClassDef,
-    Context,
-    Decorator,
-    ForStmt,
-    FuncDef,
-    IfStmt,
-    MypyFile,
-    RefExpr,
-    Statement,
-    TryStmt,
-    WhileStmt,
-    WithStmt,
-)
+from mypy.nodes import CallExpr, Context, MemberExpr, MypyFile, NameExpr, Statement, WithStmt
 from mypy.plugin import CheckerPluginInterface
+
+from simpletorch.mypy.constants import inner_blocks
 
 __all__ = ["is_autocast"]
 
@@ -39,7 +26,7 @@ def _spans(tree: MypyFile) -> tuple[tuple[int, int], ...]:
         (block.line, block.end_line or block.line)
         for block in _with_statements(tree.defs)
         for item in block.expr
-        if isinstance(item, CallExpr) and isinstance(item.callee, RefExpr) and item.callee.name == "autocast"
+        if isinstance(item, CallExpr) and isinstance(item.callee, NameExpr | MemberExpr) and item.callee.name == "autocast"
     )
 
 
@@ -47,19 +34,5 @@ def _with_statements(statements: Iterable[Statement]) -> Iterator[WithStmt]:
     for s in statements:
         if isinstance(s, WithStmt):
             yield s
-        for block in _blocks(s):
-            if block is not None:
-                yield from _with_statements(block.body)
-
-
-def _blocks(statement: Statement) -> list[Block | None]:
-    match statement:
-        case WithStmt(body=body) | FuncDef(body=body) | Decorator(func=FuncDef(body=body)) | ClassDef(defs=body):
-            return [body]
-        case ForStmt(body=body, else_body=other) | WhileStmt(body=body, else_body=other):
-            return [body, other]
-        case IfStmt(body=bodies, else_body=other):
-            return [*bodies, other]
-        case TryStmt(body=body, handlers=handlers, else_body=other, finally_body=last):
-            return [body, *handlers, other, last]
-    return []
+        for block in inner_blocks(s):
+            yield from _with_statements(block.body)

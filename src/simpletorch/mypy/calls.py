@@ -101,7 +101,7 @@ class CallReader:
 
     def __init__(self, types: TypeTable, api: CheckerPluginInterface) -> None:
         self.api = api
-        self.lifter = Lifter(types, scopes_around(api))
+        self.lifter = Lifter(types, scopes_around(api), cast(Any, api).tree)
         self.lowerer = Lowerer(self.lifter)
 
     def type_of(self, node: Expression) -> Type:

@@ -26,11 +26,11 @@ from mypy.types import (
     get_proper_type,
 )
 
-from simpletorch.mypy.names import MODULE, PARAMETER, RETURN_TYPES, TENSOR, public_class
+from simpletorch.mypy.names import MODULE, PARAMETER, RETURN_TYPES, SEQUENTIAL, SEQUENTIALS, TENSOR, public_class
 from simpletorch.mypy.types import any_type
 from simpletorch.rules import MODULES
 
-__all__ = ["customizer", "fields_of", "make_module_generic", "make_tensor_generic"]
+__all__ = ["customizer", "fields_of"]
 
 _METADATA: Final = "simpletorch"
 
@@ -52,13 +52,13 @@ def _type_variable(name: str, index: int, context: ClassDefContext) -> TypeVarTy
     )
 
 
-def _shape_variable(index: int, context: ClassDefContext) -> TypeVarTupleType:
+def _variadic(name: str, index: int, context: ClassDefContext) -> TypeVarTupleType:
     namespace = context.cls.fullname
     tuple_type = context.api.named_type("builtins.tuple", [_object(context)])
     default = UnpackType(Instance(tuple_type.type, [any_type()]))
     return TypeVarTupleType(
-        "Shape",
-        f"{namespace}.Shape",
+        name,
+        f"{namespace}.{name}",
         TypeVarId(index, namespace=namespace),
         tuple_type,
         tuple_type,
@@ -75,7 +75,7 @@ def _set_type_variables(info: TypeInfo, variables: Sequence[TypeVarLikeType]) ->
 def make_tensor_generic(context: ClassDefContext) -> None:
     """Give ``torch.Tensor`` (or ``Parameter``) a covariant ``DT`` and a variadic ``Shape``."""
     info = context.cls.info
-    dtype, shape = _type_variable("DT", 1, context), _shape_variable(2, context)
+    dtype, shape = _type_variable("DT", 1, context), _variadic("Shape", 2, context)
     _set_type_variables(info, [dtype, shape])
     arguments: list[Type] = [dtype, UnpackType(shape)]
     info.bases = [
@@ -90,6 +90,17 @@ def make_module_generic(context: ClassDefContext) -> None:
     names = [f.name for f in fields(MODULES[public_class(info.fullname)])]
     variables: list[TypeVarLikeType] = [_type_variable(name, i, context) for i, name in enumerate(names, 1)]
     _set_type_variables(info, variables)
+
+
+def make_sequential_generic(context: ClassDefContext) -> None:
+    """Give ``Sequential`` (torch's, or ours that derives from it) the types of its layers."""
+    info = context.cls.info
+    layers = _variadic("Layers", 1, context)
+    _set_type_variables(info, [layers])
+    info.bases = [
+        base.copy_modified(args=[UnpackType(layers)]) if base.type.fullname == SEQUENTIAL else base
+        for base in info.bases
+    ]
 
 
 def note_fields(context: ClassDefContext) -> None:
@@ -111,6 +122,8 @@ def customizer(fullname: str) -> Callable[[ClassDefContext], None] | None:
     """What to do with the class ``fullname`` while its MRO is made, or None."""
     if fullname in (TENSOR, PARAMETER):
         return make_tensor_generic
+    if fullname in SEQUENTIALS:
+        return make_sequential_generic
     if fullname.startswith(RETURN_TYPES):
         return note_fields
     if fullname.startswith("torch.nn.") and fullname != MODULE:

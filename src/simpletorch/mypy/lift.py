@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Final, cast
 
@@ -13,7 +14,9 @@ from mypy.nodes import (
     FloatExpr,
     IntExpr,
     ListExpr,
+    MypyFile,
     NameExpr,
+    OpExpr,
     RefExpr,
     SliceExpr,
     StarExpr,
@@ -35,8 +38,10 @@ from mypy.types import (
 )
 
 from simpletorch.mypy import names
+from simpletorch.mypy.constants import constant
 from simpletorch.mypy.names import DEVICE_TENSORS, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, TENSOR
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, is_named
+from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.dtype import BY_NAME, BY_TORCH_NAME, DType
 from simpletorch.rules.values import ANYTHING, Device, Scalar, TensorType, Value
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Rest, Shape, Var, maximum, minimum, var
@@ -68,6 +73,16 @@ _FOLDS: Final[dict[str, Callable[..., Dim]]] = {
 }
 
 
+_ARITHMETIC: Final[dict[str, Callable[[Dim, Dim], Dim]]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+}
+
+
 def _accumulate(dims: tuple[Dim, ...], start: int, combine: Callable[[Dim, Dim], Dim]) -> Dim:
     out: Dim = start
     for d in dims:
@@ -82,11 +97,14 @@ class Lifter:
         types: the classes that mypy has loaded.
         scopes: full names of the functions and classes around the code that is read. A variable of another function (it got
             out through an attribute) stands for no size that is known here. None: every variable counts.
+        tree: the file that is read, to look up variables that are assigned once.
     """
 
-    def __init__(self, types: TypeTable, scopes: frozenset[str] | None = None) -> None:
+    def __init__(self, types: TypeTable, scopes: frozenset[str] | None = None, tree: MypyFile | None = None) -> None:
         self.types = types
         self.scopes = scopes
+        self.tree = tree
+        self._following: list[Expression] = []
         self.variables: dict[Var, TypeVarType] = {}
         self.rests: dict[Rest, TypeVarTupleType] = {}
 
@@ -251,7 +269,35 @@ class Lifter:
                 return self._display(items, type_of)
             case RefExpr(fullname=fullname) if fullname.startswith("torch.") and self._dtype_name(fullname):
                 return BY_TORCH_NAME[fullname.rpartition(".")[2]]
+            case OpExpr(op=op) if op in _ARITHMETIC:
+                return self._arithmetic(node, type_of)
+            case NameExpr():
+                return self._name(node, type_of)
         return self.value(type_of(node))
+
+    def _arithmetic(self, node: OpExpr, type_of: Callable[[Expression], Type]) -> Value:
+        """``4 * hidden``, which mypy itself takes to be any int."""
+        value = self.value(type_of(node))
+        if value is not UNKNOWN:
+            return value
+        left, right = self.expression(node.left, type_of), self.expression(node.right, type_of)
+        if not is_dim(left) or not is_dim(right) or (right == 0 and node.op in ("//", "%")):
+            return UNKNOWN
+        return _ARITHMETIC[node.op](left, right)
+
+    def _name(self, node: NameExpr, type_of: Callable[[Expression], Type]) -> Value:
+        value = self.value(type_of(node))
+        if value is not UNKNOWN or self.tree is None:
+            return value
+        once = constant(node, self.tree)
+        if once is None or once in self._following:
+            return value
+        self._following.append(once)  # a = b; b = a
+        try:
+            found = self.expression(once, type_of)
+        finally:
+            self._following.pop()
+        return found if is_dim(found) else value
 
     @staticmethod
     def _dtype_name(fullname: str) -> bool:

@@ -28,7 +28,7 @@ from simpletorch.mypy.calls import CallReader, Starred, read_arguments
 from simpletorch.mypy.functions import call_function, has_sizes
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
-from simpletorch.mypy.names import MODULE, OUR_MODULE, PARAMETER, SEQUENTIAL, TENSOR, public_class
+from simpletorch.mypy.names import MODULE, OUR_MODULE, PARAMETER, SEQUENTIAL, SEQUENTIALS, TENSOR, public_class
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import ANYTHING, MODULES, ModuleRule, Report, Value, infer_module, new_module
@@ -166,7 +166,7 @@ def construct_sequential(context: FunctionSigContext, types: TypeTable) -> Calla
     """``nn.Sequential(a, b)`` is a ``Sequential[A, B]``; layers that don't fit each other are reported here."""
     signature = context.default_signature
     built = get_proper_type(signature.ret_type)
-    if not isinstance(built, Instance) or built.type.fullname != SEQUENTIAL:
+    if not isinstance(built, Instance) or built.type.fullname not in SEQUENTIALS:
         return signature
     unknown = Instance(built.type, [types.any_rest()])
     reader = CallReader(types, context.api)
@@ -208,7 +208,7 @@ def _call_sequential(receiver: Instance, context: MethodSigContext, reader: Call
     given = read_arguments(context).positional
     signature = context.default_signature
     known = all(isinstance(get_proper_type(a), Instance) for a in base.args)
-    if found is None or found[0].fullname != SEQUENTIAL or not base.args or not known or len(given) != 1:
+    if found is None or found[0].fullname not in SEQUENTIALS or not base.args or not known or len(given) != 1:
         return signature
     if isinstance(given[0], Starred):
         return signature

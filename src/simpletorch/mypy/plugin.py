@@ -33,7 +33,7 @@ from simpletorch.mypy.names import (
     LEGACY_TENSORS,
     OUR_TENSORS,
     PARAMETER,
-    SEQUENTIAL,
+    SEQUENTIALS,
     TENSOR,
     UNTYPED_MAKERS,
     public_class,
@@ -87,6 +87,8 @@ class SimpletorchPlugin(Plugin):
         """Both styles of annotation."""
         if fullname in LEGACY_TENSORS:
             return self.annotations.legacy
+        if fullname.startswith("torch.nn.") and public_class(fullname) in MODULES:
+            return partial(self.annotations.module, fullname) if self.annotations.takes() else None
         ours = fullname in OUR_TENSORS or fullname in (DIM, *_ANNOTATED) or fullname.startswith(DTYPES_MODULE + ".")
         if not ours or not self.annotations.takes():
             return None
@@ -102,7 +104,7 @@ class SimpletorchPlugin(Plugin):
         """torch's functions by rule, ``torch.nn``'s constructors, and the user's own functions and classes."""
         if public_name(fullname) in RULES:
             return self._hook(partial(calls.function_rule, fullname))
-        if fullname == SEQUENTIAL:
+        if fullname in SEQUENTIALS:
             return self._hook(modules.construct_sequential)
         if fullname in (PARAMETER, TENSOR):
             return self._hook(attributes.construct_tensor)

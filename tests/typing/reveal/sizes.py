@@ -1,0 +1,60 @@
+"""Sizes that are computed: literals, constants assigned once, arithmetic of dims."""
+
+import math
+
+import torch
+from torch import nn
+
+import simpletorch as st
+from simpletorch import Float32, Tensor
+from simpletorch.dims import B, D, H, T
+
+HIDDEN = 4 * 17
+width = HIDDEN // 2
+changing = 3
+changing = 5
+x = torch.zeros(7, 11)
+
+reveal_type(nn.Linear(11, HIDDEN)(x))  # R: Tensor[Float32, 7, 68]
+reveal_type(nn.Linear(11, width + 1)(x))  # R: Tensor[Float32, 7, 35]
+reveal_type(nn.Linear(11, 2**5 * 3)(x))  # R: Tensor[Float32, 7, 96]
+reveal_type(nn.Linear(11, changing)(x))  # R: Tensor[Float32, 7, Any]
+reveal_type(x.view(width // 34, -1))  # R: Tensor[Float32, 1, 77]
+
+
+def local(n: int) -> None:
+    size = 3 * 5
+    for size2 in (2, 3):
+        reveal_type(torch.zeros(size, size2))  # R: Tensor[Float32, 15, 2] | Tensor[Float32, 15, 3]
+    reveal_type(torch.zeros(size, n))  # R: Tensor[Float32, 15, Any]
+
+
+def attention(q: Tensor[Float32, B, T, D]) -> Tensor[Float32, B, T, D]:
+    scale = q.shape[-1] ** -0.5
+    reveal_type(q * scale)  # R: Tensor[Float32, B, T, D]
+    reveal_type(q / math.sqrt(q.size(-1)))  # R: Tensor[Float32, B, T, D]
+    reveal_type(len(q))  # R: Dim[B]
+    scores = (q @ q.transpose(-2, -1) * scale).softmax(dim=-1)
+    reveal_type(scores)  # R: Tensor[Float32, B, T, T]
+    return scores @ q
+
+
+class Head(nn.Module):
+    fc: st.nn.Linear[11, 13]
+    net: st.nn.Sequential
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(11, 13)
+        self.seq = st.nn.Sequential(st.nn.Linear(13, 5), st.nn.ReLU())
+
+    def forward(self, x: Tensor[Float32, B, 11]) -> Tensor[Float32, B, 5]:
+        reveal_type(self.fc)  # R: torch.nn.modules.linear.Linear[11, 13]
+        x = self.seq(self.fc(x))
+        reveal_type(x)  # R: Tensor[Float32, B, 5]
+        return x
+
+
+Head()(x)
+attention(torch.zeros(2, 3, 5))
+local(2)
