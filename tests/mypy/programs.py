@@ -60,7 +60,7 @@ class CannotWrite(Exception):
     """There is no ordinary way to write this call."""
 
 
-# -- writing ----------------------------------------------------------------------------------------------------------
+# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -116,17 +116,21 @@ class _Writer:
 
 @dataclass(frozen=True)
 class Program:
-    """A call as a function: its parameters, a statement before (for ``x += y``), and the expression to reveal."""
+    """A call as a function: its parameters, a statement before (for ``x += y``), and the expression to reveal.
+
+    Of a named tuple the fields are revealed too.
+    """
 
     parameters: tuple[str, ...]
     expression: str
     statement: str = ""
+    fields: tuple[str, ...] = ()
 
     def lines(self, name: str) -> list[str]:
-        body = [self.statement] if self.statement else []
-        return [f"def {name}({', '.join(self.parameters)}) -> None:"] + [
-            f"    {line}" for line in (*body, f"reveal_type({self.expression})")
-        ]
+        """The function's text."""
+        revealed = [self.expression, *(f"{self.expression}.{f}" for f in self.fields)]
+        body = [self.statement] * bool(self.statement) + [f"reveal_type({r})" for r in revealed]
+        return [f"def {name}({', '.join(self.parameters)}) -> None:", *(f"    {line}" for line in body)]
 
 
 def write(call: oracle.Call) -> Program:
@@ -179,7 +183,7 @@ def _dunder(writer: _Writer, receiver: str, name: str, call: oracle.Call) -> Pro
     raise CannotWrite
 
 
-# -- asking mypy --------------------------------------------------------------------------------------------------------
+# -- asking mypy -------------------------------------------------------------------------------------------------------
 
 _LINE = re.compile(
     r"^(?P<file>[^:]+):(?P<line>\d+): (?P<severity>error|note): (?P<message>.*?)(?:  \[(?P<code>[\w-]+)\])?$"
@@ -188,9 +192,10 @@ _LINE = re.compile(
 
 @dataclass
 class Said:
-    """What mypy says of one call: the revealed type, and errors as (code, message)."""
+    """What mypy says of one call: the revealed type, those of its fields, and errors as (code, message)."""
 
     revealed: str = ""
+    fields: list[str] = field(default_factory=list)
     errors: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -237,11 +242,15 @@ def check(programs: Sequence[Program], folder: Path, *, cache: Path = CACHE) -> 
         if match["severity"] == "error":
             said[of].errors.append((match["code"] or "", match["message"]))
         elif match["message"].startswith("Revealed type is "):
-            said[of].revealed = match["message"].removeprefix('Revealed type is "').removesuffix('"')
+            text = match["message"].removeprefix('Revealed type is "').removesuffix('"')
+            if said[of].revealed:
+                said[of].fields.append(text)
+            else:
+                said[of].revealed = text
     return said
 
 
-# -- reading revealed types -----------------------------------------------------------------------------------------------
+# -- reading revealed types --------------------------------------------------------------------------------------------
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -299,7 +308,7 @@ def _tuple(items: list[str]) -> Any:
     return Named(fallback, tuple((str(i), v) for i, v in enumerate(values)))
 
 
-# -- judging ------------------------------------------------------------------------------------------------------------
+# -- judging -----------------------------------------------------------------------------------------------------------
 
 Outcome: TypeAlias = Literal[
     "exact", "partial", "unknown", "wrong", "false_error", "flagged", "stub", "both_refuse", "missed", "twice"
@@ -324,17 +333,20 @@ class Result:
         return f"{self.outcome} (the rule alone: {self.rule})\n{shown}\n      torch: {self.truth}"
 
 
-def judge(call: oracle.Call, program: Program, said: Said, refused: Collection[str] = ()) -> Result:
+def judge(
+    call: oracle.Call, program: Program, said: Said, rule: oracle.Verdict, refused: Collection[str] = ()
+) -> Result:
     """How what mypy says compares with what torch does.
 
     Args:
+        rule: what the oracle says of the rule alone.
         refused: codes of the errors for which torch's annotations already refuse the call that this one was made from.
     """
-    rule = call.judge()
     answer = read(said.revealed)
-    if isinstance(answer, Named) and isinstance(rule.truth, Named) and len(answer.fields) == len(rule.truth.fields):
-        names = [k for k, _ in rule.truth.fields]
-        answer = Named(answer.type_name, tuple((k, v) for k, (_, v) in zip(names, answer.fields, strict=True)))
+    if isinstance(answer, Named) and len(answer.fields) == len(program.fields):
+        values = [v for _, v in answer.fields]
+        if values == [read(text) for text in said.fields]:
+            answer = Named(answer.type_name, tuple(zip(program.fields, values, strict=True)))
     if said.ours:
         code, message = said.ours[0]
         answer = Report(call.name, code.removeprefix("tensor-"), message)  # type: ignore[arg-type]
@@ -344,23 +356,28 @@ def judge(call: oracle.Call, program: Program, said: Said, refused: Collection[s
         outcome = "twice" if len([e for e in said.errors if e[0] not in refused]) > 1 else outcome
     elif said.stubs and outcome != "false_error":
         outcome = "stub"
-    return Result(call, program, said, outcome, rule.verdict, found.truth)
+    return Result(call, program, said, outcome, rule, found.truth)
 
 
 def examine(calls: Iterable[oracle.Call], folder: Path, *, cache: Path = CACHE) -> list[Result]:
     """Every call that can be written, through mypy in one run; a changed call follows the one it was made from."""
-    written: list[tuple[oracle.Call, Program]] = []
+    written: list[tuple[oracle.Call, Program, oracle.Verdict]] = []
     for call in calls:
         try:
-            written.append((call, write(call)))
+            program = write(call)
         except CannotWrite:
             continue
+        rule = call.judge()
+        if isinstance(rule.truth, Named):
+            program = replace(program, fields=tuple(name for name, _ in rule.truth.fields))
+        written.append((call, program, rule.verdict))
+    heard = check([program for _, program, _ in written], folder, cache=cache)
     results = []
     refused: set[str] = set()
-    for (call, program), said in zip(written, check([p for _, p in written], folder, cache=cache), strict=True):
+    for (call, program, rule), said in zip(written, heard, strict=True):
         if not call.change:
             refused = {code for code, _ in said.stubs}
-        results.append(judge(call, program, said, refused))
+        results.append(judge(call, program, said, rule, refused))
     return results
 
 
