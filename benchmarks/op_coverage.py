@@ -4,9 +4,12 @@
     python benchmarks/op_coverage.py --quick      # one sample an operation, seconds
     python benchmarks/op_coverage.py --per-op     # a line for every operation
     python benchmarks/op_coverage.py --json       # for programs
+    python benchmarks/op_coverage.py --mypy       # the same calls as ordinary Python through mypy; a few minutes
 
 Calls that torch accepts come from its own op_db, re-drawn with primes, in every public spelling. Calls that it must
 refuse are those with one dim one larger ("dim") or one operand of another dtype ("dtype"), and its own error_inputs.
+Through mypy, "stub" counts the lines that torch's own annotations refuse, with or without us, and "twice" the mistakes
+that are more than one error.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -23,7 +27,9 @@ from pathlib import Path
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "rules"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "mypy"))
 import oracle
+import programs
 
 KINDS = ("call", "dim", "dtype", "error_inputs")
 
@@ -40,7 +46,7 @@ class Tally:
         self.names.add(name)
         self.verdicts[kind][verdict] += 1
 
-    def row(self) -> dict[str, object]:
+    def row(self, mypy: bool = False) -> dict[str, object]:
         """The columns of the table."""
         calls = self.verdicts["call"]
         every = sum(self.verdicts.values(), Counter[str]())
@@ -49,6 +55,7 @@ class Tally:
             "lines": calls.total(),
             **{v: calls[v] for v in ("exact", "partial", "unknown", "wrong")},
             "false error": calls["false_error"],
+            **({"stub": calls["stub"]} if mypy else {}),
             "exact %": _percent(calls["exact"], calls.total()),
             "wrong*": every["wrong"] - calls["wrong"],
             "false error*": every["false_error"] - calls["false_error"],
@@ -58,6 +65,8 @@ class Tally:
             must_fail = found["both_refuse"] + found["missed"]
             row[f"{kind}: must fail"] = must_fail
             row[f"{kind} %"] = _percent(found["both_refuse"], must_fail)
+        if mypy:
+            row["twice"] = every["twice"]
         return row
 
 
@@ -95,9 +104,25 @@ def measure(quick: bool) -> tuple[dict[str, Tally], dict[str, Tally], Tally, flo
     return families, operations, total, 1e6 * spent / max(1, len(asked))
 
 
-def table(tallies: dict[str, Tally]) -> str:
+def measure_through_mypy(quick: bool) -> tuple[dict[str, Tally], dict[str, Tally], Tally]:
+    """The same through mypy."""
+    families: dict[str, Tally] = defaultdict(Tally)
+    operations: dict[str, Tally] = defaultdict(Tally)
+    total = Tally()
+    kinds, asked = zip(*calls(quick), strict=True)
+    with tempfile.TemporaryDirectory() as folder:
+        results = programs.examine(asked, Path(folder))
+    kind_of = dict(zip(map(id, asked), kinds, strict=True))
+    for result in results:
+        call = result.call
+        for tally in (families[oracle.family(call.name)], operations[call.name], total):
+            tally.add(kind_of[id(call)], call.name, result.outcome)
+    return families, operations, total
+
+
+def table(tallies: dict[str, Tally], mypy: bool = False) -> str:
     """The rows as aligned text."""
-    rows = {name: tally.row() for name, tally in tallies.items()}
+    rows = {name: tally.row(mypy) for name, tally in tallies.items()}
     width = max(map(len, rows))
     columns = list(next(iter(rows.values())))
     lines = ["  ".join([" " * width, *columns])]
@@ -113,17 +138,22 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one sample an operation and dtype, two dtypes")
     parser.add_argument("--per-op", action="store_true", help="a row for every operation")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--mypy", action="store_true", help="through mypy instead of straight on the rules")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    families, operations, total, microseconds = measure(options.quick)
+    microseconds = None
+    if options.mypy:
+        families, operations, total = measure_through_mypy(options.quick)
+    else:
+        families, operations, total, microseconds = measure(options.quick)
     shown = dict(sorted(operations.items() if options.per_op else families.items())) | {"total": total}
     if options.json:
-        rows = {name: tally.row() for name, tally in shown.items()}
+        rows = {name: tally.row(options.mypy) for name, tally in shown.items()}
         print(json.dumps({"torch": torch.__version__, "microseconds per inference": microseconds, "rows": rows}))
         return
-    print(table(shown))
+    print(table(shown, options.mypy))
     print("* in changed calls that torch still accepts")
-    print(f"torch {torch.__version__}, {microseconds:.1f} µs per inference")
+    print(f"torch {torch.__version__}" + ("" if microseconds is None else f", {microseconds:.1f} µs per inference"))
 
 
 if __name__ == "__main__":
