@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, TypeVar
@@ -125,16 +125,37 @@ def module(*names: str) -> Callable[[M], M]:
     return register
 
 
-_NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim", "a": "input", "x": "input", "x1": "input", "x2": "other"}
+# Names that torch takes for a parameter beside the one that most rules give it: NumPy's, and those of single operations
+# (`torch.pow(input, exponent)`, `torch.det(input)`), so that one function can serve them all.
+_OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "axis": ("dim",),
+    "keepdims": ("keepdim",),
+    "a": ("input",),
+    "x": ("input",),
+    "x1": ("input",),
+    "x2": ("other",),
+    "exponent": ("other",),
+    "n": ("other",),
+    "input": ("A",),
+    "input2": ("L", "tau"),
+    "input3": ("other",),
+}
+
+
+def _own_name(given: str, names: Container[str]) -> str:
+    """What the rule calls the parameter that the caller calls ``given``."""
+    if given in names:
+        return given
+    return next((n for n in _OTHER_NAMES.get(given, ()) if n in names), given)
 
 
 def _bind(entry: Rule, args: Sequence[Value], kwargs: Mapping[str, Value]) -> inspect.BoundArguments:
-    """The arguments by torch's parameter names, or NumPy's, which torch takes too.
+    """The arguments by the rule's parameter names, which are torch's but for `_OTHER_NAMES`.
 
     Where a tensor must stand, "not known" becomes an unknown tensor.
     """
     names = entry.signature.parameters
-    kwargs = {k if k in names or _NUMPY_NAMES.get(k) not in names else _NUMPY_NAMES[k]: v for k, v in kwargs.items()}
+    kwargs = {_own_name(k, names): v for k, v in kwargs.items()}
     try:
         bound = entry.signature.bind(*args, **kwargs)
     except TypeError as e:
