@@ -3,6 +3,7 @@
 from collections import Counter
 
 import oracle
+import oracle_lesser
 import pytest
 import torch
 
@@ -40,6 +41,29 @@ def test_no_rule_contradicts_torch(shard):
     bad = [f"{call}\n  {j}" for call, j in judged if j.verdict in BAD]
     assert len(judged) > 20
     assert not bad, "\n".join([f"{len(bad)} of {len(judged)} calls:", *bad[:20]])
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_with_less_known_no_rule_contradicts_torch(shard):
+    bad, count = [], 0
+    for call in oracle.samples(_select(shard), dtypes=(torch.float32, torch.int64), count=1, seed=2):
+        if call.name not in rules.RULES or _is_out_of_scope(call):
+            continue
+        lesser = list(oracle_lesser.weakened(call, count=2, seed=2))
+        lesser += [found for found in [oracle_lesser.symbolic(call)] if found is not None]
+        count += len(lesser)
+        bad += [f"{text}, where it is {call}\n  {j}" for text, j in lesser if j.verdict in BAD]
+    assert count > 20
+    assert not bad, "\n".join([f"{len(bad)} of {count} calls:", *bad[:20]])
+
+
+def _is_out_of_scope(call):
+    """Sizes are at least 1; and `chunk` of an unknown size is taken to give as many pieces as were asked for."""
+    return _pieces(call) or not all(t.numel() for t in oracle.tensors_in(call.args, dict(call.kwargs)))
+
+
+def _pieces(call):
+    return call.name.endswith("chunk") and len(oracle.run_torch(call.name, call.args, call.kwargs)) < call.args[1]
 
 
 def test_torch_s_own_error_inputs_are_refused():
