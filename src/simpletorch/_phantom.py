@@ -41,7 +41,7 @@ class Maximum(Generic[*Terms]):
     """``max(a, b, …)``"""
 
 
-# torch.linalg's named tuples, which torch's stubs lack (they are in `torch.return_types` at run time, under these names).
+# torch.linalg's named tuples, which torch's stubs lack; at run time they are in `torch.return_types`.
 
 
 class linalg_svd(NamedTuple):

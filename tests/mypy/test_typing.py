@@ -1,7 +1,8 @@
 """tests/typing: ordinary files, checked in one mypy run, and executed.
 
-``pass/`` has no error and runs; every line of ``fail/`` that mypy reports carries ``# E: code`` and every function ``fail_…`` raises
-when called; ``reveal/`` carries the exact revealed type in ``# R: …``, and what is revealed is true of the value at run time.
+``pass/`` has no error and runs; every line of ``fail/`` that mypy reports carries ``# E: code`` and every function
+``fail_…`` raises when called; ``reveal/`` carries the exact revealed type in ``# R: …``, and what is revealed is true
+of the value at run time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """`checked` and `Module.forward`: annotations are enforced when the program runs."""
-# ruff: noqa: UP037, UP045 - a dim string is no quoted annotation, and Optional has to work as well
+# ruff: noqa: UP045 - a dim string is no quoted annotation, and Optional has to work as well
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checker: a mypy plugin that knows dtype, shape and device of tensors. Use it with ``plugins = simpletorch.mypy``."""
+"""The checker: a mypy plugin that knows dtype, shape and device of tensors (``plugins = simpletorch.mypy``)."""
 
 from simpletorch.mypy.plugin import plugin
 

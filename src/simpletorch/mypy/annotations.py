@@ -1,4 +1,4 @@
-"""Annotations: ``Tensor[Float32, B, "2*N"]`` and jaxtyping's ``Float32[torch.Tensor, "b 2*n"]`` become ``torch.Tensor``'s type."""
+"""Annotations: ``Tensor[Float32, B, "2*N"]`` and ``Float32[torch.Tensor, "b 2*n"]`` become one type."""
 
 from __future__ import annotations
 

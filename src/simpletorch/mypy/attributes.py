@@ -105,7 +105,7 @@ def _field(name: str, context: AttributeContext, types: TypeTable) -> Type:
 
 
 def construct_tensor(context: FunctionSigContext, types: TypeTable) -> CallableType:
-    """``nn.Parameter(x)`` has ``x``'s dtype and shape. ``torch.Tensor(...)`` is not followed: its arguments mean too much."""
+    """``nn.Parameter(x)`` has ``x``'s dtype and shape. ``torch.Tensor(...)`` means too much to be followed."""
     signature = context.default_signature
     built = get_proper_type(signature.ret_type)
     if not isinstance(built, Instance) or not built.type.has_type_var_tuple_type:

@@ -1,4 +1,4 @@
-"""Lines under ``with torch.autocast(...)``: there torch casts operands itself, so dtypes neither clash nor are known."""
+"""Lines under ``with torch.autocast(...)``: torch casts operands there, so dtypes neither clash nor are known."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def _spans(tree: MypyFile) -> tuple[tuple[int, int], ...]:
         (block.line, block.end_line or block.line)
         for block in _with_statements(tree.defs)
         for item in block.expr
-        if isinstance(item, CallExpr) and isinstance(item.callee, NameExpr | MemberExpr) and item.callee.name == "autocast"
+        if isinstance(item, CallExpr)
+        and isinstance(item.callee, NameExpr | MemberExpr)
+        and item.callee.name == "autocast"
     )
 
 

@@ -1,7 +1,7 @@
 """Calls of torch's functions and methods: read the arguments, ask the rule, give mypy the answer as the call's type.
 
-All of it happens in the *signature* hooks, which mypy asks before it resolves overloads: an error reported later, while a
-variant is tried, would be taken for a misfit of that variant.
+All of it happens in the *signature* hooks, which mypy asks before it resolves overloads: an error reported later,
+while a variant is tried, would be taken for a misfit of that variant.
 """
 
 from __future__ import annotations
@@ -269,7 +269,8 @@ def made_untyped(context: FunctionContext) -> Type:
     """What ``_add_docstr(_linalg.linalg_inv, "…")`` gives: a function of unknown signature instead of Any.
 
     torch defines ``torch.linalg``, ``torch.fft`` and ``torch.special`` so, from extension modules without stubs, and
-    ``torch.unique`` with ``boolean_dispatch``. A callee of type Any would never reach a hook; this one does, under its name.
+    ``torch.unique`` with ``boolean_dispatch``. A callee of type Any would never reach a hook; this one does, under
+    its name.
     """
     if not isinstance(get_proper_type(context.default_return_type), AnyType):
         return context.default_return_type

@@ -1,8 +1,8 @@
 """Making torch's own classes generic, before mypy analyses their bodies.
 
-``torch.Tensor`` gets a dtype and a shape, ``torch.nn.Parameter`` the same, and each ``torch.nn`` class that has a rule the
-constructor arguments that decide its shapes. Every parameter defaults to ``Any``, so that an annotation without them is the
-gradual type, assignable both ways. `torch.nn.Parameter` then derives from ``Tensor[DT, *Shape]``.
+``torch.Tensor`` gets a dtype and a shape, ``torch.nn.Parameter`` the same, and each ``torch.nn`` class that has a
+rule the constructor arguments that decide its shapes. Every parameter defaults to ``Any``, so that an annotation
+without them is the gradual type, assignable both ways. `torch.nn.Parameter` then derives from ``Tensor[DT, *Shape]``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Variables that are assigned exactly once: ``hidden = 4 * 64`` is 256 wherever it is used.
 
-mypy forgets the literal when it infers ``int`` for the variable. Only names of modules and functions are followed, and only in
-the file that assigns them: an attribute may be assigned from anywhere.
+mypy forgets the literal when it infers ``int`` for the variable. Only names of modules and functions are followed,
+and only in the file that assigns them: an attribute may be assigned from anywhere.
 """
 
 from __future__ import annotations

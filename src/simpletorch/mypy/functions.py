@@ -1,7 +1,8 @@
 """Calls of the user's own functions: bind the sizes in the signature to those of the arguments, or say what clashes.
 
 mypy's inference would do the binding, but on a clash it says "Cannot infer value of type parameter", it widens literal
-ints, and it can't solve ``2*N = 10``. So the sizes are unified here first, and mypy gets a signature in which they are filled in.
+ints, and it can't solve ``2*N = 10``. So the sizes are unified here first, and mypy gets a signature in which they
+are filled in.
 """
 
 from __future__ import annotations

@@ -95,8 +95,8 @@ class Lifter:
 
     Args:
         types: the classes that mypy has loaded.
-        scopes: full names of the functions and classes around the code that is read. A variable of another function (it got
-            out through an attribute) stands for no size that is known here. None: every variable counts.
+        scopes: full names of the functions and classes around the code that is read. A variable of another
+            function (it got out through an attribute) stands for no size that is known here. None: all count.
         tree: the file that is read, to look up variables that are assigned once.
     """
 

@@ -133,7 +133,7 @@ class Lowerer:
                 fallback = default
             if default.args and is_tensor(default.args[0]):
                 declared = [default.args[0]] * len(values)
-        elif not isinstance(default, AnyType | NoneType):  # None: torch's stubs are wrong about unbind_copy and its like
+        elif not isinstance(default, AnyType | NoneType):  # None: torch's stubs are wrong about unbind_copy
             return default
         items = [self.value(v, d) for v, d in zip(values, declared, strict=True)]
         return TupleType(items, fallback or self.types.tuple_(any_type()))

@@ -1,4 +1,4 @@
-"""``torch.nn``: constructors that keep their sizes in the type, calls that follow ``forward``, ``Sequential``, parameters."""
+"""``torch.nn``: constructors that keep their sizes, calls that follow ``forward``, ``Sequential``, parameters."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _rule_of(info: TypeInfo) -> type[ModuleRule] | None:
 
 
 def module_value(typ: Instance, lifter: Lifter) -> ModuleRule | None:
-    """The module that an instance is, by the torch class whose ``forward`` it has; None for a user's own ``forward``."""
+    """The module that an instance is, by the torch class whose ``forward`` it has; None for a user's own."""
     for info in typ.type.mro:
         rule = _rule_of(info)
         if rule is not None:
@@ -120,7 +120,7 @@ def call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
 
 
 def _loose(forward: CallableType, context: MethodSigContext) -> CallableType:
-    """A torch module whose ``forward`` states no size: the call stays as unchecked as torch made it, but a tensor is a tensor.
+    """A torch module whose ``forward`` states no size: the call stays unchecked, but a tensor is a tensor.
 
     torch types ``Module.__call__`` as ``Callable[..., Any]``, and much code out there lives on it.
     """

@@ -1,9 +1,10 @@
 """Diagnostics: our error codes, our messages, and mypy's own messages about tensors put into our words.
 
-mypy itself compares types where no hook is asked: ``return``, assignment, arguments. It compares structurally, so it calls
-``D//H*H`` and ``D`` different, and prints ``Literal[784]``. A watcher at the bottom of mypy's stack of error watchers sees each message
-before it is recorded: one about two tensor types is judged again with three-valued equality (dropped if the two may be equal) and
-gets our code and our spelling of types. mypy offers no hook for that; `ErrorWatcher` takes a callback, and that is all we use.
+mypy itself compares types where no hook is asked: ``return``, assignment, arguments. It compares structurally, so it
+calls ``D//H*H`` and ``D`` different, and prints ``Literal[784]``. A watcher at the bottom of mypy's stack of error
+watchers sees each message before it is recorded: one about two tensor types is judged again with three-valued
+equality (dropped if the two may be equal) and gets our code and our spelling of types. mypy offers no hook for that;
+`ErrorWatcher` takes a callback, and that is all we use.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ def report(found: Report, context: Context, api: CheckerPluginInterface) -> None
         return
     errors = api.msg.errors
     watch(errors)
-    # For a binary operator mypy tries several variants and keeps only the last one's errors, or makes its own of them. Our
-    # verdict is about the operation, so it goes past the two watchers that check_op and check_op_reversible have put up.
+    # For a binary operator mypy tries several variants and keeps only the last one's errors, or makes its own of
+    # them. Our verdict is about the operation, so it goes past the two watchers that check_op and
+    # check_op_reversible have put up.
     hidden: list[ErrorWatcher] = []
     if isinstance(context, OpExpr | ComparisonExpr):
         hidden = [errors._watchers.pop() for _ in range(min(2, len(errors._watchers) - 1))]
@@ -59,7 +61,7 @@ def watch(errors: Errors) -> None:
 
 
 _ALIASES: Final[set[tuple[str, int]]] = set()
-"""Lines (file, line) on which a size stands as a type argument of a tensor, as in ``Image = Tensor[Float32, 3, H, W]``."""
+"""Lines (file, line) on which a bare size is a type argument, as in ``Image = Tensor[Float32, 3, H, W]``."""
 
 
 def allow_sizes(errors: Errors, line: int) -> None:
@@ -110,7 +112,8 @@ def _compare(got: str, expected: str) -> Literal["shape", "dtype", "unsure"] | N
         return None
     verdicts = {_compare_tensors(f, wanted) for f in found if f is not None}
     # A union may be stale: mypy keeps what a variable held before, where the new type has unknown dims. So a union with
-    # anything unknown in it is an error only if no member fits; one of exact types comes from branches, and each must fit.
+    # anything unknown in it is an error only if no member fits; one of exact types comes from branches, and each
+    # must fit.
     is_stale = any(f is not None and (UNKNOWN in f[1].items or not f[1].is_exact) for f in found)
     if verdicts == {"unsure"} or ("unsure" in verdicts and is_stale):
         return "unsure"  # also what is the same after all: mypy compares structure, and identities of type variables

@@ -7,7 +7,7 @@ from torch import nn
 
 import simpletorch as st
 from simpletorch import Float32, Tensor
-from simpletorch.dims import B, D, H, T
+from simpletorch.dims import B, D, T
 
 HIDDEN = 4 * 17
 width = HIDDEN // 2
