@@ -26,7 +26,7 @@ from mypy.types import (
 from simpletorch.mypy.lift import Lifter, is_tensor, scope_of
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.names import DEVICE_TENSORS, DIM, DTYPES_MODULE, OUR_PARAMETER, PARAMETER, TENSOR
-from simpletorch.mypy.report import CODES, allow_sizes
+from simpletorch.mypy.report import CODES, allow_sizes, watch
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, any_type
 from simpletorch.rules.dtype import BY_NAME
 from simpletorch.shapes import UNKNOWN, Dim, DimSyntaxError, Var, parse_axes, parse_dim, var
@@ -100,6 +100,13 @@ class Annotations:
                 given.append(api.analyze_type(arg))
         missing = len(info.type_vars) - len(given)
         return Instance(info, [*given, *[any_type()] * missing], unbound.line, unbound.column)
+
+    def generic(self, context: AnalyzeTypeContext) -> Type:
+        """Any other generic class or alias: its arguments may be sizes too, as in ``Cache[B, "S+T", 64]``."""
+        unbound, api = context.type, context.api
+        reader = _Subscript(self._types(), api, context.context)
+        unbound.args = tuple(reader.size_or_type(arg) for arg in unbound.args)
+        return self._by_mypy(unbound, api)
 
     def dim(self, context: AnalyzeTypeContext) -> Type:
         """``Dim[N]``, ``Dim[3]``, ``Dim["2*N"]``."""
@@ -175,6 +182,7 @@ class _Subscript:
         self.types = types
         self.api = api
         self.context = context
+        watch(cast(Any, api).api.errors)
         self.lifter = Lifter(types)
         self.lowerer = Lowerer(self.lifter)
 
@@ -235,6 +243,20 @@ class _Subscript:
             self.fail(f"{value} is no size: a dim is 0 or more; write Any or ... for an unknown one")
             return any_type()
         return self.types.literal(value)
+
+    def size_or_type(self, arg: Type) -> Type:
+        """An argument of some generic class: a size in the form that mypy takes, anything else as it is."""
+        if not isinstance(arg, RawExpressionType) or isinstance(arg.literal_value, bool):
+            return arg
+        value = arg.literal_value
+        if isinstance(value, str):
+            try:
+                parse_dim(value)
+            except DimSyntaxError:
+                return arg  # a forward reference to a type, such as "Box | None"
+        elif not isinstance(value, int):
+            return arg
+        return self._raw(arg)
 
     def _checked(self, found: ProperType) -> Type:
         match found:

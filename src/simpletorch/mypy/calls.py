@@ -17,6 +17,7 @@ from mypy.nodes import (
     ARG_STAR,
     ARG_STAR2,
     CallExpr,
+    ConditionalExpr,
     Context,
     Expression,
     IndexExpr,
@@ -25,6 +26,7 @@ from mypy.nodes import (
     NameExpr,
     OperatorAssignmentStmt,
     OpExpr,
+    TempNode,
     UnaryExpr,
 )
 from mypy.operators import op_methods
@@ -114,10 +116,11 @@ class CallReader:
 
     def alternatives(self, node: Expression) -> list[Value]:
         """The values that an argument may have: several for a union, one else."""
-        value = self.lifter.expression(node, self.type_of)
-        if value is not ANYTHING:
-            return [value]
-        return self.values_of(self.type_of(node))
+        if isinstance(node, NameExpr | MemberExpr | CallExpr | IndexExpr | OpExpr | ConditionalExpr | TempNode):
+            typ = get_proper_type(self.type_of(node))
+            if isinstance(typ, UnionType):
+                return self.values_of(typ)
+        return [self.lifter.expression(node, self.type_of)]
 
     def values_of(self, typ: Type) -> list[Value]:
         """The values of a type, item by item for a union; a union with a gradual member is gradual."""
@@ -149,7 +152,8 @@ class CallReader:
         for options in (*positional, *named.values()):
             count *= len(options)
         if count > MOST_ALTERNATIVES:
-            return None
+            positional = [[self.lifter.joined(options)] for options in positional]
+            named = {name: [self.lifter.joined(options)] for name, options in named.items()}
         return [
             (list(combination[: len(positional)]), dict(zip(named, combination[len(positional) :], strict=True)))
             for combination in product(*positional, *named.values())

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from mypy.expandtype import expand_type
-from mypy.nodes import Context, Expression
+from mypy.nodes import Context, Decorator, Expression, FuncDef
 from mypy.subtypes import is_subtype
 from mypy.types import (
     AnyType,
@@ -34,10 +35,13 @@ from simpletorch.mypy.normal import normalise
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type, is_named, walk
 from simpletorch.rules import Report
+from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.values import TensorType
 from simpletorch.shapes import UNKNOWN, Bindings, Clash, Dim, Expr, Rest, Unknown, Var, unify, variables
 
 __all__ = ["call_function", "has_sizes"]
+
+_VARIABLES: Final = (TypeVarType, TypeVarTupleType)
 
 
 @dataclass
@@ -105,6 +109,7 @@ class _Call:
         self.reader = CallReader(types, context.api)
         self.own = {v.id: v for v in signature.variables}
         self.formals: list[Type] = list(signature.arg_types)
+        self.defaults: list[tuple[Dim, Dim]] = []
 
     def resolve(self) -> CallableType:
         bindings = Bindings(frozenset())
@@ -122,7 +127,10 @@ class _Call:
                 size = self.reader.lifter.dim(formal.args[0])
                 patterns[i] = size
                 flexible |= variables(size)
+        self._add_defaults(flexible)
         bindings.flexible = frozenset(v for v in flexible if self.reader.lifter.variables[v].id in self.own)
+        for pattern, size in self.defaults:
+            bindings.bind(pattern, size, 0)
         failed = False
         for i, formal, node in sorted(pairs, key=lambda p: self._difficulty(patterns.get(p[0]))):
             pattern = patterns.get(i)
@@ -133,6 +141,27 @@ class _Call:
             else:
                 failed = self._bind_dim(i, pattern, node, bindings) or failed
         return self._substituted(bindings, failed)
+
+    def _add_defaults(self, flexible: set[Var]) -> None:
+        """A `Dim` that the caller leaves out has the size of its default: ``def __init__(self, dim: Dim[D] = 768)``."""
+        defaults = self._initializers()
+        for i, formal in enumerate(self.formals):
+            formal = get_proper_type(formal)
+            if self.context.args[i] or not isinstance(formal, Instance) or formal.type.fullname != DIM:
+                continue
+            pattern = self.reader.lifter.dim(formal.args[0])
+            flexible |= variables(pattern)
+            node = defaults.get(self.signature.arg_names[i])
+            value = UNKNOWN if node is None else self.reader.lifter.expression(node, lambda _: any_type())
+            self.defaults.append((pattern, value if is_dim(value) else UNKNOWN))
+
+    def _initializers(self) -> dict[str | None, Expression | None]:
+        definition = self.signature.definition
+        if isinstance(definition, Decorator):
+            definition = definition.func
+        if not isinstance(definition, FuncDef):
+            return {}
+        return {a.variable.name: a.initializer for a in definition.arguments}
 
     @staticmethod
     def _difficulty(pattern: TensorType | Dim | None) -> int:
@@ -149,10 +178,9 @@ class _Call:
         return self.signature.arg_names[i] or f"argument {i + 1}"
 
     def _bind_tensor(self, i: int, formal: Type, pattern: TensorType, node: Expression, bindings: Bindings) -> bool:
-        actual = get_proper_type(self.reader.type_of(node))
-        if not isinstance(actual, Instance) or not is_tensor(actual):
+        value = self.reader.lifter.value(self.reader.type_of(node))
+        if not isinstance(value, TensorType):
             return self._loosen_expressions(i, formal)
-        value = self.reader.lifter.tensor(actual)
         name = self._formal_name(i)
         wanted = get_proper_type(self.reader.lowerer.dtype(pattern.dtype))
         got = get_proper_type(self.reader.lowerer.dtype(value.dtype))
@@ -211,8 +239,16 @@ class _Call:
             sizes = {v.id for v in (*lifter.variables.values(), *lifter.rests.values())}
             unbound = {v.id: _unknown(v, self.types) for v in signature.variables if v.id in sizes}
             signature = self._expand(signature, unbound)
+        signature = self._expand(signature, self._free())
         result = normalise(signature.ret_type, self.types)
         return signature.copy_modified(ret_type=result)
+
+    def _free(self) -> dict[TypeVarId, Type]:
+        """The sizes that only the result has: each may be any; mypy would ask for an annotation of what it is assigned to."""
+        given = {v.id for formal in self.signature.arg_types for v in walk(formal) if isinstance(v, _VARIABLES)}
+        sizes = [a for t in walk(self.signature.ret_type) if isinstance(t, Instance) and _has_dims(t) for a in t.args]
+        found = [v for size in sizes for v in walk(size) if isinstance(v, _VARIABLES)]
+        return {v.id: _unknown(v, self.types) for v in found if v.id in self.own and v.id not in given}
 
     @staticmethod
     def _expand(signature: CallableType, filled: dict[TypeVarId, Type]) -> CallableType:
@@ -220,6 +256,10 @@ class _Call:
         expanded = get_proper_type(expand_type(signature.copy_modified(variables=left), filled))
         assert isinstance(expanded, CallableType)
         return expanded
+
+
+def _has_dims(typ: Instance) -> bool:
+    return is_tensor(typ) or typ.type.fullname == DIM
 
 
 def _is_compound(item: object) -> bool:

@@ -33,6 +33,7 @@ from mypy.types import (
     Type,
     TypeVarTupleType,
     TypeVarType,
+    UnionType,
     UnpackType,
     get_proper_type,
 )
@@ -44,7 +45,7 @@ from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, is_named
 from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.dtype import BY_NAME, BY_TORCH_NAME, DType
 from simpletorch.rules.values import ANYTHING, Device, Scalar, TensorType, Value
-from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Rest, Shape, Var, maximum, minimum, var
+from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Var, maximum, minimum, var
 
 __all__ = ["Lifter", "is_tensor", "scope_of", "scopes_around"]
 
@@ -81,6 +82,12 @@ _ARITHMETIC: Final[dict[str, Callable[[Dim, Dim], Dim]]] = {
     "%": operator.mod,
     "**": operator.pow,
 }
+
+
+def _common_shape(a: Shape, b: Shape) -> Shape:
+    if not a.is_exact or a.rank != b.rank:
+        return a if a == b else ANY_SHAPE
+    return Shape(tuple(x if x == y else UNKNOWN for x, y in zip(a.dims, b.dims, strict=True)))
 
 
 def _accumulate(dims: tuple[Dim, ...], start: int, combine: Callable[[Dim, Dim], Dim]) -> Dim:
@@ -207,7 +214,24 @@ class Lifter:
                 return self.value(bound)
             case Instance():
                 return self._instance(typ)
+            case UnionType():
+                return self.joined([self.value(i) for i in typ.relevant_items()])
         return ANYTHING
+
+    @staticmethod
+    def joined(values: list[Value]) -> Value:
+        """One value for several that it may be: what tensors have in common; anything where others are among them."""
+        tensors = [v for v in values if isinstance(v, TensorType)]
+        if len(tensors) < len(values) or not tensors:
+            return values[0] if values and all(v == values[0] for v in values) else ANYTHING
+        first, *others = tensors
+        for t in others:
+            first = TensorType(
+                _common_shape(first.shape, t.shape),
+                first.dtype if first.dtype == t.dtype else None,
+                first.device if first.device == t.device else None,
+            )
+        return first
 
     def _instance(self, typ: Instance) -> Value:
         if typ.type.has_base(TENSOR):

@@ -8,7 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from mypy.nodes import MypyFile
+from mypy.nodes import MypyFile, TypeAlias, TypeInfo
 from mypy.options import Options
 from mypy.plugin import (
     AnalyzeTypeContext,
@@ -90,13 +90,22 @@ class SimpletorchPlugin(Plugin):
         if fullname.startswith("torch.nn.") and public_class(fullname) in MODULES:
             return partial(self.annotations.module, fullname) if self.annotations.takes() else None
         ours = fullname in OUR_TENSORS or fullname in (DIM, *_ANNOTATED) or fullname.startswith(DTYPES_MODULE + ".")
-        if not ours or not self.annotations.takes():
+        if not ours:
+            if fullname.startswith(_NOT_OURS) or not self._is_generic(fullname):
+                return None
+            return self.annotations.generic if self.annotations.takes() else None
+        if not self.annotations.takes():
             return None
         if fullname in OUR_TENSORS:
             return partial(self.annotations.ours, fullname)
         if fullname == DIM:
             return self.annotations.dim
         return self.annotations.annotated
+
+    def _is_generic(self, fullname: str) -> bool:
+        symbol = self.lookup_fully_qualified(fullname)
+        node = None if symbol is None else symbol.node
+        return bool(node.type_vars if isinstance(node, TypeInfo) else isinstance(node, TypeAlias) and node.alias_tvars)
 
     # -- checking -------------------------------------------------------------------------------------------------
 

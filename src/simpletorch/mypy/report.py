@@ -78,6 +78,8 @@ def _is_void(file: str, info: ErrorInfo) -> bool:
     return about_sizes and (file, info.line) in _ALIASES
 
 
+# An int is a fine default for a `Dim[D]`: it is what D is when the caller leaves the argument out.
+_DIM_DEFAULT: Final = re.compile(r'^Incompatible default for .*\(default has type "int", .* has type "Dim\[')
 _PAIR: Final = re.compile(
     r'got "(?P<got>[^"]*)", expected "(?P<expected>[^"]*)"'
     r'|has incompatible type "(?P<got2>[^"]*)"; expected "(?P<expected2>[^"]*)"'
@@ -89,7 +91,7 @@ _PAIR: Final = re.compile(
 def _review(file: str, info: ErrorInfo) -> bool:
     """Rewrite a message of mypy's that is about tensors. True drops it: the two types may be equal after all."""
     text = info.message
-    if _is_void(file, info):
+    if _is_void(file, info) or _DIM_DEFAULT.search(text):
         return True
     if "[" not in text or (info.code is not None and info.code.category == "simpletorch"):
         return False

@@ -1,13 +1,14 @@
 """Sizes that are computed: literals, constants assigned once, arithmetic of dims."""
 
 import math
+from typing import Generic, NamedTuple
 
 import torch
 from torch import nn
 
 import simpletorch as st
 from simpletorch import Float32, Tensor
-from simpletorch.dims import B, D, T
+from simpletorch.dims import B, D, Dim, S, T
 
 HIDDEN = 4 * 17
 width = HIDDEN // 2
@@ -58,3 +59,27 @@ class Head(nn.Module):
 Head()(x)
 attention(torch.zeros(2, 3, 5))
 local(2)
+
+
+class Norm(nn.Module, Generic[D]):
+    def __init__(self, dim: Dim[D] = 11) -> None:
+        super().__init__()
+        self.fc = nn.Linear(dim, dim)
+
+    def forward(self, x: Tensor[Float32, B, D]) -> Tensor[Float32, B, D]:
+        return self.fc(x)
+
+
+class Cache(NamedTuple, Generic[B, T, D]):
+    keys: Tensor[Float32, B, T, D]
+
+
+def extend(cache: Cache[B, T, D], new: Tensor[Float32, B, S, D]) -> Cache[B, "S + T", D]:
+    return Cache(torch.cat([cache.keys, new], dim=1))
+
+
+reveal_type(Norm())  # R: reveal.sizes.Norm[11]
+reveal_type(Norm()(x))  # R: Tensor[Float32, 7, 11]
+reveal_type(Norm(13))  # R: reveal.sizes.Norm[13]
+cache: "Cache[2, 3, 5]" = Cache(torch.zeros(2, 3, 5))
+reveal_type(cache.keys)  # R: Tensor[Float32, 2, 3, 5]
