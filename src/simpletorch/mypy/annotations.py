@@ -321,11 +321,25 @@ class _Subscript:
         return out
 
     def _named(self, name: str) -> Dim:
+        bound = self._bound_variable(name)
+        if bound is not None:  # at run time Tensor[Float32, N] and Float32[torch.Tensor, "N"] are one annotation
+            self.lifter.variables[Var(name, scope_of(bound))] = bound
+            return var(name, scope_of(bound))
         if self._in_class_body():
             return UNKNOWN  # an attribute: its sizes are not those of the method that uses it
         variable = self.types.named(name, self._namespace())
         self.lifter.variables[Var(name, scope_of(variable))] = variable
         return var(name, scope_of(variable))
+
+    def _bound_variable(self, name: str) -> TypeVarType | None:
+        """The type variable of this name that the class or function around declares."""
+        scope = cast(Any, self.api).tvar_scope
+        while scope is not None:
+            for variable in scope.scope.values():
+                if isinstance(variable, TypeVarType) and variable.name == name:
+                    return variable
+            scope = scope.parent
+        return None
 
     def _in_class_body(self) -> bool:
         return bool(cast(Any, self.api).tvar_scope.is_class_scope)

@@ -83,3 +83,16 @@ class Holder(Generic[DT]):
 
 
 reveal_type(Holder(torch.zeros(3)).x)  # R: Tensor[Float32, 3]
+
+
+class Both(torch.nn.Module, Generic[N, M]):
+    def __init__(self, n: Dim[N], m: Dim[M]) -> None:
+        super().__init__()
+        self.fc = torch.nn.Linear(n, m)
+
+    def forward(self, x: Float32[torch.Tensor, "batch N"]) -> Float32[torch.Tensor, "batch M"]:
+        reveal_type(x)  # R: Tensor[Float32, batch, N]
+        return self.fc(x)
+
+
+reveal_type(Both(3, 5)(torch.zeros(2, 3)))  # R: Tensor[Float32, 2, 5]
