@@ -25,7 +25,7 @@ from torch.overrides import TorchFunctionMode
 from simpletorch.rules import RULES
 
 SHAPE_WORDS = re.compile(
-    r"size|shape|dim|dtype|type|broadcast|match|expect|scalar|channel|stack|numel|element|same|batch|square|integ|float",
+    r"size|shape|dim|dtype|type|broadcast|match|scalar|channel|stack|numel|element|same|batch|square|integ|float",
     re.IGNORECASE,
 )
 
@@ -156,7 +156,7 @@ def public_names(op: Any) -> list[str]:
     known = _names_by_function().get(id(op.op))
     if known:
         names.append(known)
-    for n in (op.name, *(a.name for a in op.aliases)):
+    for n in (op.name, *(a.name.removeprefix("torch.") for a in op.aliases)):
         if (known or n != op.name) and exists(f"torch.{n}"):
             names.append(f"torch.{n}")
     variants = [op.method_variant, op.inplace_variant]
@@ -180,7 +180,7 @@ def _recorded(op: Any, args: Any, kwargs: Any) -> Call | None:
         except Exception:  # a wrapper made for another device; there is nothing to learn from it
             return None
     named = [(_names_by_function().get(id(f)), a, k) for f, a, k in recorder.calls]
-    named = [c for c in named if c[0] not in (None, "Tensor.clone")]
+    named = [c for c in named if c[0] not in (None, "Tensor.clone", "torch.clone")]
     if len(named) != 1:
         return None
     name, args, kwargs = named[0]
@@ -316,8 +316,12 @@ def error_inputs(select: Callable[[Sequence[str]], bool] = lambda names: True) -
                 continue
             call = Call(names[0], (s.input, *s.args), dict(s.kwargs), op.full_name)
             refused = [run(call.name, call.args, call.kwargs, device) for device in ("cpu", "meta")]
-            if all(
-                isinstance(r, Exception) and not isinstance(r, NotImplementedError) and SHAPE_WORDS.search(str(r))
-                for r in refused
-            ):
+            if all(map(_is_about_types, refused)):
                 yield call
+
+
+def _is_about_types(refusal: object) -> bool:
+    """Whether torch refuses for shapes or dtypes; a wrong kind of argument (TypeError) any type checker sees."""
+    if not isinstance(refusal, Exception) or isinstance(refusal, NotImplementedError | TypeError):
+        return False
+    return SHAPE_WORDS.search(str(refusal)) is not None

@@ -127,9 +127,24 @@ def cuda(
     return TensorType(input.shape, input.dtype, device_argument(device, Device("cuda")) or Device("cuda"))
 
 
+@rule("Tensor.xpu", moves=True)
+def xpu(
+    input: TensorType, device: Value = None, non_blocking: Value = False, memory_format: Value = None
+) -> TensorType:
+    """``(*b) -> (*b)``"""
+    return TensorType(input.shape, input.dtype, device_argument(device, Device("xpu")) or Device("xpu"))
+
+
+@rule("Tensor.to_dense")
+def to_dense(input: TensorType, dtype: Value = None, *, masked_grad: Value = None) -> TensorType:
+    """``(*b) -> (*b)``"""
+    return TensorType(input.shape, dtype_argument(dtype, input.dtype))
+
+
 @rule(
     *("torch.clone", "Tensor.clone", "torch.detach", "Tensor.detach", "torch.detach_", "Tensor.detach_"),
     *("Tensor.contiguous", "Tensor.pin_memory", "Tensor.share_memory_", "Tensor.data", "Tensor.coalesce"),
+    *("Tensor.apply_", "Tensor.map_", "Tensor.map2_", "Tensor.__reversed__"),
     *("torch.detach_copy", "torch.alias_copy"),
 )
 def same(input: TensorType, *args: Value, **options: Value) -> TensorType:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from simpletorch.rules.arguments import same_dtype
 from simpletorch.rules.dtype import INT32, INT64, DType
-from simpletorch.rules.mismatch import Mismatch
+from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.registry import ModuleRule, module, rule
 from simpletorch.rules.spatial import as_dim, check_at_least, need_ranks
-from simpletorch.rules.values import TensorType, Value
+from simpletorch.rules.values import ANY_TENSOR, ANYTHING, TensorType, Value
 from simpletorch.shapes import UNKNOWN, Dim, Shape, same
 
 
@@ -75,14 +75,14 @@ def embedding_of_torch(
     return TensorType(Shape((*indices.shape.items, weight.shape.dim(-1))), weight.dtype)
 
 
-def _bags(input: TensorType, offsets: Value, include_last_offset: Value) -> Dim:
+def _bags(input: TensorType, offsets: Value, include_last_offset: Value, name: str = "input") -> Dim:
     """How many bags there are: rows of a 2-dim input, or as many as offsets says."""
-    need_ranks("input", input.shape, 1, 2, meaning="(bags, per bag) or (indices,)")
+    need_ranks(name, input.shape, 1, 2, meaning="(bags, per bag) or (indices,)")
     rank = input.shape.rank
     if rank == 2 and isinstance(offsets, TensorType):
-        raise Mismatch("input is 2-dim, so every row is a bag and offsets must be left out")
+        raise Mismatch(f"{name} is 2-dim, so every row is a bag and offsets must be left out")
     if rank == 1 and offsets is None:
-        raise Mismatch("input is 1-dim, so offsets must say where each bag starts")
+        raise Mismatch(f"{name} is 1-dim, so offsets must say where each bag starts")
     if isinstance(offsets, TensorType):
         _need_indices("offsets", offsets, INT64, INT32)
         need_ranks("offsets", offsets.shape, 1)
@@ -92,7 +92,9 @@ def _bags(input: TensorType, offsets: Value, include_last_offset: Value) -> Dim:
     return input.shape.dim(0) if offsets is None or rank == 2 else UNKNOWN
 
 
-def _check_bag_weights(input: TensorType, weight: TensorType, mode: Value, per_sample_weights: Value) -> None:
+def _check_bag_weights(
+    input: TensorType, weight: TensorType, mode: Value, per_sample_weights: Value, name: str = "input"
+) -> None:
     if weight.dtype is not None and weight.dtype.category in ("bool", "int", "complex"):
         raise Mismatch(f"weight is {weight.dtype}, but it must be a float", kind="dtype", got=weight.dtype)
     if isinstance(mode, str) and mode not in ("sum", "mean", "max"):
@@ -102,7 +104,7 @@ def _check_bag_weights(input: TensorType, weight: TensorType, mode: Value, per_s
     same_dtype(("weight", weight), ("per_sample_weights", per_sample_weights))
     if same(input.shape, per_sample_weights.shape) is False:
         raise Mismatch(
-            f"per_sample_weights has shape {per_sample_weights.shape}, but input has {input.shape}",
+            f"per_sample_weights has shape {per_sample_weights.shape}, but {name} has {input.shape}",
             expected=input.shape,
             got=per_sample_weights.shape,
         )
@@ -134,6 +136,33 @@ def embedding_bag(
     if mode == "max" and True in (scale_grad_by_freq, sparse):
         raise Mismatch("mode='max' takes neither scale_grad_by_freq nor sparse", got=mode)
     return TensorType(Shape.of(bags, weight.shape.dim(-1)), weight.dtype)
+
+
+_MODES = ("sum", "mean", "max")
+
+
+@rule("torch.embedding_bag")
+def embedding_bag_of_torch(
+    weight: TensorType,
+    indices: TensorType,
+    offsets: TensorType,
+    scale_grad_by_freq: Value = False,
+    mode: Value = 0,
+    sparse: Value = False,
+    per_sample_weights: Value = None,
+    include_last_offset: Value = False,
+    padding_idx: Value = None,
+) -> Value:
+    """``weight (V, D), indices (n,), offsets (B,) -> (B, D)`` and three tensors for its gradient"""
+    how = _MODES[mode] if isinstance(mode, int) and 0 <= mode < len(_MODES) else ANYTHING
+    _need_indices("indices", indices, INT64, INT32)
+    need_ranks("weight", weight.shape, 2, meaning="(num_embeddings, embedding_dim)")
+    _check_bag_weights(indices, weight, how, per_sample_weights, "indices")
+    if indices.shape.rank != 1:
+        raise CannotTell
+    bags = _bags(indices, offsets, include_last_offset, "indices")
+    found = TensorType(Shape.of(bags, weight.shape.dim(-1)), weight.dtype)
+    return found, ANY_TENSOR, ANY_TENSOR, ANY_TENSOR
 
 
 @rule("torch.nn.functional.one_hot")
@@ -203,4 +232,12 @@ class EmbeddingBag(ModuleRule):
         return {"weight": TensorType(shape, is_parameter=True)}
 
 
-__all__ = ["Embedding", "EmbeddingBag", "embedding", "embedding_bag", "embedding_of_torch", "one_hot"]
+__all__ = [
+    "Embedding",
+    "EmbeddingBag",
+    "embedding",
+    "embedding_bag",
+    "embedding_bag_of_torch",
+    "embedding_of_torch",
+    "one_hot",
+]

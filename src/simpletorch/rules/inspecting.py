@@ -41,6 +41,12 @@ def stride(input: TensorType, dim: Value = None) -> Value:
     return (UNKNOWN,) * input.shape.rank
 
 
+@rule("Tensor.dim_order")
+def dim_order(input: TensorType, ambiguity_check: Value = False) -> Value:
+    """``(*b) -> a tuple of ints``: dims from the outermost in memory to the innermost"""
+    return stride(input)
+
+
 @rule("Tensor.numel", "torch.numel", "Tensor.nelement")
 def numel(input: TensorType) -> Dim:
     """``(*b) -> the product of b``"""
@@ -92,6 +98,19 @@ def is_floating_point(input: TensorType) -> Value:
 def is_complex(input: TensorType) -> Value:
     """``(*b) -> bool``"""
     return _is_category(input, "complex")
+
+
+@rule("torch.is_signed", "Tensor.is_signed")
+def is_signed(input: TensorType) -> Value:
+    """``(*b) -> bool``"""
+    known = input.dtype is not None and input.dtype.is_concrete
+    return not input.dtype.unsigned and input.dtype.category != "bool" if known and input.dtype else Scalar("bool")
+
+
+@rule("torch.is_conj", "Tensor.is_conj", "torch.is_neg", "Tensor.is_neg", "torch.is_inference", "Tensor.is_set_to")
+def is_seen_otherwise(input: TensorType, tensor: Value = None) -> Scalar:
+    """``(*b) -> bool``"""
+    return Scalar("bool")
 
 
 _QUESTIONS = "is_contiguous is_shared is_pinned is_inference is_leaf is_sparse is_quantized is_nested requires_grad"

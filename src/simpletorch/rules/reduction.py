@@ -12,7 +12,7 @@ from simpletorch.rules.conditions import (
     need_nonempty,
     need_not_complex,
 )
-from simpletorch.rules.dtype import BOOL, DEFAULT_FLOAT, FLOAT32, FLOAT64, INT64, UINT8, DType, to_real
+from simpletorch.rules.dtype import BOOL, DEFAULT_FLOAT, FLOAT32, FLOAT64, INT64, UINT8, UINT64, DType, to_real
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.reduced import reduced
 from simpletorch.rules.registry import rule
@@ -229,6 +229,13 @@ def count_nonzero(input: TensorType, dim: Value = None) -> TensorType:
     return TensorType(reduced(input.shape, dim), INT64)
 
 
+@rule("torch.hash_tensor", "Tensor.hash_tensor")
+def hash_tensor(input: TensorType, dim: Value = (), *, keepdim: Value = False, mode: Value = 0) -> TensorType:
+    """``(*b, n) -> (*b)`` in UInt64; not of complex numbers"""
+    need_categories("input", input.dtype, "bool", "int", "float", hint="torch.view_as_real(input)")
+    return TensorType(reduced(input.shape, dim, keepdim), UINT64)
+
+
 def _quantile_count(q: Value, input: TensorType) -> tuple[Dim, ...]:
     """The leading dim that ``q`` gives the result: none for a number, its size for a vector."""
     if not isinstance(q, TensorType):
@@ -271,6 +278,7 @@ __all__ = [
     "any",
     "argmax",
     "count_nonzero",
+    "hash_tensor",
     "logsumexp",
     "max",
     "mean",
