@@ -19,6 +19,7 @@ from mypy.types import (
     CallableType,
     Instance,
     ProperType,
+    TupleType,
     Type,
     TypeVarId,
     TypeVarLikeType,
@@ -232,6 +233,10 @@ class _Call:
                 filled[variable.id] = lowerer.dim(bindings.dims[name])
             elif failed:
                 filled[variable.id] = any_type()
+        for rest, items in bindings.rests.items():
+            variadic = lifter.rests.get(rest)
+            if variadic is not None and variadic.id in self.own:
+                filled[variadic.id] = TupleType(lowerer.items(items), self.types.tuple_(any_type()))
         signature = self.signature.copy_modified(arg_types=self.formals)
         if filled:
             signature = self._expand(signature, filled)
@@ -244,10 +249,10 @@ class _Call:
         return signature.copy_modified(ret_type=result)
 
     def _free(self) -> dict[TypeVarId, Type]:
-        """The sizes that only the result has: each may be any; mypy would ask for an annotation of what it is assigned to."""
+        """Sizes that only the result has may be any; mypy would ask for an annotation of what they are assigned to."""
         given = {v.id for formal in self.signature.arg_types for v in walk(formal) if isinstance(v, _VARIABLES)}
-        sizes = [a for t in walk(self.signature.ret_type) if isinstance(t, Instance) and _has_dims(t) for a in t.args]
-        found = [v for size in sizes for v in walk(size) if isinstance(v, _VARIABLES)]
+        typed = [t for t in walk(self.signature.ret_type) if isinstance(t, Instance) and _has_dims(t)]
+        found = [v for t in typed for size in t.args for v in walk(size) if isinstance(v, _VARIABLES)]
         return {v.id: _unknown(v, self.types) for v in found if v.id in self.own and v.id not in given}
 
     @staticmethod
