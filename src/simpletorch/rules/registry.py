@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Final, TypeVar
 
+from simpletorch.rules.binding import Binder
 from simpletorch.rules.mismatch import CannotTell, Mismatch, Report
 from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Device, Named, TensorType, Value
 
@@ -40,6 +41,11 @@ class Rule:
     def signature(self) -> inspect.Signature:
         """The parameters, named as torch names them."""
         return inspect.signature(self.function)
+
+    @cached_property
+    def binder(self) -> Binder:
+        """What finds the parameter that an argument is for."""
+        return Binder.of(self.signature)
 
     @cached_property
     def tensor_parameters(self) -> frozenset[str]:
@@ -149,24 +155,17 @@ def _own_name(given: str, names: Container[str]) -> str:
     return next((n for n in _OTHER_NAMES.get(given, ()) if n in names), given)
 
 
-def _bind(entry: Rule, args: Sequence[Value], kwargs: Mapping[str, Value]) -> inspect.BoundArguments:
-    """The arguments by the rule's parameter names, which are torch's but for `_OTHER_NAMES`.
-
-    Where a tensor must stand, "not known" becomes an unknown tensor.
-    """
-    names = entry.signature.parameters
-    kwargs = {_own_name(k, names): v for k, v in kwargs.items()}
-    try:
-        bound = entry.signature.bind(*args, **kwargs)
-    except TypeError as e:
-        raise CannotTell from e
-    for name in entry.tensor_parameters & bound.arguments.keys():
-        value = bound.arguments[name]
-        if value is ANYTHING:
-            bound.arguments[name] = ANY_TENSOR
-        elif not isinstance(value, TensorType):
-            raise CannotTell
-    return bound
+def _tensors_for_unknown(
+    entry: Rule, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> tuple[Sequence[Value], Mapping[str, Value]]:
+    """Where a tensor must stand, "not known" becomes an unknown tensor."""
+    wanted = entry.tensor_parameters
+    if any(a is ANYTHING for a in args):
+        names = entry.binder.positional
+        args = [
+            ANY_TENSOR if a is ANYTHING and i < len(names) and names[i] in wanted else a for i, a in enumerate(args)
+        ]
+    return args, {k: ANY_TENSOR if v is ANYTHING and k in wanted else v for k, v in kwargs.items()}
 
 
 def _operands(arguments: Mapping[str, Value]) -> dict[str, TensorType]:
@@ -216,21 +215,26 @@ def _finish(result: Value, device: Device | None) -> Value:
     return result
 
 
-def _call(entry: Rule, op: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value | Report:
+def _call(entry: Rule, op: object, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value | Report:
     """The border of every rule: binds, asks, and turns a reason into a report with the operation and operands."""
     try:
-        bound = _bind(entry, args, kwargs)
+        # the rule's parameter names, which are torch's but for `_OTHER_NAMES`
+        kwargs = {_own_name(k, entry.binder.by_name): v for k, v in kwargs.items()}
+        args, kwargs = _tensors_for_unknown(entry, args, kwargs)
+        bound = entry.binder.bind(args, kwargs)
+        if not all(isinstance(bound[name], TensorType) for name in entry.tensor_parameters if name in bound):
+            return ANYTHING
     except CannotTell:
         return ANYTHING
-    operands = _operands(bound.arguments)
+    operands = _operands(bound)
     try:
         device = None if entry.moves else _common_device(operands)
-        return _finish(entry.function(*bound.args, **bound.kwargs), device)
+        return _finish(entry.function(*args, **kwargs), device)
     except CannotTell:
         return ANYTHING
     except Mismatch as m:
         known = {k: v for k, v in operands.items() if v != ANY_TENSOR}
-        return Report(op, m.kind, m.reason, known, m.hint, m.expected, m.got)
+        return Report(str(op), m.kind, m.reason, known, m.hint, m.expected, m.got)
 
 
 _OPERATOR_SIGNS: Final = {
@@ -286,6 +290,11 @@ def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report
     return built
 
 
+@cache
+def _forward(cls: type[ModuleRule]) -> Rule:
+    return Rule(cls.names, cls.forward)
+
+
 def infer_module(self: ModuleRule, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value | Report:
     """What calling the module gives: a value, a `Report`, or `ANYTHING`."""
-    return _call(Rule(type(self).names, self.forward), str(self), args, kwargs or {})
+    return _call(_forward(type(self)), self, (self, *args), kwargs or {})  # type: ignore[arg-type]
