@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from mypy.argmap import map_actuals_to_formals
 from mypy.expandtype import expand_type
-from mypy.nodes import Context, Decorator, Expression, FuncDef
+from mypy.nodes import ARG_POS, ArgKind, CallExpr, Context, Decorator, Expression, FuncDef
 from mypy.subtypes import is_subtype
 from mypy.types import (
     AnyType,
@@ -111,6 +112,21 @@ class _Call:
         self.own = {v.id: v for v in signature.variables}
         self.formals: list[Type] = list(signature.arg_types)
         self.defaults: list[tuple[Dim, Dim]] = []
+        self.arguments = self._arguments()
+
+    def _arguments(self) -> list[list[Expression]]:
+        """The caller's expressions for each formal; for a module mypy has mapped them to ``__call__(*args)`` only."""
+        call = self.context.context
+        passed = [node for nodes in self.context.args for node in nodes]
+        kinds: list[ArgKind] = [ARG_POS] * len(passed)
+        names: list[str | None] = [None] * len(passed)
+        if isinstance(call, CallExpr) and all(node in call.args for node in passed):
+            passed, kinds, names = call.args, call.arg_kinds, call.arg_names
+        signature = self.signature
+        mapped = map_actuals_to_formals(
+            kinds, names, signature.arg_kinds, signature.arg_names, lambda i: self.reader.type_of(passed[i])
+        )
+        return [[passed[i] for i in actuals] for actuals in mapped]
 
     def resolve(self) -> CallableType:
         bindings = Bindings(frozenset())
@@ -148,7 +164,7 @@ class _Call:
         defaults = self._initializers()
         for i, formal in enumerate(self.formals):
             formal = get_proper_type(formal)
-            if self.context.args[i] or not isinstance(formal, Instance) or formal.type.fullname != DIM:
+            if self.arguments[i] or not isinstance(formal, Instance) or formal.type.fullname != DIM:
                 continue
             pattern = self.reader.lifter.dim(formal.args[0])
             flexible |= variables(pattern)
@@ -171,7 +187,7 @@ class _Call:
         return sum((isinstance(i, Expr) and len(variables(i)) > 1) or _is_compound(i) for i in items)
 
     def _pairs(self) -> Iterator[tuple[int, ProperType, Expression]]:
-        for i, nodes in enumerate(self.context.args):
+        for i, nodes in enumerate(self.arguments):
             if i < len(self.formals) and len(nodes) == 1:
                 yield i, get_proper_type(self.formals[i]), nodes[0]
 
@@ -212,7 +228,7 @@ class _Call:
         return False
 
     def _fail(self, i: int, found: Report) -> bool:
-        node = self.context.args[i][0]
+        node = self.arguments[i][0]
         place: Context = node if node.line >= 0 else self.context.context
         report(found, place, self.context.api)
         self.formals[i] = any_type()

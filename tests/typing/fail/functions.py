@@ -97,3 +97,16 @@ def fail_module() -> None:
 
 def fail_not_a_tensor() -> None:
     same(torch.zeros(3, 5), [1.0])  # E: arg-type
+
+
+class Attention(nn.Module):
+    def forward(self, q: Tensor[Float32, B, N], k: Tensor[Float32, B, M], scale: float = 1.0) -> Tensor[Float32, N, M]:
+        return q.mT @ k * scale
+
+
+def fail_second_argument() -> None:
+    Attention()(torch.zeros(2, 3), torch.zeros(5, 7))  # E: tensor-shape
+
+
+def fail_keyword_argument() -> None:
+    Attention()(k=torch.zeros(5, 7), q=torch.zeros(2, 3), scale=0.5)  # E: tensor-shape

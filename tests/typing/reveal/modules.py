@@ -73,3 +73,11 @@ reveal_type(Wrapper(linear)(x))  # R: Tensor
 
 with torch.autocast("cpu", dtype=torch.bfloat16):
     reveal_type(linear(x))  # R: Tensor[Any, 7, 13]
+
+
+class Cross(nn.Module):
+    def forward(self, q: Tensor[Float32, B, N], k: Tensor[Float32, B, M], scale: float = 1.0) -> Tensor[Float32, N, M]:
+        return q.mT @ k * scale
+
+
+reveal_type(Cross()(torch.zeros(2, 3), k=torch.zeros(2, 5)))  # R: Tensor[Float32, 3, 5]
