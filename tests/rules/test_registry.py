@@ -31,7 +31,7 @@ from simpletorch.rules import (
     tensor,
 )
 from simpletorch.rules.dtype import FLOAT32
-from simpletorch.rules.registry import _OTHER_NAMES, module, rule
+from simpletorch.rules.registry import _NAMES_OF_THE_FIRST, _OTHER_NAMES, module, rule
 from simpletorch.shapes import UNKNOWN, Shape
 
 SOURCE = Path(simpletorch.__file__).parent
@@ -99,7 +99,8 @@ def _unknown_parameters(name):
         own = own[1:]
     required = [p for p in own if p.default is p.empty and p.kind is not p.POSITIONAL_ONLY]
     theirs |= {ours for given, own in _OTHER_NAMES.items() if given in theirs for ours in own}
-    return [p.name for p in required if p.name not in theirs]
+    first = {own[0].name} if theirs & _NAMES_OF_THE_FIRST and not name.startswith("Tensor.") else set()
+    return [p.name for p in required if p.name not in theirs | first]
 
 
 def test_parameters_have_the_names_of_torch():
@@ -213,6 +214,15 @@ def test_a_parameter_may_have_a_name_of_its_own():
     assert infer("torch.pow", (x,), {"exponent": 2}) == x
     assert infer("torch.det", (), {"input": x}) == tensor(dtype=FLOAT32)
     assert infer("torch.linalg.det", (), {"A": x}) == tensor(dtype=FLOAT32)
+    assert infer("torch.linalg.vector_norm", (), {"input": x}) == tensor(dtype=FLOAT32)
+    assert infer("torch.split", (), {"tensor": x, "split_size_or_sections": 3}) == (x,)
+    assert infer("torch.linalg.det", (x,), {"input": x}) is ANYTHING
+
+
+def test_every_argument_may_be_given_by_keyword():
+    x, size = tensor(1, 5, dtype=FLOAT32), (3, 5)
+    assert infer("torch.broadcast_to", (), {"input": x, "size": size}) == tensor(3, 5, dtype=FLOAT32)
+    assert infer("torch.cat", (), {"tensors": (x, x), "dim": 1}) == tensor(1, 10, dtype=FLOAT32)
 
 
 def test_a_name_of_numpy_s_may_be_an_axis_of_einops():
@@ -227,6 +237,12 @@ def test_an_unknown_argument_is_a_tensor_where_one_must_stand():
 def test_out_is_the_result():
     out = tensor(3, 7, dtype=FLOAT32)
     assert infer("torch.mm", (tensor(3, 5), tensor(5, 7)), {"out": out}) == out
+
+
+def test_out_is_resized():
+    out = tensor(0, dtype=FLOAT32)
+    assert infer("torch.mm", (tensor(3, 5), tensor(5, 7)), {"out": out}) == tensor(3, 7, dtype=FLOAT32)
+    assert infer("torch.mm", (ANYTHING, ANYTHING), {"out": out}) == tensor(UNKNOWN, UNKNOWN, dtype=FLOAT32)
 
 
 def test_a_mismatch_is_reported_with_operation_and_operands():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar, Final, TypeVar
@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, TypeVar
 from simpletorch.rules.binding import Binder
 from simpletorch.rules.mismatch import CannotTell, Mismatch, Report
 from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Device, Named, TensorType, Value
+from simpletorch.shapes import same
 
 __all__ = [
     "MODULES",
@@ -133,26 +134,38 @@ def module(*names: str) -> Callable[[M], M]:
 
 # Names that torch takes for a parameter beside the one that most rules give it: NumPy's, and those of single operations
 # (`torch.pow(input, exponent)`, `torch.det(input)`), so that one function can serve them all.
+_NAMES_OF_THE_FIRST: Final = frozenset({"input", "tensor", "a", "x", "x1"})
 _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "axis": ("dim",),
     "keepdims": ("keepdim",),
-    "a": ("input",),
-    "x": ("input",),
-    "x1": ("input",),
     "x2": ("other",),
     "exponent": ("other",),
     "n": ("other",),
-    "input": ("A",),
+    "b": ("B",),
+    "other": ("B",),
     "input2": ("L", "tau"),
     "input3": ("other",),
+    "split_size_or_sections": ("split_size",),
+    "tensor_indices_or_sections": ("indices_or_sections",),
 }
 
 
-def _own_name(given: str, names: Container[str]) -> str:
-    """What the rule calls the parameter that the caller calls ``given``."""
-    if given in names:
-        return given
-    return next((n for n in _OTHER_NAMES.get(given, ()) if n in names), given)
+def _own_names(
+    entry: Rule, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> tuple[Sequence[Value], Mapping[str, Value]]:
+    """The arguments with keywords as the rule calls them; its first parameter, if it is given by name, by place.
+
+    By place, because what wraps a rule takes the tensor so: `torch.broadcast_to(input=x, size=s)`.
+    """
+    names = entry.binder.by_name
+    own = {
+        k if k in names else next((n for n in _OTHER_NAMES.get(k, ()) if n in names), k): v for k, v in kwargs.items()
+    }
+    first = None if args else next(iter(entry.binder.positional), None)
+    if first is None:
+        return args, own
+    given = first if first in own else next((k for k in own if k in _NAMES_OF_THE_FIRST and k not in names), None)
+    return (args, own) if given is None else ((own.pop(given),), own)
 
 
 def _tensors_for_unknown(
@@ -218,8 +231,8 @@ def _finish(result: Value, device: Device | None) -> Value:
 def _call(entry: Rule, op: object, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value | Report:
     """The border of every rule: binds, asks, and turns a reason into a report with the operation and operands."""
     try:
-        # the rule's parameter names, which are torch's but for `_OTHER_NAMES`
-        kwargs = {_own_name(k, entry.binder.by_name): v for k, v in kwargs.items()}
+        if kwargs:
+            args, kwargs = _own_names(entry, args, kwargs)
         args, kwargs = _tensors_for_unknown(entry, args, kwargs)
         bound = entry.binder.bind(args, kwargs)
         if not all(isinstance(bound[name], TensorType) for name in entry.tensor_parameters if name in bound):
@@ -265,7 +278,13 @@ def infer(name: str, args: Sequence[Value] = (), kwargs: Mapping[str, Value] | N
     given = dict(kwargs or {})
     out = given.pop("out", None)
     result = _call(entry, spoken_name(name), args, given)
-    return out if isinstance(out, TensorType) and isinstance(result, TensorType) else result
+    return _written(out, result) if isinstance(out, TensorType) and isinstance(result, TensorType) else result
+
+
+def _written(out: TensorType, result: TensorType) -> TensorType:
+    """``out`` after the result was written to it: torch gives it the result's shape, whatever it had."""
+    resized = out.shape.numel() == 0 or same(out.shape, result.shape) is False
+    return replace(out, shape=result.shape) if resized else out
 
 
 def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report | None:
