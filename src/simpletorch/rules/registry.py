@@ -158,6 +158,8 @@ def _own_names(
     By place, because what wraps a rule takes the tensor so: `torch.broadcast_to(input=x, size=s)`.
     """
     names = entry.binder.by_name
+    if args and kwargs.keys() <= names:
+        return args, kwargs
     own = {
         k if k in names else next((n for n in _OTHER_NAMES.get(k, ()) if n in names), k): v for k, v in kwargs.items()
     }
