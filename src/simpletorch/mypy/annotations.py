@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, cast
 
-from mypy.nodes import Context, ImportFrom
+from mypy.nodes import Context, ImportFrom, TypeVarExpr
 from mypy.plugin import AnalyzeTypeContext, TypeAnalyzerPluginInterface
 from mypy.types import (
     AnyType,
@@ -15,7 +15,6 @@ from mypy.types import (
     ProperType,
     RawExpressionType,
     Type,
-    TypeOfAny,
     TypeVarType,
     UnboundType,
     UnionType,
@@ -289,14 +288,15 @@ class _Subscript:
             return any_type()
 
     def _type_variable(self, name: str) -> Dim:
-        found = get_proper_type(self.api.analyze_type(UnboundType(name, line=self.context.line)))
-        if isinstance(found, TypeVarType):
-            dim = var(found.name, scope_of(found))
-            self.lifter.variables[Var(found.name, scope_of(found))] = found
-            return dim
-        if not isinstance(found, AnyType) or found.type_of_any != TypeOfAny.from_error:
-            raise DimSyntaxError(f'"{name}" is no size variable here; declare {name} = TypeVar("{name}")')
-        return UNKNOWN
+        found = self._bound_variable(name)
+        if found is None:
+            symbol = cast(Any, self.api).lookup_qualified(name, self.context, suppress_errors=True)
+            if symbol is None or not isinstance(symbol.node, TypeVarExpr):
+                raise DimSyntaxError(f'"{name}" is no size variable here; declare {name} = TypeVar("{name}")')
+            # it stands only inside strings, where mypy doesn't look for the variables of a signature
+            found = self.types.named(name, self._namespace())
+        self.lifter.variables[Var(name, scope_of(found))] = found
+        return var(name, scope_of(found))
 
     def axes(self, text: str) -> list[Type]:
         """A jaxtyping string: its names are variables of their own, scoped to the function."""

@@ -35,6 +35,7 @@ from mypy.typeops import make_simplified_union
 from mypy.types import AnyType, CallableType, Type, TypeOfAny, UnionType, get_proper_type
 
 from simpletorch.mypy.autocast import is_autocast
+from simpletorch.mypy.inferred import is_unsettled, widen
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.names import public_name
@@ -240,6 +241,8 @@ def _apply(name: str, reader: CallReader, combinations: Combinations | None, con
     )
     if name == "Tensor.__iter__" and is_tensor(result):
         result = reader.lifter.types.instance("typing.Iterator", result) or signature.ret_type
+    if is_unsettled(context.context, cast(Any, context.api).tree):
+        result = widen(result, reader.lifter.types)
     return signature.copy_modified(ret_type=result)
 
 

@@ -26,6 +26,7 @@ from mypy.types import CallableType, FunctionLike, Instance, Type, get_proper_ty
 
 from simpletorch.mypy.calls import CallReader, Starred, read_arguments
 from simpletorch.mypy.functions import call_function, has_sizes
+from simpletorch.mypy.inferred import is_unsettled, widen
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.names import MODULE, OUR_MODULE, PARAMETER, SEQUENTIAL, SEQUENTIALS, TENSOR, public_class
@@ -77,7 +78,9 @@ def construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
         report(made, context.context, context.api)
         made = None
     values: Sequence[Value] = [ANYTHING] * len(own) if made is None else [getattr(made, name) for name in own]
-    result = Instance(built.type, [reader.lowerer.static(v) for v in values])
+    result: Type = Instance(built.type, [reader.lowerer.static(v) for v in values])
+    if is_unsettled(context.context, cast(Any, context.api).tree):
+        result = widen(result, types)
     return signature.copy_modified(ret_type=result, variables=[])
 
 

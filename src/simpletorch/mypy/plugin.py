@@ -159,7 +159,7 @@ class SimpletorchPlugin(Plugin):
 
     def _hook(self, work: Callable[[C, TypeTable], FunctionLike]) -> Callable[[C], FunctionLike]:
         def run(context: C) -> FunctionLike:
-            watch(context.api.msg.errors)  # type: ignore[attr-defined]
+            watch(context.api.msg.errors, context.api)  # type: ignore[attr-defined]
             return work(context, self.types())
 
         return guarded(run, _default_signature)

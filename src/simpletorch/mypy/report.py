@@ -10,7 +10,8 @@ equality (dropped if the two may be equal) and gets our code and our spelling of
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from collections.abc import Set
+from typing import Final, Literal, TypeAlias
 
 from mypy.errorcodes import ErrorCode
 from mypy.errors import ErrorInfo, Errors, ErrorWatcher
@@ -18,12 +19,14 @@ from mypy.nodes import ComparisonExpr, Context, OpExpr
 from mypy.plugin import CheckerPluginInterface
 
 from simpletorch.mypy.autocast import is_autocast
-from simpletorch.mypy.spelling import may_be, respell, tensor_in, union_members
+from simpletorch.mypy.inferred import widen_place
+from simpletorch.mypy.spelling import may_be, respell, same_module_class, tensor_in, tuple_items, union_members
 from simpletorch.rules.mismatch import Report
 from simpletorch.shapes import UNKNOWN, Shape, same
 
 __all__ = ["CODES", "allow_sizes", "report", "watch"]
 
+Verdict: TypeAlias = Literal["shape", "dtype", "unsure"]
 CODES: Final = {
     "shape": ErrorCode("tensor-shape", "Shapes of tensors that don't fit", "simpletorch"),
     "dtype": ErrorCode("tensor-dtype", "Dtypes of tensors that don't fit", "simpletorch"),
@@ -38,7 +41,7 @@ def report(found: Report, context: Context, api: CheckerPluginInterface) -> None
     if found.kind == "dtype" and is_autocast(context, api):
         return
     errors = api.msg.errors
-    watch(errors)
+    watch(errors, api)
     # For a binary operator mypy tries several variants and keeps only the last one's errors, or makes its own of
     # them. Our verdict is about the operation, so it goes past the two watchers that check_op and
     # check_op_reversible have put up.
@@ -54,8 +57,15 @@ def report(found: Report, context: Context, api: CheckerPluginInterface) -> None
         errors._watchers.extend(reversed(hidden))
 
 
-def watch(errors: Errors) -> None:
+_checkers: Final[dict[str, CheckerPluginInterface]] = {}
+"""The checker of the file that is being checked, by its path; a message has only the path and the line."""
+
+
+def watch(errors: Errors, api: CheckerPluginInterface | None = None) -> None:
     """Put our watcher at the bottom of the stack, once."""
+    if api is not None and errors.file not in _checkers:
+        _checkers.clear()
+        _checkers[errors.file] = api
     if not any(w._filter is _review for w in errors._watchers):
         errors._watchers.insert(0, ErrorWatcher(errors, filter_errors=_review))
 
@@ -85,6 +95,7 @@ _PAIR: Final = re.compile(
     r'|has incompatible type "(?P<got2>[^"]*)"; expected "(?P<expected2>[^"]*)"'
     r'|expression has type "(?P<got3>[^"]*)", variable has type "(?P<expected3>[^"]*)"'
     r'|expression has type "(?P<got4>[^"]*)", target has type "(?P<expected4>[^"]*)"'
+    r'|expression has type "(?P<got5>[^"]*)", base class "[^"]*" defined the type as "(?P<expected5>[^"]*)"'
 )
 
 
@@ -100,14 +111,24 @@ def _review(file: str, info: ErrorInfo) -> bool:
         verdict = _compare(got, expected)
         if verdict == "unsure":
             return True
+        api = _checkers.get(file)
+        if (
+            api is not None
+            and (verdict is not None or same_module_class(got, expected))
+            and widen_place(info.line, api)
+        ):
+            return True
         if verdict is not None:
             info.code = CODES[verdict]
     info.message = respell(text)
     return False
 
 
-def _compare(got: str, expected: str) -> Literal["shape", "dtype", "unsure"] | None:
+def _compare(got: str, expected: str) -> Verdict | None:
     """How two types differ that mypy calls incompatible; None if they aren't both tensors or differ otherwise."""
+    if (pairs := tuple_items(got, expected)) is not None:
+        verdicts = {_compare(g, e) for g, e in pairs if g != e}
+        return None if None in verdicts else _worst(verdicts)
     wanted = tensor_in(expected)
     found = [tensor_in(member) for member in union_members(got)]
     if wanted is None or None in found:
@@ -117,12 +138,19 @@ def _compare(got: str, expected: str) -> Literal["shape", "dtype", "unsure"] | N
     # anything unknown in it is an error only if no member fits; one of exact types comes from branches, and each
     # must fit.
     is_stale = any(f is not None and (UNKNOWN in f[1].items or not f[1].is_exact) for f in found)
-    if verdicts == {"unsure"} or ("unsure" in verdicts and is_stale):
-        return "unsure"  # also what is the same after all: mypy compares structure, and identities of type variables
-    return "shape" if "shape" in verdicts else "dtype"
+    if "unsure" in verdicts and is_stale:
+        return "unsure"
+    return _worst(verdicts)
 
 
-def _compare_tensors(found: tuple[str, Shape], wanted: tuple[str, Shape]) -> Literal["shape", "dtype", "unsure"]:
+def _worst(verdicts: Set[Verdict | None]) -> Verdict:
+    """What to say of several verdicts. Nothing differs for sure where mypy compares only structure and identities."""
+    if "shape" in verdicts:
+        return "shape"
+    return "dtype" if "dtype" in verdicts else "unsure"
+
+
+def _compare_tensors(found: tuple[str, Shape], wanted: tuple[str, Shape]) -> Verdict:
     fits = same(found[1], wanted[1])
     if fits is False:
         return "shape"

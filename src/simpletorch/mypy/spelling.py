@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from simpletorch import dtypes
+from simpletorch.rules import MODULES
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Rest, Shape, maximum, minimum, var
 
-__all__ = ["may_be", "respell", "tensor_in", "union_members"]
+__all__ = ["may_be", "respell", "same_module_class", "tensor_in", "tuple_items", "union_members"]
 
 _TOKEN: Final = re.compile(r"\s*(?:(?P<name>\*?[A-Za-z_][\w.]*)|(?P<number>-?\d+)|(?P<mark>\.\.\.|[\[\],|?]))")
 TENSOR_NAMES: Final = ("Tensor", "Parameter", "CPUTensor", "CUDATensor", "MPSTensor")
@@ -121,13 +122,33 @@ def tensor_in(text: str) -> tuple[str, Shape] | None:
 
 def union_members(text: str) -> list[str]:
     """``"A[x | y] | B"`` as its two members."""
-    members, depth, start = [], 0, 0
+    return _split(text, "|")
+
+
+def tuple_items(got: str, expected: str) -> list[tuple[str, str]] | None:
+    """The items of two tuple types, pairwise; None if they aren't tuples of one length."""
+    if not (got.startswith("tuple[") and expected.startswith("tuple[")):
+        return None
+    left, right = _split(got[len("tuple[") : -1], ","), _split(expected[len("tuple[") : -1], ",")
+    return list(zip(left, right, strict=True)) if len(left) == len(right) else None
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """The parts of a text between marks that stand outside all brackets."""
+    parts, depth, start = [], 0, 0
     for i, character in enumerate(text):
         depth += {"[": 1, "]": -1}.get(character, 0)
-        if character == "|" and depth == 0:
-            members.append(text[start:i].strip())
+        if character == mark and depth == 0:
+            parts.append(text[start:i].strip())
             start = i + 1
-    return [*members, text[start:].strip()]
+    return [*parts, text[start:].strip()]
+
+
+def same_module_class(got: str, expected: str) -> bool:
+    """Whether both texts are types of one ``torch.nn`` class, such as ``Linear[3, 5]`` and ``Linear[5, 7]``."""
+    first, second = got.partition("[")[0], expected.partition("[")[0]
+    name = first.rpartition(".")[2]
+    return first == second and (name == "Sequential" or f"torch.nn.{name}" in MODULES)
 
 
 def may_be(got: str, expected: str) -> bool:

@@ -621,7 +621,11 @@ def _divisions(dim: Dim) -> Iterator[tuple[Dim, Dim]]:
 
 def _is_exact(x: Dim, y: Dim, sizes: Mapping[Var, int]) -> bool:
     top, bottom = evaluate(x, sizes), evaluate(y, sizes)
-    return top is not None and bool(bottom) and bottom is not None and top > 0 and top % bottom == 0
+    if top is None or not bottom or top <= 0:
+        return False
+    # (E + 1)//2 rounds E/2 up (arange with a step, a padded convolution): there an even E is what its author means
+    constant = dict(x.terms).get((), 0) if isinstance(x, Expr) else 0
+    return (top - constant if 0 < constant < bottom else top) % bottom == 0
 
 
 def _samples(names: list[Var], divisions: list[tuple[Dim, Dim]]) -> Iterator[dict[Var, int]]:

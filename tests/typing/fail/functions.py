@@ -110,3 +110,19 @@ def fail_second_argument() -> None:
 
 def fail_keyword_argument() -> None:
     Attention()(k=torch.zeros(5, 7), q=torch.zeros(2, 3), scale=0.5)  # E: tensor-shape
+
+
+class Declared(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.state: Tensor[Float32, 3] = torch.zeros(3)
+        self.history: list[Tensor[Float32, 3]] = []
+
+    def grow(self) -> None:
+        self.state = torch.zeros(5)  # E: tensor-shape
+        self.history.append(torch.zeros(5))  # E: tensor-shape
+
+
+def local_declaration() -> None:
+    x: Tensor[Float32, 3] = torch.zeros(5)  # E: tensor-shape
+    x.sum()
