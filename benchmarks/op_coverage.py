@@ -4,6 +4,7 @@
     python benchmarks/op_coverage.py --quick      # one sample an operation, seconds
     python benchmarks/op_coverage.py --per-op     # a line for every operation
     python benchmarks/op_coverage.py --json       # for programs
+    python benchmarks/op_coverage.py --docs docs/operations.md   # also writes the page of all operations
     python benchmarks/op_coverage.py --mypy       # the same calls as ordinary Python through mypy; a few minutes
 
 Calls that torch accepts come from its own op_db, re-drawn with primes, in every public spelling. Calls that it must
@@ -22,9 +23,13 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import date
+from itertools import groupby
 from pathlib import Path
 
 import torch
+
+from simpletorch.cli._ops import operations, title
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "rules"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "mypy"))
@@ -51,7 +56,7 @@ class Tally:
         calls = self.verdicts["call"]
         every = sum(self.verdicts.values(), Counter[str]())
         row: dict[str, object] = {
-            "ops": len(self.names),
+            "operations": len(self.names),
             "lines": calls.total(),
             **{v: calls[v] for v in ("exact", "partial", "unknown", "wrong")},
             "false error": calls["false_error"],
@@ -64,7 +69,7 @@ class Tally:
             found = self.verdicts[kind]
             must_fail = found["both_refuse"] + found["missed"]
             row[f"{kind}: must fail"] = must_fail
-            row[f"{kind} %"] = _percent(found["both_refuse"], must_fail)
+            row[f"{kind}: flagged %"] = _percent(found["both_refuse"], must_fail)
         if mypy:
             row["twice"] = every["twice"]
         return row
@@ -88,12 +93,12 @@ def calls(quick: bool) -> Iterator[tuple[str, oracle.Call]]:
 def measure(quick: bool) -> tuple[dict[str, Tally], dict[str, Tally], Tally, float]:
     """Tallies by family, by operation and of all, and the microseconds that one inference takes."""
     families: dict[str, Tally] = defaultdict(Tally)
-    operations: dict[str, Tally] = defaultdict(Tally)
+    by_operation: dict[str, Tally] = defaultdict(Tally)
     total = Tally()
     asked: list[tuple[str, tuple[object, ...], dict[str, object]]] = []
     for kind, call in calls(quick):
         verdict = call.judge().verdict
-        for tally in (families[oracle.family(call.name)], operations[call.name], total):
+        for tally in (families[oracle.family(call.name)], by_operation[call.name], total):
             tally.add(kind, call.name, verdict)
         if kind == "call" and len(asked) < 5_000 and call.name in oracle.RULES:
             asked.append((call.name, oracle.lift(call.args), {k: oracle.lift(v) for k, v in call.kwargs.items()}))
@@ -101,13 +106,13 @@ def measure(quick: bool) -> tuple[dict[str, Tally], dict[str, Tally], Tally, flo
     for name, args, kwargs in asked:
         oracle.infer(name, args, kwargs)  # type: ignore[arg-type]
     spent = time.perf_counter() - start
-    return families, operations, total, 1e6 * spent / max(1, len(asked))
+    return families, by_operation, total, 1e6 * spent / max(1, len(asked))
 
 
 def measure_through_mypy(quick: bool) -> tuple[dict[str, Tally], dict[str, Tally], Tally]:
     """The same through mypy."""
     families: dict[str, Tally] = defaultdict(Tally)
-    operations: dict[str, Tally] = defaultdict(Tally)
+    by_operation: dict[str, Tally] = defaultdict(Tally)
     total = Tally()
     kinds, asked = zip(*calls(quick), strict=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -115,9 +120,9 @@ def measure_through_mypy(quick: bool) -> tuple[dict[str, Tally], dict[str, Tally
     kind_of = dict(zip(map(id, asked), kinds, strict=True))
     for result in results:
         call = result.call
-        for tally in (families[oracle.family(call.name)], operations[call.name], total):
+        for tally in (families[oracle.family(call.name)], by_operation[call.name], total):
             tally.add(kind_of[id(call)], call.name, result.outcome)
-    return families, operations, total
+    return families, by_operation, total
 
 
 def table(tallies: dict[str, Tally], mypy: bool = False) -> str:
@@ -132,21 +137,51 @@ def table(tallies: dict[str, Tally], mypy: bool = False) -> str:
     return "\n".join(lines)
 
 
+PAGE = """# Operations
+
+The torch operations that simpletorch understands, with the rule of each: what it takes, and the shape that it gives.
+`*b` is any number of dims; other letters are one dim each. `simpletorch ops PATTERN` prints the same.
+
+Measured on {date} with torch {torch} (`python benchmarks/op_coverage.py --docs docs/operations.md`): torch's own test
+inputs with primes for sizes; the same with one dim or dtype changed where torch then refuses; and its own error inputs.
+
+{totals}
+
+"""
+
+
+def page(total: Tally) -> str:
+    """The page of all operations, by family."""
+    rows = total.row().items()
+    totals = ["| measure | all operations |", "| --- | ---: |", *(f"| {k} | {v} |" for k, v in rows if "*" not in k)]
+    text = PAGE.format(date=date.today(), torch=torch.__version__, totals="\n".join(totals))
+    for family, members in groupby(operations(), key=lambda o: o.family):
+        text += f"## {family}\n\n{title(family)}\n\n| names | rule |\n| --- | --- |\n"
+        for o in members:
+            names = ", ".join(f"`{n}`" for n in o.names)
+            text += f"| {names} | {o.rule.replace('``', '`').replace('|', chr(92) + '|')} |\n"
+        text += "\n"
+    return text.rstrip() + "\n"
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one sample an operation and dtype, two dtypes")
     parser.add_argument("--per-op", action="store_true", help="a row for every operation")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--docs", type=Path, metavar="PATH", help="also write the page of all operations there")
     parser.add_argument("--mypy", action="store_true", help="through mypy instead of straight on the rules")
     options = parser.parse_args()
     torch.set_num_threads(1)
     microseconds = None
     if options.mypy:
-        families, operations, total = measure_through_mypy(options.quick)
+        families, by_operation, total = measure_through_mypy(options.quick)
     else:
-        families, operations, total, microseconds = measure(options.quick)
-    shown = dict(sorted(operations.items() if options.per_op else families.items())) | {"total": total}
+        families, by_operation, total, microseconds = measure(options.quick)
+    shown = dict(sorted(by_operation.items() if options.per_op else families.items())) | {"total": total}
+    if options.docs:
+        options.docs.write_text(page(total))
     if options.json:
         rows = {name: tally.row(options.mypy) for name, tally in shown.items()}
         print(json.dumps({"torch": torch.__version__, "microseconds per inference": microseconds, "rows": rows}))

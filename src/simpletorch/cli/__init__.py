@@ -1,4 +1,4 @@
-"""The command line: ``simpletorch check | env | demo``."""
+"""The command line: ``simpletorch check | env | ops | demo``."""
 
 from __future__ import annotations
 
@@ -36,6 +36,10 @@ def _dispatch(arguments: argparse.Namespace, mypy_arguments: Sequence[str]) -> i
         from simpletorch.cli._env import env
 
         return env(as_json=arguments.json)
+    if arguments.command == "ops":
+        from simpletorch.cli._ops import ops
+
+        return ops(arguments.pattern, as_json=arguments.json)
     from simpletorch.cli._demo import demo
 
     return demo()
@@ -58,6 +62,14 @@ def _parser() -> argparse.ArgumentParser:
 
     env = commands.add_parser("env", help="versions, devices and settings, for bug reports")
     env.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+
+    ops = commands.add_parser(
+        "ops",
+        help="the operations whose shapes are understood, with their rules",
+        description="Every operation and module of torch whose result follows from the operands' shapes and dtypes.",
+    )
+    ops.add_argument("pattern", nargs="?", default="", metavar="PATTERN", help="only names that contain it: conv2d")
+    ops.add_argument("--json", action="store_true", help="one JSON document instead of text")
 
     commands.add_parser("demo", help="catch a shape bug, train on real images: the main points in a minute")
     return parser

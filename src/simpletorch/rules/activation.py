@@ -173,8 +173,8 @@ def check_prelu(input: TensorType, count: Dim, owner: str) -> None:
 
 # -- dropout ----------------------------------------------------------------------------------------------------------
 def _dropped(input: TensorType, p: Value, training: Value, *, least: int = 0) -> TensorType:
-    active = training is True and isinstance(p, int | float) and p > 0
-    if active:
+    active = training is True and isinstance(p, int | float) and 0 < p < 1  # 1 multiplies by 0, without noise
+    if active and 0 not in input.shape.items:
         check_dtypes(INTEGRAL, input=input)
         if input.shape.rank is not None and input.shape.rank < least:
             raise Mismatch(f"input must have at least {least} dims, but it is {input.shape}", expected=least)
@@ -246,6 +246,6 @@ def check_ranks(input: TensorType, ranks: tuple[int, int]) -> None:
 @rule("torch.native_dropout")
 def native_dropout(input: TensorType, p: Value, train: Value) -> tuple[TensorType, TensorType]:
     """``(*b) -> (*b), mask (*b)``"""
-    if train is True:
+    if train is True and 0 not in input.shape.items:
         check_dtypes(INTEGRAL, input=input)
     return _dropped(input, p, train), TensorType(input.shape, BOOL)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from simpletorch.rules.arguments import broadcast_shapes, float_dtype, same_dtype
 from simpletorch.rules.conditions import (
     better_known,
@@ -12,7 +14,7 @@ from simpletorch.rules.conditions import (
     need_rank,
     unequal,
 )
-from simpletorch.rules.dtype import INT64, UINT8, DType, promote_all
+from simpletorch.rules.dtype import INT64, UINT8, DType, promote, promote_all
 from simpletorch.rules.losses import need_equal_shapes, reduced_loss, reduction_of, squeeze_hint
 from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.reduced import reduced
@@ -299,16 +301,23 @@ def cosine_embedding_loss(
     pair = broadcast_shapes(("input1", input1.shape), ("input2", input2.shape))
     rows = pair.drop_last(1) if pair.min_rank else ANY_SHAPE
     shape = broadcast_shapes(("the embeddings", rows), ("target", target.shape))
-    return reduced_loss(shape, float_dtype(input1, input2), how)
+    return reduced_loss(shape, promote(float_dtype(input1), float_dtype(input2)), how)
 
 
-def _triplet(anchor: TensorType, positive: TensorType, negative: TensorType, how: str | None) -> TensorType:
+def _triplet(
+    anchor: TensorType, positive: TensorType, negative: TensorType, swap: Value, how: str | None
+) -> TensorType:
     operands = ("anchor", anchor), ("positive", positive), ("negative", negative)
     _need_equal_ranks(*operands)
     shape = broadcast_shapes(*((n, t.shape) for n, t in operands))
     for name, tensor in operands:
         need_not_bool(name, tensor)
-    return reduced_loss(reduced(shape, -1), real_dtype(float_dtype(anchor, positive, negative)), how)
+    near, far, between = (real_dtype(float_dtype(*p)) for p in combinations((anchor, positive, negative), 2))
+    dtype = promote(near, far)
+    if swap is not False:
+        swapped = promote(dtype, between)
+        dtype = swapped if swap is True or swapped == dtype else None
+    return reduced_loss(reduced(shape, -1), dtype, how)
 
 
 @rule("torch.nn.functional.triplet_margin_loss")
@@ -325,7 +334,7 @@ def triplet_margin_loss(
     reduction: Value = "mean",
 ) -> TensorType:
     """``(*b, D), (*b, D), (*b, D) -> ()``; reduction "none" keeps ``(*b)``"""
-    return _triplet(anchor, positive, negative, reduction_of(reduction, size_average, reduce))
+    return _triplet(anchor, positive, negative, swap, reduction_of(reduction, size_average, reduce))
 
 
 @rule("torch.nn.functional.triplet_margin_with_distance_loss")
@@ -342,7 +351,7 @@ def triplet_margin_with_distance_loss(
     """``(*b, D), (*b, D), (*b, D) -> ()``; reduction "none" keeps ``(*b)``"""
     how = reduction_of(reduction)
     if distance_function is None:
-        return _triplet(anchor, positive, negative, how)
+        return _triplet(anchor, positive, negative, swap, how)
     _need_equal_ranks(("anchor", anchor), ("positive", positive), ("negative", negative))
     return TensorType(Shape(()) if how in ("mean", "sum") else ANY_SHAPE)
 

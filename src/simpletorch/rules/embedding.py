@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from simpletorch.rules.arguments import same_dtype
-from simpletorch.rules.dtype import INT32, INT64, DType
+from simpletorch.rules.dtype import INT32, INT64, DType, promote
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.registry import ModuleRule, module, rule
 from simpletorch.rules.spatial import as_dim, check_at_least, need_ranks
@@ -75,6 +75,15 @@ def embedding_of_torch(
     return TensorType(Shape((*indices.shape.items, weight.shape.dim(-1))), weight.dtype)
 
 
+def _need_bag_indices(name: str, indices: TensorType, offsets: Value) -> None:
+    """Of indices and offsets the wider dtype counts."""
+    if offsets is None:
+        _need_indices(name, indices, INT64, INT32)
+    elif isinstance(offsets, TensorType):
+        common = promote(indices.dtype, offsets.dtype)
+        _need_indices(name if indices.dtype == common else "offsets", TensorType(dtype=common), INT64, INT32)
+
+
 def _bags(input: TensorType, offsets: Value, include_last_offset: Value, name: str = "input") -> Dim:
     """How many bags there are: rows of a 2-dim input, or as many as offsets says."""
     need_ranks(name, input.shape, 1, 2, meaning="(bags, per bag) or (indices,)")
@@ -84,7 +93,6 @@ def _bags(input: TensorType, offsets: Value, include_last_offset: Value, name: s
     if rank == 1 and offsets is None:
         raise Mismatch(f"{name} is 1-dim, so offsets must say where each bag starts")
     if isinstance(offsets, TensorType):
-        _need_indices("offsets", offsets, INT64, INT32)
         need_ranks("offsets", offsets.shape, 1)
         if not isinstance(include_last_offset, bool):
             return UNKNOWN
@@ -129,7 +137,7 @@ def embedding_bag(
     """``(B, n), weight (V, D) -> (B, D)``; ``(n,), offsets (B,) -> (B, D)``"""
     if weight.dtype == INT64 and input.dtype is not None and input.dtype.category == "float":
         input, weight = weight, input  # the old order, still taken
-    _need_indices("input", input, INT64, INT32)
+    _need_bag_indices("input", input, offsets)
     need_ranks("weight", weight.shape, 2, meaning="(num_embeddings, embedding_dim)")
     _check_bag_weights(input, weight, mode, per_sample_weights)
     bags = _bags(input, offsets, include_last_offset)
@@ -155,7 +163,7 @@ def embedding_bag_of_torch(
 ) -> Value:
     """``weight (V, D), indices (n,), offsets (B,) -> (B, D)`` and three tensors for its gradient"""
     how = _MODES[mode] if isinstance(mode, int) and 0 <= mode < len(_MODES) else ANYTHING
-    _need_indices("indices", indices, INT64, INT32)
+    _need_bag_indices("indices", indices, offsets)
     need_ranks("weight", weight.shape, 2, meaning="(num_embeddings, embedding_dim)")
     _check_bag_weights(indices, weight, how, per_sample_weights, "indices")
     if indices.shape.rank != 1:

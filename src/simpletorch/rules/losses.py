@@ -12,7 +12,7 @@ from simpletorch.rules.conditions import (
     need_not_bool,
     need_same_shape,
 )
-from simpletorch.rules.dtype import DType, promote_all
+from simpletorch.rules.dtype import BOOL, DType, promote_all
 from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.reduced import reduced
 from simpletorch.rules.reduction import real_dtype, summed_dtype
@@ -161,6 +161,8 @@ def smooth_l1_loss(
     beta: Value = 1.0,
 ) -> TensorType:
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+    if isinstance(beta, int | float) and beta == 0:
+        return l1_loss(input, target, size_average, reduce, reduction)
     return mse_loss(input, target, size_average, reduce, reduction)
 
 
@@ -204,7 +206,7 @@ def soft_margin_loss(
     how = reduction_of(reduction, size_average, reduce)
     _pair(input, target)
     need_expandable("target", target.shape, input.shape, "input")
-    need_not_bool("input", input)
+    need_float_or_complex("input", input)
     _need_castable(input, target)
     return reduced_loss(input.shape, input.dtype, how)
 
@@ -261,8 +263,12 @@ def poisson_nll_loss(
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
     how = reduction_of(reduction, size_average, reduce)
     shape = _pair(input, target)
+    if log_input is False:
+        need_not_bool("input", input)
+    if full is True or input.dtype == BOOL:
+        need_not_bool("target", target)
     need_no_growth("input", input.shape, "target", target.shape)
-    return reduced_loss(shape, float_dtype(input, target), how)
+    return reduced_loss(shape, result_dtype(TensorType(input.shape, float_dtype(input)), target), how)
 
 
 def _check_variance(input: Shape, var: Shape) -> None:
@@ -296,7 +302,7 @@ def gaussian_nll_loss(
     if isinstance(var, TensorType):
         need_categories("var", var.dtype, "float", hint="var.float()")
         _check_variance(input.shape, var.shape)
-        dtype = float_dtype(input, target, var)
+        dtype = float_dtype(input, target, TensorType(input.shape, var.dtype))  # var gets the dims that it lacks
     else:
         dtype = float_dtype(input, target)
     shape = _pair(input, target)

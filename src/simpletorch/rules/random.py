@@ -43,10 +43,11 @@ def normal(
         return made(size_argument((size,)), found, device_argument(device), requires_grad)
     m, s = operand(mean), operand(std)
     shape = common_shape(mean=m, std=s)
-    for name, value in (("mean", m), ("std", s)):
-        if isinstance(value, TensorType):
-            check_dtypes(INTEGRAL if name == "mean" else ALL_BUT_FLOAT, **{name: value})
     first = m if isinstance(m, TensorType) else s
+    if isinstance(m, TensorType):
+        check_dtypes(INTEGRAL, mean=m)
+    if isinstance(s, TensorType):
+        check_dtypes(COMPLEX_ONLY if first is m else ALL_BUT_FLOAT, std=s)
     assert isinstance(first, TensorType)
     return TensorType(shape, first.dtype, first.device)
 

@@ -88,9 +88,10 @@ def arange(
     """``start, end, step -> (ceil((end - start) / step),)``"""
     bounds = _bounds(args, start, end, step)
     found = dtype_argument(dtype, _range_dtype(bounds))
-    if found is not None and found.category == "int":
-        small_step = isinstance(bounds[2], float) and abs(bounds[2]) < 1
-        bounds = (_truncated(bounds[0]), _truncated(bounds[1]), ANYTHING if small_step else _truncated(bounds[2]))
+    if found is not None and found.category == "int" and isinstance(bounds[2], float) and abs(bounds[2]) < 1:
+        bounds = (bounds[0], bounds[1], ANYTHING)  # cast to 0, which is refused
+    elif found == INT64:  # other dtypes are counted in floats
+        bounds = (_truncated(bounds[0]), _truncated(bounds[1]), _truncated(bounds[2]))
     size = _length(*bounds)
     return made(Shape.of(size), found, device_argument(device), requires_grad)
 

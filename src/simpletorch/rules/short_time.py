@@ -125,10 +125,24 @@ def istft(
         samples = UNKNOWN
     samples = _number(length, samples)
     batch = input.shape.drop_last(2) if input.shape.is_exact else ANY_SHAPE
-    dtype = input.dtype if return_complex is True else None
-    if return_complex is False and input.dtype is not None:
-        dtype = to_real(input.dtype)
-    return TensorType(Shape((*batch.items, samples)), dtype)
+    return TensorType(Shape((*batch.items, samples)), _signal_dtype(input, window, return_complex))
+
+
+def _signal_dtype(input: TensorType, window: Value, return_complex: Value) -> DType | None:
+    """The dtype of the frames times the window."""
+    dtype = input.dtype if window is None else None
+    if isinstance(window, TensorType):
+        if return_complex is False and _is_complex(window):
+            raise Mismatch(
+                f"window is {window.dtype}, but the result is real",
+                kind="dtype",
+                hint="return_complex=True",
+                got=window.dtype,
+            )
+        dtype = promote(input.dtype, window.dtype)
+    if return_complex is False and dtype is not None:
+        return to_real(dtype)
+    return dtype if return_complex is True else None
 
 
 __all__ = ["istft", "stft"]
