@@ -77,10 +77,10 @@ def _capabilities() -> dict[str, Any]:
         backends = [name for name, is_available in checks.items() if is_available()]
     return {
         "cuda": torch.version.cuda or False,
-        "cudnn": torch.backends.cudnn.version() or False,  # type: ignore[no-untyped-call]
+        "cudnn": torch.backends.cudnn.version() or False,
         "rocm": torch.version.hip or False,
         "bfloat16 on cuda": torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
-        "onednn": torch.backends.mkldnn.is_available(),  # type: ignore[no-untyped-call]
+        "onednn": torch.backends.mkldnn.is_available(),
         "distributed": backends,
     }
 

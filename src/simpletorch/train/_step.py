@@ -57,7 +57,7 @@ class Step:
         try:
             loss = self.loss(self.model(*batch[:-1]), batch[-1])
             self.optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             if self.clip_norm is not None:
                 clip_grad_norm(self.parameters, self.clip_norm)
             self.optimizer.step()
