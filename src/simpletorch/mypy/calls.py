@@ -29,7 +29,7 @@ from mypy.nodes import (
     TempNode,
     UnaryExpr,
 )
-from mypy.operators import op_methods
+from mypy.operators import op_methods, reverse_op_methods, unary_op_methods
 from mypy.plugin import CheckerPluginInterface, FunctionContext, FunctionSigContext, MethodSigContext
 from mypy.typeops import make_simplified_union
 from mypy.types import AnyType, CallableType, Type, TypeOfAny, UnionType, get_proper_type
@@ -79,11 +79,11 @@ class Arguments:
     complete: bool = True
 
 
-def read_arguments(context: SignatureContext) -> Arguments:
-    """The arguments as the caller wrote them; for an operator, as mypy passes them."""
+def read_arguments(context: SignatureContext, method: str | None = None) -> Arguments:
+    """The arguments as the caller wrote them; for an operator, or a method that nobody wrote, as mypy passes them."""
     call = context.context
     passed = [node for nodes in context.args for node in nodes]
-    if not isinstance(call, CallExpr) or any(node not in call.args for node in passed):
+    if not isinstance(call, CallExpr) or any(node not in call.args for node in passed) or not _calls(call, method):
         return Arguments(list(passed), {})
     positional: list[Expression | Starred] = []
     named: dict[str, Expression] = {}
@@ -97,6 +97,11 @@ def read_arguments(context: SignatureContext) -> Arguments:
         else:
             return Arguments(positional, named, complete=False)
     return Arguments(positional, named)
+
+
+def _calls(call: CallExpr, method: str | None) -> bool:
+    """Whether the call is one of the method: for ``q, k, v = x.unbind()`` mypy also asks ``__iter__`` at that place."""
+    return method is None or (isinstance(call.callee, MemberExpr) and call.callee.name == method)
 
 
 class CallReader:
@@ -214,15 +219,17 @@ def _written(method: str, context: MethodSigContext) -> tuple[Expression | None,
     For operators mypy passes placeholders, and for ``a + b`` it may ask ``b.__radd__(a)``.
     """
     match context.context:
-        case CallExpr(callee=MemberExpr(expr=receiver)):
+        case CallExpr(callee=MemberExpr(expr=receiver, name=name)) if name == method:
             return receiver, None
-        case OpExpr(op=op, left=left, right=right):
-            return (left, right) if op_methods.get(op) == method else (right, left)
-        case OperatorAssignmentStmt(lvalue=receiver):
+        case OpExpr(op=op, left=left, right=right) if op_methods.get(op) == method:
+            return left, right
+        case OpExpr(op=op, left=left, right=right) if reverse_op_methods.get(op_methods.get(op, "")) == method:
+            return right, left
+        case OperatorAssignmentStmt(lvalue=receiver) if method.startswith("__i") and method != "__iter__":
             return receiver, None
-        case IndexExpr(base=base):
+        case IndexExpr(base=base) if method in _INDEXING:
             return base, None
-        case UnaryExpr(expr=expr):
+        case UnaryExpr(expr=expr) if method in unary_op_methods.values():
             return expr, None
     return None, None
 
@@ -258,7 +265,7 @@ def method_rule(method: str, context: MethodSigContext, types: TypeTable) -> Cal
         return context.default_signature
     reader = CallReader(types, context.api)
     receiver, other = _written(method, context)
-    given = read_arguments(context)
+    given = read_arguments(context, method)
     if other is not None and last_assigned(other, context.api) is not None:
         given = Arguments([other], {})
     combinations = reader.arguments(given)

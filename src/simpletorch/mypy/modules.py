@@ -112,7 +112,8 @@ def call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
             context.context,
         )
         return context.default_signature.copy_modified(ret_type=result)
-    if receiver.type.has_base(SEQUENTIAL):
+    found = _forward_node(receiver.type)
+    if found is not None and found[0].fullname in SEQUENTIALS:
         return _call_sequential(receiver, context, reader)
     forward = _forward_type(receiver)
     if not isinstance(forward, CallableType):
