@@ -7,13 +7,14 @@ without them is the gradual type, assignable both ways. `torch.nn.Parameter` the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Final
 
-from mypy.nodes import COVARIANT, Decorator, TypeInfo
+from mypy.nodes import COVARIANT, Decorator, FuncDef, OverloadedFuncDef, Statement, TypeInfo
 from mypy.plugin import ClassDefContext
 from mypy.types import (
+    CallableType,
     Instance,
     LiteralType,
     TupleType,
@@ -22,11 +23,21 @@ from mypy.types import (
     TypeVarLikeType,
     TypeVarTupleType,
     TypeVarType,
+    UnboundType,
     UnpackType,
     get_proper_type,
 )
 
-from simpletorch.mypy.names import MODULE, PARAMETER, RETURN_TYPES, SEQUENTIAL, SEQUENTIALS, TENSOR, public_class
+from simpletorch.mypy.names import (
+    MODULE,
+    MODULE_LIST,
+    PARAMETER,
+    RETURN_TYPES,
+    SEQUENTIAL,
+    SEQUENTIALS,
+    TENSOR,
+    public_class,
+)
 from simpletorch.mypy.types import any_type
 from simpletorch.rules import MODULES
 
@@ -118,12 +129,43 @@ def fields_of(info: TypeInfo) -> list[str]:
     return list(info.metadata.get(_METADATA, {}).get("fields", ()))
 
 
+def make_module_list_generic(context: ClassDefContext) -> None:
+    """Give ``ModuleList`` the type of its layers, which iteration and ``layers[0]`` give back.
+
+    The return types of its methods have not been analysed yet, so they can be written anew.
+    """
+    info = context.cls.info
+    layer = _type_variable("Layer", 1, context).copy_modified(default=info.bases[0])
+    _set_type_variables(info, [layer])
+    for statement in context.cls.defs.body:
+        for function in _functions(statement):
+            typ = function.unanalyzed_type
+            if isinstance(typ, CallableType) and isinstance(typ.ret_type, UnboundType):
+                if function.name == "__iter__":
+                    typ.ret_type.args = (layer,)
+                elif function.name == "__getitem__" and typ.ret_type.name == "Module":
+                    function.type = function.unanalyzed_type = typ.copy_modified(ret_type=layer)
+
+
+def _functions(statement: Statement) -> Iterator[FuncDef]:
+    match statement:
+        case FuncDef():
+            yield statement
+        case Decorator(func=function):
+            yield function
+        case OverloadedFuncDef(items=items):
+            for item in items:
+                yield from _functions(item)
+
+
 def customizer(fullname: str) -> Callable[[ClassDefContext], None] | None:
     """What to do with the class ``fullname`` while its MRO is made, or None."""
     if fullname in (TENSOR, PARAMETER):
         return make_tensor_generic
     if fullname in SEQUENTIALS:
         return make_sequential_generic
+    if fullname == MODULE_LIST:
+        return make_module_list_generic
     if fullname.startswith(RETURN_TYPES):
         return note_fields
     if fullname.startswith("torch.nn.") and fullname != MODULE:

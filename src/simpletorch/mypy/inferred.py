@@ -37,7 +37,7 @@ from simpletorch.mypy.lift import is_tensor
 from simpletorch.mypy.names import SEQUENTIALS
 from simpletorch.mypy.types import TypeTable, any_type
 
-__all__ = ["is_unsettled", "widen", "widen_place"]
+__all__ = ["is_grown", "is_unsettled", "widen", "widen_place"]
 
 _MUTATORS: Final = frozenset({"append", "appendleft", "extend", "insert", "add", "setdefault", "update", "put"})
 
@@ -140,6 +140,39 @@ def _rivals(cls: ClassDef) -> Iterator[Expression]:
                 found.append((lvalue.name, s.rvalue))
     counts = Counter(name for name, _ in found)
     return (value for name, value in found if counts[name] > 1 and name not in declared)
+
+
+def is_grown(value: object, tree: MypyFile) -> bool:
+    """Whether the expression is assigned to a variable or attribute that something is added to in this file."""
+    return any(
+        s.rvalue is value and isinstance(lvalue, MemberExpr | NameExpr) and lvalue.name in _grown(tree)
+        for s in _all_statements(tree.defs)
+        if isinstance(s, AssignmentStmt)
+        for lvalue in s.lvalues
+    )
+
+
+@lru_cache(maxsize=8)
+def _grown(tree: MypyFile) -> frozenset[str]:
+    """Names of variables and attributes that are appended to, indexed for assignment, or ``+=``-ed."""
+    found: set[str] = set()
+    for s in _all_statements(tree.defs):
+        place: Expression | None = None
+        match s:
+            case ExpressionStmt(expr=CallExpr(callee=MemberExpr(expr=place, name=name))) if name not in _MUTATORS:
+                place = None
+            case AssignmentStmt(lvalues=[IndexExpr(base=place), *_]) | OperatorAssignmentStmt(lvalue=place):
+                pass
+        if isinstance(place, MemberExpr | NameExpr):
+            found.add(place.name)
+    return frozenset(found)
+
+
+def _all_statements(statements: Iterable[Statement]) -> Iterator[Statement]:
+    for s in statements:
+        yield s
+        for block in inner_blocks(s):
+            yield from _all_statements(block.body)
 
 
 def _is_none(value: Expression) -> bool:

@@ -26,16 +26,25 @@ from mypy.types import CallableType, FunctionLike, Instance, Type, get_proper_ty
 
 from simpletorch.mypy.calls import CallReader, Starred, read_arguments
 from simpletorch.mypy.functions import call_function, has_sizes
-from simpletorch.mypy.inferred import is_unsettled, widen
+from simpletorch.mypy.inferred import is_grown, is_unsettled, widen
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
-from simpletorch.mypy.names import MODULE, OUR_MODULE, PARAMETER, SEQUENTIAL, SEQUENTIALS, TENSOR, public_class
+from simpletorch.mypy.names import (
+    MODULE,
+    MODULE_LIST,
+    OUR_MODULE,
+    PARAMETER,
+    SEQUENTIAL,
+    SEQUENTIALS,
+    TENSOR,
+    public_class,
+)
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import ANYTHING, MODULES, ModuleRule, Report, Value, infer_module, new_module
 from simpletorch.rules.values import ANY_TENSOR
 
-__all__ = ["attribute", "call", "construct", "construct_sequential", "has_attribute_rule"]
+__all__ = ["attribute", "call", "construct", "construct_module_list", "construct_sequential", "has_attribute_rule"]
 
 
 def _rule_of(info: TypeInfo) -> type[ModuleRule] | None:
@@ -218,6 +227,23 @@ def _call_sequential(receiver: Instance, context: MethodSigContext, reader: Call
         return signature
     start = reader.type_of(given[0])
     return signature.copy_modified(ret_type=_chain(base.args, start, context, context.api))
+
+
+def construct_module_list(context: FunctionSigContext, types: TypeTable) -> CallableType:
+    """``nn.ModuleList([Block(dim) for _ in range(n)])`` holds ``Block[…]``s, unless others may be added later."""
+    signature = context.default_signature
+    built = get_proper_type(signature.ret_type)
+    module = types.instance(MODULE)
+    if not isinstance(built, Instance) or built.type.fullname != MODULE_LIST or module is None:
+        return signature
+    layer: Type = module
+    if context.args and len(context.args[0]) == 1 and not is_grown(context.context, cast(Any, context.api).tree):
+        given = get_proper_type(CallReader(types, context.api).type_of(context.args[0][0]))
+        iterable = types.info("typing.Iterable")
+        if isinstance(given, Instance) and iterable is not None and given.type.has_base("typing.Iterable"):
+            item = get_proper_type(map_instance_to_supertype(given, iterable).args[0])
+            layer = item if isinstance(item, Instance) and item.type.has_base(MODULE) else module
+    return signature.copy_modified(ret_type=Instance(built.type, [layer]), variables=[])
 
 
 # -- parameters -----------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ PARAMETER: Final = "torch.nn.parameter.Parameter"
 MODULE: Final = "torch.nn.modules.module.Module"
 OUR_MODULE: Final = "simpletorch.nn._module.Module"
 SEQUENTIAL: Final = "torch.nn.modules.container.Sequential"
+MODULE_LIST: Final = "torch.nn.modules.container.ModuleList"
 OUR_SEQUENTIAL: Final = "simpletorch.nn._sequential.Sequential"
 SEQUENTIALS: Final = (SEQUENTIAL, OUR_SEQUENTIAL)
 UNTYPED_MAKERS: Final = ("torch._C._add_docstr", "torch._jit_internal.boolean_dispatch")

@@ -31,6 +31,7 @@ from simpletorch.mypy.names import (
     DIM,
     DTYPES_MODULE,
     LEGACY_TENSORS,
+    MODULE_LIST,
     OUR_TENSORS,
     PARAMETER,
     SEQUENTIALS,
@@ -40,7 +41,7 @@ from simpletorch.mypy.names import (
     public_name,
 )
 from simpletorch.mypy.report import watch
-from simpletorch.mypy.types import TypeTable
+from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import MODULES, RULES
 
 __all__ = ["SimpletorchPlugin", "plugin"]
@@ -81,10 +82,15 @@ class SimpletorchPlugin(Plugin):
 
     def get_customize_class_mro_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
         """Make torch's classes generic."""
-        return classes.customizer(fullname)
+        customize = classes.customizer(fullname)
+        return None if customize is None else guarded(customize, lambda _: None)
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
         """Both styles of annotation."""
+        analyze = self._annotation(fullname)
+        return None if analyze is None else guarded(analyze, lambda _: any_type())
+
+    def _annotation(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
         if fullname in LEGACY_TENSORS:
             return self.annotations.legacy
         if fullname.startswith("torch.nn.") and public_class(fullname) in MODULES:
@@ -115,6 +121,8 @@ class SimpletorchPlugin(Plugin):
             return self._hook(partial(calls.function_rule, fullname))
         if fullname in SEQUENTIALS:
             return self._hook(modules.construct_sequential)
+        if fullname == MODULE_LIST:
+            return self._hook(modules.construct_module_list)
         if fullname in (PARAMETER, TENSOR):
             return self._hook(attributes.construct_tensor)
         if fullname.startswith("torch.nn.") and public_class(fullname) in MODULES:
