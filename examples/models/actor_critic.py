@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from simpletorch import Bool, Float32, Int64, Tensor
-from simpletorch.dims import B, Batch, D, Dim, I, K, N, T
+from simpletorch.dims import B, Batch, D, Dim, I, K, T
 
 
 class Rollout(NamedTuple, Generic[T, B, I]):

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float32, Int64, UInt8
 from torch import Tensor, nn
 
-from simpletorch.dims import B, Dim, K
+from simpletorch.dims import Dim, K
 
 
 class Transitions(NamedTuple):
@@ -53,8 +53,8 @@ class QNetwork(nn.Module, Generic[K]):
 def act(network: QNetwork[K], frames: UInt8[Tensor, "batch 4 84 84"], epsilon: float) -> Int64[Tensor, " batch"]:
     """The best action in each game, or with probability ``epsilon`` any."""
     best = network(frames).argmax(dim=1)
-    random = torch.randint(network.actions, best.shape)
-    return torch.where(torch.rand(best.shape) < epsilon, random, best)
+    random = torch.randint(network.actions, best.shape, device=best.device)
+    return torch.where(torch.rand(best.shape, device=best.device) < epsilon, random, best)
 
 
 @torch.no_grad()

@@ -60,4 +60,4 @@ class Tagger(nn.Module, Generic[V, E, H, K]):
 
 def inside(lengths: Int64[Tensor, " batch"], time: int) -> Bool[Tensor, "batch time"]:
     """Which positions belong to a sentence, and which are padding."""
-    return torch.arange(time) < lengths[:, None]
+    return torch.arange(time, device=lengths.device) < lengths[:, None]

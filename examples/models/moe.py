@@ -3,8 +3,8 @@
 Jiang et al., Mixtral of Experts, 2024; the loss that keeps the experts equally busy is from Fedus, Zoph and Shazeer,
 Switch Transformers, 2022.
 
-Letters: B batch, T time, N tokens of all sequences, D model width, M width of an expert, E experts, K experts for a token,
-H heads, V vocabulary.
+Letters: B batch, T time, N tokens of all sequences, D model width, M width of an expert, E experts, K experts for a
+token, H heads, V vocabulary.
 """
 
 from typing import Generic
@@ -45,7 +45,7 @@ class Router(nn.Module, Generic[D, E, K]):
         return weights.softmax(dim=-1), chosen, self.balance(scores, chosen)
 
     def balance(self, scores: Tensor[Float32, N, E], chosen: Tensor[Int64, N, K]) -> Tensor[Float32]:
-        """``E`` times the dot product of the share of tokens and the mean probability of each expert; at least ``K``."""
+        """``E`` times the product of the experts' shares of the tokens and mean probabilities; ``K`` at best."""
         shares: Tensor[Float32, E] = F.one_hot(chosen, self.experts).sum(dim=1).float().mean(dim=0)
         probabilities: Tensor[Float32, E] = scores.softmax(dim=-1).mean(dim=0)
         return self.experts * shares @ probabilities
@@ -84,7 +84,7 @@ class Block(nn.Module, Generic[D, H, M, E, K]):
     def forward(self, x: Tensor[Float32, B, T, D]) -> tuple[Tensor[Float32, B, T, D], Tensor[Float32]]:
         """The tokens' next states, and the balancing loss."""
         t = x.shape[1]
-        hidden = torch.ones(t, t, dtype=torch.bool).triu(1)
+        hidden = torch.ones(t, t, dtype=torch.bool, device=x.device).triu(1)
         normed = self.norm1(x)
         attended, _ = self.attention(normed, normed, normed, attn_mask=hidden, need_weights=False)
         x = x + attended
@@ -114,7 +114,7 @@ class Mixtral(nn.Module, Generic[V, D, H, M, E, K]):
     def forward(self, tokens: Tensor[Int64, B, T]) -> tuple[Tensor[Float32, B, T, V], Tensor[Float32]]:
         """Scores for the token after each, and the balancing loss of all blocks."""
         x = self.tokens(tokens)
-        losses = torch.zeros(())
+        losses = torch.zeros((), device=x.device)
         for block in self.blocks:
             x, loss = block(x)
             losses = losses + loss

@@ -43,7 +43,7 @@ def sample(
     mean: Float32[Tensor, "batch latent"], log_variance: Float32[Tensor, "batch latent"], count: int
 ) -> Float32[Tensor, "count batch latent"]:
     """``count`` samples of each Gaussian, with gradients to its parameters (the reparametrization trick)."""
-    noise = torch.randn(count, *mean.shape)
+    noise = torch.randn(count, *mean.shape, device=mean.device)
     return mean + noise * torch.exp(log_variance / 2)
 
 
@@ -78,4 +78,5 @@ class VAE(nn.Module):
     @torch.no_grad()
     def generate(self, count: int) -> Float32[Tensor, "count 28 28"]:
         """``count`` new images."""
-        return self.decoder(torch.randn(count, 20)).sigmoid()
+        device = self.encoder.hidden.weight.device
+        return self.decoder(torch.randn(count, 20, device=device)).sigmoid()
