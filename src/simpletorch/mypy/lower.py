@@ -10,7 +10,7 @@ from simpletorch.mypy.lift import Lifter, is_tensor
 from simpletorch.mypy.names import DEVICE_CLASSES, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, SIZE, TENSOR
 from simpletorch.mypy.types import any_type
 from simpletorch.rules.dtype import DType
-from simpletorch.rules.values import Anything, Named, TensorType, Value
+from simpletorch.rules.values import Anything, Named, Scalar, TensorType, Value
 from simpletorch.shapes import Dim, Expr, Func, Item, Rest, Unknown, Var
 
 __all__ = ["Lowerer"]
@@ -102,6 +102,8 @@ class Lowerer:
                 return self.tensor(value) or default
             case bool():
                 return default
+            case Scalar(type=name):
+                return self.types.instance(f"builtins.{name}") or default
             case int() | Expr() | Unknown():
                 return self.size(value)
             case tuple():

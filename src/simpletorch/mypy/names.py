@@ -51,6 +51,7 @@ _FUNCTION_PREFIXES: Final = (
     ("einops.einops.", "einops."),
     ("einops.packing.", "einops."),
     ("torch._lowrank.", "torch."),
+    ("torch.masked._ops.", "torch.masked."),
     ("torch.signal.windows.windows.", "torch.signal.windows."),
     ("torch._C.", "torch."),
 )
