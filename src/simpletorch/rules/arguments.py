@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Final
 from simpletorch.rules.dtype import BOOL, COMPLEX64, DEFAULT_FLOAT, INT64, DType, combine_categories, promote
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.values import ANYTHING, Scalar, TensorType, Value
-from simpletorch.shapes import BroadcastError, Dim, Expr, Item, Shape, Unknown, broadcast
+from simpletorch.shapes import (
+    ANY_REST,
+    ANY_SHAPE,
+    BroadcastError,
+    Dim,
+    Expr,
+    Item,
+    Rest,
+    Shape,
+    Unknown,
+    broadcast,
+    same,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -56,8 +68,9 @@ def axis(dim: Value, shape: Shape, *, extra: int = 0, name: str = "dim") -> int:
     if rank == 0 and dim in (-1, 0):
         return 0  # torch takes 0 and -1 on a 0-dim tensor
     if not -rank <= dim < rank:
+        dims = "1 dim" if shape.rank == 1 else f"{shape.rank} dims"
         raise Mismatch(
-            f"{name}={dim} is out of range for {shape.rank} dims {shape}; it must be in [{-rank}, {rank - 1}]",
+            f"{name}={dim} is out of range for {dims} {shape}; it must be in [{-rank}, {rank - 1}]",
             expected=range(-rank, rank),
             got=dim,
         )
@@ -87,7 +100,18 @@ def _plain(values: Sequence[Value]) -> str:
 def replace_dim(shape: Shape, index: int, *items: Item) -> Shape:
     """``shape`` with the dim at ``index`` (as `axis` gives it) replaced: no items remove it, several split it."""
     at = index if index >= 0 else len(shape.items) + index
+    if not shape.is_exact and (not 0 <= at < len(shape.items) or isinstance(shape.items[at], Rest)):
+        return _replace_hidden(shape, index, items)
     return Shape((*shape.items[:at], *items, *shape.items[at + 1 :]))
+
+
+def _replace_hidden(shape: Shape, index: int, items: tuple[Item, ...]) -> Shape:
+    """The dim is the first or last of the variadic part, or somewhere inside."""
+    if index < 0 and -index == len(shape.tail) + 1:
+        return Shape((*shape.head, ANY_REST, *items, *shape.tail))
+    if index >= 0 and index == len(shape.head):
+        return Shape((*shape.head, *items, ANY_REST, *shape.tail))
+    return ANY_SHAPE
 
 
 def sizes(args: tuple[Value, ...]) -> tuple[Dim, ...]:
@@ -126,10 +150,19 @@ def broadcast_shapes(*operands: tuple[str, Shape]) -> Shape:
         except BroadcastError as e:
             raise Mismatch(
                 f"{first} {out} and {name} {shape} can't be broadcast: {_differ(e.left, e.right)} at dim {e.index}",
+                hint=_unsqueezed(first, out, name, shape),
                 expected=e.left,
                 got=e.right,
             ) from None
     return out
+
+
+def _unsqueezed(left: str, a: Shape, right: str, b: Shape) -> str | None:
+    """The usual cause: one side lacks the last dim of the other."""
+    for name, short, long in ((right, b, a), (left, a, b)):
+        if name.isidentifier() and short.rank and long.is_exact and same(short, Shape(long.items[:-1])) is True:
+            return f"{name}.unsqueeze(-1) would fit"
+    return None
 
 
 def _differ(a: Dim, b: Dim) -> str:
@@ -209,11 +242,12 @@ def same_dtype(*operands: tuple[str, TensorType]) -> DType | None:
     for name, dtype in known[1:]:
         first, expected = known[0]
         differ = dtype != expected and ((dtype.is_concrete and expected.is_concrete) or dtype.order != expected.order)
-        if differ and None not in (dtype.order, expected.order):
+        if differ and dtype.order is not None and expected.order is not None:
+            to_first = dtype.order <= expected.order
             raise Mismatch(
                 f"{first} is {expected}, but {name} is {dtype}; both must have one dtype",
                 kind="dtype",
-                hint=f"{name}.to({first}.dtype)",
+                hint=f"{name}.to({first}.dtype)" if to_first else f"{first}.to({name}.dtype)",
                 expected=expected,
                 got=dtype,
             )

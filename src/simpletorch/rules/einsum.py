@@ -11,7 +11,7 @@ from simpletorch.rules.conditions import tensor_list, unequal
 from simpletorch.rules.dtype import INT64, DType, promote_all
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.registry import rule
-from simpletorch.rules.values import TensorType, Value
+from simpletorch.rules.values import ANYTHING, TensorType, Value
 from simpletorch.shapes import ANY_REST, Dim, Shape, broadcast_dims, equal
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -88,7 +88,7 @@ def _split(index: int, term: Term, shape: Shape) -> tuple[list[tuple[str, Dim]],
     wrong = rank is not None and (rank < n or (rank != n and not term.has_ellipsis))
     if wrong or (shape.min_rank > n and not term.has_ellipsis):
         least = "at least " if term.has_ellipsis else ""
-        raise Mismatch(f"{term} names {least}{n} dims, but operand {index} is {shape}", expected=n, got=rank)
+        raise Mismatch(f"{term} names {least}{n} dims, but operands[{index}] is {shape}", expected=n, got=rank)
     left = [(c, shape.dim(i)) for i, c in enumerate(term.left)]
     if not term.has_ellipsis and rank is None:
         hidden = len(term.left)
@@ -119,7 +119,8 @@ def _sizes(terms: Sequence[Term], operands: Sequence[TensorType]) -> tuple[dict[
         for letter, size in letters:
             if letter in own and equal(own[letter], size) is False:
                 raise Mismatch(
-                    f"{letter} is both {own[letter]} and {size} in operand {index}, {term}{unequal(own[letter], size)}",
+                    f"{letter} is both {own[letter]} and {size} in operands[{index}] ({term})"
+                    + unequal(own[letter], size),
                     expected=own[letter],
                     got=size,
                 )
@@ -131,14 +132,14 @@ def _sizes(terms: Sequence[Term], operands: Sequence[TensorType]) -> tuple[dict[
             known, first = sizes[letter], seen[letter]
             if 1 not in (known, size) and equal(known, size) is False:
                 raise Mismatch(
-                    f"{letter} is {known} in operand {first} ({terms[first]}), but {size} in operand {index} "
+                    f"{letter} is {known} in operands[{first}] ({terms[first]}), but {size} in operands[{index}] "
                     f"({term}){unequal(known, size)}",
                     expected=known,
                     got=size,
                 )
             sizes[letter] = broadcast_dims(known, size)
         if term.has_ellipsis:
-            ellipses.append((f"the ellipsis of operand {index}", ellipsis))
+            ellipses.append((f"the ellipsis of operands[{index}]", ellipsis))
     return sizes, broadcast_shapes(*ellipses) if ellipses else Shape(())
 
 
@@ -162,7 +163,7 @@ def _dtype(terms: Sequence[Term], output: Term, operands: Sequence[TensorType], 
     if sums_alone and any(_is_integer(d) is not False and d != INT64 for d in dtypes):
         return None
     if len(operands) == 2 and contracted and not ellipsis_summed and all(sizes[c] != 1 for c in contracted):
-        return same_dtype(*((f"operand {i}", o) for i, o in enumerate(operands)))
+        return same_dtype(*((f"operands[{i}]", o) for i, o in enumerate(operands)))
     if len(set(dtypes)) > 1 and (contracted or ellipsis_summed):
         return None
     return promote_all(dtypes)
@@ -173,8 +174,8 @@ def einsum(equation: Value, *operands: Value) -> TensorType:
     """``"ij,jk->ik", (i, j), (j, k) -> (i, k)``; letters that the output lacks are summed"""
     if isinstance(equation, TensorType):
         equation, operands = _from_sublists((equation, *operands))
-    if not isinstance(equation, str):
-        raise CannotTell
+    if not isinstance(equation, str) or operands == (ANYTHING,):
+        raise CannotTell  # one unknown argument may be a whole list of operands
     if len(operands) == 1 and isinstance(operands[0], tuple):
         operands = operands[0]
     found = tensor_list(tuple(operands))
