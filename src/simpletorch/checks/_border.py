@@ -22,6 +22,7 @@ from simpletorch.checks._hints import UNRESOLVED, Resolver, as_any_float
 from simpletorch.checks._keys import Unkeyed, expression, is_ignorable, tensor_hints
 from simpletorch.checks._passes import Uncheckable, passes
 from simpletorch.checks._report import Mistake, refusal
+from simpletorch.checks._sizes import bind, is_computed, verdicts
 from simpletorch.errors._border import explained
 
 __all__ = ["Border", "bordered", "checked"]
@@ -45,14 +46,20 @@ _EVERYTHING: Final = _Everything()
 class Border:
     """What a checked function's annotations admit, and what they have admitted so far."""
 
-    def __init__(self, function: Callable[..., Any], signature: inspect.Signature, hints: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        signature: inspect.Signature,
+        hints: Mapping[str, Any],
+        sizes: str | None = None,
+    ) -> None:
         self.function = function
+        self.sizes = sizes  # the attribute of the first argument that holds the sizes of its class
         self.parameters = tuple(signature.parameters.values())
         self.hints = dict(hints)
         self.seen: dict[Hashable, set[Hashable]] = {}
         self.seen_under_autocast: dict[Hashable, set[Hashable]] = {}
-        # sizes that are computed come after those they are computed from
-        self._order = sorted(range(len(self.parameters)), key=lambda i: _computes(hints[self.parameters[i].name]))
+        self._computed = frozenset(name for name, hint in hints.items() if is_computed(hint))
         self._in_scope = _argument_scope(hints, self.parameters)
 
     def admit(self, key: Hashable | None, values: Sequence[Any]) -> set[Hashable]:
@@ -111,22 +118,39 @@ class Border:
             known.add(result_key)
 
     def _wrong_arguments(self, values: Sequence[Any], autocast: bool) -> list[Mistake]:
-        mistakes = []
-        for i in self._order:
-            parameter, value = self.parameters[i], values[i]
-            hint = self.hints[parameter.name]
-            if is_ignorable(hint) or value is parameter.default:
-                continue
-            hint = as_any_float(hint) if autocast else hint
-            for name, item in _items(parameter, value):
-                if not self._passes(parameter.name, item, hint):
-                    mistakes.append(Mistake(name, hint, item))
-        return mistakes
+        for name, size in self._own(values):
+            bind(name, size)
+        items = []
+        for parameter, value in zip(self.parameters, values, strict=True):
+            if not is_ignorable(self.hints[parameter.name]) and value is not parameter.default:
+                items += [(parameter.name, name, item) for name, item in _items(parameter, value)]
+        return self._wrong(items, autocast)
+
+    def _own(self, values: Sequence[Any]) -> tuple[tuple[str, int], ...]:
+        return () if self.sizes is None else getattr(values[0], self.sizes, ())
 
     def _wrong_result(self, result: Any, autocast: bool) -> list[Mistake]:
-        hint = self.hints["return"]
-        hint = as_any_float(hint) if autocast else hint
-        return [] if self._passes("return", result, hint) else [Mistake("the result", hint, result)]
+        return self._wrong([("return", "the result", result)], autocast)
+
+    def _wrong(self, items: Sequence[tuple[str, str, Any]], autocast: bool) -> list[Mistake]:
+        """The mistakes among (key of the hint, name, value); computed sizes are looked at when all names are bound."""
+        good: dict[int, bool] = {}
+        computed = []
+        for i, (key, _, value) in enumerate(items):
+            hint = self._hint(key, autocast)
+            if key in self._computed:
+                computed.append((i, value, hint))
+            else:
+                good[i] = self._passes(key, value, hint)
+        if computed:
+            found = verdicts([(value, hint) for _, value, hint in computed], self._passes_computed)
+            good |= zip((i for i, _, _ in computed), found, strict=True)
+        return [
+            Mistake(name, self._hint(key, autocast), value) for i, (key, name, value) in enumerate(items) if not good[i]
+        ]
+
+    def _hint(self, key: str, autocast: bool) -> Any:
+        return as_any_float(self.hints[key]) if autocast else self.hints[key]
 
     def _passes(self, name: str, value: Any, hint: Any) -> bool:
         try:
@@ -135,13 +159,20 @@ class Border:
             self.hints[name] = Any
             return True
 
+    @staticmethod
+    def _passes_computed(value: Any, hint: Any) -> bool:
+        try:
+            return passes(value, hint)
+        except Uncheckable:
+            return True
+
     def _refuse(self, mistakes: Sequence[Mistake], values: Sequence[Any]) -> Exception:
         arguments = [
             (name, self.hints[p.name], item)
             for p, value in zip(self.parameters, values, strict=True)
             for name, item in _items(p, value)
         ]
-        return refusal(self.function, mistakes, arguments)
+        return refusal(self.function, mistakes, arguments, dict(self._own(values)))
 
 
 def _items(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
@@ -151,13 +182,6 @@ def _items(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
     if parameter.kind is inspect.Parameter.VAR_KEYWORD:
         return [(name, item) for name, item in value.items()]
     return [(parameter.name, value)]
-
-
-def _computes(hint: Any) -> bool:
-    """Whether a hint has sizes that are computed from others, as ``"2*N"`` is."""
-    words = [word for h in tensor_hints(hint) for word in h.dim_str.split()]
-    names = (word.lstrip("*#?").rpartition("=")[2] for word in words)
-    return any(not (name.isidentifier() or name.isdecimal() or name == "...") for name in names)
 
 
 def _argument_scope(
@@ -263,16 +287,19 @@ _UNCHECKED: Final = """\
 """
 
 
-def bordered(function: F, local: Mapping[str, Any], *, check: bool = True) -> F:
-    """``function`` behind a border that explains errors and, with ``check``, enforces its annotations."""
+def bordered(function: F, local: Mapping[str, Any], *, check: bool = True, sizes: str | None = None) -> F:
+    """``function`` behind a border that explains errors and, with ``check``, enforces its annotations.
+
+    ``sizes`` is an attribute of the first argument with (name, size) pairs that hold for its annotations.
+    """
     signature = inspect.signature(function)
     resolve = Resolver(function, local)
     if not check or not _annotations(signature):
         return _wrapper(function, signature, None)
     hints, missing = _resolved(signature, resolve)
     if not missing:
-        return _wrapper(function, signature, hints)
-    return _deferred(function, signature, resolve)
+        return _wrapper(function, signature, hints, sizes)
+    return _deferred(function, signature, resolve, sizes)
 
 
 def _annotations(signature: inspect.Signature) -> dict[str, Any]:
@@ -289,7 +316,7 @@ def _resolved(signature: inspect.Signature, resolve: Resolver) -> tuple[dict[str
     return {name: Any if hint is UNRESOLVED else hint for name, hint in hints.items()}, missing
 
 
-def _deferred(function: F, signature: inspect.Signature, resolve: Resolver) -> F:
+def _deferred(function: F, signature: inspect.Signature, resolve: Resolver, sizes: str | None) -> F:
     """A wrapper that becomes the real one at its first call, when names that are defined later are there.
 
     A name that is still missing then (imported for the type checker only) leaves its annotation unchecked.
@@ -297,7 +324,7 @@ def _deferred(function: F, signature: inspect.Signature, resolve: Resolver) -> F
 
     def become() -> None:
         hints, _ = _resolved(signature, resolve)
-        real = cast(FunctionType, _wrapper(function, signature, hints))
+        real = cast(FunctionType, _wrapper(function, signature, hints, sizes))
         waiting.__globals__.update(real.__globals__)
         waiting.__defaults__, waiting.__kwdefaults__ = real.__defaults__, real.__kwdefaults__
         waiting.__code__ = real.__code__
@@ -310,7 +337,7 @@ def _deferred(function: F, signature: inspect.Signature, resolve: Resolver) -> F
     return cast(F, update_wrapper(waiting, function))
 
 
-def _wrapper(function: F, signature: inspect.Signature, hints: Mapping[str, Any] | None) -> F:
+def _wrapper(function: F, signature: inspect.Signature, hints: Mapping[str, Any] | None, sizes: str | None = None) -> F:
     space: dict[str, Any] = {
         "_st_function": function,
         "_st_compiling": torch.compiler.is_compiling,
@@ -320,7 +347,7 @@ def _wrapper(function: F, signature: inspect.Signature, hints: Mapping[str, Any]
     if hints is None:
         text = _UNCHECKED.format(**fields)
     else:
-        border = Border(function, signature, hints)
+        border = Border(function, signature, hints, sizes)
         space |= {
             "_st_switch": SWITCH,
             "_st_config": config,
@@ -351,7 +378,7 @@ def _no_key() -> None:
 
 def _key_code(border: Border, space: dict[str, Any]) -> str:
     """Code for the key of the arguments; a call that has no key takes the slow road."""
-    code = ""
+    code = "" if border.sizes is None else f"{border.parameters[0].name}.{border.sizes}, "
     for p in border.parameters:
         hint = border.hints[p.name]
         if p.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):

@@ -7,13 +7,14 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 import jaxtyping
 
 from simpletorch.checks._keys import is_tensor_hint
+from simpletorch.dims import DimType
 
-__all__ = ["UNRESOLVED", "Resolver", "as_any_float"]
+__all__ = ["UNRESOLVED", "Resolver", "as_any_float", "mapped"]
 
 UNRESOLVED: Final = object()
 
@@ -50,23 +51,34 @@ def _is_full(cell: types.CellType) -> bool:
     return True
 
 
-def as_any_float(hint: Any) -> Any:
-    """The hint as it holds under autocast, which turns one float dtype into another: each one means "a float"."""
-    if is_tensor_hint(hint):
-        if issubclass(hint.dtype, jaxtyping.AbstractDtype) and _is_float(hint.dtype):
-            return jaxtyping.Float[hint.array_type, hint.dim_str]
-        return hint
+def mapped(hint: Any, change: Callable[[Any], Any]) -> Any:
+    """The hint with every annotation of a tensor and of a size in it changed."""
+    if is_tensor_hint(hint) or isinstance(hint, DimType):
+        return change(hint)
     origin, args = get_origin(hint), get_args(hint)
-    if origin is None or not args:
+    if origin is None or origin is Literal or not args:
         return hint
-    relaxed = tuple(as_any_float(a) for a in args)
-    if relaxed == args:
+    if origin is Annotated:
+        args = args[:1]
+    changed = tuple(mapped(a, change) for a in args)
+    if changed == args:
         return hint
     if origin in (Union, types.UnionType):
-        return Union[relaxed]  # noqa: UP007 - built at run time
+        return Union[changed]  # noqa: UP007 - built at run time
     if origin is Annotated:
-        return Annotated[(relaxed[0], *hint.__metadata__)]
-    return origin[relaxed]
+        return Annotated[(changed[0], *hint.__metadata__)]
+    return origin[changed]
+
+
+def as_any_float(hint: Any) -> Any:
+    """The hint as it holds under autocast, which turns one float dtype into another: each one means "a float"."""
+
+    def change(tensor: Any) -> Any:
+        if not isinstance(tensor, DimType) and issubclass(tensor.dtype, jaxtyping.AbstractDtype):
+            return jaxtyping.Float[tensor.array_type, tensor.dim_str] if _is_float(tensor.dtype) else tensor
+        return tensor
+
+    return mapped(hint, change)
 
 
 _FLOATS: Final = frozenset(getattr(jaxtyping.Float, "dtypes"))  # noqa: B009 - for a checker Float is a special form

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import jaxtyping
 import torch
 
 from simpletorch.checks._keys import is_tensor_hint, tensor_hints
+from simpletorch.checks._sizes import Unsolvable, aligned, solution
 from simpletorch.errors._failure import describe, dtype_name
 from simpletorch.errors._frames import expression, is_user, location, outer_steps
 from simpletorch.errors._kinds import (
@@ -24,7 +26,7 @@ from simpletorch.errors._kinds import (
     as_also,
 )
 from simpletorch.errors._modules import chain, path
-from simpletorch.shapes import Axis, DimSyntaxError, evaluate, parse_axes, parse_dim, variables
+from simpletorch.shapes import DimSyntaxError, evaluate, parse_axes, parse_dim, variables
 
 __all__ = ["Mistake", "hint_text", "refusal"]
 
@@ -55,7 +57,10 @@ class _Finding:
 
 
 def refusal(
-    function: Callable[..., Any], mistakes: Sequence[Mistake], arguments: Sequence[tuple[str, Any, Any]]
+    function: Callable[..., Any],
+    mistakes: Sequence[Mistake],
+    arguments: Sequence[tuple[str, Any, Any]],
+    own: Mapping[str, int],
 ) -> Mismatch:
     """The error for values that fail their annotations.
 
@@ -63,8 +68,10 @@ def refusal(
         function: what was called.
         mistakes: at least one.
         arguments: name, annotation and value of all arguments of the call.
+        own: the sizes of the module whose method was called.
     """
-    sizes = _bound(arguments)
+    operation = function.__qualname__.replace("<locals>.", "")
+    sizes = _bound(arguments, own, operation.split(".")[-2] if own else "")
     findings = [_finding(m, sizes) for m in mistakes]
     wrong = {m.name: m for m in mistakes}
     shown = [(n, h, v) for n, h, v in arguments if n in wrong or (isinstance(v, torch.Tensor) and tensor_hints(h))]
@@ -79,7 +86,7 @@ def refusal(
         first.expected,
         first.got,
         "; ".join(f.sentence for f in findings),
-        operation=function.__qualname__.replace("<locals>.", ""),
+        operation=operation,
         operands=operands,
         location=None if caller is None else location(caller, expression(caller)),
         module_path=path(chain(steps, ()), steps),
@@ -108,10 +115,10 @@ def hint_text(hint: Any) -> str:
         return f"{text} on {device}" if device else text
     if isinstance(hint, type) and not hasattr(hint, "__args__"):
         return "None" if hint is type(None) else hint.__name__
-    text = str(hint).replace("typing.", "")
+    text = str(hint)
     for inner in tensor_hints(hint):
         text = text.replace(f"{inner.__module__}.{inner.__name__}", hint_text(inner))
-    return text
+    return re.sub(r"\btyping\.", "", text)
 
 
 def _finding(mistake: Mistake, sizes: Mapping[str, _Size | tuple[int, ...]]) -> _Finding:
@@ -162,20 +169,25 @@ def _of_tensor(name: str, hint: Any, value: torch.Tensor, sizes: Mapping[str, An
 
 
 def _shape_sentence(name: str, hint: Any, shape: tuple[int, ...], sizes: Mapping[str, Any]) -> str:
-    axes = parse_axes(hint.dim_str)
-    aligned = _aligned(axes, shape)
-    if aligned is None:
+    try:
+        axes = parse_axes(hint.dim_str)
+    except DimSyntaxError:  # an expression that only Python understands
+        return f"{name} has shape {shape}, which {hint_text(hint)} doesn't allow"
+    dims = aligned(axes, shape)
+    if dims is None:
         least = sum(a.kind in ("dim", "any") for a in axes)
         more = " or more" if least < len(axes) else ""
         return f"{name} has {len(shape)} dim{'s' * (len(shape) != 1)}, not {least}{more}"
     own: dict[str, Any] = dict(sizes)
-    for index, axis, size in aligned:
+    for index, axis, size in dims:
         if axis.broadcastable and size == 1:
             continue
         expected = _expected_size(axis.expression, own)
         if expected is None:
             if axis.expression.isidentifier() and isinstance(size, int):
                 own[axis.expression] = _Size(size, f"from dim {index} of {name}")
+            elif _is_impossible(axis.expression, size, own):
+                return f"dim {index} of {name} is {size}, which {axis.expression} can't be"
         elif expected.size != size:
             return f"dim {index} of {name} is {size}, {_but(axis.expression, expected)}"
     rest = next((a.expression for a in axes if a.kind == "rest"), None)
@@ -190,19 +202,6 @@ def _but(axis: str, expected: _Size) -> str:
     if axis.isdigit():
         return f"not {axis}"
     return f"but {axis} is {expected.size}" + (f" {expected.source}" if expected.source else "")
-
-
-def _aligned(axes: Sequence[Axis], shape: tuple[int, ...]) -> list[tuple[int, Axis, int]] | None:
-    """The axes that name one dim, with the dim's index and size; None if the number of dims is wrong."""
-    rest = next((i for i, a in enumerate(axes) if a.kind in ("rest", "any_rest")), None)
-    if len(shape) < len(axes) - (rest is not None) or (rest is None and len(shape) != len(axes)):
-        return None
-    pairs = []
-    for i, axis in enumerate(axes):
-        index = i if rest is None or i < rest else i - len(axes) + len(shape)
-        if axis.kind == "dim":
-            pairs.append((index, axis, shape[index]))
-    return pairs
 
 
 def _expected_size(expression: str, sizes: Mapping[str, Any]) -> _Size | None:
@@ -224,13 +223,30 @@ def _expected_size(expression: str, sizes: Mapping[str, Any]) -> _Size | None:
     return _Size(int(value), f"({where})") if isinstance(value, int) else None
 
 
-def _bound(arguments: Sequence[tuple[str, Any, Any]]) -> dict[str, Any]:
-    """The sizes that the arguments settle: the first one to name a size sets it."""
-    sizes: dict[str, Any] = {}
+def _known(name: str, sizes: Mapping[str, Any]) -> int | None:
+    size = sizes.get(name)
+    return size.size if isinstance(size, _Size) else None
+
+
+def _is_impossible(expression: str, size: int, sizes: Mapping[str, Any]) -> bool:
+    try:
+        solution(expression, size, lambda name: _known(name, sizes))
+    except Unsolvable:
+        return True
+    return False
+
+
+def _bound(arguments: Sequence[tuple[str, Any, Any]], own: Mapping[str, int], owner: str) -> dict[str, Any]:
+    """The sizes that the arguments settle: the first one to name a size sets it. ``own`` are those of the module."""
+    sizes: dict[str, Any] = {name: _Size(size, f"in this {owner}") for name, size in own.items()}
+    computed: list[tuple[str, int, str]] = []
     for name, hint, value in arguments:
         axis = getattr(hint, "_axis", None)
-        if axis is not None and isinstance(value, int) and axis.dim_str.isidentifier():
-            sizes.setdefault(axis.dim_str, _Size(value, f"from {name}"))
+        if axis is not None and isinstance(value, int):
+            if axis.dim_str.isidentifier():
+                sizes.setdefault(axis.dim_str, _Size(value, f"from {name}"))
+            else:
+                computed.append((axis.dim_str, value, f"from {name}"))
         hints = tensor_hints(hint)
         if not isinstance(value, torch.Tensor) or len(hints) != 1:
             continue
@@ -239,10 +255,28 @@ def _bound(arguments: Sequence[tuple[str, Any, Any]]) -> dict[str, Any]:
         except DimSyntaxError:
             continue
         shape = tuple(value.shape)
-        for index, a, size in _aligned(axes, shape) or ():
+        for index, a, size in aligned(axes, shape) or ():
             if a.expression.isidentifier() and not a.broadcastable:
                 sizes.setdefault(a.expression, _Size(size, f"from dim {index} of {name}"))
+            elif not a.broadcastable:
+                computed.append((a.expression, size, f"from dim {index} of {name}"))
         at = next((i for i, a in enumerate(axes) if a.kind == "rest"), None)
         if at is not None and len(shape) >= len(axes) - 1:
             sizes.setdefault(f"*{axes[at].expression}", shape[at : len(shape) - (len(axes) - at - 1)])
+    _solve(computed, sizes)
     return sizes
+
+
+def _solve(computed: Sequence[tuple[str, int, str]], sizes: dict[str, Any]) -> None:
+    """Add what the computed sizes (expression, size, source) settle."""
+    progress = True
+    while progress:
+        progress = False
+        for text, size, source in computed:
+            try:
+                found = solution(text, size, lambda name: _known(name, sizes))
+            except Unsolvable:
+                continue
+            if found is not None:
+                progress = True
+                sizes[found[0]] = _Size(found[1], source)

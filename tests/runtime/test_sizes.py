@@ -1,0 +1,171 @@
+"""Computed sizes: what mypy proves of them never fails at run time, whatever names a call binds and in what order."""
+
+from __future__ import annotations
+
+from typing import Generic
+
+import jaxtyping
+import pytest
+import torch
+
+from simpletorch import B, Dim, Float32, H, Int64, K, M, N, P, Tensor, checked, nn
+from simpletorch.errors import ShapeMismatch
+
+z = torch.zeros
+
+
+def test_an_expression_in_one_open_name_binds_it():
+    @checked
+    def half(x: Tensor[Float32, B, "2*H"]) -> Tensor[Float32, B, H]:
+        return x[:, ::2] if len(x) > 1 else x
+
+    assert half(z(3, 10)).shape == (3, 5)
+    with pytest.raises(ShapeMismatch, match="dim 1 of the result is 10, but H is 5 from dim 1 of x"):
+        half(z(1, 10))
+    with pytest.raises(ShapeMismatch, match=r"dim 1 of x is 11, which 2\*H can't be"):
+        half(z(3, 11))
+
+
+def test_an_expression_in_one_open_name_agrees_with_the_other_arguments():
+    @checked
+    def f(x: Tensor[Float32, "2*H"], y: Tensor[Float32, "H + 1"], n: Dim["3*H"] = 0) -> None: ...
+
+    f(z(10), z(6))
+    f(z(10), z(6), 15)
+    with pytest.raises(ShapeMismatch, match=r"dim 0 of y is 7, but H\+1 is 6"):
+        f(z(10), z(7))
+    with pytest.raises(ShapeMismatch, match=r"n is 16, but 3\*H is 15"):
+        f(z(10), z(6), 16)
+
+
+def test_one_solution_leads_to_the_next():
+    @checked
+    def f(x: Tensor[Float32, "H*K"], y: Tensor[Float32, "K + N"], z: Tensor[Float32, "2*N"], w: Tensor[Float32, H]): ...
+
+    f(z(15), z(7), z(8), z(5))
+    with pytest.raises(ShapeMismatch):
+        f(z(16), z(7), z(8), z(5))
+
+
+def test_what_names_leave_open_is_not_checked():
+    @checked
+    def f(x: Tensor[Float32, "H*K"], y: Tensor[Float32, "N//P"]) -> Tensor[Float32, B, "min(N, P)"]:
+        return x[None, :3]
+
+    for size in (6, 7):
+        assert f(z(size), z(3)).shape == (1, 3)
+    with pytest.raises(ShapeMismatch, match="x has 2 dims, not 1"):
+        f(z(6, 1), z(3))
+    with pytest.raises(TypeError, match="y is Int64, but should be Float32"):
+        f(z(6), z(3).long())
+
+
+def test_names_that_only_the_result_has():
+    @checked
+    def f(x: Tensor[Float32, N], wrong: bool) -> tuple[Tensor[Float32, "2*H"], Tensor[Float32, H]]:
+        return x, x[: len(x) // 2 - wrong]
+
+    f(z(6), False)
+    with pytest.raises(TypeError, match=r"should be tuple\[Float32\[2\*H\], Float32\[H\]\], but is of type tuple"):
+        f(z(6), True)
+
+
+def test_names_are_bound_by_any_parameter_of_the_call():
+    @checked
+    def f(
+        xs: list[Tensor[Float32, "N//P"]] | None, n: Dim["N//P"], y: Tensor[Float32, N] | None, p: Dim[P] = 7
+    ) -> Tensor[Float32, "N%P"]:
+        return z(1)
+
+    f([z(3), z(3)], 3, z(16), 5)
+    f(None, 3, z(16), 5)
+    f([z(3), z(4)], 3, None, 5)  # N is open
+    with pytest.raises(TypeError, match="xs should be"):
+        f([z(3), z(4)], 3, z(16), 5)
+    with pytest.raises(ShapeMismatch):
+        f(None, 4, z(16), 5)
+    with pytest.raises(ShapeMismatch):
+        f(None, 3, z(15), 5)
+    f(None, 3, z(16), 0)  # divides by nothing
+
+
+def test_unions_do_not_bind_by_a_member_that_is_not_known_to_be_meant():
+    @checked
+    def f(x: Tensor[Float32, "N//P", M] | Tensor[Float32, H, K], m: Tensor[Float32, M]) -> Tensor[Float32, K]:
+        return m
+
+    f(z(3, 5), z(5))
+    f(z(3, 7), z(5))
+    with pytest.raises(TypeError):
+        f(z(3), z(5))
+
+    @checked
+    def g(x: Tensor[Float32, "2*N"] | Tensor[Int64, "3*N"] | int, y: Tensor[Float32, N]) -> None: ...
+
+    g(z(10), z(5))
+    g(z(15).long(), z(5))
+    g(3, z(5))
+    with pytest.raises(ShapeMismatch):
+        g(z(15), z(5))
+
+
+def test_broadcastable_and_variadic_parts_stay_jaxtypings():
+    @checked
+    def f(
+        x: jaxtyping.Float32[torch.Tensor, "*r #2*n"], y: jaxtyping.Float32[torch.Tensor, "*r n m=4"]
+    ) -> jaxtyping.Float32[torch.Tensor, "... n"]:
+        return y[..., 0]
+
+    f(z(2, 3, 10), z(2, 3, 5, 4))
+    f(z(2, 3, 1), z(2, 3, 5, 4))
+    for bad in ((z(2, 3, 11), z(2, 3, 5, 4)), (z(3, 10), z(2, 3, 5, 4)), (z(2, 3, 10), z(2, 3, 5, 5))):
+        with pytest.raises(ShapeMismatch):
+            f(*bad)
+
+
+def test_jaxtypings_strings():
+    @checked
+    def f(x: jaxtyping.Float32[torch.Tensor, "batch 2*n"]) -> jaxtyping.Float32[torch.Tensor, "batch n"]:
+        return x[:, ::2]
+
+    assert f(z(3, 10)).shape == (3, 5)
+
+    @checked
+    def g(k: int, x: jaxtyping.Float32[torch.Tensor, "{k}*n"], y: jaxtyping.Float32[torch.Tensor, "n"]) -> None: ...
+
+    g(2, z(10), z(5))
+    with pytest.raises(ShapeMismatch):
+        g(3, z(10), z(5))
+
+
+def test_a_size_that_only_python_can_compute_is_told():
+    @checked
+    def f(x: Tensor[Float32, N], y: Tensor[Float32, "min(N, 4)"]) -> None: ...
+
+    f(z(9), z(4))
+    with pytest.raises(ShapeMismatch, match=r"y"):
+        f(z(9), z(5))
+
+
+def test_under_autocast_too():
+    @checked
+    def half(x: Tensor[Float32, B, "2*H"]) -> Tensor[Float32, B, H]:
+        return x[:, ::2].bfloat16()
+
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        half(z(3, 10))
+        with pytest.raises(ShapeMismatch):
+            half(z(3, 11))
+
+
+class Patches(nn.Module, Generic[N, P]):
+    def __init__(self, size: Dim[N], patch: Dim[P]) -> None:
+        super().__init__()
+        self.patch = patch
+
+    def forward(self, x: Tensor[Float32, B, N]) -> Tensor[Float32, B, "N//P"]:
+        return x[:, :: self.patch]
+
+
+def test_the_sizes_of_a_class_in_an_expression():
+    assert Patches(15, 5)(z(2, 15)).shape == (2, 3)
