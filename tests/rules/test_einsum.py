@@ -128,16 +128,16 @@ def test_the_order_of_contractions_decides_the_dtype_of_small_ints() -> None:
     [
         (
             ("ij,jk->ik", f(3, 5), f(7, 2)),
-            "einsum: j is 5 in operand 0 (ij), but 7 in operand 1 (jk) "
+            "einsum: j is 5 in operands[0] (ij), but 7 in operands[1] (jk) "
             "[operands[0]: Float32[3, 5], operands[1]: Float32[7, 2]]",
         ),
         (
             ("ij,jk->ik", f(B, N), f(M, K)),
-            "einsum: j is N in operand 0 (ij), but M in operand 1 (jk); they are not equal for all sizes "
+            "einsum: j is N in operands[0] (ij), but M in operands[1] (jk); they are not equal for all sizes "
             "[operands[0]: Float32[B, N], operands[1]: Float32[M, K]]",
         ),
-        (("ijk->i", f(3, 5)), "einsum: ijk names 3 dims, but operand 0 is (3, 5) [operands[0]: Float32[3, 5]]"),
-        (("ii->i", f(3, 5)), "einsum: i is both 3 and 5 in operand 0, ii [operands[0]: Float32[3, 5]]"),
+        (("ijk->i", f(3, 5)), "einsum: ijk names 3 dims, but operands[0] is (3, 5) [operands[0]: Float32[3, 5]]"),
+        (("ii->i", f(3, 5)), "einsum: i is both 3 and 5 in operands[0] (ii) [operands[0]: Float32[3, 5]]"),
         (("ij->ik", f(3, 5)), "einsum: k of the output ik is in no operand [operands[0]: Float32[3, 5]]"),
         (("ij,jk", f(3, 5)), "einsum: the equation names 2 operands, but 1 are given [operands[0]: Float32[3, 5]]"),
     ],

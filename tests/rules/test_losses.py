@@ -220,8 +220,9 @@ def test_families_of_dtypes_are_judged_by_what_is_sure() -> None:
             "cross_entropy",
             (f(3, 5), tensor(3, 5, dtype=INT64)),
             "dtype",
-            "cross_entropy: target is Int64, but it must be floating [input: Float32[3, 5], target: Int64[3, 5]]",
-            "target.float()",
+            "cross_entropy: target has the shape of input, so it must be floating (probabilities), but it is Int64 "
+            "[input: Float32[3, 5], target: Int64[3, 5]]",
+            "target.float(), or class indices as target.argmax(1)",
         ),
         (
             "mse_loss",
@@ -260,6 +261,40 @@ def test_message(name: str, args: tuple[Any, ...], kind: str, text: str, hint: s
     report = infer(F + name, args)
     assert isinstance(report, Report)
     assert (report.kind, report.text, report.hint) == (kind, text, hint)
+
+
+# -- dtypes ------------------------------------------------------------------------------------------------------------
+
+ANY_DTYPE = (i64, torch.uint8, torch.bool, f16, torch.bfloat16, f32, torch.complex64)
+BEYOND_PAIRS = ("margin_ranking_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss", "gaussian_nll_loss")
+
+
+@pytest.mark.parametrize("first", ANY_DTYPE, ids=str)
+def test_every_pair_of_dtypes(first: torch.dtype) -> None:
+    judged = []
+    for second in ANY_DTYPE:
+        pair = t(3, 5, dtype=first), t(3, 5, dtype=second)
+        judged += [(n, pair, {"reduction": r}) for n in (*PAIRS, *BINARY) for r in ("none", "mean")]
+        judged += [("smooth_l1_loss", pair, {"beta": 0}), ("hinge_embedding_loss", pair, {})]
+        judged += [
+            ("poisson_nll_loss", pair, {"log_input": i, "full": f}) for i in (True, False) for f in (True, False)
+        ]
+        judged += [("cosine_similarity", pair, {}), ("pairwise_distance", pair, {})]
+    wrong = [(n, a, k) for n, a, k in judged if oracle.judge(F + n, a, k) not in GOOD]
+    assert not wrong, [str(oracle.Call(*w)) for w in wrong]
+
+
+@pytest.mark.parametrize("first", ANY_DTYPE, ids=str)
+def test_every_three_dtypes(first: torch.dtype) -> None:
+    judged = []
+    for second in ANY_DTYPE:
+        for third in ANY_DTYPE:
+            three = t(3, 5, dtype=first), t(3, 5, dtype=second), t(3, 5, dtype=third)
+            judged += [(n, three, {}) for n in BEYOND_PAIRS]
+            judged += [("triplet_margin_loss", three, {"swap": True})]
+            judged += [("cosine_embedding_loss", (*three[:2], t(3, dtype=third)), {})]
+    wrong = [(n, a, k) for n, a, k in judged if oracle.judge(F + n, a, k) not in GOOD]
+    assert not wrong, [str(oracle.Call(*w)) for w in wrong]
 
 
 # -- modules -----------------------------------------------------------------------------------------------------------

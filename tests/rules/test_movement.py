@@ -167,7 +167,7 @@ def test_an_unknown_dtype_stays_unknown() -> None:
 @pytest.mark.parametrize(
     ("name", "args", "reason"),
     [
-        ("Tensor.view", (f32(2, 3, 20), 7, -1), "120 elements can't be viewed as (7, -1)"),
+        ("Tensor.view", (f32(2, 3, 20), 7, -1), "120 elements can't be viewed as (7, -1): 120 is not divisible by 7"),
         ("Tensor.view", (f32(2, 3, 20), 7, 5), "120 elements can't be viewed as (7, 5), which has 35"),
         (
             "Tensor.view",
@@ -179,11 +179,15 @@ def test_an_unknown_dtype_stays_unknown() -> None:
             (f32(UNKNOWN, 7), 5, 3),
             "a multiple of 7 elements can't be reshaped to (5, 3), which has 15",
         ),
-        ("torch.unflatten", (f32(7, 12), 1, (5, -1)), "dim 1 of size 12 can't be unflattened to (5, -1)"),
+        (
+            "torch.unflatten",
+            (f32(7, 12), 1, (5, -1)),
+            "dim 1 of size 12 can't be unflattened to (5, -1): 12 is not divisible by 5",
+        ),
         (
             "Tensor.expand",
             (f32(7, 3), 7, 5),
-            "(7, 3) can't be expanded to (7, 5): dim -1 is 3, which is neither 1 nor 5",
+            "input (7, 3) can't be expanded to (7, 5): dim -1 is 3, not 1 or 5",
         ),
         ("torch.permute", (f32(2, 3, 5), (0, 1)), "input must have 2 dims, but it is (2, 3, 5)"),
         ("torch.transpose", (f32(2, 3), 0, 2), "dim1=2 is out of range for 2 dims (2, 3); it must be in [-2, 1]"),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from simpletorch.rules.arguments import float_dtype, result_dtype, same_dtype
+from simpletorch.rules.conditions import called
 from simpletorch.rules.dtype import BOOL, COMPLEX128, FLOAT64, DType
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.pointwise import (
@@ -137,7 +138,6 @@ def _register_table() -> None:
         (binary(float_dtype, ALL_BUT_FLOAT, numbers="none"), "igamma igammac", ""),
         (binary(float_dtype, numbers="none"), "ldexp", ""),
         (subtract, "sub subtract", "sub"),
-        (power, "pow", "pow"),
     ):
         register(
             compute,
@@ -155,7 +155,6 @@ def _register_table() -> None:
         (binary(result_dtype, ALL_BUT_FLOAT, numbers="none"), "logaddexp2"),
     ):
         register(compute, functions_and_methods(names))
-    register(binary(_double), functions_and_methods("float_power"))
     register(binary(float_dtype, COMPLEX_ONLY), _special(_POLYNOMIALS))
     register(binary(float_dtype, ALL_BUT_FLOAT, numbers="none"), _special("gammainc gammaincc"))
     register(_reflected_subtract, ("torch.rsub",))
@@ -196,6 +195,31 @@ def power(input: Value, exponent: Value) -> TensorType:
         )
     # two Bools have no dtype that the CPU, CUDA and meta agree on
     return TensorType(shape, None if dtype == BOOL else dtype)
+
+
+@rule(*functions_and_methods("pow"), "Tensor.__pow__")
+def pow(input: Value, exponent: Value) -> TensorType:
+    """``(*a), (*b) -> (*broadcast(a, b))``"""
+    return power(input, exponent)
+
+
+@rule("Tensor.__rpow__")
+def rpow(exponent: Value, input: Value) -> TensorType:
+    """``(*b), (*a) -> (*broadcast(a, b))``, the operands exchanged"""
+    return power(input, exponent)
+
+
+@rule("Tensor.pow_", "Tensor.__ipow__")
+def pow_(input: TensorType, exponent: Value) -> TensorType:
+    """``(*a), (*b) -> (*a)``, in place: b must broadcast to a"""
+    return updated(input, power(input, exponent))
+
+
+@rule(*functions_and_methods("float_power"))
+def float_power(input: Value, exponent: Value) -> TensorType:
+    """``(*a), (*b) -> (*broadcast(a, b))`` in Float64 or Complex128"""
+    with called(other="exponent"):
+        return binary(_double)(input, exponent)
 
 
 def _special(names: str) -> tuple[str, ...]:
@@ -249,7 +273,7 @@ def div_(input: TensorType, other: Value, *, rounding_mode: Value = None) -> Ten
 @rule("Tensor.float_power_")
 def float_power_(input: TensorType, exponent: Value) -> TensorType:
     """``(*a), (*b) -> (*a)``, in place: b must broadcast to a, which must be Float64 or Complex128"""
-    result = binary(_double)(input, exponent)
+    result = float_power(input, exponent)
     found, wanted = input.dtype, result.dtype
     if found is not None and found.is_concrete and wanted is not None and found != wanted:
         raise Mismatch(

@@ -144,11 +144,17 @@ def to_dense(input: TensorType, dtype: Value = None, *, masked_grad: Value = Non
 @rule(
     *("torch.clone", "Tensor.clone", "torch.detach", "Tensor.detach", "torch.detach_", "Tensor.detach_"),
     *("Tensor.contiguous", "Tensor.pin_memory", "Tensor.share_memory_", "Tensor.data", "Tensor.coalesce"),
-    *("Tensor.apply_", "Tensor.map_", "Tensor.map2_", "Tensor.__reversed__"),
+    "Tensor.__reversed__",
     *("torch.detach_copy", "torch.alias_copy"),
 )
 def same(input: TensorType, *args: Value, **options: Value) -> TensorType:
     """``(*b) -> (*b)``"""
+    return input
+
+
+@rule("Tensor.apply_", "Tensor.map_", "Tensor.map2_")
+def changed_by_python(input: TensorType, *args: Value) -> TensorType:
+    """``(*b) -> (*b)``, in place, by a Python function of numbers"""
     return input
 
 

@@ -12,6 +12,7 @@ from simpletorch.rules.conditions import (
     need_min_rank,
     need_not_bool,
     need_rank,
+    need_same_shape,
     unequal,
 )
 from simpletorch.rules.dtype import INT64, UINT8, DType, promote, promote_all
@@ -113,7 +114,14 @@ def _index_loss(input: TensorType, target: TensorType, weight: Value, how: str |
 
 
 def _probability_loss(input: TensorType, target: TensorType, weight: Value, how: str | None) -> TensorType:
-    need_categories("target", target.dtype, "float", hint="target.float()")
+    if target.dtype is not None and target.dtype.category not in ("float", None):
+        raise Mismatch(
+            f"target has the shape of input, so it must be floating (probabilities), but it is {target.dtype}",
+            kind="dtype",
+            hint="target.float(), or class indices as target.argmax(1)",
+            expected="float",
+            got=target.dtype,
+        )
     need_categories("input", input.dtype, "float", hint="input.float()")
     weights = _check_class_weight(input, weight)
     dtype = promote_all((input.dtype, target.dtype, *(w.dtype for w in weights)))
@@ -126,6 +134,10 @@ def _are_probabilities(input: TensorType, target: TensorType) -> bool | None:
     if verdict is None and target.dtype is not None and target.dtype.category is not None:
         return target.dtype.category == "float"  # nothing else would be accepted
     return verdict
+
+
+def _has_class_dim(input: Shape, target: Shape) -> bool:
+    return target.rank is not None and target.rank == input.rank and target.rank > 1 and target.dim(1) != 1
 
 
 @rule("torch.nn.functional.cross_entropy")
@@ -147,6 +159,8 @@ def cross_entropy(
         return reduced_loss(_without_classes(input.shape), None, how)
     if probabilities:
         return _probability_loss(input, target, weight, how)
+    if target.dtype is not None and target.dtype.is_floating and _has_class_dim(input.shape, target.shape):
+        need_same_shape("input", input.shape, "target", target.shape)  # torch would take other shapes for indices
     return _index_loss(input, target, weight, how)
 
 

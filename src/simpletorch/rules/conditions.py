@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from simpletorch.rules.dtype import BOOL, Category, DType
@@ -12,6 +14,7 @@ from simpletorch.shapes import Dim, Shape, Unknown, equal, same
 
 __all__ = [
     "better_known",
+    "called",
     "dtype_or",
     "need_categories",
     "need_equal",
@@ -34,6 +37,18 @@ _CATEGORY_NAMES: Final[dict[Category, str]] = {
     "float": "floating",
     "complex": "complex",
 }
+
+
+@contextmanager
+def called(**names: str) -> Iterator[None]:
+    """Around another operation's rule: its parameters as they are called here, for the message."""
+    try:
+        yield
+    except Mismatch as m:
+        pattern = rf"\b({'|'.join(names)})\b"
+        m.reason = re.sub(pattern, lambda found: names[found[1]], m.reason)
+        m.hint = m.hint and re.sub(pattern, lambda found: names[found[1]], m.hint)
+        raise
 
 
 def dtype_or(dtype: Value, default: DType | None) -> DType | None:

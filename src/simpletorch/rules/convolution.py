@@ -118,8 +118,8 @@ def _conv(
     dilation: Value,
     groups: Value,
 ) -> TensorType:
-    # torch doesn't look at the bias' dtype on its way to padding="same"
-    lenient = padding == "same" and not _is(input, "complex")
+    # torch doesn't look at the bias' dtype where padding has a name
+    lenient = padding in ("same", "valid") and not _is(input, "complex")
     dtype = same_dtype(*_operands(input, weight, None if lenient else bias))
     need_ranks("weight", weight.shape, count + 2)
     out, per_group, *kernel = weight.shape.last(count + 2)

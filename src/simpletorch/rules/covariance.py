@@ -25,7 +25,9 @@ def _covariance_shape(input: TensorType) -> Shape:
     if input.shape.min_rank > 2:
         raise Mismatch(f"input must have at most 2 dims, but it is {input.shape}", expected=2, got=input.shape.rank)
     if input.dtype == BOOL:
-        raise Mismatch("input is Bool, but it must be a number", kind="dtype", hint="input.float()", got=BOOL)
+        raise Mismatch(
+            "input is Bool, but it must be integer, floating or complex", kind="dtype", hint="input.float()", got=BOOL
+        )
     if input.shape.rank is not None and input.shape.rank < 2:
         return Shape(())
     n = input.shape.dim(-2)

@@ -31,13 +31,13 @@ def fill_dtype(value: Value) -> DType | None:
 
 
 def check_fill(value: Value, dtype: DType | None) -> None:
-    """A real tensor can't be filled with a complex number.
+    """A tensor of ints or floats can't be filled with a complex number.
 
     Raises:
         Mismatch: it shall be.
     """
-    if isinstance(value, complex) and value.imag and dtype is not None and dtype.category in ("bool", "int", "float"):
-        raise Mismatch(f"{value} is complex, but the tensor is {dtype}", kind="dtype", expected=dtype, got=value)
+    if isinstance(value, complex) and value.imag and dtype is not None and dtype.category in ("int", "float"):
+        raise Mismatch(f"the value is complex, but the tensor is {dtype}", kind="dtype", expected=dtype, got=value)
 
 
 def _register_sized(names: tuple[str, ...], *, drawn: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from simpletorch.rules.arguments import same_dtype
-from simpletorch.rules.conditions import need_equal, need_float_or_complex, need_min_rank, need_same_shape
+from simpletorch.rules.conditions import called, need_equal, need_float_or_complex, need_min_rank, need_same_shape
 from simpletorch.rules.dtype import INT32, DType, to_complex
 from simpletorch.rules.linalg import matrices, of, square_matrices
 from simpletorch.rules.mismatch import CannotTell, Mismatch
@@ -145,7 +145,8 @@ def linalg_qr(A: TensorType, mode: Value = "reduced") -> Named:
 @rule("torch.qr", "Tensor.qr")
 def qr(input: TensorType, some: Value = True) -> Named:
     """``(*b, n, m) -> Q (*b, n, k), R (*b, k, m)`` with k = min(n, m); without ``some`` Q (*b, n, n), R (*b, n, m)"""
-    return _qr("qr", input, "reduced" if some is True else "complete" if some is False else None)
+    with called(A="input"):
+        return _qr("qr", input, "reduced" if some is True else "complete" if some is False else None)
 
 
 @rule("torch.linalg.cholesky")

@@ -65,7 +65,9 @@ def _check_samples(y: TensorType, x: Value, dx: Value, dim: Value) -> tuple[Shap
         Mismatch: the samples and their places don't fit.
     """
     if y.dtype == BOOL:
-        raise Mismatch("y is Bool, but it must be a number", kind="dtype", hint="y.float()", got=BOOL)
+        raise Mismatch(
+            "y is Bool, but it must be integer, floating or complex", kind="dtype", hint="y.float()", got=BOOL
+        )
     need_min_rank("y", y, 1)
     if not isinstance(x, TensorType):
         if x is not None and x is not ANYTHING:
@@ -73,7 +75,9 @@ def _check_samples(y: TensorType, x: Value, dx: Value, dim: Value) -> tuple[Shap
         step = Scalar("float") if dx is ANYTHING else dx
         return y.shape if x is None else ANY_SHAPE, float_dtype(y, step) if x is None else None
     if x.dtype == BOOL:
-        raise Mismatch("x is Bool, but it must be a number", kind="dtype", hint="x.float()", got=BOOL)
+        raise Mismatch(
+            "x is Bool, but it must be integer, floating or complex", kind="dtype", hint="x.float()", got=BOOL
+        )
     if x.shape.rank == 1:
         need_equal("y", _size_at(y.shape, dim), "x", x.shape.dim(0), what="the numbers of samples")
         shape = y.shape
@@ -115,13 +119,18 @@ def gradient(
     """``(*b) -> (*b), ...``: one for every dim"""
     steps = spacing if isinstance(spacing, tuple) else ()
     if input.dtype in (BOOL, UINT8) and not any(isinstance(s, TensorType) or s is ANYTHING for s in (*steps, spacing)):
-        raise Mismatch(f"input is {input.dtype}, which can't be subtracted", kind="dtype", got=input.dtype)
+        raise Mismatch(
+            f"input is {input.dtype}, which can't be subtracted", kind="dtype", hint="input.float()", got=input.dtype
+        )
     if input.shape.rank is None and dim is None:
         raise CannotTell
     found = axes(dim, expose(input.shape, *(dim if isinstance(dim, tuple) else (dim,))))
     chosen = tuple(range(input.shape.rank or 0)) if found is None else found
     if steps and len(steps) != len(chosen):
-        raise Mismatch(f"spacing has {len(steps)} items, but there are {len(chosen)} dims", expected=len(chosen))
+        raise Mismatch(
+            f"spacing has {len(steps)} item{'s' * (len(steps) != 1)}, but there are {len(chosen)} dims",
+            expected=len(chosen),
+        )
     least = edge_order + 1 if isinstance(edge_order, int) else 2
     for d in chosen:
         size = input.shape.dim(d) if input.shape.is_exact else UNKNOWN

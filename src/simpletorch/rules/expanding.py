@@ -18,7 +18,7 @@ def expanded(shape: Shape, wanted: tuple[Dim, ...]) -> Shape:
     """``shape`` broadcast to ``wanted``, in which -1 keeps a dim."""
     if shape.min_rank > len(wanted):
         raise Mismatch(
-            f"{shape} can't be expanded to {Shape(wanted)}, which has fewer dims", expected=wanted, got=shape
+            f"input {shape} can't be expanded to {Shape(wanted)}, which has fewer dims", expected=wanted, got=shape
         )
     own: list[Dim | None] = [None] * len(wanted)
     known = shape.dims if shape.is_exact else shape.tail
@@ -38,7 +38,7 @@ def _expand_dim(own: Dim | None, wanted: Dim, at: int, shape: Shape, target: tup
         raise Mismatch(f"a size can't be negative (only -1 is special), but got {Shape(target)}", got=target)
     if wanted == -1:
         if own is None:
-            raise Mismatch(f"-1 keeps a dim, but {shape} has none at dim {at} of {Shape(target)}", got=target)
+            raise Mismatch(f"-1 keeps a dim, but input {shape} has none at dim {at} of {Shape(target)}", got=target)
         return own
     if own is None or own == 1:
         return wanted
@@ -49,8 +49,8 @@ def _expand_dim(own: Dim | None, wanted: Dim, at: int, shape: Shape, target: tup
     if equal(own, wanted) is False:
         literal = isinstance(own, int) and isinstance(wanted, int)
         raise Mismatch(
-            f"{shape} can't be expanded to {Shape(target)}: dim {at} is {own}, which is "
-            + (f"neither 1 nor {wanted}" if literal else f"not equal to {wanted} for all sizes"),
+            f"input {shape} can't be expanded to {Shape(target)}: dim {at} is {own}, "
+            + (f"not {'' if wanted == 1 else '1 or '}{wanted}" if literal else f"not {wanted} for all sizes"),
             expected=wanted,
             got=own,
         )
@@ -174,7 +174,8 @@ def sum_to_size(input: TensorType, *sizes: Value, size: Value = ANYTHING) -> Ten
     too_many = shape.rank is not None and len(wanted) > shape.rank
     own = shape.dims if shape.is_exact else shape.tail
     if too_many or any(w != 1 and equal(w, d) is False for w, d in zip(wanted[::-1], own[::-1], strict=False)):
-        raise Mismatch(f"{shape} can't be summed to {Shape(wanted)}", expected=shape, got=wanted)
+        why = "it has fewer dims" if too_many else "each dim must stay or become 1"
+        raise Mismatch(f"input {shape} can't be summed to {Shape(wanted)}: {why}", expected=shape, got=wanted)
     out = shaped(input, Shape(wanted))
     if input.dtype is None or input.dtype.category not in ("bool", "int", None):
         return out

@@ -57,7 +57,7 @@ def check_storable(input: TensorType, value: Value) -> None:
     """A complex number can only be stored in a complex tensor."""
     is_complex = isinstance(value, complex) or value == Scalar("complex")
     if is_complex and input.dtype is not None and input.dtype.category not in ("complex", None):
-        raise Mismatch(f"a complex value can't be stored in a {input.dtype} tensor", kind="dtype", got=input.dtype)
+        raise Mismatch(f"a complex value can't be stored in a tensor of {input.dtype}", kind="dtype", got=input.dtype)
 
 
 def _check_same_dtype(input: TensorType, chosen: Selection, value: TensorType) -> None:

@@ -165,7 +165,7 @@ def vander(x: TensorType, N: Value = None, increasing: Value = False) -> TensorT
 def linalg_vander(x: TensorType, *, N: Value = None) -> TensorType:
     """``(*b, n) -> (*b, n, N)``, N is n where it isn't given; ints in Int64"""
     if x.dtype == BOOL:
-        raise Mismatch("x is Bool, but it must be a number", kind="dtype", got=BOOL)
+        raise Mismatch("x is Bool, but it must be integer, floating or complex", kind="dtype", hint="x.int()", got=BOOL)
     size: Dim = 1 if x.shape.rank == 0 else x.shape.dim(-1)
     powers = _powers(N, size)
     if isinstance(powers, int) and powers <= 1:

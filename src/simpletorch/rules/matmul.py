@@ -12,15 +12,25 @@ from simpletorch.rules.values import TensorType, Value
 from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, equal, same
 
 
-def _check_inner(left: str, a: Dim, right: str, b: Dim) -> None:
+def _check_inner(left: str, a: Dim, right: str, b: Dim, hint: str | None = None) -> None:
     """The dims that a product sums over must be equal."""
     if equal(a, b) is False:
         raise Mismatch(
             f"the inner dims differ: {left} has {a}, {right} has {b}"
             + ("" if isinstance(a, int) and isinstance(b, int) else "; they are not equal for all sizes"),
+            hint=hint,
             expected=a,
             got=b,
         )
+
+
+def _turned(left: str, a: Shape, right: str, b: Shape) -> str | None:
+    """Which side would fit if its last two dims changed places."""
+    if b.min_rank >= 2 and equal(a.dim(-1), b.dim(-1)):
+        return f"{right}.mT would fit"
+    if a.min_rank >= 2 and b.min_rank >= 2 and equal(a.dim(-2), b.dim(-2)):
+        return f"{left}.mT would fit"
+    return None
 
 
 def _need_rank(name: str, tensor: TensorType, rank: int) -> None:
@@ -47,7 +57,7 @@ def matmul(input: TensorType, other: TensorType) -> TensorType:
         return TensorType(ANY_SHAPE, dtype)
     if a.min_rank < 2 or b.min_rank < 2:
         return TensorType(_matmul_of_unknown_rank(a, b), dtype)
-    _check_inner("input", a.dim(-1), "other", b.dim(-2))
+    _check_inner("input", a.dim(-1), "other", b.dim(-2), _turned("input", a, "other", b))
     batch = broadcast_shapes(("the batch of input", a.drop_last(2)), ("the batch of other", b.drop_last(2)))
     return TensorType(Shape((*batch.items, a.dim(-2), b.dim(-1))), dtype)
 
@@ -70,7 +80,8 @@ def mm(input: TensorType, mat2: TensorType) -> TensorType:
     """``(n, k) @ (k, m) -> (n, m)``"""
     _need_rank("input", input, 2)
     _need_rank("mat2", mat2, 2)
-    _check_inner("input", input.shape.dim(-1), "mat2", mat2.shape.dim(-2))
+    hint = _turned("input", input.shape, "mat2", mat2.shape)
+    _check_inner("input", input.shape.dim(-1), "mat2", mat2.shape.dim(-2), hint)
     dtype = same_dtype(("input", input), ("mat2", mat2))
     return TensorType(Shape.of(input.shape.dim(-2), mat2.shape.dim(-1)), dtype)
 
@@ -98,7 +109,8 @@ def linear(input: TensorType, weight: TensorType, bias: Value = None) -> TensorT
         _check_inner("input", input.shape.dim(-1), "weight", weight.shape.dim(0))
         return TensorType(input.shape.drop_last(1), dtype)
     _need_rank("weight", weight, 2)
-    _check_inner("input", input.shape.dim(-1), "weight", weight.shape.dim(-1))
+    turned = "weight.T would fit" if equal(input.shape.dim(-1), weight.shape.dim(-2)) else None
+    _check_inner("input", input.shape.dim(-1), "weight", weight.shape.dim(-1), turned)
     out = weight.shape.dim(-2)
     if (
         isinstance(bias, TensorType)

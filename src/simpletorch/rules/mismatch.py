@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 __all__ = ["CannotTell", "Kind", "Mismatch", "Report"]
+
+_FEW: Final = 4
 
 Kind: TypeAlias = Literal["shape", "dtype", "device", "broadcast"]
 
@@ -52,9 +55,17 @@ class Report:
 
     @property
     def text(self) -> str:
-        """One line: operation, reason, operands, hint."""
-        operands = ", ".join(f"{name}: {value}" for name, value in self.operands.items())
+        """One line: operation, reason, operands."""
+        operands = ", ".join(f"{name}: {value}" for name, value in self._shown())
         out = f"{self.op}: {self.reason}"
         if operands:
             out += f" [{operands}]"
         return out
+
+    def _shown(self) -> list[tuple[str, object]]:
+        """All operands if they are few, else those that the reason speaks of."""
+        operands = list(self.operands.items())
+        if len(operands) <= _FEW:
+            return operands
+        named = [(k, v) for k, v in operands if re.search(rf"(?<![\w.]){re.escape(k)}(?!\w)", self.reason)]
+        return named or operands[:_FEW]

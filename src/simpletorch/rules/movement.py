@@ -216,7 +216,7 @@ def roll(input: TensorType, shifts: Value, dims: Value = None) -> TensorType:
         raise Mismatch(f"dims={dims} names dims, but input is 0-dim")
     named = len(dims) if isinstance(dims, tuple) else 1 if is_dim(dims) else None
     if None not in (count, named) and count != named:
-        raise Mismatch(f"shifts has {count} numbers, but dims names {named} dims", expected=count, got=named)
+        raise Mismatch(f"shifts has {count} numbers, but dims names {named}", expected=count, got=named)
     with suppress(CannotTell):
         locate(input.shape, *_listed((dims,), ANYTHING), name="dims")
     return input

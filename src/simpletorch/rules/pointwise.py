@@ -134,8 +134,9 @@ def check_dtypes(refused: tuple[str, ...], **operands: Value) -> None:
     )
     taken = [_PLURAL[c] for c in _ORDER if c not in refused]
     found = value.dtype if isinstance(value, TensorType) else f"a Python {_ORDER[top]}"
+    listed = ", ".join(taken[:-1]) + (" and " if taken[1:] else "") + taken[-1]
     raise Mismatch(
-        f"{name} is {found}, but only {' and '.join(taken)} dtypes are taken",
+        f"{name} is {found}, but only {listed} dtypes are taken",
         kind="dtype",
         hint=_cast_hint(name, value, refused),
         expected=tuple(taken),

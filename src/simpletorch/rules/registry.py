@@ -249,6 +249,8 @@ def _call(entry: Rule, op: object, args: Sequence[Value], kwargs: Mapping[str, V
         return ANYTHING
     except Mismatch as m:
         known = {k: v for k, v in operands.items() if v != ANY_TENSOR}
+        if next(iter(known), "") in ("other", "exponent") and "input" in known:  # of a reflected operator
+            known = {"input": known["input"], **known}
         return Report(str(op), m.kind, m.reason, known, m.hint, m.expected, m.got)
 
 

@@ -87,6 +87,7 @@ def _solve(count: Dim, others: Dim, is_minus: bool, refusal: Mismatch) -> Dim:
             raise refusal
         return UNKNOWN
     if isinstance(count, int) and isinstance(others, int) and count % others:
+        refusal.reason += f": {count} is not divisible by {others}"
         raise refusal
     return count // others
 

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from simpletorch.rules.arguments import axes, broadcast_shapes, same_dtype
-from simpletorch.rules.conditions import need_categories, need_float_or_complex, need_min_rank, need_square, unequal
+from simpletorch.rules.conditions import (
+    called,
+    need_categories,
+    need_float_or_complex,
+    need_min_rank,
+    need_square,
+    unequal,
+)
 from simpletorch.rules.decompositions import EMPTY
 from simpletorch.rules.dtype import INT32, INT64
 from simpletorch.rules.linalg import matrices, need_full_precision, of, square_matrices
@@ -125,7 +132,8 @@ def linalg_lu_solve(
 @rule("torch.lu_solve", "Tensor.lu_solve")
 def lu_solve(b: TensorType, LU_data: TensorType, LU_pivots: TensorType) -> TensorType:
     """``(*b, n, k), (*b, n, n), (*b, n) -> (*b, n, k)``"""
-    return linalg_lu_solve(LU_data, LU_pivots, b)
+    with called(LU="LU_data", pivots="LU_pivots", B="b"):
+        return linalg_lu_solve(LU_data, LU_pivots, b)
 
 
 @rule("torch.linalg.ldl_solve")

@@ -157,9 +157,9 @@ def _tensor_split(input: TensorType, given: Value, dim: Value) -> Value:
 
 def _cuts(indices: TensorType) -> int:
     """How many pieces an index tensor cuts."""
-    need_rank(indices.shape, 0, 1, name="tensor_indices_or_sections")
+    need_rank(indices.shape, 0, 1, name="indices_or_sections")
     if indices.dtype is not None and indices.dtype != INT64 and indices.dtype.is_concrete:
-        raise Mismatch(f"tensor_indices_or_sections is {indices.dtype}, but it must be Int64", kind="dtype")
+        raise Mismatch(f"indices_or_sections is {indices.dtype}, but it must be Int64", kind="dtype")
     if indices.shape.rank != 1 or not isinstance(count := indices.shape.dim(0), int):
         raise CannotTell
     return count + 1
