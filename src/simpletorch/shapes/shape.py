@@ -234,6 +234,8 @@ def same(a: Shape, b: Shape) -> bool | None:
     else:
         if (a.is_exact and a.min_rank < b.min_rank) or (b.is_exact and b.min_rank < a.min_rank):
             return False
+        if a.rest is not None and a.rest == b.rest and a.rest.name and a.min_rank != b.min_rank:
+            return False  # (*Batch, 1) has one dim more than (*Batch), whatever Batch is
         heads = zip(a.head, b.head, strict=False)
         tails = zip(reversed(a.tail), reversed(b.tail), strict=False)
         known = [equal(x, y) for x, y in (*heads, *tails)]
