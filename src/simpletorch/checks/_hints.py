@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, ForwardRef, Generic, Literal, Union, get_args, get_origin
 
 import jaxtyping
+import torch
 
 from simpletorch.checks._keys import is_tensor_hint
 from simpletorch.dims import DimType
@@ -17,6 +19,8 @@ from simpletorch.dims import DimType
 __all__ = ["UNRESOLVED", "Resolver", "as_any_float", "mapped"]
 
 UNRESOLVED: Final = object()
+# the class of typing's aliases has no public name
+_ALIASES: Final[tuple[Any, ...]] = (types.GenericAlias, types.UnionType, type(typing.List[int]))  # noqa: UP006
 
 
 @dataclass(slots=True)
@@ -33,14 +37,55 @@ class Resolver:
         """The type; `UNRESOLVED` if a name in it isn't known (yet), Any for no annotation."""
         if annotation is inspect.Signature.empty:
             return Any
-        holder = types.SimpleNamespace(__annotations__={"it": annotation})
         plain = inspect.unwrap(self.function)
         cells = zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=False)
         scope = {**self.local, **{name: cell.cell_contents for name, cell in cells if _is_full(cell)}}
+
+        def evaluated(text: str) -> Any:
+            return eval(text, plain.__globals__, scope)  # as `typing.get_type_hints` does
+
         try:
-            return typing.get_type_hints(holder, plain.__globals__, scope, include_extras=True)["it"]
+            return _evaluated(annotation, evaluated)
         except (NameError, SyntaxError):  # a string that is prose, not a type, never resolves
             return UNRESOLVED
+
+
+def _evaluated(hint: Any, evaluate: Callable[[str], Any]) -> Any:
+    """The hint with its strings evaluated, but a user's generic class stands without its arguments.
+
+    Those are sizes and expressions over them, which only a type checker reads.
+    """
+    if hint is None:
+        return type(None)
+    if isinstance(hint, ForwardRef):
+        hint = hint.__forward_arg__
+    if isinstance(hint, str):
+        return _evaluated(evaluate(hint), evaluate)
+    if not isinstance(hint, _ALIASES) or get_origin(hint) is Literal:
+        return hint
+    origin: Any = get_origin(hint)
+    args: tuple[Any, ...] = hint.__args__
+    if _is_users(origin, args):
+        return origin
+    changed = tuple(_evaluated(a, evaluate) for a in args)
+    if changed == args:
+        return hint
+    if isinstance(hint, types.GenericAlias):
+        whole = types.GenericAlias(origin, changed)
+        return next(iter(whole)) if hint.__unpacked__ else whole
+    if isinstance(hint, types.UnionType):
+        return Union[changed]  # noqa: UP007 - built at run time
+    return hint.copy_with(changed)
+
+
+def _is_users(origin: Any, args: Sequence[Any]) -> bool:
+    """Whether an alias is of a user's generic class."""
+    if not isinstance(origin, type):
+        return False
+    if issubclass(origin, Generic | torch.nn.Module):
+        return True
+    foreign = origin.__module__.partition(".")[0] not in sys.stdlib_module_names
+    return foreign and any(isinstance(a, str | ForwardRef) for a in args)
 
 
 def _is_full(cell: types.CellType) -> bool:

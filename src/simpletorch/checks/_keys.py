@@ -20,7 +20,7 @@ from jaxtyping import AbstractArray
 from simpletorch._annotation import Phantom
 from simpletorch.dims import DimType
 
-__all__ = ["Unkeyed", "expression", "is_ignorable", "is_tensor_hint", "tensor_hints"]
+__all__ = ["Unkeyed", "decides_by_class", "expression", "is_ignorable", "is_tensor_hint", "tensor_hints"]
 
 
 class Unkeyed(Exception):
@@ -100,7 +100,7 @@ def _is_sound(hint: Any) -> bool:
         return all(_is_sound(h) for h in (hint.__constraints__ or (hint.__bound__,)))
     origin = get_origin(hint)
     if origin is None:
-        return isinstance(hint, type) and _decides_by_class(hint)
+        return isinstance(hint, type) and decides_by_class(hint)
     args = get_args(hint)
     if origin is Literal:
         return True
@@ -120,7 +120,7 @@ def _is_sound(hint: Any) -> bool:
     return False
 
 
-def _decides_by_class(hint: type) -> bool:
+def decides_by_class(hint: type) -> bool:
     """Whether isinstance looks at nothing but the value's class."""
     faced = getattr(hint, "torch_class", None)  # simpletorch.nn.Linear asks torch's class
     check = type(faced if isinstance(faced, type) else hint).__instancecheck__

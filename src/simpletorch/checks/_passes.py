@@ -9,9 +9,11 @@ from __future__ import annotations
 import types
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Collection, Mapping, MutableMapping, MutableSequence, MutableSet, Sequence, Set
-from typing import Any, Final, Union, get_args, get_origin
+from typing import Any, Final, Generic, Union, get_args, get_origin
 
 from torch import nn
+
+from simpletorch.checks._keys import decides_by_class
 
 __all__ = ["Uncheckable", "passes"]
 
@@ -35,6 +37,8 @@ def passes(value: Any, hint: Any) -> bool:
         return any(passes(value, member) for member in args)
     if isinstance(origin, type) and issubclass(origin, nn.Module):
         return isinstance(value, origin)  # its sizes are for a type checker
+    if origin is None and isinstance(hint, type) and issubclass(hint, Generic) and decides_by_class(hint):
+        return isinstance(value, hint)  # beartype lets everything pass for a generic NamedTuple
     if origin not in _CONTAINERS:
         return _by_beartype(value, hint)
     if not isinstance(value, origin):
