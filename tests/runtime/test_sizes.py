@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
+import pickle
 from typing import Generic
 
 import jaxtyping
@@ -169,3 +172,102 @@ class Patches(nn.Module, Generic[N, P]):
 
 def test_the_sizes_of_a_class_in_an_expression():
     assert Patches(15, 5)(z(2, 15)).shape == (2, 3)
+
+
+# -- the sizes of an instance ----------------------------------------------------------------------------------------
+
+
+class MLP(nn.Module, Generic[N, M]):
+    def __init__(self, n: Dim[N], m: Dim[M] = 2, *, extra: Dim[M] | None = None) -> None:
+        super().__init__()
+        self.fc = nn.Linear(n, m)
+
+    def forward(self, x: Tensor[Float32, B, N]) -> Tensor[Float32, B, M]:
+        return self.fc(x) if x.shape[-1] == self.fc.in_features else x
+
+
+def test_forward_is_held_to_the_sizes_of_its_instance():
+    small, large = MLP(3, 4), MLP(5, m=6)
+    for _ in range(2):
+        small(z(2, 3))
+        large(z(2, 5))
+        with pytest.raises(ShapeMismatch, match="dim 1 of x is 5, but N is 3 in this MLP"):
+            small(z(2, 5))
+    small.fc = nn.Linear(3, 7)
+    with pytest.raises(ShapeMismatch, match="dim 1 of the result is 7, but M is 4 in this MLP"):
+        small(z(2, 3))
+    model = Patches(15, 5)
+    model.patch = 3
+    with pytest.raises(ShapeMismatch, match=r"dim 1 of the result is 5, but N//P is 3 \(N = 15 .*, P = 5 .*\)"):
+        model(z(2, 15))
+
+
+def test_a_size_is_checked_once_for_a_signature_and_an_instances_sizes():
+    class Same(nn.Module, Generic[N]):
+        def __init__(self, n: Dim[N]) -> None:
+            super().__init__()
+
+        def forward(self, x: Tensor[Float32, N]) -> Tensor[Float32, N]:
+            return x
+
+    for model in (Same(3), Same(3), Same(4)):
+        for _ in range(3):
+            model(z(*model._sizes_of_Same[0][1:]))
+    assert len(Same.forward.__globals__["_st_seen"]) == 2
+
+
+def test_copies_and_pickles_keep_their_sizes():
+    for again in (copy.deepcopy(MLP(3, 4)), pickle.loads(pickle.dumps(MLP(3, 4)))):
+        again(z(2, 3))
+        with pytest.raises(ShapeMismatch, match="N is 3"):
+            again(z(2, 5))
+    assert list(MLP(3, 4).state_dict()) == ["fc.weight", "fc.bias"]
+    assert repr(MLP(3, 4)).startswith("MLP(\n  (fc): Linear(")
+    bare = MLP.__new__(MLP)
+    torch.nn.Module.__init__(bare)
+    bare.fc = nn.Linear(5, 6)
+    bare(z(2, 5))
+
+
+def test_a_subclass_has_sizes_of_its_own():
+    class Twice(MLP, Generic[N]):
+        def __init__(self, n: Dim[N]) -> None:
+            super().__init__(2 * n, 3)
+
+        def forward(self, x: Tensor[Float32, B, N]) -> Tensor[Float32, B, 3]:
+            return super().forward(torch.cat([x, x], 1))
+
+    class Inherits(MLP):
+        pass
+
+    assert Twice(4)(z(2, 4)).shape == (2, 3)
+    with pytest.raises(ShapeMismatch, match="N is 4 in this Twice"):
+        Twice(4)(z(2, 8))
+    with pytest.raises(ShapeMismatch, match="N is 4 in this MLP"):
+        Inherits(4, 5)(z(2, 8))
+
+
+def test_what_init_was_not_given_or_contradicts_stays_open():
+    MLP(3)(z(2, 3))  # M is open
+    MLP(3, 4, extra=4)(z(2, 3))
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'n'"):
+        MLP()
+
+    class Odd(nn.Module, Generic[N]):
+        def __init__(self, n: Dim[N], m: Dim[N], k: Dim[K]) -> None:
+            super().__init__()
+
+        def forward(self, x: Tensor[Float32, N, K]) -> None: ...
+
+    Odd(3, 4, 5)(z(6, 7))
+    assert list(inspect.signature(Odd).parameters) == ["n", "m", "k"]
+    assert "forward" in MLP.__dict__
+
+
+@pytest.mark.slow
+def test_sizes_of_an_instance_do_not_disturb_compile_and_export():
+    model = MLP(3, 4)
+    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(z(2, 3)), model(z(2, 3)))
+    assert torch.export.export(model, (z(2, 3),)).module()(z(2, 3)).shape == (2, 4)
+    assert torch.fx.symbolic_trace(MLP(3, 4).fc)(z(2, 3)).shape == (2, 4)

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import nn
 
-from simpletorch.checks import bordered, config, local_names
+from simpletorch.checks import bordered, config, local_names, remember_sizes
 
 __all__ = ["Module"]
 
@@ -28,6 +28,8 @@ class Module(nn.Module):
                 return self.fc2(F.relu(self.fc1(x)))
 
     - ``forward``'s annotations are enforced, once for each signature (`simpletorch.checked`, `simpletorch.config`).
+    - In a generic class (``class MLP(nn.Module, Generic[N])``) the sizes that ``__init__`` was given for ``n: Dim[N]``
+      hold in ``forward`` as well.
     - What torch raises inside surfaces as a `simpletorch.errors.TorchError` that names the submodule
       (``model.encoder.2.fc``).
 
@@ -41,7 +43,8 @@ class Module(nn.Module):
         forward = cls.__dict__.get("forward")
         if isinstance(forward, FunctionType):
             names = {**local_names(forward, sys._getframe(1)), cls.__name__: cls}
-            cls.forward = bordered(forward, names, check=config.check != "off")
+            sizes = remember_sizes(cls, sys._getframe(1)) if config.check != "off" else None
+            cls.forward = bordered(forward, names, check=config.check != "off", sizes=sizes)
 
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         return GenericAlias(cls, item)

@@ -1,0 +1,65 @@
+"""The sizes of an instance: what ``__init__`` of a generic class was given for ``n: Dim[N]`` holds in its methods."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Mapping
+from types import FrameType, FunctionType
+from typing import Any
+
+from simpletorch._annotation import axis_name
+from simpletorch.checks._border import local_names
+from simpletorch.checks._hints import Resolver
+from simpletorch.dims import DimType
+
+__all__ = ["remember_sizes"]
+
+
+def remember_sizes(cls: type, frame: FrameType) -> str | None:
+    """Make ``cls`` remember the sizes of its instances; the attribute that holds them, None if it has no such sizes.
+
+    A class has an attribute of its own: a subclass may mean another size by the same name.
+    """
+    init = cls.__dict__.get("__init__")
+    own = {axis_name(p.__name__) for p in getattr(cls, "__parameters__", ())}
+    if not own or not isinstance(init, FunctionType):
+        return None
+    signature = inspect.signature(init)
+    resolve = Resolver(init, {**local_names(init, frame), cls.__name__: cls})
+    sizes = {p.name: _name(resolve(p.annotation)) for p in signature.parameters.values()}
+    names = {parameter: name for parameter, name in sizes.items() if name in own}
+    if not names:
+        return None
+    attribute = f"_sizes_of_{cls.__name__}"
+    while hasattr(cls, attribute):
+        attribute += "_"
+    setattr(cls, attribute, ())
+
+    @functools.wraps(init)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        __tracebackhide__ = True
+        try:
+            arguments = signature.bind(self, *args, **kwargs).arguments
+        except TypeError:  # Python's own message follows
+            arguments = {}
+        self.__dict__[attribute] = _bound(names, arguments)
+        init(self, *args, **kwargs)
+
+    setattr(cls, "__init__", __init__)  # noqa: B010 - mypy allows no assignment
+    return attribute
+
+
+def _name(hint: Any) -> str | None:
+    """``N`` of ``Dim[N]``."""
+    return hint._axis.dim_str if isinstance(hint, DimType) and hint._axis is not None else None
+
+
+def _bound(names: Mapping[str, str | None], arguments: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    """The sizes by name; one that two arguments disagree on is no size."""
+    found: dict[str, set[int]] = {}
+    for parameter, name in names.items():
+        value = arguments.get(parameter)
+        if name is not None and type(value) is int:
+            found.setdefault(name, set()).add(value)
+    return tuple((name, values.pop()) for name, values in found.items() if len(values) == 1)
