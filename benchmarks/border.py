@@ -13,12 +13,13 @@ import argparse
 import json
 import timeit
 from collections.abc import Callable
+from typing import Generic
 
 import torch
 from beartype import beartype
 from jaxtyping import jaxtyped
 
-from simpletorch import Float32, K, M, N, Tensor, checked, config, nn
+from simpletorch import Dim, Float32, K, M, N, Tensor, checked, config, nn
 
 ROUNDS = 7
 
@@ -44,6 +45,14 @@ class Ours(nn.Module):
         return x
 
 
+class Sized(nn.Module, Generic[K]):
+    def __init__(self, k: Dim[K]) -> None:
+        super().__init__()
+
+    def forward(self, x: Tensor[Float32, M, K]) -> Tensor[Float32, M, K]:
+        return x
+
+
 with config(check="off"):
 
     class Off(nn.Module):
@@ -63,7 +72,7 @@ def measured(calls: dict[str, tuple[Callable[[], object], int]]) -> dict[str, fl
 def run() -> dict[str, float]:
     """All numbers, in microseconds a call."""
     x, y = torch.zeros(4, 4), torch.zeros(4, 4)
-    theirs, ours, unchecked = Theirs(), Ours(), Off()
+    theirs, ours, sized, unchecked = Theirs(), Ours(), Sized(4), Off()
 
     def in_full() -> None:
         with config(check="full"):
@@ -80,6 +89,7 @@ def run() -> dict[str, float]:
             "torch.nn.Module": (lambda: theirs(x), 100_000),
             "nn.Module, off": (lambda: unchecked(x), 100_000),
             "nn.Module, once": (lambda: ours(x), 100_000),
+            "nn.Module, Generic[K]": (lambda: sized(x), 100_000),
         }
     )
     times["full"] /= 100
