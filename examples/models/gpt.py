@@ -109,7 +109,8 @@ class GPT(nn.Module, Generic[V, L, D, H]):
     @torch.no_grad()
     def generate(self, tokens: Tensor[Int64, B, T], steps: int, temperature: float = 1.0) -> Tensor[Int64, B, Any]:
         """The prompt, and ``steps`` tokens sampled after it one by one."""
-        scores, caches = self(tokens, self.empty_cache(tokens.shape[0]))
+        caches: list[KVCache[B, H, Any, "D//H"]] = self.empty_cache(tokens.shape[0])
+        scores, caches = self(tokens, caches)
         for _ in range(steps):
             probabilities = (scores[:, -1] / temperature).softmax(dim=-1)
             token = torch.multinomial(probabilities, num_samples=1)

@@ -50,7 +50,11 @@ class Stage(nn.Sequential, Generic[I, M, S]):
 
     def forward(self, x: Tensor[Float32, B, I, H, W]) -> Tensor[Float32, B, "4*M", "(H-1)//S+1", "(W-1)//S+1"]:
         """What the last block makes of what the blocks before it made."""
-        return super().forward(x)
+        first, *rest = self
+        out: Tensor[Float32, B, "4*M", "(H-1)//S+1", "(W-1)//S+1"] = first(x)
+        for block in rest:
+            out = block(out)
+        return out
 
 
 class ResNet(nn.Module, Generic[K, M]):

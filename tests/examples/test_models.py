@@ -1,0 +1,47 @@
+"""The ports in examples/models: mypy finds nothing, and they do at random sizes what their annotations say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import ports
+import pytest
+import torch
+
+ROOT = ports.MODELS.parents[1]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_every_port_is_run():
+    assert {path.stem for path in ports.MODELS.glob("*.py")} == set(ports.PORTS)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", ports.PORTS)
+def test_shapes_at_random_sizes(name, seed):
+    torch.manual_seed(seed)
+    ports.PORTS[name](ports.load(ports.MODELS / f"{name}.py"), seed)
+
+
+@pytest.mark.slow
+def test_mypy_finds_nothing():
+    command = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--cache-dir", ".mypy_cache/typing"]
+    done = subprocess.run([*command, str(ports.MODELS)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "could not analyse" not in done.stderr
+
+
+def test_resnet_has_the_names_of_torchvision():
+    names = list(ports.load(ports.MODELS / "resnet.py").ResNet().state_dict())
+    assert len(names) == 320
+    assert {"conv1.weight", "bn1.running_mean", "layer1.0.downsample.0.weight", "layer4.2.bn3.bias", "fc.bias"} <= set(
+        names
+    )
