@@ -189,7 +189,7 @@ def test_an_unknown_dtype_stays_unknown() -> None:
             (f32(7, 3), 7, 5),
             "input (7, 3) can't be expanded to (7, 5): dim -1 is 3, not 1 or 5",
         ),
-        ("torch.permute", (f32(2, 3, 5), (0, 1)), "input must have 2 dims, but it is (2, 3, 5)"),
+        ("torch.permute", (f32(2, 3, 5), (0, 1)), "dims names 2 dims, but input is (2, 3, 5)"),
         ("torch.transpose", (f32(2, 3), 0, 2), "dim1=2 is out of range for 2 dims (2, 3); it must be in [-2, 1]"),
         ("Tensor.unfold", (f32(2, 3), 1, 4, 1), "size=4 is larger than dim 1, which is 3"),
         ("torch.select", (f32(2, 3), 1, 3), "index 3 is out of range for dim 1 of size 3"),

@@ -295,6 +295,7 @@ class MultiheadAttention(ModuleRule):
     ) -> Value:
         for name, x in (("query", query), ("key", key), ("value", value)):
             need_float(x, name=name)
+        check_equal("the last dim of query is", query.shape.dim(-1), "embed_dim is", as_dim(self.embed_dim))
         check_equal("the last dim of key is", key.shape.dim(-1), "kdim is", self._features(self.kdim))
         check_equal("the last dim of value is", value.shape.dim(-1), "vdim is", self._features(self.vdim))
         extra: Dim = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simpletorch.rules.arguments import axes, axis, broadcast_shapes, float_dtype, is_dim
-from simpletorch.rules.conditions import need_equal, need_min_rank, need_same_shape
+from simpletorch.rules.conditions import need_equal, need_min_rank, unequal
 from simpletorch.rules.dtype import BOOL, UINT8, DType, promote, promote_all
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.reduced import expose, positions, reduced
@@ -33,6 +33,21 @@ def _not_negative(size: Dim) -> Dim:
     return size if at_least(size, 0) else maximum(size, 0)
 
 
+def _check_joined(input: Shape, name: str, extra: Shape, dim: Value) -> None:
+    """What is put before or after may differ in one dim only."""
+    if input.rank is None or extra.rank is None or not isinstance(dim, int):
+        return
+    if input.rank != extra.rank:
+        raise Mismatch(f"{name} {extra} and input {input} must have the same number of dims", got=extra.rank)
+    for i, (a, b) in enumerate(zip(input.dims, extra.dims, strict=True)):
+        if i != axis(dim, input) and equal(a, b) is False:
+            raise Mismatch(
+                f"{name} has {b} at dim {i}, but input has {a}; only dim {dim} may differ" + unequal(a, b),
+                expected=a,
+                got=b,
+            )
+
+
 @rule("torch.diff", "Tensor.diff")
 def diff(input: TensorType, n: Value = 1, dim: Value = -1, prepend: Value = None, append: Value = None) -> TensorType:
     """``(*b, m) -> (*b, m - n)``; what is put before and after counts"""
@@ -43,7 +58,7 @@ def diff(input: TensorType, n: Value = 1, dim: Value = -1, prepend: Value = None
         if isinstance(extra, TensorType):
             dtype = promote_all((dtype, extra.dtype))
             own = _size_at(extra.shape, dim)
-            need_same_shape("input", _with_size(input.shape, dim, UNKNOWN), name, _with_size(extra.shape, dim, UNKNOWN))
+            _check_joined(input.shape, name, extra.shape, dim)
             size = size + own
         elif extra is not None:
             size, dtype = UNKNOWN, None

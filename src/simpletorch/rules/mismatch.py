@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 __all__ = ["CannotTell", "Kind", "Mismatch", "Report"]
 
 _FEW: Final = 4
+_WIDE: Final = 160
 
 Kind: TypeAlias = Literal["shape", "dtype", "device", "broadcast"]
 
@@ -55,17 +56,16 @@ class Report:
 
     @property
     def text(self) -> str:
-        """One line: operation, reason, operands."""
-        operands = ", ".join(f"{name}: {value}" for name, value in self._shown())
-        out = f"{self.op}: {self.reason}"
-        if operands:
-            out += f" [{operands}]"
-        return out
-
-    def _shown(self) -> list[tuple[str, object]]:
-        """All operands if they are few, else those that the reason speaks of."""
+        """One line: operation, reason, and the operands: all if they are few, else those that the reason speaks of."""
         operands = list(self.operands.items())
-        if len(operands) <= _FEW:
-            return operands
-        named = [(k, v) for k, v in operands if re.search(rf"(?<![\w.]){re.escape(k)}(?!\w)", self.reason)]
-        return named or operands[:_FEW]
+        out = self._with(operands)
+        if len(operands) <= _FEW and len(out) <= _WIDE:
+            return out
+        return self._with([o for o in operands if self._speaks_of(o[0])] or operands[:_FEW])
+
+    def _with(self, operands: list[tuple[str, object]]) -> str:
+        shown = ", ".join(f"{name}: {value}" for name, value in operands)
+        return f"{self.op}: {self.reason}" + (f" [{shown}]" if shown else "")
+
+    def _speaks_of(self, name: str) -> bool:
+        return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", self.reason) is not None

@@ -47,7 +47,9 @@ def _listed(varargs: tuple[Value, ...], keyword: Value) -> tuple[Value, ...]:
 def permute(input: TensorType, *axes: Value, dims: Value = ANYTHING) -> TensorType:
     """``(*s) -> (s[dims[0]], s[dims[1]], …)``"""
     order = _listed(axes, dims)
-    need_rank(input.shape, len(order), len(order))
+    rank, least, count = input.shape.rank, input.shape.min_rank, len(order)
+    if (rank is not None and rank != count) or least > count:
+        raise Mismatch(f"dims names {count} dims, but input is {input.shape}", expected=rank, got=count)
     shape = of_rank(input.shape, len(order))
     if not all(isinstance(d, int) for d in order):
         return shaped(input, unknown_dims(shape))

@@ -289,7 +289,7 @@ def native_group_norm(
 ) -> Value:
     """``(N, C, *) -> (N, C, *), mean (N, group), inverse deviation (N, group)``"""
     out = group_norm(input, group, weight, bias, eps)
-    check_equal("input has a number of elements of", input.shape.numel(), "N * C * HxW is", _product(N, C, HxW))
+    check_equal("the number of elements of input is", input.shape.numel(), "N * C * HxW is", _product(N, C, HxW))
     saved = TensorType(Shape.of(as_dim(N), as_dim(group)), _accumulated(input.dtype))
     return (out, saved, saved)
 

@@ -291,7 +291,7 @@ def kron(input: TensorType, other: TensorType) -> TensorType:
 
 def _chain(operands: tuple[TensorType, ...], vectors: bool) -> TensorType:
     """The product of matrices; with ``vectors`` the first and the last may have one dim."""
-    names = [f"tensor {i}" for i in range(len(operands))]
+    names = [f"tensors[{i}]" for i in range(len(operands))]
     for i, t in enumerate(operands):
         need_rank(names[i], t, *((1, 2) if vectors and i in (0, len(operands) - 1) else (2,)))
     for i, (a, b) in enumerate(pairwise(operands)):

@@ -190,7 +190,8 @@ def _operands(arguments: Mapping[str, Value]) -> dict[str, TensorType]:
         if isinstance(value, TensorType):
             found[name] = value
         elif isinstance(value, tuple):
-            found.update({f"{name}[{i}]": v for i, v in enumerate(value) if isinstance(v, TensorType)})
+            items = value[0] if len(value) == 1 and isinstance(value[0], tuple) else value  # f(*xs) taken as f(xs)
+            found.update({f"{name}[{i}]": v for i, v in enumerate(items) if isinstance(v, TensorType)})
     return found
 
 

@@ -83,7 +83,7 @@ def interpolate(
     """``(N, C, *spatial) -> (N, C, *size) or (N, C, *(scale_factor*spatial))``"""
     _check_modes(size, scale_factor, mode, align_corners, recompute_scale_factor)
     ranks = _MODE_DIMS[mode] if isinstance(mode, str) else (3, 4, 5)
-    need_ranks("input", input.shape, *ranks, meaning=" or ".join(_MEANING[r] for r in ranks))
+    need_ranks("input", input.shape, *ranks, meaning=", ".join(_MEANING[r] for r in ranks))
     _check_antialias(antialias, mode, align_corners, input.shape.rank)
     rank = input.shape.rank or _rank_told(size, scale_factor, mode)
     if rank is None:
@@ -257,7 +257,7 @@ class ChannelShuffle(ModuleRule):
 
 def _sampled(input: TensorType, grid: TensorType, ranks: tuple[int, ...]) -> TensorType:
     dtype = same_dtype(("input", input), ("grid", grid))
-    need_ranks("input", input.shape, *ranks, meaning=" or ".join(_MEANING[r] for r in ranks))
+    need_ranks("input", input.shape, *ranks, meaning=", ".join(_MEANING[r] for r in ranks))
     need_ranks("grid", grid.shape, *ranks)
     rank = input.shape.rank or grid.shape.rank
     if rank is None:

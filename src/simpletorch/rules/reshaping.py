@@ -84,6 +84,7 @@ def _solve(count: Dim, others: Dim, is_minus: bool, refusal: Mismatch) -> Dim:
     """The size that makes ``others`` into ``count``. For symbols it is taken that the author knows it divides."""
     if others == 0:
         if is_minus or (isinstance(count, int) and count):
+            refusal.reason += ": with 0 elements nothing tells the size of -1" if is_minus else ""
             raise refusal
         return UNKNOWN
     if isinstance(count, int) and isinstance(others, int) and count % others:

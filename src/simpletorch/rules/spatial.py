@@ -100,7 +100,7 @@ def need_ranks(name: str, shape: Shape, *ranks: int, meaning: str = "", hint: st
     """
     found = shape.rank
     if (found is not None and found not in ranks) or shape.min_rank > max(ranks):
-        wanted = " or ".join(map(str, ranks))
+        wanted = ", ".join(map(str, ranks[:-1])) + (" or " if ranks[1:] else "") + str(ranks[-1])
         if meaning:
             wanted += f" dims {meaning}"
         else:
@@ -137,11 +137,15 @@ def split_spatial(
     return lead, channels, tuple(spatial)
 
 
+def _channels(count: Dim) -> str:
+    return "1 channel" if count == 1 else f"{count} channels"
+
+
 def check_channels(input: TensorType, channels: Dim, wanted: Dim, whose: str, count: int) -> None:
     """The channel dim must be what the layer takes; a channels-last input is recognised."""
     if equal(channels, wanted) is not False:
         return
-    hint = None
+    hint = f"a layer for {_channels(channels)} would fit" if whose == "the layer takes" else None
     rank = input.shape.rank
     if count > 0 and equal(input.shape.dim(-1), wanted) is True:
         order = {
@@ -153,7 +157,7 @@ def check_channels(input: TensorType, channels: Dim, wanted: Dim, whose: str, co
         hint = f"the last dim is {wanted}: channels come before {_LETTERS[count]}, as in input{order}"
     at = "" if rank is None else f" at dim {rank - count - 1}"
     raise Mismatch(
-        f"input has {channels} channels{at}, but {whose} {wanted}{quantifier(channels, wanted)}",
+        f"input has {_channels(channels)}{at}, but {whose} {wanted}{quantifier(channels, wanted)}",
         hint=hint,
         expected=wanted,
         got=channels,

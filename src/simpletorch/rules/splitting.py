@@ -173,7 +173,7 @@ def _split_along(input: TensorType, given: Value, dim: int) -> Value:
             raise Mismatch(f"the number of sections is {given}, but it must be positive", got=given)
         if isinstance(size, int) and size % given:
             raise Mismatch(
-                f"dim {dim} of size {size} can't be split into {given} equal parts", expected=size, got=given
+                f"dim {dim} of input is {size}, which can't be split into {given} equal parts", expected=size, got=given
             )
         return _pieces(input, shape, at, [size // given] * given)
     return _tensor_split(input, given, dim)
