@@ -127,6 +127,53 @@ def test_codes_can_be_ignored_and_a_warm_run_says_the_same(tmp_path: Path):
         ]
 
 
+NEW_SYNTAX = """\
+import torch
+from torch import nn
+from simpletorch import Dim, Float32, Tensor
+
+class MLP[N: int, M: int](nn.Module):
+    def __init__(self, n: Dim[N], m: Dim[M]) -> None:
+        super().__init__()
+        self.fc = nn.Linear(n, m)
+
+    def forward[B: int](self, x: Tensor[Float32, B, N]) -> Tensor[Float32, B, M]:
+        return self.fc(x)
+
+type Image[H: int, W: int] = Tensor[Float32, 3, H, W]
+
+def show(image: Image[17, 19]) -> None:
+    reveal_type(image)
+
+reveal_type(MLP(5, 3)(torch.zeros(7, 5)))
+MLP(5, 3)(torch.zeros(7, 4))
+
+def unknown(x: Tensor[Float32, "2*Unknown"]) -> None: ...
+"""
+
+
+@pytest.mark.slow
+def test_type_parameters_of_pep_695_and_an_unknown_name(tmp_path: Path):
+    (tmp_path / "new.py").write_text(NEW_SYNTAX)
+    (tmp_path / "mypy.ini").write_text("[mypy]\nplugins = simpletorch.mypy\nallow_redefinition = true\n")
+    cache = Path(__file__).parents[2] / ".mypy_cache/typing"
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "new.py", "--python-version", "3.12", "--cache-dir", str(cache)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, guard.DEBUG_VARIABLE: "1"},
+    )
+    assert done.stdout.splitlines()[:-1] == [
+        'new.py:16: note: Revealed type is "Tensor[Float32, 3, 17, 19]"',
+        'new.py:18: note: Revealed type is "Tensor[Float32, 7, 3]"',
+        "new.py:19: error: MLP.forward: x must be Float32[B, 5], but it is Float32[7, 4]: dim 1: expected 5, got 4  "
+        "[tensor-shape]",
+        'new.py:21: error: "Unknown" is no size variable here; declare Unknown = TypeVar("Unknown")  [tensor-annotation]',
+    ]
+
+
 def test_the_cache_is_void_when_our_code_changes(tmp_path: Path, monkeypatch):
     module = importlib.import_module("simpletorch.mypy.plugin")
     source = Path(simpletorch.__file__).parent
