@@ -137,6 +137,7 @@ def table(tallies: dict[str, Tally], mypy: bool = False) -> str:
     return "\n".join(lines)
 
 
+ACCEPTED = ", where a change is accepted too"
 PAGE = """# Operations
 
 The torch operations that simpletorch understands, with the rule of each: what it takes, and the shape that it gives.
@@ -153,7 +154,11 @@ inputs with primes for sizes; the same with one dim or dtype changed where torch
 def page(total: Tally) -> str:
     """The page of all operations, by family."""
     rows = total.row().items()
-    totals = ["| measure | all operations |", "| --- | ---: |", *(f"| {k} | {v} |" for k, v in rows if "*" not in k)]
+    totals = [
+        "| measure | all operations |",
+        "| --- | ---: |",
+        *(f"| {k.replace('*', ACCEPTED)} | {v} |" for k, v in rows),
+    ]
     text = PAGE.format(date=date.today(), torch=torch.__version__, totals="\n".join(totals))
     for family, members in groupby(operations(), key=lambda o: o.family):
         text += f"## {family}\n\n{title(family)}\n\n| names | rule |\n| --- | --- |\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import agreement
@@ -216,3 +217,13 @@ def test_message(name: str, args: tuple[Any, ...], text: str) -> None:
     report = infer(name, args)
     assert isinstance(report, Report)
     assert report.text == text
+
+
+@pytest.mark.parametrize("edge_order", [1, 2])
+def test_gradients_of_every_dtype_by_places_of_every_dtype(edge_order: int) -> None:
+    dtypes = (torch.int64, torch.uint8, torch.float16, torch.bfloat16, torch.float64, torch.complex64, torch.bool)
+    for first, second in itertools.product(dtypes, dtypes[:-1]):
+        x, places = torch.ones(5, 7).to(first), torch.arange(7).to(second)
+        for spacing in ((torch.arange(5), places), 2.0, 1j):
+            found = oracle.examine("torch.gradient", (x,), {"spacing": spacing, "edge_order": edge_order})
+            assert found.verdict in ("exact", "both_refuse"), (first, second, found)

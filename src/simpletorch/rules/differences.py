@@ -120,11 +120,9 @@ def cumulative_trapezoid(y: TensorType, x: Value = None, *, dx: Value = 1, dim: 
 def _gradient_along(input: TensorType, dim: int, spacing: Value) -> TensorType:
     """The gradient along one dim; ``spacing`` is a step, or a vector with the place of every sample."""
     if not isinstance(spacing, TensorType):
-        return TensorType(input.shape, float_dtype(input))
+        return TensorType(input.shape, None if spacing is ANYTHING else float_dtype(input, spacing))
     fits = equal(spacing.shape.numel(), input.shape.dim(dim))  # torch doesn't check it, with odd results
-    return TensorType(
-        input.shape if fits else ANY_SHAPE, float_dtype(TensorType(Shape(()), promote(input.dtype, spacing.dtype)))
-    )
+    return TensorType(input.shape if fits else ANY_SHAPE, promote(input.dtype, float_dtype(spacing)))
 
 
 @rule("torch.gradient")
@@ -133,7 +131,8 @@ def gradient(
 ) -> tuple[TensorType, ...]:
     """``(*b) -> (*b), ...``: one for every dim"""
     steps = spacing if isinstance(spacing, tuple) else ()
-    if input.dtype in (BOOL, UINT8) and not any(isinstance(s, TensorType) or s is ANYTHING for s in (*steps, spacing)):
+    by_tensors = any(isinstance(s, TensorType) or s is ANYTHING for s in (*steps, spacing))
+    if input.dtype == UINT8 or (input.dtype == BOOL and (edge_order == 1 or not by_tensors)):
         raise Mismatch(
             f"input is {input.dtype}, which can't be subtracted", kind="dtype", hint="input.float()", got=input.dtype
         )
