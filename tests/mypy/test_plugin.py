@@ -170,7 +170,8 @@ def test_type_parameters_of_pep_695_and_an_unknown_name(tmp_path: Path):
         'new.py:18: note: Revealed type is "Tensor[Float32, 7, 3]"',
         "new.py:19: error: MLP.forward: x must be Float32[B, 5], but it is Float32[7, 4]: dim 1: expected 5, got 4  "
         "[tensor-shape]",
-        'new.py:21: error: "Unknown" is no size variable here; declare Unknown = TypeVar("Unknown")  [tensor-annotation]',
+        'new.py:21: error: "Unknown" is no size variable here; declare Unknown = TypeVar("Unknown")  '
+        "[tensor-annotation]",
     ]
 
 
