@@ -45,3 +45,19 @@ def test_resnet_has_the_names_of_torchvision():
     assert {"conv1.weight", "bn1.running_mean", "layer1.0.downsample.0.weight", "layer4.2.bn3.bias", "fc.bias"} <= set(
         names
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "parameters"),
+    [
+        ("gpt", lambda port: port.GPT(), 124_439_808),
+        ("llama", lambda port: port.Llama(port.LLAMA_3_8B), 8_030_261_248),
+        ("vit", lambda port: port.ViT(), 86_567_656),
+        ("resnet", lambda port: port.ResNet(), 25_557_032),
+        ("dqn", lambda port: port.QNetwork(4), 1_686_180),
+    ],
+)
+def test_as_large_as_published(name, make, parameters):
+    with torch.device("meta"):
+        model = make(ports.load(ports.MODELS / f"{name}.py"))
+    assert sum(parameter.numel() for parameter in model.parameters()) == parameters
