@@ -1,8 +1,8 @@
 """A deep Q-network for Atari games, with a target network and double Q-learning.
 
 Mnih et al., Human-level control through deep reinforcement learning, 2015; van Hasselt, Guez and Silver, Deep
-Reinforcement Learning with Double Q-learning, 2016. Annotated with jaxtyping's strings; ``{self.actions}`` is the
-network's own size.
+Reinforcement Learning with Double Q-learning, 2016. Annotated with jaxtyping's strings; ``K`` is the network's
+own size, its number of actions.
 """
 
 from typing import Generic, NamedTuple
@@ -42,7 +42,7 @@ class QNetwork(nn.Module, Generic[K]):
         self.hidden = nn.Linear(64 * 7 * 7, 512)
         self.values = nn.Linear(512, actions)
 
-    def forward(self, frames: UInt8[Tensor, "batch 4 84 84"]) -> Float32[Tensor, "batch {self.actions}"]:
+    def forward(self, frames: UInt8[Tensor, "batch 4 84 84"]) -> Float32[Tensor, "batch K"]:
         """A value for each action; frames are grey, 0 to 255."""
         x = self.convolutions(frames.float() / 255)
         x = F.relu(self.hidden(x.flatten(start_dim=1)))

@@ -1,7 +1,7 @@
 """A bidirectional LSTM that gives each word of a sentence a tag; sentences of different lengths are packed.
 
 Huang, Xu and Yu, Bidirectional LSTM-CRF Models for Sequence Tagging, 2015 (without the CRF). Annotated with jaxtyping's
-strings; ``{self.tags}`` is the module's own size.
+strings; ``K`` is the module's own size, its number of tags.
 """
 
 from typing import Generic
@@ -25,14 +25,13 @@ class Tagger(nn.Module, Generic[V, E, H, K]):
         self, words: Dim[V] = 30_000, embedding: Dim[E] = 100, hidden: Dim[H] = 300, tags: Dim[K] = 45, layers: int = 2
     ) -> None:
         super().__init__()
-        self.tags = tags
         self.embedding = nn.Embedding(words, embedding, padding_idx=0)
         self.lstm = nn.LSTM(embedding, hidden, num_layers=layers, batch_first=True, bidirectional=True, dropout=0.3)
         self.head = nn.Linear(2 * hidden, tags)
 
     def forward(
         self, words: Int64[Tensor, "batch time"], lengths: Int64[Tensor, " batch"]
-    ) -> Float32[Tensor, "batch time {self.tags}"]:
+    ) -> Float32[Tensor, "batch time K"]:
         """Scores for the tags of each word; those after a sentence's end mean nothing."""
         vectors = self.embedding(words)
         packed = pack_padded_sequence(vectors, lengths.cpu(), batch_first=True, enforce_sorted=False)
