@@ -2,35 +2,80 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 
 from simpletorch.errors import DataError
-from simpletorch.metrics._metric import predicted_classes
+from simpletorch.metrics._metric import classes_of, has_class_dim, predicted_classes
+from simpletorch.metrics._streaming import Streaming, scalar
+
+if TYPE_CHECKING:
+    from simpletorch.dims import B
+    from simpletorch.dtypes import Shaped
+    from simpletorch.tensor import Tensor
 
 
-class Accuracy:
+class Accuracy(Streaming):
     """The share of targets whose class was predicted, 0 to 1; for segmentation, of all positions.
 
     ``update(output, target)`` takes scores ``[B, C, *S]`` (float) or classes ``[B, *S]`` (integer), and targets
-    ``[B, *S]`` (integer).
+    ``[B, *S]`` (integer or bool).
 
-    Source: https://scikit-learn.org/stable/modules/generated/sklearn.metrics.accuracy_score.html
+    Args:
+        top_k: a target counts as predicted when it is among the ``k`` classes with the highest scores.
+        threshold: scores ``[B, *S]`` of class 1 are taken as well, which is predicted where they are above it:
+            0 for logits, 0.5 for probabilities.
+        ignore_index: targets of this class don't count.
+        synchronize: `compute` adds up all ranks when a process group is there (every rank must call it).
+
+    Raises:
+        DataError: ``top_k`` is less than 1.
+
+    Source: https://scikit-learn.org/stable/modules/generated/sklearn.metrics.accuracy_score.html and
+    top_k_accuracy_score.html there
     """
 
-    _right: torch.Tensor | int
-    _seen: int
+    def __init__(
+        self,
+        *,
+        top_k: int = 1,
+        threshold: float | None = None,
+        ignore_index: int | None = None,
+        synchronize: bool = True,
+    ) -> None:
+        if top_k < 1:
+            raise DataError(f"Accuracy got top_k={top_k}: it must be at least 1")
+        self.top_k, self.threshold, self.ignore_index = top_k, threshold, ignore_index
+        super().__init__(synchronize=synchronize)
 
-    def __init__(self) -> None:
-        self.reset()
+    def _zeros(self) -> dict[str, torch.Tensor]:
+        return {"right": scalar(torch.int64), "seen": scalar(torch.int64)}
 
-    def update(self, output: torch.Tensor, target: torch.Tensor, /) -> None:
+    def update(self, output: Tensor[Shaped, B, ...], target: Tensor[Shaped, B, ...], /) -> None:
         """Count one batch.
 
         Raises:
-            DataError: the shapes or dtypes are not as above.
+            DataError: the shapes or dtypes are not as above, or there are fewer than ``top_k`` classes.
         """
-        self._right += (predicted_classes(output, target, "Accuracy") == target).sum()
-        self._seen += target.numel()
+        target = classes_of(target, "Accuracy")
+        right = self._right(output, target)
+        if self.ignore_index is None:
+            seen = torch.tensor(target.numel())
+        else:
+            counts = target != self.ignore_index
+            right, seen = right & counts, counts.sum()
+        self._add(right=right.sum(), seen=seen)
+
+    def _right(self, output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        if self.top_k == 1:
+            return predicted_classes(output, target, "Accuracy", self.threshold) == target
+        if not (output.is_floating_point() and has_class_dim(output, target)) or output.shape[1] < self.top_k:
+            raise DataError(
+                f"Accuracy(top_k={self.top_k}) got outputs {list(output.shape)} of {output.dtype} for targets "
+                f"{list(target.shape)}: outputs must be scores [B, C, *S] with at least {self.top_k} classes"
+            )
+        return (output.topk(self.top_k, dim=1).indices == target.unsqueeze(1)).any(1)
 
     def compute(self) -> float:
         """The accuracy of everything since the last `reset`.
@@ -38,11 +83,7 @@ class Accuracy:
         Raises:
             DataError: there was nothing.
         """
-        if self._seen == 0:
+        totals = self._totals()
+        if int(totals["seen"]) == 0:
             raise DataError("Accuracy has seen no sample: call update(output, target) before compute()")
-        return int(self._right) / self._seen
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self._right = 0
-        self._seen = 0
+        return int(totals["right"]) / int(totals["seen"])

@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 
 from simpletorch.errors import DataError
-from simpletorch.metrics._metric import predicted_classes
+from simpletorch.metrics._metric import classes_of, predicted_classes
+from simpletorch.metrics._streaming import Streaming
+
+if TYPE_CHECKING:
+    from simpletorch.dims import B
+    from simpletorch.dtypes import Shaped
+    from simpletorch.tensor import Tensor
 
 
-class ConfusionMatrix:
+def class_pairs(
+    output: torch.Tensor,
+    target: torch.Tensor,
+    who: str,
+    classes: int,
+    threshold: float | None,
+    ignore_index: int | None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What was predicted and what is right, both Int64 ``[n]`` with numbers below ``classes``."""
+    target = classes_of(target, who)
+    predicted = predicted_classes(output, target, who, threshold)
+    if ignore_index is not None:
+        counts = target != ignore_index
+        predicted, target = predicted[counts], target[counts]
+    for what, numbers in (("target", target), ("predicted", predicted)):
+        if numbers.numel() and not 0 <= int(numbers.min()) <= int(numbers.max()) < classes:
+            low, high = int(numbers.min()), int(numbers.max())
+            raise DataError(
+                f"{who} has {classes} classes, 0 to {classes - 1}, but {what} classes "
+                f"range from {low} to {high}: pass classes={max(high + 1, 1)} or filter such samples out"
+            )
+    return predicted.to(torch.int64).flatten(), target.to(torch.int64).flatten()
+
+
+def at_least_one(classes: int, who: str) -> int:
+    """``classes``, if that many are possible."""
+    if classes < 1:
+        raise DataError(f"{who} got classes={classes}: there must be at least one")
+    return classes
+
+
+class ConfusionMatrix(Streaming):
     """Counts ``[C, C]``, Int64: row i, column j is how often class i was predicted to be class j.
 
     ``update(output, target)`` takes what `Accuracy` takes.
 
     Args:
         classes: how many classes there are, C ≥ 1; all class numbers must be below it.
+        threshold, ignore_index, synchronize: as for `Accuracy`.
 
     Raises:
         DataError: ``classes`` is less than 1.
@@ -22,37 +62,33 @@ class ConfusionMatrix:
     Source: https://scikit-learn.org/stable/modules/generated/sklearn.metrics.confusion_matrix.html
     """
 
-    _counts: torch.Tensor | int
+    def __init__(
+        self,
+        classes: int,
+        *,
+        threshold: float | None = None,
+        ignore_index: int | None = None,
+        synchronize: bool = True,
+    ) -> None:
+        self.classes = at_least_one(classes, "ConfusionMatrix")
+        self.threshold, self.ignore_index = threshold, ignore_index
+        super().__init__(synchronize=synchronize)
 
-    def __init__(self, classes: int) -> None:
-        if classes < 1:
-            raise DataError(f"ConfusionMatrix got classes={classes}: there must be at least one")
-        self.classes = classes
-        self.reset()
+    def _zeros(self) -> dict[str, torch.Tensor]:
+        return {"counts": torch.zeros(self.classes, self.classes, dtype=torch.int64)}
 
-    def update(self, output: torch.Tensor, target: torch.Tensor, /) -> None:
+    def update(self, output: Tensor[Shaped, B, ...], target: Tensor[Shaped, B, ...], /) -> None:
         """Count one batch.
 
         Raises:
             DataError: shapes or dtypes are not as for `Accuracy`, or a class number is not in 0..C-1.
         """
-        predicted = predicted_classes(output, target, "ConfusionMatrix")
-        for what, numbers in (("target", target), ("predicted", predicted)):
-            if numbers.numel() and not 0 <= int(numbers.min()) <= int(numbers.max()) < self.classes:
-                low, high = int(numbers.min()), int(numbers.max())
-                raise DataError(
-                    f"ConfusionMatrix has {self.classes} classes, 0 to {self.classes - 1}, but {what} classes "
-                    f"range from {low} to {high}: pass classes={max(high + 1, 1)} or filter such samples out"
-                )
-        cells = target.to(torch.int64).flatten() * self.classes + predicted.flatten()
-        self._counts += torch.bincount(cells, minlength=self.classes**2).reshape(self.classes, self.classes)
+        predicted, target = class_pairs(
+            output, target, "ConfusionMatrix", self.classes, self.threshold, self.ignore_index
+        )
+        cells = torch.bincount(target * self.classes + predicted, minlength=self.classes**2)
+        self._add(counts=cells.reshape(self.classes, self.classes))
 
     def compute(self) -> torch.Tensor:
-        """The counts since the last `reset`, on the device of the last batch; all 0 when there was nothing."""
-        if isinstance(self._counts, int):
-            return torch.zeros(self.classes, self.classes, dtype=torch.int64)
-        return self._counts.clone()
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self._counts = 0
+        """The counts since the last `reset`, on the device of the first batch; all 0 when there was nothing."""
+        return self._totals()["counts"].clone()

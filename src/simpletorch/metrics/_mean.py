@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from simpletorch.errors import DataError
+from simpletorch.errors import CheckpointError, DataError
+from simpletorch.metrics._ranks import summed, world_size
 
 
 class Mean:
@@ -15,12 +16,16 @@ class Mean:
 
     Tensors stay on their device, and the sum is kept in Float64 where the device has it, so that `update` neither waits
     for a GPU nor loses digits over long epochs.
+
+    Args:
+        synchronize: `compute` takes the mean over all ranks when a process group is there (every rank must call it).
     """
 
     _total: torch.Tensor | None
     _weight: float
 
-    def __init__(self) -> None:
+    def __init__(self, *, synchronize: bool = True) -> None:
+        self.synchronize = synchronize
         self.reset()
 
     def update(self, value: torch.Tensor | float, weight: float = 1, /) -> None:
@@ -44,14 +49,32 @@ class Mean:
         Raises:
             DataError: there was nothing, or all weights were 0.
         """
-        if self._total is None or self._weight == 0:
+        total, weight = 0.0 if self._total is None else float(self._total), self._weight
+        if self.synchronize and world_size() > 1:
+            total, weight = summed(torch.tensor([total, weight], dtype=torch.float64)).tolist()
+        if weight == 0:
             raise DataError("Mean has seen nothing of any weight: call update(value, weight) before compute()")
-        return float(self._total) / self._weight
+        return total / weight
 
     def reset(self) -> None:
         """Forget everything."""
         self._total = None
         self._weight = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        """The sum and the weight of this rank."""
+        return {"total": None if self._total is None else self._total.clone(), "weight": self._weight}
+
+    def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
+        """Go on from what `state_dict` gave.
+
+        Raises:
+            CheckpointError: it is the state of another metric.
+        """
+        if state_dict.keys() != {"total", "weight"}:
+            raise CheckpointError(f"this is no state of Mean, which has 'total' and 'weight': {sorted(state_dict)}")
+        total = state_dict["total"]
+        self._total, self._weight = None if total is None else total.clone(), state_dict["weight"]
 
 
 class MeanLoss:
@@ -59,11 +82,12 @@ class MeanLoss:
 
     Args:
         loss: from a batch's outputs and targets to their mean loss, a 0-d tensor, such as ``F.cross_entropy``.
+        synchronize: as for `Mean`.
     """
 
-    def __init__(self, loss: Callable[[Any, Any], torch.Tensor]) -> None:
+    def __init__(self, loss: Callable[[Any, Any], torch.Tensor], *, synchronize: bool = True) -> None:
         self._loss = loss
-        self._mean = Mean()
+        self._mean = Mean(synchronize=synchronize)
 
     def update(self, output: Any, target: Any, /) -> None:
         """Add the loss of one batch, weighted by its number of samples (the length of ``target``)."""
@@ -80,3 +104,11 @@ class MeanLoss:
     def reset(self) -> None:
         """Forget everything."""
         self._mean.reset()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The sum and the weight of this rank."""
+        return self._mean.state_dict()
+
+    def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
+        """Go on from what `state_dict` gave."""
+        self._mean.load_state_dict(state_dict)

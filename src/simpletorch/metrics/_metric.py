@@ -12,7 +12,10 @@ Result = TypeVar("Result", covariant=True)
 
 
 class Metric(Protocol[Result]):
-    """Anything with these methods. State lives on the device of what it was given; only `compute` waits for it."""
+    """Anything with these methods. State lives on the device of what it was given; only `compute` waits for it.
+
+    Metrics of torchmetrics are such things as well; `TorchMetric` also keeps their state in checkpoints.
+    """
 
     def update(self, output: Any, target: Any, /) -> None:
         """Take one batch of a model's outputs and the targets that belong to them."""
@@ -24,20 +27,37 @@ class Metric(Protocol[Result]):
         """Forget everything."""
 
 
-def predicted_classes(output: torch.Tensor, target: torch.Tensor, who: str) -> torch.Tensor:
-    """The class predicted for each element of ``target`` (integer ``[B, *S]``), integer of the same shape.
-
-    ``output`` is either scores ``[B, C, *S]`` of a floating dtype, of which the largest along C wins (the first one
-    on a tie), or the classes themselves, integer ``[B, *S]``.
-    """
+def classes_of(target: torch.Tensor, who: str) -> torch.Tensor:
+    """``target`` as class numbers; booleans are classes 0 and 1."""
     if target.is_floating_point() or target.is_complex():
         raise DataError(f"{who} needs class numbers as targets, but they are {target.dtype}: pass integers")
+    return target.to(torch.int64) if target.dtype == torch.bool else target
+
+
+def predicted_classes(
+    output: torch.Tensor, target: torch.Tensor, who: str, threshold: float | None = None
+) -> torch.Tensor:
+    """The class predicted for each element of ``target`` (class numbers ``[B, *S]``), integer of the same shape.
+
+    ``output`` is either scores ``[B, C, *S]`` of a floating dtype, of which the largest along C wins (the first one
+    on a tie), or the classes themselves, integer ``[B, *S]``. With a ``threshold``, it may also be scores ``[B, *S]``
+    of class 1, which is predicted where they are above it.
+    """
     if output.is_floating_point():
-        if output.ndim == target.ndim + 1 and output.shape[:1] + output.shape[2:] == target.shape:
+        if has_class_dim(output, target):
             return output.argmax(1)
+        if threshold is not None and output.shape == target.shape:
+            return (output > threshold).to(torch.int64)
     elif output.shape == target.shape:
-        return output
+        return output.to(torch.int64) if output.dtype == torch.bool else output
+    same = output.is_floating_point() and output.shape == target.shape
+    hint = f"; for scores of one class, pass {who}(threshold=…): 0 for logits, 0.5 for probabilities" if same else ""
     raise DataError(
         f"{who} got outputs {list(output.shape)} of {output.dtype} for targets {list(target.shape)}: "
-        "outputs must be scores [B, C, *S] of a floating dtype or class numbers [B, *S], for targets [B, *S]"
+        f"outputs must be scores [B, C, *S] of a floating dtype or class numbers [B, *S], for targets [B, *S]{hint}"
     )
+
+
+def has_class_dim(output: torch.Tensor, target: torch.Tensor) -> bool:
+    """Whether ``output`` is ``[B, C, *S]`` for a target ``[B, *S]``."""
+    return output.ndim == target.ndim + 1 and output.shape[:1] + output.shape[2:] == target.shape

@@ -1,0 +1,80 @@
+"""What metrics have in common whose state is sums."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import torch
+
+from simpletorch.errors import CheckpointError
+from simpletorch.metrics._ranks import summed
+
+
+class Streaming(ABC):
+    """Sums over everything that was seen: tensors by name, which add up over batches and over ranks.
+
+    They live on the device of the first batch. `state_dict` gives the sums of this rank alone, so that every rank
+    continues with its own.
+    """
+
+    _sums: dict[str, torch.Tensor]
+    _fresh: bool  # nothing was added yet, so the sums have no device
+
+    def __init__(self, *, synchronize: bool) -> None:
+        self.synchronize = synchronize
+        self.reset()
+
+    @abstractmethod
+    def _zeros(self) -> dict[str, torch.Tensor]:
+        """The sums of nothing, on the CPU."""
+
+    def _add(self, **terms: torch.Tensor) -> None:
+        for name, term in terms.items():
+            term, total = term.detach(), self._sums[name]
+            if self._fresh:
+                total = total.to(term.device)
+            self._sums[name] = total + term.to(total.device)
+        self._fresh = False
+
+    def _totals(self) -> dict[str, torch.Tensor]:
+        """The sums, over all ranks if this metric is to be synchronized."""
+        return {name: summed(total) if self.synchronize else total for name, total in self._sums.items()}
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self._sums = self._zeros()
+        self._fresh = True
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """The sums of this rank, copied."""
+        return {name: total.clone() for name, total in self._sums.items()}
+
+    def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
+        """Go on from what `state_dict` gave.
+
+        Raises:
+            CheckpointError: it is the state of another metric, or of one with another number of classes.
+        """
+        zeros = self._zeros()
+        for name in sorted({*zeros, *state_dict}):
+            here, there = zeros.get(name), state_dict.get(name)
+            if not isinstance(there, torch.Tensor) or here is None or there.shape != here.shape:
+                shapes = [list(x.shape) if isinstance(x, torch.Tensor) else "nothing" for x in (there, here)]
+                raise CheckpointError(
+                    f"this is no state of {type(self).__name__}: {name!r} is {shapes[0]} there and {shapes[1]} here",
+                    hint="load it into a metric of the same class, made with the same arguments",
+                )
+        # On the device of the next batch, as after `reset`: where the state was saved from need not exist any more.
+        self._sums = {name: state_dict[name].detach().to("cpu", zeros[name].dtype, copy=True) for name in zeros}
+        self._fresh = True
+
+
+def scalar(dtype: torch.dtype) -> torch.Tensor:
+    """A sum of numbers before the first one."""
+    return torch.zeros((), dtype=dtype)
+
+
+def wide(value: torch.Tensor) -> torch.Tensor:
+    """``value`` in Float64, so that long epochs lose no digits; in Float32 on Apple's GPUs, which have no more."""
+    return value.to(torch.float32 if value.device.type == "mps" else torch.float64)

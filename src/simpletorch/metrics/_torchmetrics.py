@@ -1,0 +1,47 @@
+"""Metrics of torchmetrics among ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torchmetrics
+
+
+class TorchMetric:
+    """A metric of torchmetrics as one of ours: its device follows the batches, and checkpoints keep its state.
+
+    ``TorchMetric(torchmetrics.CohenKappa("multiclass", num_classes=10))`` opens their whole collection to the
+    `Trainer`. torchmetrics itself is imported by whoever makes the metric, never here.
+
+    Source: https://lightning.ai/docs/torchmetrics/stable/
+    """
+
+    def __init__(self, metric: torchmetrics.Metric) -> None:
+        self.metric = metric
+        metric.persistent(True)  # else state_dict() is empty
+
+    def update(self, output: Any, target: Any, /) -> None:
+        """Take one batch, as the metric wants it."""
+        if output.device != self.metric.device:
+            self.metric.to(output.device)
+        self.metric.update(output, target)
+
+    def compute(self) -> Any:
+        """What the metric gives: a float for a 0-d tensor, anything else as it is."""
+        result = self.metric.compute()
+        return result.item() if getattr(result, "ndim", None) == 0 else result
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.metric.reset()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of the metric, and how many batches it has seen."""
+        return {"state": self.metric.state_dict(), "updates": self.metric.update_count}
+
+    def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
+        """Go on from what `state_dict` gave."""
+        self.metric.reset()
+        self.metric.load_state_dict(state_dict["state"])
+        self.metric._update_count = state_dict["updates"]  # no public setter; without it compute() warns and gives NaN
