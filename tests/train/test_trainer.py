@@ -72,7 +72,7 @@ def test_training_is_in_train_mode_and_the_mode_is_put_back():
             return super().forward(input)
 
     model = Spy(3, 2).eval()
-    trainer(model).fit(model, loader(23), epochs=1, validation=loader(23))
+    trainer(model, dry_run=False).fit(model, loader(23), epochs=1, validation=loader(23))
     assert modes == [True, False]
     assert not model.training
 

@@ -11,13 +11,20 @@ or::
 
     trainer = Trainer(loss=F.cross_entropy, optimizer=optimizer, clip_norm=1.0, metrics={"accuracy": Accuracy()})
     history = trainer.fit(model, loader, epochs=20, validation=test_loader)
+
+A `Callback` is told what happens in a `Trainer`, and gets the running `Fit`.
 """
 
+from simpletorch.train._callback import Callback as Callback
 from simpletorch.train._device import device_of as device_of
 from simpletorch.train._device import to_device as to_device
+from simpletorch.train._dry_step import dry_step as dry_step
+from simpletorch.train._epoch import Epoch as Epoch
 from simpletorch.train._evaluate import evaluate as evaluate
+from simpletorch.train._fit import Fit as Fit
 from simpletorch.train._mode import mode as mode
+from simpletorch.train._rng import rng_state as rng_state
+from simpletorch.train._rng import set_rng_state as set_rng_state
 from simpletorch.train._step import Step as Step
 from simpletorch.train._track import track as track
-from simpletorch.train._trainer import Epoch as Epoch
 from simpletorch.train._trainer import Trainer as Trainer

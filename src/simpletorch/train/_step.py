@@ -6,9 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.optim import LBFGS
+from torch.optim.swa_utils import AveragedModel
 
-from simpletorch.errors import explained
-from simpletorch.optim import Optimizer, clip_grad_norm
+from simpletorch.amp import GradScaler, Precision, precise
+from simpletorch.errors import TorchError, as_also, explained
+from simpletorch.optim import Optimizer, clip_grad_norm, clip_grad_value
+from simpletorch.train._device import device_of
+
+_Wrong = as_also(TorchError, ValueError)
 
 
 class Step:
@@ -16,15 +22,36 @@ class Step:
 
     The last argument is the target, the others go to the model: ``loss(model(*inputs), target)``.
 
+    With ``accumulate=n`` a call makes only the gradients, and every n-th one updates: as if the n batches had been one.
+    Each batch counts by its number of samples, so that a smaller last one is not worth more than it should be;
+    `flush` makes an update from what an epoch's end has left over.
+
     Args:
         model: trained in place; its mode is the caller's business (`mode`, or ``model.train()``).
-        loss: from outputs and targets to a 0-d tensor.
+        loss: from outputs and targets to the mean loss of a batch, a 0-d tensor.
         optimizer: has the parameters to update.
         clip_norm: limits the norm of all gradients together; None doesn't.
+        clip_value: limits each element of the gradients; None doesn't.
+        accumulate: how many batches make one update.
+        precision: of the forward pass: ``"bfloat16"`` and ``"float16"`` run it under `torch.autocast`.
+        scaler: scales losses; by default a new `GradScaler` for ``"float16"``, else none.
+        ema: an average of the weights (`simpletorch.optim.EMA`, `SWA`), updated after each update.
+        count: how many items of a batch's target the loss averages over, when that is not ``len(target)``: for tokens
+            with padding, ``lambda target: int((target != -100).sum())``. Only accumulation asks.
+        keep_output: keep the model's last output, detached, in `output`.
+        on_loss: called with the detached loss before each ``backward``.
+        on_gradients: called before each update, when the gradients are complete, unscaled and not yet clipped.
 
     Raises:
-        ValueError: the optimizer has no parameter of the model, or ``clip_norm`` is not positive.
+        ValueError: the optimizer has no parameter of the model or needs a closure, or a number is out of range.
     """
+
+    pending: int
+    """How many batches have made gradients since the last update."""
+    skipped: bool
+    """Whether the last update was skipped, because a Float16 gradient was not finite; the scaler sees to it."""
+    output: Any
+    """The model's last output, detached, if it is kept."""
 
     def __init__(
         self,
@@ -33,37 +60,140 @@ class Step:
         optimizer: Optimizer,
         *,
         clip_norm: float | None = None,
+        clip_value: float | None = None,
+        accumulate: int = 1,
+        precision: Precision = "float32",
+        scaler: torch.amp.GradScaler | None = None,
+        ema: AveragedModel | None = None,
+        count: Callable[[Any], float] = len,
+        keep_output: bool = False,
+        on_loss: Callable[[torch.Tensor], object] | None = None,
+        on_gradients: Callable[[], object] | None = None,
     ) -> None:
-        if clip_norm is not None and not clip_norm > 0:
-            raise ValueError(f"clip_norm is {clip_norm}: give a positive number, or None for no clipping")
-        self.parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        owned = set(map(id, self.parameters))
-        if not any(id(parameter) in owned for parameter in model.parameters()):
-            raise ValueError(
-                "the optimizer updates none of this model's parameters: build it from model.parameters(), "
-                "after the model was moved or wrapped"
-            )
+        if reason := _why_not(model, optimizer, clip_norm, clip_value, accumulate):
+            raise _Wrong(reason)
         self.model = model
         self.loss = loss
         self.optimizer = optimizer
         self.clip_norm = clip_norm
+        self.clip_value = clip_value
+        self.accumulate = accumulate
+        self.context = None if precision == "float32" else precise(precision, device_of(model))
+        self.scaler = scaler_for(precision, model) if scaler is None else scaler
+        self.ema = ema
+        self.count = count
+        self.keep_output = keep_output
+        self.on_loss = on_loss
+        self.on_gradients = on_gradients
+        self.output = None
+        self.pending = 0
+        self.skipped = False
+        self._unit = self._counted = 1.0
 
     def __call__(self, *batch: Any) -> torch.Tensor:
-        """Update the model from one batch ``(*inputs, target)``; returns the loss before the update, 0-d, detached.
+        """Learn from one batch ``(*inputs, target)``; returns its mean loss before the update, 0-d, detached.
 
         Raises:
             TorchError: what torch raised inside, explained.
         """
         try:
-            loss = self.loss(self.model(*batch[:-1]), batch[-1])
-            self.optimizer.zero_grad()
+            if self.context is None:
+                output = self.model(*batch[:-1])
+                loss = self.loss(output, batch[-1])
+            else:
+                with self.context:
+                    output = self.model(*batch[:-1])
+                    loss = self.loss(output, batch[-1])
+            detached = loss.detach()
+            if self.keep_output:
+                self.output = output.detach() if isinstance(output, torch.Tensor) else output
+            if self.on_loss is not None:
+                self.on_loss(detached)
+            if not self.pending:
+                self.optimizer.zero_grad()
+            if self.accumulate > 1:
+                loss = loss * self._weight(batch[-1])
+            if self.scaler is not None:
+                loss = self.scaler.scale(loss)
             loss.backward()
-            if self.clip_norm is not None:
-                clip_grad_norm(self.parameters, self.clip_norm)
-            self.optimizer.step()
+            self.pending += 1
+            if self.pending == self.accumulate:
+                self._update()
         except Exception as error:
             new = explained(error)
             if new is None:
                 raise
             raise new from new.__cause__
-        return loss.detach()
+        return detached
+
+    def flush(self) -> bool:
+        """Update from the batches that wait for more; says whether there were any."""
+        if not self.pending:
+            return False
+        self._update()
+        return True
+
+    def _weight(self, target: Any) -> float:
+        """This batch's share of the update, if all its batches are as large as its first; `_update` corrects that."""
+        items = float(self.count(target))
+        if not self.pending:
+            self._unit, self._counted = items * self.accumulate or 1.0, 0.0
+        self._counted += items
+        return items / self._unit
+
+    def _update(self) -> None:
+        is_uneven = self.accumulate > 1 and self._counted not in (0, self._unit)
+        if self.scaler is not None and (is_uneven or self.on_gradients or self.clip_norm or self.clip_value):
+            self.scaler.unscale_(self.optimizer)  # type: ignore[arg-type]  # any optimizer with param_groups will do
+        if is_uneven:
+            gradients = [p.grad for p in self._with_gradients() if p.grad is not None]
+            torch._foreach_mul_(gradients, self._unit / self._counted)
+        if self.on_gradients is not None:
+            self.on_gradients()
+        if self.clip_norm is not None:
+            clip_grad_norm(self._with_gradients(), self.clip_norm)
+        if self.clip_value is not None:
+            clip_grad_value(self._with_gradients(), self.clip_value)
+        if self.scaler is None:
+            self.optimizer.step()
+        else:
+            before = self.scaler.get_scale()
+            self.scaler.step(self.optimizer)  # type: ignore[arg-type]
+            self.scaler.update()
+            self.skipped = self.scaler.get_scale() < before
+        if self.ema is not None and not self.skipped:
+            self.ema.update_parameters(self.model)
+        self.pending = 0
+
+    def _with_gradients(self) -> list[torch.nn.Parameter]:
+        return [p for group in self.optimizer.param_groups for p in group["params"] if p.grad is not None]
+
+
+def scaler_for(precision: Precision, model: torch.nn.Module) -> torch.amp.GradScaler | None:
+    """The scaler that training in this precision needs: one for Float16, else none."""
+    device = device_of(model)
+    return GradScaler("cpu" if device is None else device.type) if precision == "float16" else None
+
+
+def _why_not(
+    model: torch.nn.Module,
+    optimizer: Optimizer,
+    clip_norm: float | None,
+    clip_value: float | None,
+    accumulate: int,
+) -> str:
+    """Why these can't make a step; "" when they can."""
+    for name, limit in (("clip_norm", clip_norm), ("clip_value", clip_value)):
+        if limit is not None and not limit > 0:
+            return f"{name} is {limit}: give a positive number, or None for no clipping"
+    if accumulate < 1:
+        return f"accumulate is {accumulate}: it is the number of batches that make one update, 1 or more"
+    if isinstance(optimizer, LBFGS):
+        return "LBFGS evaluates the loss several times for each update: write its loop by hand, with a closure"
+    owned = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
+    if not any(id(parameter) in owned for parameter in model.parameters()):
+        return (
+            "the optimizer updates none of this model's parameters: build it from model.parameters(), "
+            "after the model was moved or wrapped"
+        )
+    return ""

@@ -1,0 +1,59 @@
+"""What can be hooked into a training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simpletorch.train._fit import Fit
+
+
+class Callback:
+    """Things to do while a `Trainer` runs: override what you need; what you leave costs nothing.
+
+    ::
+
+        class Talk(Callback):
+            def on_epoch_end(self, fit: Fit) -> None:
+                print(fit.epoch, fit.metrics)
+
+    Every method gets the running `Fit`: it may read everything, change the optimizer's settings, `Fit.log` values for
+    the loggers, and end the training with `Fit.stop`. Callbacks are asked in the order in which the `Trainer` has them.
+
+    One that remembers something overrides `state_dict` and `load_state_dict` too, and goes on after a resume as if
+    nothing had happened.
+    """
+
+    def on_fit_start(self, fit: Fit) -> None:
+        """Before the first epoch; after a resume ``fit`` stands where it was."""
+
+    def on_epoch_start(self, fit: Fit) -> None:
+        """Before the epoch's first batch is asked for: the place for ``sampler.set_epoch(fit.epoch)``."""
+
+    def on_loss(self, fit: Fit) -> None:
+        """After each forward pass, before ``backward``: ``fit.batch`` and ``fit.loss`` are this batch's."""
+
+    def on_gradients(self, fit: Fit) -> None:
+        """After the ``backward`` that completes an update, before clipping; the gradients are unscaled."""
+
+    def on_step_end(self, fit: Fit) -> None:
+        """After each update (and the scheduler's step); ``fit.step`` is its number, from 1. A state can be saved here."""
+
+    def on_evaluated(self, fit: Fit) -> None:
+        """After each evaluation on the validation batches: ``fit.metrics`` has the results."""
+
+    def on_epoch_end(self, fit: Fit) -> None:
+        """After each epoch and its evaluation: ``fit.history[-1]`` is what it came to. A state can be saved here."""
+
+    def on_fit_end(self, fit: Fit) -> None:
+        """After the last epoch, also when something stopped the training."""
+
+    def on_exception(self, fit: Fit, error: BaseException) -> None:
+        """When the training ends with an exception, ``KeyboardInterrupt`` included, which is then raised further."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """What has to be remembered, as plain data and tensors."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from what `state_dict` gave."""

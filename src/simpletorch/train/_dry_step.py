@@ -1,0 +1,74 @@
+"""A step on shapes alone."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch.nn.parallel import DataParallel, DistributedDataParallel
+
+from simpletorch.errors import DTypeMismatch, ShapeMismatch, explain
+
+
+def dry_step(model: torch.nn.Module, loss: Callable[[Any, Any], torch.Tensor], *batch: Any) -> bool:
+    """Send a batch ``(*inputs, target)`` through ``model`` and ``loss`` without data: what doesn't fit is said now.
+
+    A copy of the model runs on torch's ``meta`` device, where tensors have shapes and dtypes but no contents: it takes
+    no memory and no arithmetic, and changes neither the model (its statistics, its caches) nor any random generator.
+
+    Returns:
+        Whether the whole step could be tried: False for a model that can't be copied, or can't run without data.
+
+    Raises:
+        ShapeMismatch: shapes don't fit; it says in which layer.
+        DTypeMismatch: dtypes don't fit.
+    """
+    model = model.module if isinstance(model, (DataParallel, DistributedDataParallel)) else model
+    try:
+        model = _without_data(model)
+        *inputs, target = (copy.deepcopy(item, _meta_copies(item)) for item in batch)
+    except Exception:  # whatever a user's __deepcopy__ raises: this model is none that can be tried
+        return False
+    with torch.random.fork_rng(devices=[]):
+        try:
+            with explain():
+                output = model(*inputs)
+                loss(output, target)
+        except (ShapeMismatch, DTypeMismatch):
+            raise
+        except Exception:  # it needs values (.item(), nonzero, a kernel without meta): the first real step will tell
+            return False
+    return True
+
+
+def _without_data(model: torch.nn.Module) -> torch.nn.Module:
+    """A deep copy of ``model`` in which every tensor is one on ``meta``; no tensor is copied."""
+    memo: dict[int, Any] = {}
+    for module in model.modules():
+        memo.update(_meta_copies(vars(module)))
+    return copy.deepcopy(model, memo).train()
+
+
+def _meta_copies(item: Any) -> dict[int, Any]:
+    """The memo with which `copy.deepcopy` puts the tensors in ``item`` on ``meta``, by their ids."""
+    return {id(tensor): _meta(tensor) for tensor in _tensors(item)}
+
+
+def _meta(tensor: torch.Tensor) -> torch.Tensor:
+    empty = torch.empty_like(tensor, device="meta")
+    if isinstance(tensor, torch.nn.Parameter):
+        return torch.nn.Parameter(empty, requires_grad=tensor.requires_grad)
+    return empty
+
+
+def _tensors(item: Any) -> Iterator[torch.Tensor]:
+    if isinstance(item, torch.Tensor):
+        yield item
+    elif isinstance(item, Mapping):
+        for value in item.values():
+            yield from _tensors(value)
+    elif isinstance(item, (tuple, list)):
+        for value in item:
+            yield from _tensors(value)

@@ -1,0 +1,273 @@
+"""A training as it stands at one moment."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import torch
+
+from simpletorch.errors import TorchError
+from simpletorch.metrics import Metric
+from simpletorch.optim import LRScheduler, Optimizer
+from simpletorch.train._callback import Callback
+from simpletorch.train._epoch import Epoch
+from simpletorch.train._rng import generators, rng_state, set_rng_state
+
+Phase: TypeAlias = Literal["between", "training", "drained"]
+"""``"between"`` two epochs (or before the first), ``"training"`` inside one, or ``"drained"``: the epoch's last batch
+has been trained on, but its evaluation is still to come."""
+
+_COUNTS = ("epoch", "step", "batches", "samples", "epoch_steps", "rate", "seconds", "phase", "metrics")
+
+
+@dataclass(eq=False, kw_only=True)
+class Fit:
+    """A training as it stands: what it works on, how far it is, and what it has found.
+
+    `Trainer.fit` makes one and hands it to each `Callback`. What `state_dict` gives at an update's end lets a fresh
+    process go on as if there had been no break: bit for bit on the same machine, where the loader and the model draw
+    from Python's, NumPy's and torch's generators only.
+    """
+
+    model: torch.nn.Module
+    optimizer: Optimizer
+    loader: Iterable[Any]
+    """Gives the batches of one epoch each time it is iterated; a callback may replace it between epochs."""
+    validation: Iterable[Any] | None = None
+    scheduler: LRScheduler | None = None
+    scaler: torch.amp.GradScaler | None = None
+    ema: torch.nn.Module | None = None
+    loss_function: Callable[[Any, Any], torch.Tensor] | None = None
+    train_metrics: Mapping[str, Metric[float]] = field(default_factory=dict)
+    callbacks: Sequence[Callback] = ()
+    epochs: int | None = None
+    """Train until this many epochs are done; None for no such limit."""
+    steps: int | None = None
+    """Train until this many updates are done; None for no such limit."""
+
+    epoch: int = 0
+    """The number of the running or last epoch, 1 for the first, 0 before it."""
+    step: int = 0
+    """Updates made so far, in all epochs."""
+    batches: int = 0
+    """Batches of this epoch trained on so far."""
+    samples: int = 0
+    """Samples of this epoch trained on so far."""
+    epoch_steps: int = 0
+    """Updates made so far in this epoch."""
+    rate: float | None = None
+    """The learning rate of the last update, where a scheduler has changed it since."""
+    seconds: float = 0.0
+    """Time spent in this epoch's training part, up to the last `pause`."""
+    phase: Phase = "between"
+    batch: Any = None
+    """The batch that is being trained on."""
+    loss: torch.Tensor | None = None
+    """The mean loss of the last batch: 0-d, detached, on the model's device (reading it waits for a GPU)."""
+    metrics: dict[str, float] = field(default_factory=dict)
+    """The latest measures by name: ``loss`` and the training metrics at an epoch's end, ``validation_loss`` and
+    ``validation_<metric>`` after each evaluation."""
+    logged: dict[str, torch.Tensor | float] = field(default_factory=dict)
+    """What callbacks logged in this step; loggers write it down."""
+    history: list[Epoch] = field(default_factory=list)
+    stop_reason: str | None = None
+    """Why to stop; None to go on."""
+
+    def __post_init__(self) -> None:
+        self._loss_sum: torch.Tensor | None = None
+        self._since: float | None = None
+        self._epoch_rng: dict[str, Any] = {}
+        self._resumed: dict[str, Any] | None = None
+
+    # -- for callbacks ----------------------------------------------------------------------------------------------
+
+    def stop(self, reason: str) -> None:
+        """End the training after the running update (with the epoch's evaluation), for this reason."""
+        self.stop_reason = reason
+
+    def log(self, name: str, value: torch.Tensor | float) -> None:
+        """Hand a number to the loggers: with this step's row, under ``name``. A 0-d tensor is not waited for."""
+        self.logged[name] = value
+
+    @property
+    def learning_rate(self) -> float:
+        """Of the first parameter group, for the next update."""
+        return float(self.optimizer.param_groups[0]["lr"])
+
+    @property
+    def mean_loss(self) -> float:
+        """The mean training loss over the epoch's samples so far; NaN before the first."""
+        return math.nan if self._loss_sum is None else float(self._loss_sum) / self.samples
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further update is to be made in this epoch: enough of them, or something said stop."""
+        return self.stop_reason is not None or (self.steps is not None and self.step >= self.steps)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing left to do: enough epochs or updates, or something said stop."""
+        enough = self.is_over or (self.epochs is not None and self.epoch >= self.epochs)
+        return enough and self.phase == "between"
+
+    # -- for the loop -----------------------------------------------------------------------------------------------
+
+    def open_epoch(self) -> bool:
+        """Begin the next epoch, or go on with one that was interrupted; says whether it is a new one."""
+        self._since = time.perf_counter()
+        if self.phase != "between":
+            return False
+        self.epoch += 1
+        self.batches = self.samples = self.epoch_steps = 0
+        self.seconds, self._loss_sum, self.phase = 0.0, None, "training"
+        for metric in self.train_metrics.values():
+            metric.reset()
+        return True
+
+    def batches_left(self) -> Iterable[Any]:
+        """The batches of this epoch that have not been trained on.
+
+        After a resume, a loader with ``load_state_dict`` has been told where to go on. Any other is iterated again from
+        where the generators stood when the epoch began, and the batches that are done are passed over.
+        """
+        state, self._resumed = self._resumed, None
+        if state is None:
+            self._epoch_rng = _starting_point(self.loader)
+            return self.loader
+        if self.phase == "drained":
+            self._return(state)
+            return ()
+        self._epoch_rng = state["epoch_rng"]
+        if state["loader"] is None and self.batches:
+            _return_to(self._epoch_rng, self.loader)
+        left = iter(self.loader)
+        if state["loader"] is None:
+            for done in range(self.batches):
+                if next(left, None) is None:
+                    raise TorchError(
+                        f"the saved training had done {self.batches} batches of epoch {self.epoch}, but this loader "
+                        f"has only {done}: resume with the loader that it was trained with"
+                    )
+        set_rng_state(state["rng"])
+        return left
+
+    def add(self, loss: torch.Tensor, samples: int) -> None:
+        """Count one batch and its mean loss."""
+        total = self._loss_sum
+        if total is None:
+            wide = torch.float32 if loss.device.type == "mps" else torch.float64  # Apple's GPUs have no float64
+            total = self._loss_sum = torch.zeros((), dtype=wide, device=loss.device)
+        total.add_(loss, alpha=samples)
+        self.batches += 1
+        self.samples += samples
+
+    def pause(self) -> None:
+        """Stop the clock, for what is not training."""
+        if self._since is not None:
+            self.seconds += time.perf_counter() - self._since
+            self._since = None
+
+    def go_on(self) -> None:
+        """Start the clock again."""
+        self._since = time.perf_counter()
+
+    # -- saving -----------------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything needed to go on from here, as plain data and tensors; nothing is copied.
+
+        It is exact at the end of an update (`Callback.on_step_end`) and of an epoch: never between the batches of one
+        update, whose gradients it does not have.
+        """
+        self.pause()
+        state = {
+            **{name: getattr(self, name) for name in _COUNTS},
+            "history": [asdict(epoch) for epoch in self.history],
+            "loss_sum": self._loss_sum,
+            "rng": _starting_point(self.loader),
+            "epoch_rng": self._epoch_rng,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "callbacks": [[type(c).__name__, c.state_dict()] for c in self.callbacks],
+            "train_metrics": {name: _state_of(metric) for name, metric in self.train_metrics.items()},
+            **{name: _state_of(getattr(self, name)) for name in ("scheduler", "scaler", "ema", "loader")},
+        }
+        if self.phase == "training":
+            self.go_on()
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state_dict` gave; the model, optimizer, loader … are ones built as they were then.
+
+        Raises:
+            TorchError: the state has a part that this training lacks, or the other way round.
+        """
+        if reason := self._why_not(state):
+            raise TorchError(reason)
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        for name in ("scheduler", "scaler", "ema", "loader"):
+            if state[name] is not None:
+                getattr(self, name).load_state_dict(state[name])
+        for name, metric in self.train_metrics.items():
+            if state["train_metrics"][name] is not None:
+                metric.load_state_dict(state["train_metrics"][name])  # type: ignore[attr-defined]
+        for callback, (_, saved) in zip(self.callbacks, state["callbacks"], strict=True):
+            callback.load_state_dict(saved)
+        for name in _COUNTS:
+            setattr(self, name, state[name])
+        self.history = [Epoch(**epoch) for epoch in state["history"]]
+        self._loss_sum = state["loss_sum"]
+        self._epoch_rng = state["epoch_rng"]
+        if self.phase == "between":
+            self._return(state)
+        else:
+            self._resumed = dict(state)
+
+    def _return(self, state: Mapping[str, Any]) -> None:
+        """Put the generators where they were; a loader that can be resumed has seen to its own."""
+        if state["loader"] is None:
+            _return_to(state["rng"], self.loader)
+        set_rng_state(state["rng"])
+
+    def _why_not(self, state: Mapping[str, Any]) -> str:
+        """What differs between this training and the one that was saved; "" when nothing does."""
+        for name in ("scheduler", "scaler", "ema"):
+            saved, here = state[name] is not None, getattr(self, name) is not None
+            if saved != here:
+                return (
+                    f"the saved training has {'a' if saved else 'no'} {name}, this one has {'one' if here else 'none'}"
+                )
+        if (state["loader"] is not None) != (_state_of(self.loader) is not None):
+            return "the loader can be resumed in only one of the saved training and this one: use the same loader"
+        saved_names, names = [name for name, _ in state["callbacks"]], [type(c).__name__ for c in self.callbacks]
+        if saved_names != names:
+            return f"the saved training has the callbacks {saved_names}, this one {names}: they must be the same"
+        if list(state["train_metrics"]) != list(self.train_metrics):
+            return (
+                f"the saved training measures {list(state['train_metrics'])} while it trains, this one "
+                f"{list(self.train_metrics)}: they must be the same"
+            )
+        return ""
+
+
+def _state_of(part: Any) -> dict[str, Any] | None:
+    """What has to be saved of a part; None if there is no part, or it has no state that can be loaded again."""
+    if part is None or not hasattr(part, "load_state_dict"):
+        return None
+    state: dict[str, Any] = part.state_dict()
+    return state
+
+
+def _starting_point(loader: Iterable[Any]) -> dict[str, Any]:
+    return {**rng_state(), "generators": [generator.get_state() for generator in generators(loader)]}
+
+
+def _return_to(start: dict[str, Any], loader: Iterable[Any]) -> None:
+    set_rng_state(start)
+    for generator, state in zip(generators(loader), start["generators"], strict=True):
+        generator.set_state(state)
