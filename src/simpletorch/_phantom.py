@@ -10,6 +10,8 @@ from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
 
 A_co = TypeVar("A_co", covariant=True)
 B_co = TypeVar("B_co", covariant=True)
+Function_co = TypeVar("Function_co", covariant=True)
+Name_co = TypeVar("Name_co", covariant=True)
 Terms = TypeVarTuple("Terms")
 
 
@@ -39,6 +41,34 @@ class Minimum(Generic[*Terms]):
 
 class Maximum(Generic[*Terms]):
     """``max(a, b, …)``"""
+
+
+# What torch.func makes of a function: the function's type, its full name where it has one, and the options that decide
+# the result. They are called like any function, and the plugin computes each call from the call of the function.
+
+
+class _Transformed(Generic[Function_co, Name_co, A_co, B_co]):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class vmap(_Transformed[Function_co, Name_co, A_co, B_co]):
+    """`torch.vmap`: of ``in_dims`` and ``out_dims``"""
+
+
+class grad(_Transformed[Function_co, Name_co, A_co, B_co]):
+    """`torch.func.grad`: of ``argnums`` and ``has_aux``"""
+
+
+class grad_and_value(_Transformed[Function_co, Name_co, A_co, B_co]):
+    """`torch.func.grad_and_value`: of ``argnums`` and ``has_aux``"""
+
+
+class jacrev(_Transformed[Function_co, Name_co, A_co, B_co]):
+    """`torch.func.jacrev` and `torch.func.jacfwd`: of ``argnums`` and ``has_aux``"""
+
+
+class hessian(_Transformed[Function_co, Name_co, A_co, B_co]):
+    """`torch.func.hessian`: of ``argnums`` and ``has_aux``"""
 
 
 # torch.linalg's named tuples, which torch's stubs lack; at run time they are in `torch.return_types`.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any, Final, TypeAlias, cast
 
@@ -38,10 +39,11 @@ from simpletorch.mypy.autocast import is_autocast
 from simpletorch.mypy.inferred import is_unsettled, widen
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
+from simpletorch.mypy.meta import ask_torch
 from simpletorch.mypy.names import public_name
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable
-from simpletorch.rules import ANYTHING, Report, Value, infer
+from simpletorch.rules import ANYTHING, RULES, Report, Value, infer
 from simpletorch.rules.values import ANY_TENSOR, TensorType
 
 __all__ = [
@@ -239,13 +241,12 @@ def _is_hashable(value: Value) -> bool:
 
 
 def _apply(name: str, reader: CallReader, combinations: Combinations | None, context: SignatureContext) -> CallableType:
-    """The signature with its return type replaced by what the rule says."""
+    """The signature with its return type replaced by what the rule says, or torch itself where there is no rule."""
     signature = context.default_signature
     if combinations is None:
         return signature
-    result = reader.answer(
-        lambda positional, named: infer(name, positional, named), combinations, signature.ret_type, context.context
-    )
+    ask = partial(infer if name in RULES else ask_torch, name)
+    result = reader.answer(ask, combinations, signature.ret_type, context.context)
     if name == "Tensor.__iter__" and is_tensor(result):
         result = reader.lifter.types.instance("typing.Iterator", result) or signature.ret_type
     if is_unsettled(context.context, cast(Any, context.api).tree):

@@ -24,9 +24,10 @@ from mypy.plugin import (
 from mypy.types import FunctionLike, Type
 
 import simpletorch
-from simpletorch.mypy import attributes, calls, classes, functions, modules, sizes
+from simpletorch.mypy import attributes, calls, classes, functions, modules, sizes, transforms
 from simpletorch.mypy.annotations import Annotations
 from simpletorch.mypy.guard import guarded
+from simpletorch.mypy.meta import may_ask
 from simpletorch.mypy.names import (
     DIM,
     DTYPES_MODULE,
@@ -117,8 +118,12 @@ class SimpletorchPlugin(Plugin):
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
         """torch's functions by rule, ``torch.nn``'s constructors, and the user's own functions and classes."""
-        if public_name(fullname) in RULES:
+        if public_name(fullname) in RULES or may_ask(fullname):
             return self._hook(partial(calls.function_rule, fullname))
+        if fullname in transforms.MAKERS:
+            return self._hook(partial(transforms.make, transforms.MAKERS[fullname]))
+        if fullname in transforms.APPLIERS:
+            return self._hook(partial(transforms.apply, transforms.APPLIERS[fullname]))
         if fullname in SEQUENTIALS:
             return self._hook(modules.construct_sequential)
         if fullname == MODULE_LIST:
@@ -134,18 +139,23 @@ class SimpletorchPlugin(Plugin):
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
         """Methods of tensors by rule, calls of modules, and the user's own methods."""
         receiver, _, method = fullname.rpartition(".")
+        if method == "__call__" and transforms.is_transformed(receiver):
+            return self._hook(transforms.call)
         if method == "__call__":
             return self._hook(modules.call)
-        if method in TENSOR_METHODS and not receiver.startswith(("builtins.", "typing.")):
+        is_tensor_method = method in TENSOR_METHODS or may_ask(fullname)
+        if is_tensor_method and not receiver.startswith(("builtins.", "typing.")):
             return self._hook(partial(calls.method_rule, method))
         if fullname.startswith(_NOT_OURS):
             return None
         return self._hook(partial(_user_method, fullname))
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
-        """``len(x)``, ``abs(x)``; ``torch.linalg.inv`` and its like, which torch makes with an untyped helper."""
+        """``len(x)``, ``abs(x)``; decorators; ``torch.linalg.inv`` and its like, made with an untyped helper."""
         if fullname in UNTYPED_MAKERS:
             return guarded(calls.made_untyped, _default_return)
+        if fullname in transforms.MAKERS:
+            return guarded(partial(transforms.decorate, transforms.MAKERS[fullname], self.types), _default_return)
         if fullname == "builtins.len":
             return guarded(partial(sizes.length, self.types), _default_return)
         if fullname == "builtins.abs":
