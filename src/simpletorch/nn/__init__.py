@@ -5,7 +5,10 @@ own object, or for a module class to its `Face`, which builds torch's own instan
 (``fc: nn.Linear[784, 128]``). Ours are:
 
 - `Module`: a `torch.nn.Module` whose ``forward`` annotations are enforced and whose errors name the submodule,
-- `Sequential`: torch's, with `Sequential.add_layer`.
+- `Sequential`: torch's, with `Sequential.add_layer`,
+- `MLP`, `FeedForward`, `Residual`, `SelfAttention`, `TransformerBlock`: blocks that most models are built from,
+- `initialize`: a model's weights drawn anew by the recipe of a paper,
+- `load_state_dict`: any module's state loaded whole or not at all, with all that doesn't fit in one error.
 
 ``functional``, ``init``, ``utils`` … are torch's own modules; ``import simpletorch.nn.functional as F`` works too.
 """
@@ -24,9 +27,17 @@ from torch.nn import parallel as parallel
 from torch.nn import parameter as parameter
 from torch.nn import utils as utils
 
+from simpletorch.nn._blocks import MLP as MLP
+from simpletorch.nn._blocks import FeedForward as FeedForward
+from simpletorch.nn._blocks import Residual as Residual
+from simpletorch.nn._blocks import SelfAttention as SelfAttention
+from simpletorch.nn._blocks import TransformerBlock as TransformerBlock
 from simpletorch.nn._face import Face
+from simpletorch.nn._initialize import initialize as initialize
 from simpletorch.nn._module import Module as Module
 from simpletorch.nn._sequential import Sequential as Sequential
+from simpletorch.nn._state import StateMismatch as StateMismatch
+from simpletorch.nn._state import load_state_dict as load_state_dict
 
 if TYPE_CHECKING:
     from torch.nn import CELU as CELU
@@ -202,8 +213,13 @@ for _name in ("functional", "init"):
     sys.modules[f"{__name__}.{_name}"] = getattr(torch.nn, _name)
 
 if not TYPE_CHECKING:  # a checker must not think that every name exists
+    _OURS = {
+        *("FeedForward", "MLP", "Module", "Residual", "SelfAttention", "Sequential", "StateMismatch"),
+        *("TransformerBlock", "initialize", "load_state_dict"),
+    }
     __all__ = sorted(
-        {"Module", "Sequential", "functional", "init", "utils", *torch.nn.modules.__all__}
+        _OURS
+        | {"functional", "init", "utils", *torch.nn.modules.__all__}
         | {name for name in vars(torch.nn) if isinstance(getattr(torch.nn, name), type)}
     )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from types import FunctionType, GenericAlias
 from typing import Any
 
 from torch import nn
 
 from simpletorch.checks import bordered, config, local_names, remember_sizes
+from simpletorch.nn._state import IncompatibleKeys, load
 
 __all__ = ["Module"]
 
@@ -32,6 +34,7 @@ class Module(nn.Module):
       hold in ``forward`` as well.
     - What torch raises inside surfaces as a `simpletorch.errors.TorchError` that names the submodule
       (``model.encoder.2.fc``).
+    - `load_state_dict` names all keys that don't fit at once, and a failed load leaves the module as it was.
 
     ``Module[In, Out]`` in an annotation says what the call takes and gives; only a type checker reads it.
 
@@ -45,6 +48,16 @@ class Module(nn.Module):
             names = {**local_names(forward, sys._getframe(1)), cls.__name__: cls}
             sizes = remember_sizes(cls, sys._getframe(1)) if config.check != "off" else None
             cls.forward = bordered(forward, names, check=config.check != "off", sizes=sizes)
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> IncompatibleKeys:
+        """Load a state dict whole or not at all, see `simpletorch.nn.load_state_dict`.
+
+        Raises:
+            StateMismatch: (a `CheckpointError`) with all missing, unexpected and misshapen keys; nothing has changed.
+        """
+        return load(self, super().load_state_dict, state_dict, strict, assign)
 
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         return GenericAlias(cls, item)

@@ -1,0 +1,1 @@
+"""Images: classifiers with torchvision's parameter names (`simpletorch.vision.models`)."""
