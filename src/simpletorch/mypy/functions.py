@@ -178,7 +178,10 @@ class _Call:
             definition = definition.func
         if not isinstance(definition, FuncDef):
             return {}
-        return {a.variable.name: a.initializer for a in definition.arguments}
+        try:
+            return {a.variable.name: a.initializer for a in definition.arguments}
+        except AttributeError:  # mypy's cache keeps no default values
+            return {}
 
     @staticmethod
     def _difficulty(pattern: TensorType | Dim | None) -> int:

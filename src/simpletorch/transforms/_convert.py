@@ -1,0 +1,128 @@
+"""From stored values to those that a network takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import numpy as np
+import torch
+
+from simpletorch.errors import DataError, DTypeMismatch, ShapeMismatch
+from simpletorch.transforms._transform import DT, Transform
+
+if TYPE_CHECKING:
+    from simpletorch.dims import Batch, C, H, W
+    from simpletorch.dtypes import Float32
+    from simpletorch.tensor import Tensor
+
+
+class ToTensor(Transform):
+    """An image as Float32 ``[C, H, W]`` between 0 and 1.
+
+    Takes a Pillow image (``[1, H, W]`` if it is grey, else as many channels as it has), a NumPy array ``[H, W]`` or
+    ``[H, W, C]``, or a tensor ``[*B, C, H, W]``. UInt8 values are divided by 255 and UInt16 values by 65,535, true
+    becomes 1; floats are taken as they are.
+
+    Raises:
+        DTypeMismatch: values of another dtype, for which it isn't known how large they can be.
+        DataError: it is none of these.
+
+    Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.ToTensor.html
+    """
+
+    @overload
+    def __call__(self, image: Tensor[Any, *Batch]) -> Tensor[Float32, *Batch]: ...
+    @overload
+    def __call__(self, image: Any) -> Tensor[Float32, Any, Any, Any]: ...
+    def __call__(self, image: Any) -> Any:
+        """``[C, H, W]`` of any of these, ``[*B, C, H, W]`` of a tensor."""
+        return super().__call__(image)
+
+    def with_numbers(self, image: Any, numbers: torch.Tensor | None) -> Any:
+        """Convert, first to a tensor; takes no random numbers."""
+        if not isinstance(image, torch.Tensor):
+            image = _planes(image)
+        return super().with_numbers(image, numbers)
+
+    def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+        """Float32 in 0..1."""
+        if images.dtype == torch.uint8:
+            return images.to(torch.float32).div_(255)
+        if images.dtype == torch.uint16:
+            return images.to(torch.float32).div_(65535)
+        if images.is_floating_point() or images.dtype == torch.bool:
+            return images.to(torch.float32)
+        raise DTypeMismatch(
+            "UInt8, UInt16, Bool or Float",
+            images.dtype,
+            f"ToTensor can't tell how large the values of {images.dtype} images may be",
+            hint="convert them to UInt8, or to floats between 0 and 1",
+        )
+
+
+def _planes(image: Any) -> torch.Tensor:
+    """Rows of pixels as ``[C, H, W]``."""
+    if not isinstance(image, np.ndarray):
+        if not hasattr(image, "__array_interface__"):  # Pillow's images have one
+            raise DataError(f"ToTensor takes a Pillow image, an array or a tensor, but got a {type(image).__name__}")
+        image = np.asarray(image)
+    if image.ndim not in (2, 3):
+        raise DataError(f"ToTensor takes arrays [H, W] or [H, W, C], but got {list(image.shape)}")
+    pixels = torch.from_numpy(np.array(image))  # a copy: Pillow's memory can't be written to
+    return pixels.unsqueeze(0) if pixels.ndim == 2 else pixels.permute(2, 0, 1)
+
+
+class Normalize(Transform):
+    """``(image - mean) / std`` for each channel of a float image.
+
+    Args:
+        mean: one number for each channel, or one for all.
+        std: the same; none of them 0.
+        inplace: write into the image instead of a new tensor.
+
+    Raises:
+        DataError: a ``std`` of 0, or different numbers of means and deviations.
+        DTypeMismatch: the image is not a float image; `ToTensor` makes it one.
+        ShapeMismatch: the image has another number of channels.
+
+    Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.Normalize.html
+    """
+
+    def __init__(self, mean: float | Sequence[float], std: float | Sequence[float], inplace: bool = False) -> None:
+        super().__init__()
+        self.mean = torch.tensor([mean] if isinstance(mean, (int, float)) else list(mean), dtype=torch.float32)
+        self.std = torch.tensor([std] if isinstance(std, (int, float)) else list(std), dtype=torch.float32)
+        self.inplace = inplace
+        if len(self.mean) != len(self.std) or not len(self.mean):
+            raise DataError(
+                f"Normalize got {len(self.mean)} means but {len(self.std)} deviations: one of each a channel"
+            )
+        if not bool((self.std != 0).all()):
+            raise DataError(f"Normalize divides by std, but it is {self.std.tolist()}: none of them may be 0")
+
+    def __call__(self, image: Tensor[DT, *Batch, C, H, W]) -> Tensor[DT, *Batch, C, H, W]:
+        """The normalised image."""
+        return cast("Tensor[DT, *Batch, C, H, W]", super().__call__(image))
+
+    def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+        """The same shape and dtype."""
+        if not images.is_floating_point():
+            raise DTypeMismatch(
+                "Float",
+                images.dtype,
+                f"Normalize takes float images, but got {images.dtype}",
+                hint="put ToTensor() in front of it",
+            )
+        if len(self.mean) not in (1, images.shape[1]):
+            raise ShapeMismatch(
+                len(self.mean),
+                images.shape[1],
+                f"Normalize has {len(self.mean)} means, but the image has {images.shape[1]} channels",
+            )
+        mean, std = (x.to(images.device, images.dtype).view(-1, 1, 1) for x in (self.mean, self.std))
+        return (images if self.inplace else images.clone()).sub_(mean).div_(std)
+
+    def extra_repr(self) -> str:
+        """Mean and deviation."""
+        return f"mean={self.mean.tolist()}, std={self.std.tolist()}"
