@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from simpletorch import nn as nn
     from simpletorch import optim as optim
     from simpletorch import train as train
+    from simpletorch import transforms as transforms
     from simpletorch import vision as vision
     from simpletorch.checks import (
         checked as checked, config as config,
@@ -185,7 +186,7 @@ if TYPE_CHECKING:
 
 __version__: Final = "0.1.0"
 
-_SUBMODULES: Final = frozenset(("data", "dims", "dtypes", "errors", "nn", "optim", "train", "vision"))
+_SUBMODULES: Final = frozenset(("data", "dims", "dtypes", "errors", "nn", "optim", "train", "transforms", "vision"))
 
 # where each name lives; a test holds this table and the imports above together
 _NAMES: Final = {
