@@ -4,7 +4,7 @@
     python benchmarks/op_coverage.py --quick      # one sample an operation, seconds
     python benchmarks/op_coverage.py --per-op     # a line for every operation
     python benchmarks/op_coverage.py --json       # for programs
-    python benchmarks/op_coverage.py --docs docs/operations.md   # also writes the page of all operations
+    python benchmarks/op_coverage.py --docs docs/operations.md   # also writes the page, and what `ops` shows
     python benchmarks/op_coverage.py --mypy       # the same calls as ordinary Python through mypy; a few minutes
 
 Calls that torch accepts come from its own op_db, re-drawn with primes, in every public spelling. Calls that it must
@@ -29,6 +29,8 @@ from pathlib import Path
 
 import torch
 
+from simpletorch.cli import _coverage
+from simpletorch.cli._coverage import COLUMNS
 from simpletorch.cli._ops import operations, title
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "rules"))
@@ -73,6 +75,13 @@ class Tally:
         if mypy:
             row["twice"] = every["twice"]
         return row
+
+    def counts(self) -> list[int]:
+        """The columns of `Coverage`."""
+        calls, changed = self.verdicts["call"], [self.verdicts[k] for k in KINDS[1:]]
+        flagged, missed = (sum(v[verdict] for v in changed) for verdict in ("both_refuse", "missed"))
+        known = [calls[v] for v in ("exact", "partial", "unknown", "wrong", "false_error")]
+        return [calls.total(), *known, flagged + missed, flagged]
 
 
 def _percent(part: int, whole: int) -> float | None:
@@ -137,11 +146,16 @@ def table(tallies: dict[str, Tally], mypy: bool = False) -> str:
     return "\n".join(lines)
 
 
+HEAD = (
+    f"| names | rule | {' | '.join(c.replace('_', ' ') for c in COLUMNS)} |\n| --- | --- |{' ---: |' * len(COLUMNS)}\n"
+)
 ACCEPTED = ", where a change is accepted too"
 PAGE = """# Operations
 
 The torch operations that simpletorch understands, with the rule of each: what it takes, and the shape that it gives.
 `*b` is any number of dims; other letters are one dim each. `simpletorch ops PATTERN` prints the same.
+The columns count calls: those that torch accepts, of these the exact ones, those known in part, not known, wrong,
+reported as a mistake; those that torch refuses, and of these the reported ones. Empty: torch has no test inputs for it.
 
 Measured on {date} with torch {torch} (`python benchmarks/op_coverage.py --docs docs/operations.md`): torch's own test
 inputs with primes for sizes; the same with one dim or dtype changed where torch then refuses; and its own error inputs.
@@ -149,6 +163,18 @@ inputs with primes for sizes; the same with one dim or dtype changed where torch
 {totals}
 
 """
+
+
+def write_data(by_operation: dict[str, Tally]) -> None:
+    """Put what was measured of each operation where ``simpletorch ops`` finds it."""
+    lines = [f'"date": "{date.today()}"', f'"torch": "{torch.__version__}"']
+    counts = [
+        f"{json.dumps(name)}: {tally.counts()}" for name, tally in sorted(by_operation.items()) if name in oracle.RULES
+    ]
+    lines.append('"operations": {\n' + ",\n".join(counts) + "\n}")
+    Path(_coverage.__file__).with_name(_coverage.FILE).write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    _coverage._document.cache_clear()
+    _coverage.measured.cache_clear()
 
 
 def page(total: Tally) -> str:
@@ -161,10 +187,11 @@ def page(total: Tally) -> str:
     ]
     text = PAGE.format(date=date.today(), torch=torch.__version__, totals="\n".join(totals))
     for family, members in groupby(operations(), key=lambda o: o.family):
-        text += f"## {family}\n\n{title(family)}\n\n| names | rule |\n| --- | --- |\n"
+        text += f"## {family}\n\n{title(family)}\n\n{HEAD}"
         for o in members:
             names = ", ".join(f"`{n}`" for n in o.names)
-            text += f"| {names} | {o.rule.replace('``', '`').replace('|', chr(92) + '|')} |\n"
+            counts = [""] * len(COLUMNS) if o.coverage is None else [str(getattr(o.coverage, c)) for c in COLUMNS]
+            text += f"| {names} | {o.rule.replace('``', '`').replace('|', chr(92) + '|')} | {' | '.join(counts)} |\n"
         text += "\n"
     return text.rstrip() + "\n"
 
@@ -175,7 +202,12 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one sample an operation and dtype, two dtypes")
     parser.add_argument("--per-op", action="store_true", help="a row for every operation")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--docs", type=Path, metavar="PATH", help="also write the page of all operations there")
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        metavar="PATH",
+        help="also write the page of all operations there, and the package's own table",
+    )
     parser.add_argument("--mypy", action="store_true", help="through mypy instead of straight on the rules")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -186,6 +218,7 @@ def main() -> None:
         families, by_operation, total, microseconds = measure(options.quick)
     shown = dict(sorted(by_operation.items() if options.per_op else families.items())) | {"total": total}
     if options.docs:
+        write_data(by_operation)
         options.docs.write_text(page(total))
     if options.json:
         rows = {name: tally.row(options.mypy) for name, tally in shown.items()}

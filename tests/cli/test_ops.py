@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from simpletorch.cli import _ops, main
+from simpletorch.cli._coverage import Coverage, measured_on, total
 from simpletorch.rules import MODULES, RULES
 
 
@@ -16,9 +17,19 @@ def test_an_operation_is_shown_with_its_family_names_and_rule(capsys):
         "matmul: Matrix products and the linear layer.\n"
         "  torch.mm\n"
         "      (n, k) @ (k, m) -> (n, m)\n"
+        f"      {total(['torch.mm']).text}\n"
         "\n"
         "1 rule for 1 name\n"
+        f"{total(['torch.mm']).text} (torch {measured_on()[1]}'s own test inputs, {measured_on()[0]})\n"
     )
+
+
+def test_coverage_counts_what_was_right_and_what_was_not():
+    good, bad = Coverage(3, 3, 0, 0, 0, 0, 2, 2), Coverage(5, 1, 1, 1, 1, 1)
+    assert good.text == "3 of 3 calls exact, 2 of 2 that must fail flagged"
+    assert bad.text == "1 of 5 calls exact, 1 partial, 1 unknown, 1 wrong, 1 false errors"
+    assert good + bad == Coverage(8, 4, 1, 1, 1, 1, 2, 2)
+    assert total(["torch.no_such_operation"]) is None
 
 
 def test_without_a_pattern_every_operation_and_module_is_listed(capsys):

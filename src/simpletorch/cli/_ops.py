@@ -1,4 +1,4 @@
-"""``simpletorch ops``: the operations whose shapes are understood, with the rule of each."""
+"""``simpletorch ops``: the operations whose shapes are understood, with the rule and the measured coverage of each."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
+
+from simpletorch.cli._coverage import Coverage, measured_on, total
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One rule: its family, the public names that it answers for, and what it does with shapes, in one line."""
+    """One rule: its family, its public names, what it does with shapes in one line, and how often it was right."""
 
     family: str
     names: tuple[str, ...]
     rule: str
+    coverage: Coverage | None
 
 
 def operations(pattern: str = "") -> list[Operation]:
@@ -30,7 +33,7 @@ def operations(pattern: str = "") -> list[Operation]:
     found += [(c.__module__, c.names, inspect.getdoc(c) or "") for c in dict.fromkeys(MODULES.values())]
     wanted = pattern.lower()
     chosen = [
-        Operation(module.rpartition(".")[2], matching, rule.partition("\n")[0])
+        Operation(module.rpartition(".")[2], matching, rule.partition("\n")[0], total(matching))
         for module, names, rule in found
         if (matching := tuple(n for n in names if wanted in n.lower()))
     ]
@@ -49,7 +52,7 @@ def ops(pattern: str = "", *, as_json: bool = False) -> int:
     if not found and not as_json:
         print(f"simpletorch ops: nothing has {pattern!r} in its name", file=sys.stderr)
         return 1
-    lines = [json.dumps([vars(o) for o in found], indent=2)] if as_json else list(_lines(found))
+    lines = [json.dumps([asdict(o) for o in found], indent=2)] if as_json else list(_lines(found))
     try:
         print("\n".join(lines), flush=True)
     except BrokenPipeError:  # the reader, `head` say, has seen enough
@@ -64,9 +67,15 @@ def _lines(found: list[Operation]) -> Iterator[str]:
         for o in members:
             yield from _wrapped(", ".join(o.names), width, "  ")
             yield from _wrapped(o.rule.replace("``", ""), width, "      ")
+            if o.coverage is not None:
+                yield from _wrapped(o.coverage.text, width, "      ")
         yield ""
     names = sum(len(o.names) for o in found)
     yield f"{len(found)} {'rule' if len(found) == 1 else 'rules'} for {names} {'name' if names == 1 else 'names'}"
+    every = total(n for o in found for n in o.names)
+    if every is not None:
+        day, torch = measured_on()
+        yield from _wrapped(f"{every.text} (torch {torch}'s own test inputs, {day})", width, "")
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:

@@ -179,7 +179,8 @@ class _Call:
         if not isinstance(definition, FuncDef):
             return {}
         try:
-            return {a.variable.name: a.initializer for a in definition.arguments}
+            arguments = getattr(definition, "arguments", [])  # a function from mypy's cache has none
+        return {a.variable.name: a.initializer for a in arguments}
         except AttributeError:  # mypy's cache keeps no default values
             return {}
 
