@@ -1,30 +1,41 @@
-"""Datasets and loaders: torch's interfaces, typed batches, and no work per sample where the data are tensors.
+"""Datasets and loaders: torch's interfaces, typed batches, exact resumption, and no work per sample where the data are
+tensors.
 
-`Dataset`, `IterableDataset`, `Subset`, `ConcatDataset` and the samplers are torch's own classes, so every dataset
-written for torch works here and the other way round.
+`Dataset`, `IterableDataset`, `Subset`, `ConcatDataset` and `DataLoader` are subclasses of torch's, and every function
+here takes torch's too, so datasets and samplers written for torch work here and the other way round.
 """
 
 from torch.utils.data import BatchSampler as BatchSampler
-from torch.utils.data import ConcatDataset as ConcatDataset
-from torch.utils.data import Dataset as Dataset
-from torch.utils.data import IterableDataset as IterableDataset
 from torch.utils.data import RandomSampler as RandomSampler
 from torch.utils.data import Sampler as Sampler
 from torch.utils.data import SequentialSampler as SequentialSampler
-from torch.utils.data import Subset as Subset
 from torch.utils.data import SubsetRandomSampler as SubsetRandomSampler
 from torch.utils.data import WeightedRandomSampler as WeightedRandomSampler
+from torch.utils.data import get_worker_info as get_worker_info
 
 from simpletorch.data._archive import extract as extract
+from simpletorch.data._buckets import BucketBatchSampler as BucketBatchSampler
+from simpletorch.data._builder import LoaderBuilder as LoaderBuilder
 from simpletorch.data._cifar import CIFAR10 as CIFAR10
 from simpletorch.data._cifar import CIFAR100 as CIFAR100
 from simpletorch.data._collate import collate as collate
+from simpletorch.data._concat import ConcatDataset as ConcatDataset
+from simpletorch.data._dataset import Dataset as Dataset
+from simpletorch.data._dataset import IterableDataset as IterableDataset
+from simpletorch.data._device import DeviceLoader as DeviceLoader
 from simpletorch.data._digits import Digits as Digits
+from simpletorch.data._distributed import DistributedSampler as DistributedSampler
 from simpletorch.data._download import download as download
 from simpletorch.data._idx import read_idx as read_idx
 from simpletorch.data._images import LabelledImages as LabelledImages
 from simpletorch.data._loader import DataLoader as DataLoader
 from simpletorch.data._mnist import MNIST as MNIST
 from simpletorch.data._mnist import FashionMNIST as FashionMNIST
+from simpletorch.data._padded import Padded as Padded
 from simpletorch.data._split import random_split as random_split
+from simpletorch.data._streams import Stateful as Stateful
+from simpletorch.data._subset import Subset as Subset
 from simpletorch.data._tensors import TensorDataset as TensorDataset
+from simpletorch.data._views import CachedDataset as CachedDataset
+from simpletorch.data._views import MappedDataset as MappedDataset
+from simpletorch.data._views import ZippedDataset as ZippedDataset

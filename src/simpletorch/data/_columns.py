@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.utils.data
-from torch.utils.data import Subset
 
+from simpletorch.data import _shared
 from simpletorch.data._tensors import TensorDataset
 
 
@@ -21,11 +22,12 @@ class Columns:
     @staticmethod
     def of(dataset: object) -> Columns | None:
         """The columns of ``dataset``, or None when only its ``__getitem__`` knows what a sample is."""
-        if isinstance(dataset, Subset):
+        if isinstance(dataset, torch.utils.data.Subset):
             whole = Columns.of(dataset.dataset)
-            if whole is None or type(dataset).__getitem__ is not Subset.__getitem__:
+            if whole is None or type(dataset).__getitem__ is not torch.utils.data.Subset.__getitem__:
                 return None
             index = torch.as_tensor(dataset.indices, dtype=torch.int64, device=whole.device)
+            index = index + (index < 0) * len(whole)  # -1 is the last sample
             return Columns(whole.tensors, index if whole.index is None else whole.index[index])
         for kind in (TensorDataset, torch.utils.data.TensorDataset):
             if isinstance(dataset, kind) and type(dataset).__getitem__ is kind.__getitem__:
@@ -39,17 +41,25 @@ class Columns:
 
     @property
     def device(self) -> torch.device:
-        """Where the tensors are, and positions have to be."""
+        """Where the tensors are, and rows have to be."""
         return self.tensors[0].device
 
-    def rows(self, positions: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """The samples at ``positions`` (Int64 ``[n]``): tensors ``[n, *S]`` of their own memory."""
-        rows = positions if self.index is None else self.index.index_select(0, positions)
-        return tuple([tensor.index_select(0, rows) for tensor in self.tensors])
+    def batch(self, indices: Any) -> tuple[torch.Tensor, ...]:
+        """The samples at ``indices``, with memory of their own so that writing to them is safe.
 
-    def span(self, start: int, length: int) -> tuple[torch.Tensor, ...]:
-        """``length`` samples from ``start`` on: tensors ``[length, *S]``, copied so that writing to them is safe."""
+        Args:
+            indices: a range, rows as Int64 ``[n]`` on `device` that are not negative, or a sequence of numbers.
+        """
+        if isinstance(indices, range):
+            return self._span(indices.start, len(indices))
+        if not isinstance(indices, torch.Tensor):
+            indices = torch.tensor(indices, dtype=torch.int64, device=self.device)
+            indices += (indices < 0) * len(self)  # -1 is the last sample
+        rows = indices if self.index is None else self.index.index_select(0, indices)
+        return tuple([_shared.select(tensor, rows) for tensor in self.tensors])
+
+    def _span(self, start: int, length: int) -> tuple[torch.Tensor, ...]:
         if self.index is not None:
             rows = self.index.narrow(0, start, length)
-            return tuple([tensor.index_select(0, rows) for tensor in self.tensors])
+            return tuple([_shared.select(tensor, rows) for tensor in self.tensors])
         return tuple([tensor.narrow(0, start, length).clone() for tensor in self.tensors])

@@ -8,16 +8,16 @@ from typing import TypeVar
 
 import torch
 import torch.utils.data
-from torch.utils.data import Dataset, Subset
 
 from simpletorch.data._length import length_of
+from simpletorch.data._subset import Subset
 from simpletorch.errors import DataError
 
 T = TypeVar("T")
 
 
 def random_split(
-    dataset: Dataset[T], lengths: Sequence[int | float], generator: torch.Generator | None = None
+    dataset: torch.utils.data.Dataset[T], lengths: Sequence[int | float], generator: torch.Generator | None = None
 ) -> list[Subset[T]]:
     """Split ``dataset`` at random into parts without overlap, of the given lengths or fractions (which sum to 1).
 
@@ -40,9 +40,8 @@ def random_split(
             f"the parts of the split add up to {sum(counts)} but the dataset has {size} samples: "
             "give lengths that add up to it, or fractions that add up to 1"
         )
-    if generator is None:
-        return torch.utils.data.random_split(dataset, counts)
-    return torch.utils.data.random_split(dataset, counts, generator)
+    parts = torch.utils.data.random_split(dataset, counts, torch.default_generator if generator is None else generator)
+    return [Subset(dataset, part.indices) for part in parts]
 
 
 def _counts(size: int, fractions: Sequence[int | float]) -> list[int | float]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, cast, overload
 
 import torch
-from torch.utils.data import Dataset
 
+from simpletorch.data._dataset import Dataset
 from simpletorch.errors import DataError
 
 if TYPE_CHECKING:
@@ -60,6 +61,12 @@ class TensorDataset(Dataset[tuple[*Ts]], Generic[*Ts]):
 
     def __getitem__(self, index: int) -> tuple[*Ts]:
         return cast("tuple[*Ts]", tuple(tensor[index] for tensor in self.tensors))
+
+    def __getitems__(self, indices: Sequence[int]) -> list[tuple[*Ts]]:
+        rows = torch.tensor(indices, dtype=torch.int64, device=self.tensors[0].device)
+        rows += (rows < 0) * len(self)  # -1 is the last sample
+        columns = [tensor.index_select(0, rows.to(tensor.device)).unbind() for tensor in self.tensors]
+        return cast("list[tuple[*Ts]]", list(zip(*columns, strict=True)))
 
     def __len__(self) -> int:
         return len(self.tensors[0])
