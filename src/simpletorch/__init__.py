@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     # fmt: off
     # isort: off
+    from simpletorch import checkpoint as checkpoint
     from simpletorch import data as data
     from simpletorch import dims as dims
     from simpletorch import dtypes as dtypes
     from simpletorch import errors as errors
+    from simpletorch import metrics as metrics
     from simpletorch import nn as nn
     from simpletorch import optim as optim
     from simpletorch import train as train
@@ -186,7 +188,9 @@ if TYPE_CHECKING:
 
 __version__: Final = "0.1.0"
 
-_SUBMODULES: Final = frozenset(("data", "dims", "dtypes", "errors", "nn", "optim", "train", "transforms", "vision"))
+_SUBMODULES: Final = frozenset(
+    "checkpoint data dims dtypes errors metrics nn optim train transforms vision".split()
+)
 
 # where each name lives; a test holds this table and the imports above together
 _NAMES: Final = {

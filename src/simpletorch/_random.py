@@ -1,0 +1,36 @@
+"""The states of all random number generators of this process together."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import torch
+
+
+def rng_state() -> dict[str, Any]:
+    """The states of Python's, NumPy's (the global one) and torch's generators, as plain data and tensors."""
+    version, words, gauss = random.getstate()
+    legacy = np.random.get_state(legacy=False)
+    words_of_numpy = torch.from_numpy(legacy["state"]["key"].copy())
+    return {
+        "python": {"version": version, "words": torch.tensor(words, dtype=torch.int64), "gauss": gauss},
+        "numpy": {**legacy, "state": {**legacy["state"], "key": words_of_numpy}},
+        "torch": torch.get_rng_state(),
+        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else [],
+        "mps": torch.mps.get_rng_state() if torch.backends.mps.is_available() else None,
+    }
+
+
+def set_rng_state(state: dict[str, Any]) -> None:
+    """Go on from what `rng_state` gave. States of devices that aren't here are left out."""
+    python, legacy = state["python"], state["numpy"]
+    random.setstate((python["version"], tuple(python["words"].tolist()), python["gauss"]))
+    np.random.set_state({**legacy, "state": {**legacy["state"], "key": legacy["state"]["key"].numpy()}})
+    torch.set_rng_state(state["torch"])
+    if torch.cuda.is_available():
+        for device, each in enumerate(state["cuda"][: torch.cuda.device_count()]):
+            torch.cuda.set_rng_state(each, device)
+    if state["mps"] is not None and torch.backends.mps.is_available():
+        torch.mps.set_rng_state(state["mps"])

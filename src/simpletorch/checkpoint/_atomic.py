@@ -1,0 +1,97 @@
+"""Files that are either there in full or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, Final, TypeAlias
+
+from simpletorch.errors import CheckpointError, as_also
+
+StrPath: TypeAlias = str | os.PathLike[str]
+
+
+@contextmanager
+def replacing(path: Path, size: int | None = None) -> Iterator[BinaryIO]:
+    """A new file that takes the place of ``path`` when the block ends, and vanishes when it fails.
+
+    It is written beside ``path``, flushed to the disk and renamed, which the file system does in one step: whatever
+    happens, ``path`` is the old file or the new one, in full. Folders are made as needed.
+
+    Args:
+        size: how many bytes are going to be written, for the message when they find no room.
+
+    Raises:
+        CheckpointError: the disk is full, the folder can't be written to, …: the system's error with what it is about.
+            It is also of the system's class, such as `PermissionError`.
+    """
+    owner = f"{_HOST}-{os.getpid()}-{secrets.token_hex(4)}"
+    new = path.with_name(f".{path.name}.{owner}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(new, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+        _sync_folder(path.parent)
+    except BaseException as error:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise _explained(error, path, size) from error
+        raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the disk remember the new name too."""
+    if os.name != "posix":
+        return  # Windows can't open a folder; its rename is journalled
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _explained(error: OSError, path: Path, size: int | None) -> CheckpointError:
+    reason = f"can't write {path}: {error.strerror or error}"
+    hint = "what was there before is untouched"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        with suppress(OSError):
+            free = shutil.disk_usage(path.parent).free
+            reason += f" ({'' if size is None else f'{size / 2**20:,.1f} MiB needed, '}{free / 2**20:,.1f} MiB free)"
+        hint += "; make room, keep fewer checkpoints, or choose another folder"
+    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        hint += "; choose a folder that you may write to, or change its permissions"
+    elif error.errno in (errno.ENOTDIR, errno.EISDIR, errno.EEXIST):
+        hint += "; give the path of a file in a folder"
+    return as_also(CheckpointError, type(error))(reason, hint=hint)
+
+
+_HOST: Final = re.sub(r"\W", "_", socket.gethostname())
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the unfinished files of processes of this machine that were killed while writing into ``folder``."""
+    for leftover in folder.glob(f".*.{_HOST}-*.tmp"):
+        process = int(leftover.name.rsplit("-", 2)[1])
+        if not _is_running(process):
+            leftover.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,189 @@
+"""The file: a safetensors file whose metadata describe the rest and have a checksum over every byte.
+
+``__metadata__`` of its header holds::
+
+    format       "pt", as safetensors' own files have
+    simpletorch  the version of this layout
+    sha256       over the whole file as it would be with 64 zeros here
+    about        JSON: the versions of the libraries, when it was written
+    state        JSON: the parts, with {"$": "tensor", "v": name} where a tensor stands
+
+So every tool that reads safetensors reads the tensors, and a checkpoint is never able to run anything.
+
+Source: https://huggingface.co/docs/safetensors/index#format
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from safetensors import SafetensorError, safe_open
+
+from simpletorch.checkpoint._atomic import replacing
+from simpletorch.errors import CheckpointError
+
+VERSION: Final = 1
+"""The layout that is written. Every earlier one is read; a test keeps a file of each."""
+
+UPGRADES: Final[dict[int, Callable[[Any], Any]]] = {}
+"""From the ``state`` of a version to that of the next one."""
+
+_NO_DIGEST: Final = "0" * 64
+_CHUNK: Final = 1 << 22
+
+_NAMES: Final = {
+    torch.float64: "F64",
+    torch.float32: "F32",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.float8_e4m3fn: "F8_E4M3",
+    torch.float8_e5m2: "F8_E5M2",
+    torch.complex64: "C64",
+    torch.bool: "BOOL",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.int16: "I16",
+    torch.int8: "I8",
+    torch.uint64: "U64",
+    torch.uint32: "U32",
+    torch.uint16: "U16",
+    torch.uint8: "U8",
+}
+
+
+def write(path: Path, about: dict[str, Any], state: Any, tensors: dict[str, torch.Tensor]) -> None:
+    """Write a checkpoint in one step.
+
+    Args:
+        about: versions and the like, plain JSON.
+        state: JSON in which tensors are named.
+        tensors: these tensors, contiguous on the CPU.
+
+    Raises:
+        CheckpointError: it can't be written.
+    """
+    metadata = {"format": "pt", "simpletorch": str(VERSION), "sha256": _NO_DIGEST}
+    metadata |= {"about": json.dumps(about), "state": json.dumps(state, allow_nan=False)}
+    # Widest first, so that every tensor is aligned to its element size, as the format's own writer does.
+    names = sorted(tensors, key=lambda name: (-tensors[name].element_size(), name))
+    header: dict[str, Any] = {"__metadata__": metadata}
+    end = 0
+    for name in names:
+        start, end = end, end + tensors[name].nbytes
+        dtype, shape = _NAMES[tensors[name].dtype], list(tensors[name].shape)
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [start, end]}
+    head = _head(header)
+    digest = hashlib.sha256(head)
+    with replacing(path, len(head) + end) as file:
+        file.write(head)
+        for name in names:
+            for chunk in _bytes_of(tensors[name]):
+                digest.update(chunk)
+                file.write(chunk)
+        metadata["sha256"] = digest.hexdigest()
+        file.seek(0)
+        file.write(_head(header))
+
+
+def _head(header: dict[str, Any]) -> bytes:
+    text = json.dumps(header, ensure_ascii=True, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text
+
+
+def _bytes_of(tensor: torch.Tensor) -> Iterator[memoryview]:
+    if tensor.numel():
+        raw = tensor.reshape(-1).view(torch.uint8).numpy().data
+        for start in range(0, len(raw), _CHUNK):
+            yield raw[start : start + _CHUNK]
+
+
+def read(path: Path) -> tuple[int, dict[str, Any], Any, dict[str, torch.Tensor]]:
+    """The version, ``about``, ``state`` (of today's layout) and ``tensors`` as written, every byte verified.
+
+    Raises:
+        CheckpointError: there is no such file, or it is no checkpoint, damaged, or of a newer version.
+    """
+    metadata = verify(path)
+    try:
+        with safe_open(path, framework="pt") as file:
+            # Copies: what safetensors gives is mapped from the file.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118  # no mapping
+        version, state = int(metadata["simpletorch"]), json.loads(metadata["state"])
+        for older in range(version, VERSION):
+            state = UPGRADES[older](state)
+        return version, json.loads(metadata["about"]), state, tensors
+    except (SafetensorError, OSError, KeyError, ValueError, TypeError, RecursionError) as error:
+        raise CheckpointError(f"{path} is no valid checkpoint: {error}") from error
+
+
+def verify(path: Path) -> dict[str, str]:
+    """The metadata of the checkpoint ``path``, after its checksum was found right.
+
+    Raises:
+        CheckpointError: as for `read`.
+    """
+    try:
+        with open(path, "rb") as file:
+            head = file.read(8)
+            length, size = int.from_bytes(head, "little"), os.fstat(file.fileno()).st_size
+            if reason := _no_header(head, length, size):
+                raise CheckpointError(f"{path} {reason}")
+            text = file.read(length)
+            metadata = _metadata(path, text)
+            claimed = metadata["sha256"]
+            digest = hashlib.sha256(head + text.replace(claimed.encode(), _NO_DIGEST.encode(), 1))
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except OSError as error:
+        raise CheckpointError(f"can't read {path}: {error.strerror or error}") from error
+    if digest.hexdigest() != claimed:
+        raise CheckpointError(f"{path} is damaged: its checksum is not that of its contents")
+    return metadata
+
+
+def _no_header(head: bytes, length: int, size: int) -> str:
+    """Why this can't be the beginning of a checkpoint; "" when it can."""
+    if size == 0:
+        return "is empty"
+    if head[:4] == b"PK\x03\x04" or head[:2] in (b"\x80\x02", b"\x80\x04"):
+        return (
+            "is a file of torch.save, not a checkpoint of simpletorch: read it with "
+            "simpletorch.checkpoint.from_torch, which runs no code from it"
+        )
+    if len(head) < 8 or not 2 <= length <= size - 8:
+        return "is damaged or no checkpoint: it ends before its header does"
+    return ""
+
+
+def _metadata(path: Path, text: bytes) -> dict[str, str]:
+    try:
+        header = json.loads(text)
+        metadata = header.get("__metadata__", {})
+    except (ValueError, RecursionError, AttributeError) as error:
+        raise CheckpointError(f"{path} is damaged or no checkpoint: its header can't be read") from error
+    if not isinstance(metadata, dict) or "simpletorch" not in metadata:
+        raise CheckpointError(
+            f"{path} is a safetensors file, but no checkpoint of simpletorch",
+            hint="for weights alone use simpletorch.checkpoint.load_weights(path, model)",
+        )
+    version = metadata["simpletorch"]
+    if not (isinstance(version, str) and version.isdecimal() and len(version) < 9):
+        raise CheckpointError(f"{path} is damaged: its version is {version!r}")
+    if int(version) > VERSION:
+        raise CheckpointError(
+            f"{path} was written by a newer simpletorch: its format is {version}, this one reads up to {VERSION}",
+            hint="update simpletorch",
+        )
+    for name in ("sha256", "about", "state"):
+        if not isinstance(metadata.get(name), str):
+            raise CheckpointError(f"{path} is damaged: its header has no {name}")
+    if len(metadata["sha256"]) != 64:
+        raise CheckpointError(f"{path} is damaged: its checksum has another length")
+    return metadata

@@ -1,0 +1,32 @@
+"""What is around a model, and what that does to the names of its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import torch
+
+_WRAPPERS: Final = {
+    "torch._dynamo.eval_frame.OptimizedModule": "_orig_mod",  # what torch.compile(model) gives
+    "torch.nn.parallel.distributed.DistributedDataParallel": "module",
+    "torch.nn.parallel.data_parallel.DataParallel": "module",
+}
+
+
+def unwrapped(model: torch.nn.Module) -> torch.nn.Module:
+    """The model itself, without what `torch.compile` and `DistributedDataParallel` put around it.
+
+    So a checkpoint has the model's own names and can be loaded however the model is wrapped then.
+    """
+    while (inner := _WRAPPERS.get(f"{type(model).__module__}.{type(model).__qualname__}")) is not None:
+        model = getattr(model, inner)
+    return model
+
+
+def own_names(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A model's state without the prefix that a wrapper gave all its names, as files from elsewhere often have."""
+    for prefix in ("_orig_mod.", "module."):
+        if state and all(name.startswith(prefix) for name in state):
+            return own_names({name.removeprefix(prefix): value for name, value in state.items()})
+    return state
