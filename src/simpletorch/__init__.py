@@ -189,7 +189,7 @@ if TYPE_CHECKING:
 __version__: Final = "0.1.0"
 
 _SUBMODULES: Final = frozenset(
-    "checkpoint data dims dtypes errors metrics nn optim train transforms vision".split()
+    ("checkpoint", "data", "dims", "dtypes", "errors", "metrics", "nn", "optim", "train", "transforms", "vision")
 )
 
 # where each name lives; a test holds this table and the imports above together

@@ -95,7 +95,9 @@ def test_names_can_be_mapped(tmp_path):
 @pytest.mark.parametrize("content", [[1, 2], {"epoch": 3}, {1: torch.ones(2)}])
 def test_a_torch_file_without_weights(tmp_path, content):
     torch.save(content, tmp_path / "a")
-    with pytest.raises(CheckpointError, match=r"where a model's state, a dict by name, is due|weights of another model"):
+    with pytest.raises(
+        CheckpointError, match=r"where a model's state, a dict by name, is due|weights of another model"
+    ):
         checkpoint.load_weights(tmp_path / "a", net())
 
 
