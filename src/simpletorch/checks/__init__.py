@@ -1,7 +1,10 @@
 """The run-time border: annotations are enforced where a user names a border, and cost almost nothing there."""
 
-from simpletorch.checks._border import Border, bordered, checked, local_names
+from simpletorch.checks._border import Border
+from simpletorch.checks._checked import checked
 from simpletorch.checks._config import Config, Mode, config
 from simpletorch.checks._instances import remember_sizes
+from simpletorch.checks._names import local_names
+from simpletorch.checks._wrapper import bordered, is_bordered
 
-__all__ = ["Border", "Config", "Mode", "bordered", "checked", "config", "local_names", "remember_sizes"]
+__all__ = ["Border", "Config", "Mode", "bordered", "checked", "config", "is_bordered", "local_names", "remember_sizes"]

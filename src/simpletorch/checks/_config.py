@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextvars import ContextVar, Token
-from threading import Lock
+from contextvars import ContextVar
+from threading import RLock
 from types import TracebackType
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -31,6 +31,22 @@ class _Switch:
     def __init__(self, special: bool) -> None:
         self.special = special
 
+    def __reduce__(self) -> str:
+        return "SWITCH"  # there is one in a process; cloudpickle would copy it with a function it sends
+
+
+class _Override:
+    """The mode of a block. It lives as long as any thread or task is in the block, or was started there."""
+
+    __slots__ = ("mode", "outer", "owner")
+
+    def __init__(self, owner: Config, mode: Mode, outer: _Override | None) -> None:
+        self.owner, self.mode, self.outer = owner, mode, outer
+        owner._count(1)
+
+    def __del__(self) -> None:
+        self.owner._count(-1)
+
 
 class Config:
     """The settings of this process, and of a block of code.
@@ -42,20 +58,21 @@ class Config:
     - ``"off"``: nothing is checked; what is decorated while it holds stays the bare function for good.
 
     ``config.check = "full"`` sets it for the process, ``with config(check="off"):`` for a block, in this thread or task
-    only. At the start it is taken from the environment variable ``SIMPLETORCH_CHECK``.
+    and in tasks started there. At the start it is taken from the environment variable ``SIMPLETORCH_CHECK``.
     """
 
     def __init__(self, check: Mode) -> None:
         self._check: Mode = check
-        self._override: ContextVar[Mode | None] = ContextVar("simpletorch_check", default=None)
-        self._blocks = 0
-        self._lock = Lock()
+        self._override: ContextVar[_Override | None] = ContextVar("simpletorch_check", default=None)
+        self._overrides = 0
+        self._lock = RLock()  # re-entrant: the garbage collector may end an override while the lock is held
         self.switch: Final = _Switch(check != "once")
 
     @property
     def check(self) -> Mode:
         """The mode that holds in this thread or task."""
-        return self._override.get() or self._check
+        override = self._override.get()
+        return self._check if override is None else override.mode
 
     @check.setter
     def check(self, mode: Mode) -> None:
@@ -71,40 +88,45 @@ class Config:
         """
         return _Block(self, _mode(check, "config(check=…)"))
 
-    def _enter(self, mode: Mode) -> Token[Mode | None]:
-        with self._lock:
-            self._blocks += 1
-            self._update()
-        return self._override.set(mode)
+    def _enter(self, mode: Mode) -> None:
+        self._override.set(_Override(self, mode, self._override.get()))
 
-    def _exit(self, token: Token[Mode | None]) -> None:
-        self._override.reset(token)
+    def _exit(self) -> None:
+        # Set, not reset by a token: a generator may be left in another context than the one it was entered in.
+        inner = self._override.get()
+        self._override.set(None if inner is None else inner.outer)
+
+    def _count(self, change: int) -> None:
         with self._lock:
-            self._blocks -= 1
+            self._overrides += change
             self._update()
 
     def _update(self) -> None:
-        self.switch.special = self._blocks > 0 or self._check != "once"
+        self.switch.special = self._overrides > 0 or self._check != "once"
 
     def __repr__(self) -> str:
         return f"simpletorch.config(check={self.check!r})"
 
+    def __reduce__(self) -> str:
+        return "config"  # there is one in a process
+
 
 class _Block:
-    """One use of ``with config(check=…)``; it may be entered again after it was left."""
+    """``with config(check=…)``; it may be entered as often as one likes, by several threads and tasks at once."""
+
+    __slots__ = ("_mode", "_owner")
 
     def __init__(self, owner: Config, mode: Mode) -> None:
         self._owner, self._mode = owner, mode
-        self._tokens: list[Token[Mode | None]] = []
 
     def __enter__(self) -> Config:
-        self._tokens.append(self._owner._enter(self._mode))
+        self._owner._enter(self._mode)
         return self._owner
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._owner._exit(self._tokens.pop())
+        self._owner._exit()
 
 
 config: Final = Config(_mode(os.environ.get("SIMPLETORCH_CHECK", "once"), "SIMPLETORCH_CHECK"))

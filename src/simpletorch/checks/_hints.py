@@ -6,21 +6,63 @@ import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, ForwardRef, Generic, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, ForwardRef, Generic, Literal, TypeVar, Union, get_args, get_origin
 
 import jaxtyping
 import torch
+from jaxtyping import AbstractArray
 
-from simpletorch.checks._keys import is_tensor_hint
 from simpletorch.dims import DimType
 
-__all__ = ["UNRESOLVED", "Resolver", "as_any_float", "mapped"]
+__all__ = [
+    "UNRESOLVED",
+    "Resolver",
+    "as_any_float",
+    "evaluated",
+    "is_ignorable",
+    "is_tensor_hint",
+    "mapped",
+    "tensor_hints",
+    "yielded",
+]
 
 UNRESOLVED: Final = object()
 # the class of typing's aliases has no public name
+_GENERATORS: Final = frozenset((Generator, Iterator, Iterable, AsyncGenerator, AsyncIterator, AsyncIterable))
 _ALIASES: Final[tuple[Any, ...]] = (types.GenericAlias, types.UnionType, type(typing.List[int]))  # noqa: UP006
+
+
+def is_tensor_hint(hint: object) -> bool:
+    """Whether a hint is a jaxtyping annotation, such as ``Tensor[Float32, B]``."""
+    return isinstance(hint, type) and issubclass(hint, AbstractArray)
+
+
+def tensor_hints(hint: object) -> list[Any]:
+    """All jaxtyping annotations inside a hint."""
+    if is_tensor_hint(hint):
+        return [hint]
+    return [found for part in get_args(hint) for found in tensor_hints(part)]
+
+
+def is_ignorable(hint: object) -> bool:
+    """Whether every value passes."""
+    return (
+        hint is Any
+        or hint is object
+        or (isinstance(hint, TypeVar) and hint.__bound__ is None and not hint.__constraints__)
+    )
 
 
 @dataclass(slots=True)
@@ -41,16 +83,16 @@ class Resolver:
         cells = zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=False)
         scope = {**self.local, **{name: cell.cell_contents for name, cell in cells if _is_full(cell)}}
 
-        def evaluated(text: str) -> Any:
+        def value(text: str) -> Any:
             return eval(text, plain.__globals__, scope)  # as `typing.get_type_hints` does
 
         try:
-            return _evaluated(annotation, evaluated)
+            return evaluated(annotation, value)
         except (NameError, SyntaxError):  # a string that is prose, not a type, never resolves
             return UNRESOLVED
 
 
-def _evaluated(hint: Any, evaluate: Callable[[str], Any]) -> Any:
+def evaluated(hint: Any, evaluate: Callable[[str], Any]) -> Any:
     """The hint with its strings evaluated, but a user's generic class stands without its arguments.
 
     Those are sizes and expressions over them, which only a type checker reads.
@@ -60,14 +102,14 @@ def _evaluated(hint: Any, evaluate: Callable[[str], Any]) -> Any:
     if isinstance(hint, ForwardRef):
         hint = hint.__forward_arg__
     if isinstance(hint, str):
-        return _evaluated(evaluate(hint), evaluate)
+        return evaluated(evaluate(hint), evaluate)
     if not isinstance(hint, _ALIASES) or get_origin(hint) is Literal:
         return hint
     origin: Any = get_origin(hint)
     args: tuple[Any, ...] = hint.__args__
     if _is_users(origin, args):
         return origin
-    changed = tuple(_evaluated(a, evaluate) for a in args)
+    changed = tuple(evaluated(a, evaluate) for a in args)
     if changed == args:
         return hint
     if isinstance(hint, types.GenericAlias):
@@ -113,6 +155,14 @@ def mapped(hint: Any, change: Callable[[Any], Any]) -> Any:
     if origin is Annotated:
         return Annotated[(changed[0], *hint.__metadata__)]
     return origin[changed]
+
+
+def yielded(hint: Any) -> tuple[Any, Any]:
+    """The types of the items and of the result of a generator that is annotated with ``hint``."""
+    args = get_args(hint)
+    if not args or get_origin(hint) not in _GENERATORS:
+        return Any, Any
+    return args[0], args[2] if get_origin(hint) is Generator and len(args) > 2 else Any
 
 
 def as_any_float(hint: Any) -> Any:

@@ -9,8 +9,8 @@ from types import FrameType, FunctionType
 from typing import Any
 
 from simpletorch._annotation import axis_name
-from simpletorch.checks._border import local_names
 from simpletorch.checks._hints import Resolver
+from simpletorch.checks._names import local_names
 from simpletorch.dims import DimType
 
 __all__ = ["remember_sizes"]
@@ -23,7 +23,7 @@ def remember_sizes(cls: type, frame: FrameType) -> str | None:
     """
     init = cls.__dict__.get("__init__")
     own = {axis_name(p.__name__) for p in getattr(cls, "__parameters__", ())}
-    if not own or not isinstance(init, FunctionType):
+    if not own or not isinstance(init, FunctionType) or cls.__dictoffset__ == 0:  # slots: no place to keep them
         return None
     signature = inspect.signature(init)
     resolve = Resolver(init, {**local_names(init, frame), cls.__name__: cls})

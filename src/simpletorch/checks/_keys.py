@@ -15,37 +15,18 @@ from collections.abc import Callable, Collection, Hashable
 from typing import Annotated, Any, Final, Literal, NewType, TypeVar, Union, get_args, get_origin
 
 import torch
-from jaxtyping import AbstractArray
 
 from simpletorch._annotation import Phantom
+from simpletorch.checks._hints import is_ignorable, is_tensor_hint
+from simpletorch.checks._records import fields, values
+from simpletorch.device import Device
 from simpletorch.dims import DimType
 
-__all__ = ["Unkeyed", "decides_by_class", "expression", "is_ignorable", "is_tensor_hint", "tensor_hints"]
+__all__ = ["Unkeyed", "decides_by_class", "expression"]
 
 
 class Unkeyed(Exception):
     """Raised for a value that has no sound key."""
-
-
-def is_tensor_hint(hint: object) -> bool:
-    """Whether a hint is a jaxtyping annotation, such as ``Tensor[Float32, B]``."""
-    return isinstance(hint, type) and issubclass(hint, AbstractArray)
-
-
-def tensor_hints(hint: object) -> list[Any]:
-    """All jaxtyping annotations inside a hint."""
-    if is_tensor_hint(hint):
-        return [hint]
-    return [found for part in get_args(hint) for found in tensor_hints(part)]
-
-
-def is_ignorable(hint: object) -> bool:
-    """Whether every value passes."""
-    return (
-        hint is Any
-        or hint is object
-        or (isinstance(hint, TypeVar) and hint.__bound__ is None and not hint.__constraints__)
-    )
 
 
 _SCALARS: Final = (type(None), bool, int, float, complex, str, bytes)
@@ -61,19 +42,28 @@ def expression(hint: Any, value: str, scope: dict[str, Any]) -> str | None:
     """
     if is_ignorable(hint):
         return ""
-    if is_tensor_hint(hint) and _is_sound(hint):
-        return _tensor_code(hint, value)
-    if isinstance(hint, type) and hint not in _CONTAINERS and _is_sound(hint) and not _tensor_like(hint):
-        return f"{value}.__class__, "
-    if get_origin(hint) in (Union, types.UnionType):
-        tensors = [h for h in get_args(hint) if h is not type(None)]
-        if len(tensors) == 1 and is_tensor_hint(tensors[0]) and _is_sound(tensors[0]):
-            return f"None if {value} is None else ({_tensor_code(tensors[0], value)}), "
     if not _is_sound(hint):
         return None
+    if is_tensor_hint(hint):
+        return _tensor_code(hint, value)
+    if _is_only_class(hint):
+        return f"{value}.__class__, "
+    if get_origin(hint) is Literal or isinstance(hint, DimType):
+        return f"{value}.__class__, {value}, "
+    if get_origin(hint) in (Union, types.UnionType):
+        tensors = [h for h in get_args(hint) if h is not type(None)]
+        if len(tensors) == 1 and is_tensor_hint(tensors[0]):
+            return f"None if {value} is None else ({_tensor_code(tensors[0], value)}), "
     name = f"_st_key{len(scope)}"
     scope[name] = _function(by_value=_depends_on_value(hint))
     return f"{name}({value}), "
+
+
+def _is_only_class(hint: Any) -> bool:
+    """Whether a value passes by its class alone."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return all(map(_is_only_class, get_args(hint)))
+    return isinstance(hint, type) and decides_by_class(hint) and hint not in _CONTAINERS and not fields(hint)
 
 
 def _tensor_code(hint: Any, value: str) -> str:
@@ -100,7 +90,8 @@ def _is_sound(hint: Any) -> bool:
         return all(_is_sound(h) for h in (hint.__constraints__ or (hint.__bound__,)))
     origin = get_origin(hint)
     if origin is None:
-        return isinstance(hint, type) and decides_by_class(hint)
+        known = isinstance(hint, type) and (decides_by_class(hint) or bool(fields(hint)))
+        return known and all(_is_sound(f.hint) for f in fields(hint))
     args = get_args(hint)
     if origin is Literal:
         return True
@@ -109,6 +100,8 @@ def _is_sound(hint: Any) -> bool:
         return not validators and _is_sound(args[0])
     if origin in (Union, types.UnionType):
         return all(_is_sound(a) for a in args)
+    if origin is type:
+        return all(isinstance(a, type) and decides_by_class(a) for a in args)
     if origin is Callable or (isinstance(origin, type) and issubclass(origin, torch.nn.Module)):
         return True  # decided by the class; the parameters are for a type checker
     if (
@@ -122,14 +115,11 @@ def _is_sound(hint: Any) -> bool:
 
 def decides_by_class(hint: type) -> bool:
     """Whether isinstance looks at nothing but the value's class."""
+    if hint is Device:
+        return True  # every torch.device is one
     faced = getattr(hint, "torch_class", None)  # simpletorch.nn.Linear asks torch's class
     check = type(faced if isinstance(faced, type) else hint).__instancecheck__
     return any(check is known for known in _CLASS_CHECKS)
-
-
-def _tensor_like(hint: type) -> bool:
-    """Whether isinstance looks at a tensor's device or at its being a parameter."""
-    return isinstance(hint, Phantom | DimType) or hint is torch.nn.Parameter
 
 
 def _depends_on_value(hint: Any) -> bool:
@@ -139,6 +129,8 @@ def _depends_on_value(hint: Any) -> bool:
         return _depends_on_value(hint.__supertype__)
     if isinstance(hint, TypeVar):
         return any(_depends_on_value(h) for h in (*hint.__constraints__, hint.__bound__) if h is not None)
+    if any(_depends_on_value(f.hint) for f in fields(hint)):
+        return True
     return any(_depends_on_value(a) for a in get_args(hint))
 
 
@@ -160,12 +152,16 @@ def _function(by_value: bool) -> Callable[[Any], Hashable]:
                 return (cls, *map(of, v))
             if cls is dict:
                 return (cls, *((of_key(k), of(x)) for k, x in v.items()))
+            if isinstance(v, type):
+                return type, v
+            if fields(cls):
+                return (cls, *map(of, values(v)))
             if isinstance(v, Collection) or by_value:
                 raise Unkeyed
             return cls
 
         def of_key(k: Any) -> Hashable:
-            return (k.__class__, k) if by_value else of(k)
+            return (k.__class__, k) if by_value or k.__class__ is str else of(k)
 
         found: Hashable = of(value)
         return found

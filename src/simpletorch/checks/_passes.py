@@ -11,11 +11,16 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Collection, Mapping, MutableMapping, MutableSequence, MutableSet, Sequence, Set
 from typing import Any, Final, Generic, Union, get_args, get_origin
 
+import jaxtyping
 from torch import nn
 
+from simpletorch.checks._hints import as_any_float, is_tensor_hint
 from simpletorch.checks._keys import decides_by_class
+from simpletorch.checks._records import MISSING, Field, fields
+from simpletorch.checks._sizes import verdicts
+from simpletorch.checks._tracing import under_autocast
 
-__all__ = ["Uncheckable", "passes"]
+__all__ = ["Uncheckable", "passes", "passes_or_unknown", "wrong_fields"]
 
 
 class Uncheckable(Exception):
@@ -32,6 +37,11 @@ _CONTAINERS: Final = frozenset(
 
 def passes(value: Any, hint: Any) -> bool:
     """Whether ``value`` is of the type ``hint``; sizes bind in the scope of jaxtyping that is open."""
+    if is_tensor_hint(hint):
+        return isinstance(value, hint)
+    if fields(hint):
+        kind = Mapping if issubclass(hint, dict) else hint  # a typed dict has no instances
+        return isinstance(value, kind) and not wrong_fields(value, hint)
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return any(passes(value, member) for member in args)
@@ -49,6 +59,25 @@ def passes(value: Any, hint: Any) -> bool:
         args = () if args == ((),) else args
         return len(value) == len(args) and all(map(passes, value, args))
     return all(passes(item, args[0]) for item in value)
+
+
+def passes_or_unknown(value: Any, hint: Any) -> bool:
+    """Whether ``value`` is of the type ``hint``, or nobody can tell."""
+    try:
+        return passes(value, hint)
+    except Uncheckable:
+        return True
+
+
+def wrong_fields(value: Any, hint: Any) -> list[Field]:
+    """The fields of a record that fail their annotations; the names of sizes are the record's own."""
+    autocast = under_autocast()
+    found = [(f, f.of(value)) for f in fields(hint)]
+    wrong = [f for f, held in found if held is MISSING and f.is_key and not f.is_optional]
+    looked = [(f, held) for f, held in found if held is not MISSING and held is not f.default]
+    with jaxtyping.jaxtyped("context"):
+        good = verdicts([(held, as_any_float(f.hint) if autocast else f.hint) for f, held in looked], passes_or_unknown)
+    return wrong + [f for (f, _), fits in zip(looked, good, strict=True) if not fits]
 
 
 def _by_beartype(value: Any, hint: Any) -> bool:

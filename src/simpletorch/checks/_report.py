@@ -12,7 +12,8 @@ from typing import Any
 import jaxtyping
 import torch
 
-from simpletorch.checks._keys import is_tensor_hint, tensor_hints
+from simpletorch.checks._hints import is_tensor_hint, tensor_hints
+from simpletorch.checks._parts import Part, leaves
 from simpletorch.checks._sizes import Unsolvable, aligned, solution
 from simpletorch.errors._failure import describe, dtype_name
 from simpletorch.errors._frames import expression, is_user, location, outer_steps
@@ -33,11 +34,12 @@ __all__ = ["Mistake", "hint_text", "refusal"]
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A value that fails its annotation."""
+    """A value that fails its annotation; ``within`` are the fields of the record whose sizes hold for it, if any."""
 
     name: str
     hint: Any
     value: Any
+    within: Sequence[Part] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,9 @@ class _Finding:
 def refusal(
     function: Callable[..., Any],
     mistakes: Sequence[Mistake],
-    arguments: Sequence[tuple[str, Any, Any]],
+    arguments: Sequence[Part],
     own: Mapping[str, int],
+    outcome: Sequence[Part] = (),
 ) -> Mismatch:
     """The error for values that fail their annotations.
 
@@ -69,10 +72,11 @@ def refusal(
         mistakes: at least one.
         arguments: name, annotation and value of all arguments of the call.
         own: the sizes of the module whose method was called.
+        outcome: the same of the result, if there is one.
     """
-    operation = function.__qualname__.replace("<locals>.", "")
-    sizes = _bound(arguments, own, operation.split(".")[-2] if own else "")
-    findings = [_finding(m, sizes) for m in mistakes]
+    operation = function.__qualname__.replace("<locals>.", "").removesuffix(".__init__").removesuffix(".__new__")
+    sizes = _bound([arguments, outcome], own, operation.split(".")[-2] if own else "")
+    findings = [_finding(m, _bound([m.within], {}, "") if m.within else sizes) for m in mistakes]
     wrong = {m.name: m for m in mistakes}
     shown = [(n, h, v) for n, h, v in arguments if n in wrong or (isinstance(v, torch.Tensor) and tensor_hints(h))]
     operands = [_operand(n, v, wrong.get(n)) for n, _, v in shown]
@@ -236,35 +240,45 @@ def _is_impossible(expression: str, size: int, sizes: Mapping[str, Any]) -> bool
     return False
 
 
-def _bound(arguments: Sequence[tuple[str, Any, Any]], own: Mapping[str, int], owner: str) -> dict[str, Any]:
-    """The sizes that the arguments settle: the first one to name a size sets it. ``own`` are those of the module."""
+def _bound(groups: Sequence[Sequence[Part]], own: Mapping[str, int], owner: str) -> dict[str, Any]:
+    """The sizes that values settle: the first one to name a size sets it. ``own`` are those of the module.
+
+    A group of values settles sizes only if the groups before it, solved, have left them open.
+    """
     sizes: dict[str, Any] = {name: _Size(size, f"in this {owner}") for name, size in own.items()}
     computed: list[tuple[str, int, str]] = []
-    for name, hint, value in arguments:
-        axis = getattr(hint, "_axis", None)
-        if axis is not None and isinstance(value, int):
-            if axis.dim_str.isidentifier():
-                sizes.setdefault(axis.dim_str, _Size(value, f"from {name}"))
-            else:
-                computed.append((axis.dim_str, value, f"from {name}"))
-        hints = tensor_hints(hint)
-        if not isinstance(value, torch.Tensor) or len(hints) != 1:
-            continue
-        try:
-            axes = parse_axes(hints[0].dim_str)
-        except DimSyntaxError:
-            continue
-        shape = tuple(value.shape)
-        for index, a, size in aligned(axes, shape) or ():
-            if a.expression.isidentifier() and not a.broadcastable:
-                sizes.setdefault(a.expression, _Size(size, f"from dim {index} of {name}"))
-            elif not a.broadcastable:
-                computed.append((a.expression, size, f"from dim {index} of {name}"))
-        at = next((i for i, a in enumerate(axes) if a.kind == "rest"), None)
-        if at is not None and len(shape) >= len(axes) - 1:
-            sizes.setdefault(f"*{axes[at].expression}", shape[at : len(shape) - (len(axes) - at - 1)])
-    _solve(computed, sizes)
+    for group in groups:
+        for leaf in (leaf for part in group for leaf in leaves(part)):
+            _settle(leaf, sizes, computed)
+        _solve(computed, sizes)
     return sizes
+
+
+def _settle(leaf: Part, sizes: dict[str, Any], computed: list[tuple[str, int, str]]) -> None:
+    """Add the sizes that a value settles by plain names, and list those (expression, size, source) it computes."""
+    name, hint, value = leaf
+    axis = getattr(hint, "_axis", None)
+    if axis is not None and isinstance(value, int):
+        if axis.dim_str.isidentifier():
+            sizes.setdefault(axis.dim_str, _Size(value, f"from {name}"))
+        else:
+            computed.append((axis.dim_str, value, f"from {name}"))
+    hints = tensor_hints(hint)
+    if not isinstance(value, torch.Tensor) or len(hints) != 1:
+        return
+    try:
+        axes = parse_axes(hints[0].dim_str)
+    except DimSyntaxError:
+        return
+    shape = tuple(value.shape)
+    for index, a, size in aligned(axes, shape) or ():
+        if a.expression.isidentifier() and not a.broadcastable:
+            sizes.setdefault(a.expression, _Size(size, f"from dim {index} of {name}"))
+        elif not a.broadcastable:
+            computed.append((a.expression, size, f"from dim {index} of {name}"))
+    at = next((i for i, a in enumerate(axes) if a.kind == "rest"), None)
+    if at is not None and len(shape) >= len(axes) - 1:
+        sizes.setdefault(f"*{axes[at].expression}", shape[at : len(shape) - (len(axes) - at - 1)])
 
 
 def _solve(computed: Sequence[tuple[str, int, str]], sizes: dict[str, Any]) -> None:

@@ -12,9 +12,7 @@ from typing import Any, Final, TypeAlias, Union, get_args, get_origin
 
 import jaxtyping
 
-from simpletorch.checks._hints import mapped
-from simpletorch.checks._keys import is_tensor_hint, tensor_hints
-from simpletorch.checks._passes import passes
+from simpletorch.checks._hints import is_tensor_hint, mapped, tensor_hints
 from simpletorch.dims import Dim, DimType
 from simpletorch.shapes import Axis, Bindings, DimSyntaxError, Expr, Var, parse_axes, parse_dim, substitute, variables
 
@@ -32,7 +30,7 @@ def is_computed(hint: Any) -> bool:
     return any(_expression(word) is not None for text in _texts(hint) for word in text.split())
 
 
-def verdicts(items: Sequence[tuple[Any, Any]], passing: Passes = passes) -> list[bool]:
+def verdicts(items: Sequence[tuple[Any, Any]], passing: Passes) -> list[bool]:
     """Whether each (value, hint) passes, its hint having computed sizes; names bind in jaxtyping's open scope."""
     good = [_is_choice(hint) or passing(value, mapped(hint, _loosened)) for value, hint in items]
     for i in _solve({i: item for i, item in enumerate(items) if good[i] and not _is_choice(item[1])}):

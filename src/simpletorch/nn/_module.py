@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import nn
 
-from simpletorch.checks import bordered, config, local_names, remember_sizes
+from simpletorch.checks import bordered, config, is_bordered, local_names, remember_sizes
 from simpletorch.nn._state import IncompatibleKeys, load
 
 __all__ = ["Module"]
@@ -31,7 +31,7 @@ class Module(nn.Module):
 
     - ``forward``'s annotations are enforced, once for each signature (`simpletorch.checked`, `simpletorch.config`).
     - In a generic class (``class MLP(nn.Module, Generic[N])``) the sizes that ``__init__`` was given for ``n: Dim[N]``
-      hold in ``forward`` as well.
+      hold in ``forward`` as well, and in its `simpletorch.checked` methods.
     - What torch raises inside surfaces as a `simpletorch.errors.TorchError` that names the submodule
       (``model.encoder.2.fc``).
     - `load_state_dict` names all keys that don't fit at once, and a failed load leaves the module as it was.
@@ -43,11 +43,14 @@ class Module(nn.Module):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        forward = cls.__dict__.get("forward")
-        if isinstance(forward, FunctionType):
-            names = {**local_names(forward, sys._getframe(1)), cls.__name__: cls}
-            sizes = remember_sizes(cls, sys._getframe(1)) if config.check != "off" else None
-            cls.forward = bordered(forward, names, check=config.check != "off", sizes=sizes)
+        check = config.check != "off"
+        frame = sys._getframe(1)
+        sizes = remember_sizes(cls, frame) if check else None
+        for name, member in list(vars(cls).items()):
+            if isinstance(member, FunctionType) and (name == "forward" or (sizes and is_bordered(member))):
+                names = {**local_names(member, frame), cls.__name__: cls}
+                wanted = check and not getattr(member, "__no_type_check__", False)
+                setattr(cls, name, bordered(member, names, check=wanted, sizes=sizes))
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False

@@ -1,0 +1,96 @@
+"""`checked`: what users write."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Mapping
+from types import FrameType, FunctionType
+from typing import Any, Final, TypeVar, cast
+
+from simpletorch.checks._config import config
+from simpletorch.checks._instances import remember_sizes
+from simpletorch.checks._names import local_names, outer_names
+from simpletorch.checks._wrapper import bordered, is_bordered
+
+__all__ = ["checked"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def checked(function: F) -> F:
+    """Enforce a function's annotations when it is called, and explain what torch raises inside.
+
+    ::
+
+        @checked
+        def scores(q: Tensor[Float32, B, T, D], k: Tensor[Float32, B, S, D]) -> Tensor[Float32, B, T, S]:
+            return q @ k.mT
+
+    Shapes, dtypes and devices are checked once for each combination that arrives (see `simpletorch.config`), with the
+    meaning of jaxtyping and beartype: a size variable has one value in one call, the result included. Under
+    ``torch.compile``, export and tracing nothing is checked; under autocast a float annotation means "a float".
+
+    Functions, methods, class and static methods and properties can be decorated; coroutine functions, generators and
+    asynchronous generators are checked when they run, and what they yield like what they return.
+
+    Of a class, every method is checked, and a dataclass or named tuple holds its fields to their annotations when it is
+    made. In a generic class the sizes that ``__init__`` was given for ``n: Dim[N]`` hold in its methods.
+
+    With ``SIMPLETORCH_CHECK=off`` what is decorated comes back as it is; so does what `typing.no_type_check` marks.
+
+    Raises:
+        TypeError: ``function`` is something else.
+    """
+    if config.check == "off" or getattr(function, "__no_type_check__", False):
+        return function
+    frame = sys._getframe(1)
+    if isinstance(function, type):
+        _check_class(function, frame)
+        return function
+    return cast(F, _checked(function, frame))
+
+
+def _checked(function: Any, frame: FrameType, local: Mapping[str, Any] | None = None, sizes: str | None = None) -> Any:
+    if isinstance(function, classmethod | staticmethod):
+        return type(function)(_checked(function.__func__, frame, local))
+    if isinstance(function, property):
+        get, put, remove = (
+            None if part is None else _checked(part, frame, local, sizes)
+            for part in (function.fget, function.fset, function.fdel)
+        )
+        return property(get, put, remove, function.__doc__)
+    if getattr(function, "__no_type_check__", False):
+        return function
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"checked takes a function or a class, not a {type(function).__name__}")
+    names = {**local_names(function, frame), **(local or {})}
+    return bordered(function, names, sizes=sizes)
+
+
+def _check_class(cls: type, frame: FrameType) -> None:
+    """Put a border around the methods that a class defines; of a dataclass and a named tuple, around its making too."""
+    if getattr(cls, "_is_protocol", False):
+        return
+    names = {**vars(builtins), **vars(sys.modules[cls.__module__]), **outer_names(frame), cls.__name__: cls}
+    sizes = remember_sizes(cls, frame)
+    for name, member in list(vars(cls).items()):
+        if not _is_annotated_in(member, cls):
+            continue
+        own = None if name in _MAKERS else sizes
+        if own is not None or not is_bordered(member):
+            setattr(cls, name, _checked(member, frame, names, own))
+
+
+_MAKERS: Final = frozenset(("__init__", "__new__"))
+
+
+def _is_annotated_in(member: object, cls: type) -> bool:
+    """Whether a member is a function, or made of functions, that the class's own body defines with annotations."""
+    if isinstance(member, classmethod | staticmethod):
+        return _is_annotated_in(member.__func__, cls)
+    if isinstance(member, property):
+        return any(_is_annotated_in(part, cls) for part in (member.fget, member.fset, member.fdel))
+    if not isinstance(member, FunctionType) or not member.__annotations__:
+        return False
+    return member.__qualname__.split(".")[-2:-1] == [cls.__name__]
