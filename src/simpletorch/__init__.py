@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from simpletorch import train as train
     from simpletorch import transforms as transforms
     from simpletorch import vision as vision
+    from simpletorch._import_hook import install_import_hook as install_import_hook
     from simpletorch.checks import (
         checked as checked, config as config,
     )
@@ -194,6 +195,7 @@ _SUBMODULES: Final = frozenset(
 
 # where each name lives; a test holds this table and the imports above together
 _NAMES: Final = {
+    "simpletorch._import_hook": "install_import_hook",
     "simpletorch.checks": """
         checked config
     """,
