@@ -37,7 +37,7 @@ class Callback:
         """After the ``backward`` that completes an update, before clipping; the gradients are unscaled."""
 
     def on_step_end(self, fit: Fit) -> None:
-        """After each update (and the scheduler's step); ``fit.step`` is its number, from 1. A state can be saved here."""
+        """After each update and the scheduler's step; ``fit.step`` counts them, from 1. A state can be saved here."""
 
     def on_evaluated(self, fit: Fit) -> None:
         """After each evaluation on the validation batches: ``fit.metrics`` has the results."""

@@ -1,0 +1,103 @@
+"""Averages of a model's weights over its training, which often do better than the last ones."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import torch
+from torch.optim.swa_utils import AveragedModel
+
+from simpletorch.errors import TorchError, as_also
+
+_Wrong = as_also(TorchError, ValueError)
+_Tensors: TypeAlias = tuple[torch.Tensor, ...] | list[torch.Tensor]
+
+
+def _move(averages: _Tensors, weights: _Tensors, share: float) -> None:
+    """Move the averages this share of the way to the weights; what is no floating number is copied."""
+    with torch.no_grad():
+        if averages[0].is_floating_point() or averages[0].is_complex():
+            torch._foreach_lerp_(averages, weights, share)
+        else:
+            torch._foreach_copy_(averages, weights)
+
+
+def _mean(averages: _Tensors, weights: _Tensors, done: torch.Tensor | int) -> None:
+    _move(averages, weights, 1 / (int(done) + 1))
+
+
+class EMA(AveragedModel):
+    """An exponential moving average of a model's weights: a module like the model, to evaluate and to keep.
+
+    ::
+
+        ema = EMA(model, decay=0.999)
+        for images, targets in loader:
+            ...
+            optimizer.step()
+            ema.update_parameters(model)
+        evaluate(ema, test_loader, metrics)
+
+    It starts as a copy; each update makes it ``decay * average + (1 - decay) * weights``. Floating buffers (the
+    statistics of batch norms) are averaged too, other buffers copied. ``ema.module`` is the averaged model itself.
+
+    Args:
+        decay: 0 to 1; the average reaches back about ``1 / (1 - decay)`` updates.
+        warmup: begin with a smaller decay, ``(1 + n) / (10 + n)`` after n updates, so that the first random weights are
+            soon forgotten.
+
+    Raises:
+        ValueError: ``decay`` is not between 0 and 1.
+
+    Source: Polyak & Juditsky 1992, "Acceleration of stochastic approximation by averaging";
+    https://docs.pytorch.org/docs/stable/optim.html#weight-averaging-swa-and-ema
+    """
+
+    def __init__(self, model: torch.nn.Module, decay: float = 0.999, *, warmup: bool = False) -> None:
+        if not 0 <= decay < 1:
+            raise _Wrong(f"decay is {decay}: it must be at least 0 and less than 1, usually 0.99 to 0.9999")
+        super().__init__(model, multi_avg_fn=self._average, use_buffers=True)
+        self.decay = decay
+        self.warmup = warmup
+
+    def _average(self, averages: _Tensors, weights: _Tensors, done: torch.Tensor | int) -> None:
+        decay = min(self.decay, (1 + int(done)) / (10 + int(done))) if self.warmup else self.decay
+        _move(averages, weights, 1 - decay)
+
+
+class SWA(AveragedModel):
+    """Stochastic weight averaging: the plain mean of a model's weights from update ``start`` on, every so many updates.
+
+    Used like `EMA`. Floating buffers are averaged too; `torch.optim.swa_utils.update_bn` measures the statistics of
+    batch norms anew where that is not good enough. Usually trained with a constant rate (`SWALR`).
+
+    Args:
+        start: the first update to take in, counted from 0.
+        every: take in each so-manyth update from there.
+
+    Raises:
+        ValueError: ``start`` is negative or ``every`` less than 1.
+
+    Source: Izmailov et al. 2018, "Averaging weights leads to wider optima and better generalization".
+    """
+
+    seen: torch.Tensor
+
+    def __init__(self, model: torch.nn.Module, start: int = 0, every: int = 1) -> None:
+        if start < 0 or every < 1:
+            raise _Wrong(f"SWA got start={start} and every={every}: start must be 0 or more, every 1 or more")
+        super().__init__(model, multi_avg_fn=_mean, use_buffers=True)
+        self.start = start
+        self.every = every
+        self.register_buffer("seen", torch.tensor(0, dtype=torch.int64))
+
+    def update_parameters(self, model: torch.nn.Module) -> None:
+        """Take in the model's weights, if it is their turn; before the first turn the average is a copy of them."""
+        seen = int(self.seen)
+        self.seen += 1
+        if seen >= self.start and (seen - self.start) % self.every == 0:
+            super().update_parameters(model)
+        elif seen < self.start:
+            with torch.no_grad():
+                for average, weight in zip(self.module.state_dict().values(), model.state_dict().values(), strict=True):
+                    average.copy_(weight)
