@@ -23,6 +23,7 @@ from simpletorch.train._epoch import Epoch as Epoch
 from simpletorch.train._evaluate import evaluate as evaluate
 from simpletorch.train._fit import Fit as Fit
 from simpletorch.train._mode import mode as mode
+from simpletorch.train._recompute import recompute as recompute
 from simpletorch.train._rng import rng_state as rng_state
 from simpletorch.train._rng import set_rng_state as set_rng_state
 from simpletorch.train._step import Step as Step
