@@ -55,7 +55,8 @@ def test_focal_loss_has_the_right_gradient():
 
 def test_focal_loss_of_a_certain_score_is_finite_with_its_gradient():
     input = torch.tensor([[200.0, -200.0]], requires_grad=True)
-    focal_loss(input, torch.tensor([0])).backward()
+    focal_loss(input, torch.tensor([0]), 0.5).backward()
+    sigmoid_focal_loss(input, torch.tensor([[1.0, 0.0]]), 0.5).backward()
     assert torch.isfinite(input.grad).all()
 
 

@@ -33,7 +33,7 @@ def smoothed_cross_entropy(smoothing: float = 0.1) -> Callable[[torch.Tensor, to
 
 
 def smooth_labels(target: torch.Tensor, classes: int, smoothing: float = 0.1) -> torch.Tensor:
-    """Class numbers ``[*S]`` (Int64) as smoothed probabilities ``[*S, classes]`` (Float32), for any loss that takes these.
+    """Class numbers ``[*S]`` (Int64) as smoothed probabilities ``[*S, classes]`` (Float32), for losses that take these.
 
     Raises:
         ValueError: ``smoothing`` is not between 0 and 1.

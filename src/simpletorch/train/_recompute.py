@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch.utils.checkpoint import checkpoint
 
 from simpletorch.errors import TorchError, as_also
-
-_MARK = "_simpletorch_recomputed"
 
 
 def recompute(
@@ -44,8 +43,8 @@ def recompute(
         inside = any(name.startswith(f"{outer}.") or outer == "" for outer in chosen)
         if not inside and is_chosen(name, module):
             chosen.append(name)
-            if not hasattr(module, _MARK):
-                _wrap(module, preserve_rng)
+            # not a closure: a deep copy (an EMA, say) must compute with its own weights
+            module.forward = partial(_recomputed, module, preserve_rng)
     if not chosen:
         raise as_also(TorchError, ValueError)(
             f"recompute found no such submodule in {type(model).__name__}: pass the class of its blocks"
@@ -53,13 +52,8 @@ def recompute(
     return chosen
 
 
-def _wrap(module: torch.nn.Module, preserve_rng: bool) -> None:
-    forward = module.forward
-
-    def recomputed(*args: Any, **kwargs: Any) -> Any:
-        if not torch.is_grad_enabled():
-            return forward(*args, **kwargs)
-        return checkpoint(forward, *args, use_reentrant=False, preserve_rng_state=preserve_rng, **kwargs)
-
-    setattr(module, _MARK, True)
-    module.forward = recomputed
+def _recomputed(module: torch.nn.Module, preserve_rng: bool, /, *args: Any, **kwargs: Any) -> Any:
+    forward = partial(type(module).forward, module)
+    if not torch.is_grad_enabled():
+        return forward(*args, **kwargs)
+    return checkpoint(forward, *args, use_reentrant=False, preserve_rng_state=preserve_rng, **kwargs)
