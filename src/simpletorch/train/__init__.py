@@ -15,17 +15,25 @@ or::
 A `Callback` is told what happens in a `Trainer`, and gets the running `Fit`.
 """
 
+from simpletorch.train._batch_size_finder import BatchSizeFinder as BatchSizeFinder
 from simpletorch.train._callback import Callback as Callback
+from simpletorch.train._csv_logger import CSVLogger as CSVLogger
+from simpletorch.train._detect_nan import DetectNaN as DetectNaN
 from simpletorch.train._device import device_of as device_of
 from simpletorch.train._device import to_device as to_device
 from simpletorch.train._dry_step import dry_step as dry_step
+from simpletorch.train._early_stopping import EarlyStopping as EarlyStopping
 from simpletorch.train._epoch import Epoch as Epoch
 from simpletorch.train._evaluate import evaluate as evaluate
 from simpletorch.train._fit import Fit as Fit
+from simpletorch.train._gradient_monitor import GradientMonitor as GradientMonitor
+from simpletorch.train._learning_rate_finder import LearningRateFinder as LearningRateFinder
 from simpletorch.train._mode import mode as mode
+from simpletorch.train._profiler import Profiler as Profiler
 from simpletorch.train._recompute import recompute as recompute
 from simpletorch.train._rng import rng_state as rng_state
 from simpletorch.train._rng import set_rng_state as set_rng_state
 from simpletorch.train._step import Step as Step
+from simpletorch.train._tensorboard_logger import TensorBoardLogger as TensorBoardLogger
 from simpletorch.train._track import track as track
 from simpletorch.train._trainer import Trainer as Trainer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from simpletorch.train._fit import Fit
@@ -20,9 +20,14 @@ class Callback:
     Every method gets the running `Fit`: it may read everything, change the optimizer's settings, `Fit.log` values for
     the loggers, and end the training with `Fit.stop`. Callbacks are asked in the order in which the `Trainer` has them.
 
+    A callback with ``last = True`` comes after all others: one that saves states, so that theirs include the update.
+
     One that remembers something overrides `state_dict` and `load_state_dict` too, and goes on after a resume as if
     nothing had happened.
     """
+
+    last: ClassVar[bool] = False
+    """Whether to be asked after the callbacks that don't have this."""
 
     def on_fit_start(self, fit: Fit) -> None:
         """Before the first epoch; after a resume ``fit`` stands where it was."""

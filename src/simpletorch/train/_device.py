@@ -27,6 +27,18 @@ def to_device(batches: Iterable[T], device: torch.device | None) -> Iterator[T]:
     return (cast("T", _move(batch, device)) for batch in batches)
 
 
+def tensors_in(item: Any) -> Iterator[torch.Tensor]:
+    """The tensors in tuples, lists and mappings, in order."""
+    if isinstance(item, torch.Tensor):
+        yield item
+    elif isinstance(item, Mapping):
+        for value in item.values():
+            yield from tensors_in(value)
+    elif isinstance(item, (tuple, list)):
+        for value in item:
+            yield from tensors_in(value)
+
+
 def _move(item: Any, device: torch.device) -> Any:
     if isinstance(item, torch.Tensor):
         return item if item.device == device else item.to(device, non_blocking=True)

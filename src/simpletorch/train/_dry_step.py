@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 
 from simpletorch.errors import DTypeMismatch, ShapeMismatch, explain
+from simpletorch.train._device import tensors_in
 
 
 def dry_step(model: torch.nn.Module, loss: Callable[[Any, Any], torch.Tensor], *batch: Any) -> bool:
@@ -53,7 +54,7 @@ def _without_data(model: torch.nn.Module) -> torch.nn.Module:
 
 def _meta_copies(item: Any) -> dict[int, Any]:
     """The memo with which `copy.deepcopy` puts the tensors in ``item`` on ``meta``, by their ids."""
-    return {id(tensor): _meta(tensor) for tensor in _tensors(item)}
+    return {id(tensor): _meta(tensor) for tensor in tensors_in(item)}
 
 
 def _meta(tensor: torch.Tensor) -> torch.Tensor:
@@ -61,14 +62,3 @@ def _meta(tensor: torch.Tensor) -> torch.Tensor:
     if isinstance(tensor, torch.nn.Parameter):
         return torch.nn.Parameter(empty, requires_grad=tensor.requires_grad)
     return empty
-
-
-def _tensors(item: Any) -> Iterator[torch.Tensor]:
-    if isinstance(item, torch.Tensor):
-        yield item
-    elif isinstance(item, Mapping):
-        for value in item.values():
-            yield from _tensors(value)
-    elif isinstance(item, (tuple, list)):
-        for value in item:
-            yield from _tensors(value)

@@ -16,6 +16,7 @@ from simpletorch.optim import LRScheduler, Optimizer
 from simpletorch.train._callback import Callback
 from simpletorch.train._epoch import Epoch
 from simpletorch.train._rng import generators, rng_state, set_rng_state
+from simpletorch.train._step import Step
 
 Phase: TypeAlias = Literal["between", "training", "drained"]
 """``"between"`` two epochs (or before the first), ``"training"`` inside one, or ``"drained"``: the epoch's last batch
@@ -42,6 +43,8 @@ class Fit:
     scaler: torch.amp.GradScaler | None = None
     ema: torch.nn.Module | None = None
     loss_function: Callable[[Any, Any], torch.Tensor] | None = None
+    train_step: Step | None = None
+    """What makes the updates."""
     train_metrics: Mapping[str, Metric[float]] = field(default_factory=dict)
     callbacks: Sequence[Callback] = ()
     epochs: int | None = None
@@ -95,8 +98,8 @@ class Fit:
 
     @property
     def learning_rate(self) -> float:
-        """Of the first parameter group, for the next update."""
-        return float(self.optimizer.param_groups[0]["lr"])
+        """Of the first parameter group, in the last update."""
+        return float(self.optimizer.param_groups[0]["lr"]) if self.rate is None else self.rate
 
     @property
     def mean_loss(self) -> float:
@@ -113,6 +116,10 @@ class Fit:
         """Whether there is nothing left to do: enough epochs or updates, or something said stop."""
         enough = self.is_over or (self.epochs is not None and self.epoch >= self.epochs)
         return enough and self.phase == "between"
+
+    def hooks(self, name: str) -> list[Callable[[Fit], None]]:
+        """The callbacks' methods of this name, of those that have one of their own."""
+        return [getattr(c, name) for c in self.callbacks if getattr(type(c), name) is not getattr(Callback, name)]
 
     # -- for the loop -----------------------------------------------------------------------------------------------
 

@@ -110,11 +110,11 @@ class Trainer:
             ema=self.ema,
             loss_function=self.loss,
             train_metrics=self.train_metrics,
-            callbacks=self.callbacks,
+            callbacks=sorted(self.callbacks, key=lambda callback: callback.last),
             epochs=1 if epochs is None and steps is None else epochs,
             steps=steps,
         )
-        step = self._step(fit)
+        fit.train_step = step = self._step(fit)
         if resume is not None:
             fit.load_state_dict(resume)
         try:
@@ -122,9 +122,11 @@ class Trainer:
             while not fit.is_done:
                 self._train(fit, step)
                 self._close(fit, step)
+            if self.progress and fit.stop_reason is not None:
+                print(f"stopped: {fit.stop_reason}", flush=True)
             self._tell("on_fit_end", fit)
         except BaseException as error:
-            for callback in self.callbacks:
+            for callback in fit.callbacks:
                 callback.on_exception(fit, error)
             raise
         return fit.history
@@ -133,7 +135,7 @@ class Trainer:
         """Train one epoch, or what is left of it."""
         if fit.open_epoch():
             self._tell("on_epoch_start", fit)
-        metrics, step_ends = tuple(self.train_metrics.values()), self._overriding("on_step_end")
+        metrics, step_ends = tuple(self.train_metrics.values()), fit.hooks("on_step_end")
         with mode(fit.model, training=True):
             for batch in () if fit.is_over else self._batches(fit):
                 fit.batch = batch
@@ -158,7 +160,7 @@ class Trainer:
         fit.step += 1
         fit.epoch_steps += 1
         if self.scheduler is not None and self.schedule == "step" and not step.skipped:
-            fit.rate = fit.learning_rate
+            fit.rate = float(self.optimizer.param_groups[0]["lr"])
             self.scheduler.step()
         if self.evaluate_every is not None and fit.step % self.evaluate_every == 0:
             fit.pause()
@@ -173,7 +175,7 @@ class Trainer:
         """Evaluate, record and schedule at the end of an epoch."""
         if fit.batches == 0:
             raise DataError(f"there is nothing to train on: the loader gave no batch in epoch {fit.epoch}")
-        mean, rate = fit.mean_loss, fit.learning_rate if fit.rate is None else fit.rate
+        mean, rate = fit.mean_loss, fit.learning_rate
         if not math.isfinite(mean):
             raise TorchError(
                 f"the loss became {mean} in epoch {fit.epoch}: lower the learning rate ({rate:g}), set clip_norm, "
@@ -215,7 +217,7 @@ class Trainer:
         model = fit.model
         if self.compile is not False:
             model = cast("torch.nn.Module", torch.compile(fit.model, **options))
-        on_loss, on_gradients = self._overriding("on_loss"), self._overriding("on_gradients")
+        on_loss, on_gradients = fit.hooks("on_loss"), fit.hooks("on_gradients")
 
         def tell_loss(loss: torch.Tensor) -> None:
             fit.loss = loss
@@ -259,12 +261,8 @@ class Trainer:
                 dry_step(fit.model, self.loss, *batch)
             yield batch
 
-    def _overriding(self, hook: str) -> list[Callable[[Fit], None]]:
-        """The callbacks' methods of this name, of those callbacks that have one of their own."""
-        return [getattr(c, hook) for c in self.callbacks if getattr(type(c), hook) is not getattr(Callback, hook)]
-
     def _tell(self, hook: str, fit: Fit) -> None:
-        for method in self._overriding(hook):
+        for method in fit.hooks(hook):
             method(fit)
 
     def _why_not(self, loader: Iterable[Any], epochs: int | None, steps: int | None) -> str:

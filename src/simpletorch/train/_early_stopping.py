@@ -1,0 +1,110 @@
+"""Ending a training that no longer gets better."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+from simpletorch.errors import TorchError, as_also
+from simpletorch.train._callback import Callback
+
+if TYPE_CHECKING:
+    import torch
+
+    from simpletorch.train._fit import Fit
+
+
+class EarlyStopping(Callback):
+    """Stop when a measure has not got better for some time.
+
+    Args:
+        monitor: the name of the measure in `Fit.metrics`; by default ``"validation_loss"``, or without validation
+        batches
+            the training ``"loss"``. What is measured in validation is looked at after each evaluation, what in training
+            after each epoch.
+        mode: whether smaller (``"min"``) or larger (``"max"``) is better.
+        patience: how many looks without a better value are put up with.
+        min_delta: what a value must be better by to count.
+        restore_best: at the end, put the model's weights back to where the measure was best. A copy is kept.
+
+    Raises:
+        ValueError: ``mode``, ``patience`` or ``min_delta`` is out of range.
+        TorchError: while training: there is no such measure.
+    """
+
+    best: float
+    """The best value so far; infinite before the first."""
+    waited: int
+    """How many looks ago that was."""
+
+    def __init__(
+        self,
+        monitor: str | None = None,
+        *,
+        mode: Literal["min", "max"] = "min",
+        patience: int = 3,
+        min_delta: float = 0.0,
+        restore_best: bool = False,
+    ) -> None:
+        if mode not in ("min", "max") or patience < 1 or min_delta < 0:
+            raise as_also(TorchError, ValueError)(
+                f"EarlyStopping got mode={mode!r}, patience={patience}, min_delta={min_delta}: mode must be 'min' or "
+                "'max', patience at least 1 and min_delta at least 0"
+            )
+        self.monitor = monitor
+        self.mode = mode
+        self.patience = patience
+        self.min_delta = min_delta
+        self.restore_best = restore_best
+        self.best = math.inf if mode == "min" else -math.inf
+        self.waited = 0
+        self._weights: dict[str, torch.Tensor] | None = None
+
+    def on_evaluated(self, fit: Fit) -> None:
+        """Look at a measure of validation."""
+        if self._name(fit).startswith("validation_"):
+            self._look(fit)
+
+    def on_epoch_end(self, fit: Fit) -> None:
+        """Look at a measure of training."""
+        if not self._name(fit).startswith("validation_"):
+            self._look(fit)
+        elif self._name(fit) not in fit.metrics:
+            self._look(fit)  # nothing has measured it, which is a mistake: say so
+
+    def on_fit_end(self, fit: Fit) -> None:
+        """Put the best weights back."""
+        if self._weights is not None:
+            fit.model.load_state_dict(self._weights)
+
+    def _name(self, fit: Fit) -> str:
+        if self.monitor is not None:
+            return self.monitor
+        return "loss" if fit.validation is None else "validation_loss"
+
+    def _look(self, fit: Fit) -> None:
+        name = self._name(fit)
+        if name not in fit.metrics:
+            measured = ", ".join(map(repr, sorted(fit.metrics)))
+            raise TorchError(
+                f"EarlyStopping monitors {name!r}, but what is measured is {measured}: "
+                "monitor one of these, or give the Trainer metrics and validation batches"
+            )
+        value = fit.metrics[name]
+        sign = 1 if self.mode == "min" else -1
+        if sign * value < sign * self.best - self.min_delta:
+            self.best, self.waited = value, 0
+            if self.restore_best:
+                self._weights = {key: tensor.detach().clone() for key, tensor in fit.model.state_dict().items()}
+            return
+        self.waited += 1
+        if self.waited >= self.patience:
+            fit.stop(f"{name} has not got better than {self.best:.6g} for {self.waited} evaluations")
+
+    def state_dict(self) -> dict[str, Any]:
+        """The best value and how long ago it was, and the best weights if they are kept."""
+        return {"best": self.best, "waited": self.waited, "weights": self._weights}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from what `state_dict` gave."""
+        self.best, self.waited, self._weights = state["best"], state["waited"], state["weights"]
