@@ -26,7 +26,9 @@ from simpletorch.data._device import DeviceLoader as DeviceLoader
 from simpletorch.data._digits import Digits as Digits
 from simpletorch.data._distributed import DistributedSampler as DistributedSampler
 from simpletorch.data._download import download as download
+from simpletorch.data._folder import ImageFolder as ImageFolder
 from simpletorch.data._idx import read_idx as read_idx
+from simpletorch.data._imagenet import ImageNet as ImageNet
 from simpletorch.data._images import LabelledImages as LabelledImages
 from simpletorch.data._loader import DataLoader as DataLoader
 from simpletorch.data._mnist import MNIST as MNIST

@@ -109,7 +109,7 @@ class ColorJitter(Transform):
                 if (low, high) != ((0, 0) if steps[step] is adjust_hue else (1, 1)):
                     image = steps[step](image, low + row[step] * (high - low))
             parts.append(image)
-        return torch.cat(parts) if parts else images
+        return torch.cat(parts)
 
     def extra_repr(self) -> str:
         """The ranges."""

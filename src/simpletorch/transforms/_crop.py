@@ -144,4 +144,4 @@ def windows(images: torch.Tensor, corners: list[list[int]], height: int, width: 
     ]
     if len(parts) == 1:
         return parts[0].unsqueeze(0)
-    return torch.stack(parts) if parts else images[..., :height, :width]
+    return torch.stack(parts)

@@ -25,8 +25,9 @@ _TRIES: Final = 10
 class Resize(Transform):
     """Images of another size: ``[*B, C, H, W] -> [*B, C, OH, OW]``.
 
-    On UInt8 images, ``bilinear`` and ``bicubic`` with ``antialias`` differ from Pillow's by at most one level of 255,
-    and ``nearest-exact`` is Pillow's ``NEAREST``. On float images they are torch's `interpolate`.
+    On UInt8 images, ``bilinear`` with ``antialias`` differs from Pillow's by at most one level of 255, ``bicubic`` by
+    two (torch's weights have 16 bits), and ``nearest-exact`` is Pillow's ``NEAREST``. On float images they are
+    torch's `interpolate`.
 
     Args:
         size: ``(height, width)``; or an int for the shorter side, which keeps the proportions.
@@ -146,7 +147,7 @@ class RandomResizedCrop(Transform, Generic[OH, OW]):
             parts.append(resize(window, self.size, self.interpolation, self.antialias))
         if len(parts) == 1:
             return parts[0]
-        return torch.cat(parts) if parts else resize(images, self.size, self.interpolation, self.antialias)
+        return torch.cat(parts)
 
     def extra_repr(self) -> str:
         """The arguments."""
@@ -174,8 +175,6 @@ def resize(images: torch.Tensor, size: tuple[int, int], interpolation: str, anti
     check_dtype("Resize", images)
     if tuple(images.shape[-2:]) == size:
         return images
-    if not images.numel():
-        return images.new_zeros(*images.shape[:2], *size)
     if interpolation not in _SMOOTH:
         return F.interpolate(images, size, mode=interpolation)
     # torch's kernel for bytes is on the CPU only; elsewhere floats are rounded

@@ -56,6 +56,9 @@ class Transform(nn.Module):
             raise ShapeMismatch(
                 "[*B, C, H, W]", list(image.shape), f"{name} takes images [*B, C, H, W], but got {list(image.shape)}"
             )
+        if not image.numel() and 0 not in image.shape[-3:]:  # no image at all: the shape of one says the result's
+            like = self.on_batch(image.new_zeros(1, *image.shape[-3:]), torch.zeros(1, self.draws))
+            return like[:0].reshape(*image.shape[:-3], *like.shape[1:])
         lead = image.shape[:-3]
         images = image.reshape(-1, *image.shape[-3:]) if len(lead) != 1 else image
         if numbers is None and self.draws:
@@ -80,6 +83,19 @@ class Transform(nn.Module):
             seed = (self.generator.initial_seed() + worker.seed) % 2**63
             self._of_worker = worker.seed, torch.Generator().manual_seed(seed)
         return self._of_worker[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        generator = self.generator
+        # bytes: a generator of torch can't be sent to a process that is started anew (torch 2.13)
+        packed = None if generator is None else (generator.initial_seed(), generator.get_state().numpy().tobytes())
+        return {**self.__dict__, "generator": packed, "_of_worker": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        if state["generator"] is not None:
+            seed, content = state["generator"]
+            self.generator = torch.Generator().manual_seed(seed)
+            self.generator.set_state(torch.frombuffer(bytearray(content), dtype=torch.uint8))
 
     @property
     def batched(self) -> bool:
