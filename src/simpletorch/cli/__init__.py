@@ -1,4 +1,4 @@
-"""The command line: ``simpletorch check | env | ops | demo``."""
+"""The command line: ``simpletorch check | summary | env | ops | demo``."""
 
 from __future__ import annotations
 
@@ -32,6 +32,12 @@ def _dispatch(arguments: argparse.Namespace, mypy_arguments: Sequence[str]) -> i
         from simpletorch.cli._check import check
 
         return check(arguments.paths, as_json=arguments.json, strict=arguments.strict, mypy_arguments=mypy_arguments)
+    if arguments.command == "summary":
+        from simpletorch.cli._summary import summary
+
+        return summary(
+            arguments.model, arguments.input, depth=arguments.depth, as_html=arguments.html, as_types=arguments.types
+        )
     if arguments.command == "env":
         from simpletorch.cli._env import env
 
@@ -59,6 +65,35 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; the current folder by default")
     check.add_argument("--json", action="store_true", help="one JSON document instead of text")
     check.add_argument("--strict", action="store_true", help="mypy's --strict: everything has to be annotated")
+
+    summary = commands.add_parser(
+        "summary",
+        help="what each part of a model takes, gives, holds and costs",
+        description="A table of a model's modules: input and output shapes, parameters, bytes, operations. "
+        "Nothing is computed and no weights are allocated. The exit code is 0, 1 if the model can't be built or "
+        "called, 2 if it isn't found.",
+    )
+    summary.add_argument(
+        "model",
+        metavar="MODULE:CLASS",
+        help="a class, a function that builds a model, or a model, in a module or a file; arguments may follow: "
+        "net.py:Net, simpletorch.vision.models:resnet18(num_classes=10)",
+    )
+    summary.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="SHAPE",
+        help="the shape of an input, one for each: 'B 3 224 224', 'Int64[B, T]'; by default, forward's annotations",
+    )
+    summary.add_argument(
+        "--depth", type=int, default=None, metavar="N", help="show N levels of submodules; all by default"
+    )
+    kind = summary.add_mutually_exclusive_group()
+    kind.add_argument("--html", action="store_true", help="HTML instead of text")
+    kind.add_argument(
+        "--types", action="store_true", help="the model's repr with the types of its calls; calls nothing"
+    )
 
     env = commands.add_parser("env", help="versions, devices and settings, for bug reports")
     env.add_argument("--json", action="store_true", help="one JSON document instead of a table")

@@ -8,6 +8,8 @@ own object, or for a module class to its `Face`, which builds torch's own instan
 - `Sequential`: torch's, with `Sequential.add_layer`,
 - `MLP`, `FeedForward`, `Residual`, `SelfAttention`, `TransformerBlock`: blocks that most models are built from,
 - `initialize`: a model's weights drawn anew by the recipe of a paper,
+- `summary`: what each part of a model takes, gives, holds and costs,
+- `typed_repr`: a model's repr with the types of its calls,
 - `load_state_dict`: any module's state loaded whole or not at all, with all that doesn't fit in one error.
 
 ``functional``, ``init``, ``utils`` … are torch's own modules; ``import simpletorch.nn.functional as F`` works too.
@@ -38,6 +40,9 @@ from simpletorch.nn._module import Module as Module
 from simpletorch.nn._sequential import Sequential as Sequential
 from simpletorch.nn._state import StateMismatch as StateMismatch
 from simpletorch.nn._state import load_state_dict as load_state_dict
+from simpletorch.nn._summary import Summary as Summary
+from simpletorch.nn._summary import summary as summary
+from simpletorch.nn._typed_repr import typed_repr as typed_repr
 
 if TYPE_CHECKING:
     from torch.nn import CELU as CELU
@@ -214,8 +219,8 @@ for _name in ("functional", "init"):
 
 if not TYPE_CHECKING:  # a checker must not think that every name exists
     _OURS = {
-        *("FeedForward", "MLP", "Module", "Residual", "SelfAttention", "Sequential", "StateMismatch"),
-        *("TransformerBlock", "initialize", "load_state_dict"),
+        *("FeedForward", "MLP", "Module", "Residual", "SelfAttention", "Sequential", "StateMismatch", "Summary"),
+        *("TransformerBlock", "initialize", "load_state_dict", "summary", "typed_repr"),
     }
     __all__ = sorted(
         _OURS
