@@ -29,9 +29,9 @@ from simpletorch.errors._kinds import (
     TorchError,
     TypeMismatch,
     as_also,
-    render,
 )
 from simpletorch.errors._result import Err, Ok, Result, attempt
+from simpletorch.errors._text import render
 
 __all__ = [
     "BackendError",

@@ -24,7 +24,20 @@ from torch import nn
 
 from simpletorch.errors._kinds import Location
 
-__all__ = ["MISSING", "Step", "expression", "is_ours", "is_torch", "location", "lookup", "outer_steps", "steps"]
+__all__ = [
+    "MISSING",
+    "Step",
+    "expression",
+    "is_ours",
+    "is_torch",
+    "is_user",
+    "location",
+    "lookup",
+    "names_of",
+    "outer_steps",
+    "relative",
+    "steps",
+]
 
 MISSING: Final = object()
 
@@ -111,14 +124,22 @@ def location(step: Step, node: ast.AST | None) -> Location:
     if source is not None and 0 < line <= len(source.lines):
         code = _statement(source.lines, line, node)
     return Location(
-        _relative(file),
+        relative(file),
         line,
         code,
         getattr(step.frame.f_code, "co_qualname", step.frame.f_code.co_name),
         getattr(node, "end_lineno", None),
         getattr(node, "col_offset", None),
         getattr(node, "end_col_offset", None),
+        _segment(source.text, node) if source is not None else "",
     )
+
+
+def _segment(text: str, node: ast.AST | None) -> str:
+    """The text of a node that stands on one line."""
+    if node is None or getattr(node, "lineno", None) != getattr(node, "end_lineno", 0):
+        return ""
+    return ast.get_source_segment(text, node) or ""
 
 
 def _statement(lines: list[str], line: int, node: ast.AST | None) -> str:
@@ -134,7 +155,8 @@ def _statement(lines: list[str], line: int, node: ast.AST | None) -> str:
     return text if len(text) <= 100 else text[:99] + "…"
 
 
-def _relative(file: str) -> str:
+def relative(file: str) -> str:
+    """A file's path from the working directory, if it lies below it."""
     try:
         relative = os.path.relpath(file)
     except (ValueError, OSError):  # another drive, or no working directory

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Final, TypedDict, TypeVar
 
 from typing_extensions import Unpack
+
+from simpletorch.errors._text import markup, page, render, size_text
 
 __all__ = [
     "BackendError",
@@ -32,7 +35,8 @@ __all__ = [
 class Operand:
     """One thing that took part: a tensor by dtype, shape and device, anything else by ``text``; never its contents.
 
-    ``name`` is what stands in the source (``self.fc2``); ``should_be`` the annotation it fails, if it fails one.
+    ``name`` is what stands in the source (``self.fc2``); ``should_be`` the annotation it fails, if it fails one;
+    ``role`` the parameter that it was given for, where the sentence calls it so (``input``).
     """
 
     name: str
@@ -41,6 +45,7 @@ class Operand:
     device: str | None = None
     text: str = ""
     should_be: str | None = None
+    role: str | None = None
 
     @property
     def type_text(self) -> str:
@@ -52,7 +57,10 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where in the source: lines from 1, columns from 0 (``end_column`` is one past the last), as `ast` counts."""
+    """Where in the source: lines from 1, columns from 0 (``end_column`` is one past the last), as `ast` counts.
+
+    ``code`` is the statement on one line, ``expression`` the part of it that failed.
+    """
 
     file: str
     line: int
@@ -61,6 +69,7 @@ class Location:
     end_line: int | None = None
     column: int | None = None
     end_column: int | None = None
+    expression: str = ""
 
 
 class Place(TypedDict, total=False):
@@ -71,6 +80,8 @@ class Place(TypedDict, total=False):
     location: Location | None
     module_path: str | None
     hint: str | None
+    details: Sequence[str]
+    message: str
 
 
 class Context(Place, total=False):
@@ -83,12 +94,17 @@ class Context(Place, total=False):
 Error = TypeVar("Error", bound="TorchError")
 
 
-class TorchError(RuntimeError):
+class _Kind(type):
+    """The class of the kinds: lets the classes that `as_also` makes be pickled."""
+
+
+class TorchError(RuntimeError, metaclass=_Kind):
     """What went wrong in torch or at a border of simpletorch; the base of all kinds.
 
     Args:
         reason: one sentence, without the operation's name.
-        context: operation, operands, location, module path, expected, got, hint; all optional.
+        context: operation, operands, location, module path, expected, got, hint, details (more lines, for lists such as
+            the keys of a checkpoint that don't fit); all optional.
     """
 
     reason: str
@@ -99,12 +115,15 @@ class TorchError(RuntimeError):
     expected: object
     got: object
     hint: str | None
+    details: tuple[str, ...]
 
     # for `as_also`: the kind proper, and the class that the error also is
     _kind: ClassVar[type[TorchError] | None] = None
     _also: ClassVar[type[Exception] | None] = None
 
     def __init__(self, reason: str = "", **context: Unpack[Context]) -> None:
+        # A loader raises a worker's error again as type(error)(message=<the worker's traceback>).
+        reason = context.get("message", reason)
         super().__init__(reason)
         self.reason = reason
         self._fill(context)
@@ -117,6 +136,12 @@ class TorchError(RuntimeError):
         self.expected = context.get("expected")
         self.got = context.get("got")
         self.hint = context.get("hint")
+        self.details = tuple(context.get("details", ()))
+
+    @property
+    def message(self) -> str:
+        """The whole text, ``str(error)``."""
+        return render(self)
 
     @property
     def kind(self) -> str:
@@ -126,6 +151,14 @@ class TorchError(RuntimeError):
     def __str__(self) -> str:
         return render(self)
 
+    def __rich__(self) -> Any:
+        """The text in colours, for `rich.print` and rich's tracebacks."""
+        return markup(self)
+
+    def _repr_html_(self) -> str:
+        """The error as a notebook shows it."""
+        return page(self)
+
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain data, for logs; ``cause`` is torch's own message."""
         return {
@@ -133,6 +166,7 @@ class TorchError(RuntimeError):
             **vars(self),
             "operands": [asdict(o) for o in self.operands],
             "location": None if self.location is None else asdict(self.location),
+            "details": list(self.details),
             "cause": None if self.__cause__ is None else str(self.__cause__),
         }
 
@@ -159,6 +193,14 @@ def _rebuild(
     return error
 
 
+def _reduce_kind(kind: type[TorchError]) -> str | tuple[Any, ...]:
+    """How a class is pickled: by name, or as the two classes that `as_also` joined."""
+    own, also = vars(kind).get("_kind"), vars(kind).get("_also")
+    return kind.__qualname__ if own is None else (as_also, (own, also))
+
+
+copyreg.pickle(_Kind, _reduce_kind)  # type: ignore[arg-type]  # typeshed knows reducers of instances only
+
 _MIXED: Final[dict[tuple[type[TorchError], type[Exception]], type[Any]]] = {}
 
 
@@ -169,6 +211,8 @@ def as_also(kind: type[Error], also: type[Exception]) -> type[Error]:
     """
     if issubclass(kind, also):
         return kind
+    if issubclass(also, kind):
+        return also
     mixed = _MIXED.get((kind, also))
     if mixed is None:
         body = {
@@ -184,40 +228,6 @@ def as_also(kind: type[Error], also: type[Exception]) -> type[Error]:
             mixed = kind
         _MIXED[kind, also] = mixed
     return mixed
-
-
-def render(error: TorchError) -> str:
-    """The whole text of an error: sentence, operands, place, hint."""
-    lines = [f"{error.operation}: {error.reason}" if error.operation else error.reason]
-    lines += _operand_lines(error.operands)
-    place = _place(error)
-    if place:
-        lines.append(f"  {place}")
-    if error.hint:
-        lines.append(f"  hint: {error.hint}")
-    return "\n".join(lines)
-
-
-def _operand_lines(operands: Sequence[Operand]) -> list[str]:
-    names = max((len(o.name) for o in operands), default=0)
-    types = max((len(o.type_text) for o in operands if o.shape is not None), default=0)
-    lines = []
-    for o in operands:
-        line = f"  {o.name:{names}}  {o.type_text:{types}}"
-        if o.device:
-            line += f"  ({o.device})"
-        if o.should_be:
-            line += f"  should be {o.should_be}"
-        lines.append(line.rstrip())
-    return lines
-
-
-def _place(error: TorchError) -> str:
-    parts = [f"in {error.module_path}"] if error.module_path else []
-    if error.location is not None:
-        code = f": {error.location.code}" if error.location.code else ""
-        parts.append(f"at {error.location.file}:{error.location.line}{code}")
-    return ", ".join(parts)
 
 
 class Mismatch(TorchError):
@@ -256,22 +266,28 @@ class TypeMismatch(Mismatch):
 
 
 class OutOfMemory(TorchError):
-    """A device has no room: ``requested`` and ``available`` in bytes, None where it isn't known."""
+    """A device has no room: ``requested``, ``available`` and ``total`` in bytes, None where it isn't known.
+
+    ``details`` lists the largest tensors that are alive there.
+    """
 
     requested: int | None
     available: int | None
+    total: int | None
 
     def __init__(
         self,
         requested: int | None = None,
         available: int | None = None,
+        total: int | None = None,
         reason: str | None = None,
         **context: Unpack[Context],
     ) -> None:
         if reason is None:
-            reason = f"{_size(requested)} requested, {_size(available)} available"
+            of = "" if total is None else f" of {size_text(total)}"
+            reason = f"{size_text(requested)} requested, {size_text(available)}{of} available"
         super().__init__(reason, **context)
-        self.requested, self.available = requested, available
+        self.requested, self.available, self.total = requested, available, total
 
 
 class CUDAError(TorchError):
@@ -289,22 +305,31 @@ class BackendError(TorchError):
 
 
 class CheckpointError(TorchError):
-    """A checkpoint that can't be written, can't be trusted or doesn't fit the model."""
+    """A checkpoint that can't be written, can't be trusted or doesn't fit the model.
+
+    Where it doesn't fit: ``missing`` keys, ``unexpected`` ones, and ``mismatched`` shapes (key, shape in the
+    checkpoint, shape in the model).
+    """
+
+    missing: tuple[str, ...]
+    unexpected: tuple[str, ...]
+    mismatched: tuple[tuple[str, str, str], ...]
+
+    def __init__(
+        self,
+        reason: str = "",
+        *,
+        missing: Sequence[str] = (),
+        unexpected: Sequence[str] = (),
+        mismatched: Sequence[tuple[str, str, str]] = (),
+        **context: Unpack[Context],
+    ) -> None:
+        super().__init__(reason, **context)
+        self.missing, self.unexpected, self.mismatched = tuple(missing), tuple(unexpected), tuple(mismatched)
 
 
 class DataError(TorchError):
     """Data that can't be loaded, batched or split."""
-
-
-def _size(count: int | None) -> str:
-    if count is None:
-        return "an unknown amount"
-    value = float(count)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if value < 1024:
-            return f"{count} bytes" if unit == "bytes" else f"{value:.2f} {unit}"
-        value /= 1024
-    return f"{value:.2f} TiB"
 
 
 _KINDS: Final[tuple[type[TorchError], ...]] = (

@@ -1,16 +1,19 @@
-"""The table of reasons: torch's messages, and what each means for the operands at hand."""
+"""What a failure means: what the operation's rule says of it, and the table of torch's messages."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from simpletorch.errors._failure import Failure
-from simpletorch.errors._kinds import TorchError
+import torch
 
-__all__ = ["SOURCES", "Reason", "by_message", "message", "reason_for"]
+from simpletorch.errors._failure import Failure
+from simpletorch.errors._kinds import DeviceMismatch, DTypeMismatch, Mismatch, ShapeMismatch, TorchError
+from simpletorch.rules import Report
+
+__all__ = ["Reason", "message", "reason_for"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,9 @@ class Reason:
     expected: object = None
     got: object = None
     hint: str | None = None
+    report: Report | None = None  # the rule's own, whose sentence this is
+    details: tuple[str, ...] = ()
+    fields: Mapping[str, object] = field(default_factory=dict)  # what the kind has beside a `TorchError`'s own
 
 
 Explain: TypeAlias = Callable[[Failure, "re.Match[str]"], Reason | None]
@@ -29,18 +35,35 @@ Explain: TypeAlias = Callable[[Failure, "re.Match[str]"], Reason | None]
 _MESSAGES: Final[list[tuple[re.Pattern[str], Explain]]] = []
 
 
-def message(*patterns: str) -> Callable[[Explain], Explain]:
-    """Register what torch messages that contain one of these patterns mean."""
+def message(*patterns: str, first: bool = False) -> Callable[[Explain], Explain]:
+    """Register what torch messages that contain one of these patterns mean.
+
+    ``first`` is for a message that quotes others: it is recognised before they are.
+    """
 
     def register(explain: Explain) -> Explain:
-        _MESSAGES.extend((re.compile(pattern), explain) for pattern in patterns)
+        entries = [(re.compile(pattern), explain) for pattern in patterns]
+        _MESSAGES[:] = [*entries, *_MESSAGES] if first else [*_MESSAGES, *entries]
         return explain
 
     return register
 
 
-def by_message(failure: Failure) -> Reason | None:
-    """The reason that torch's own message tells."""
+def reason_for(failure: Failure) -> Reason | None:
+    """What a failure means, None if nobody knows.
+
+    The sentence is that of the rule which mypy asks too, if there is one for the operation and it objects. torch's own
+    message tells more at times (which index was out of range), so the hint is taken from what is made of that.
+    """
+    told, ruled = _by_message(failure), _by_rule(failure)
+    if ruled is None or (told is not None and not issubclass(told.kind, Mismatch)):
+        return told
+    if told is not None and told.kind is ruled.kind and told.hint is not None:
+        return replace(ruled, hint=told.hint)
+    return ruled
+
+
+def _by_message(failure: Failure) -> Reason | None:
     for pattern, explain in _MESSAGES:
         found = pattern.search(failure.message)
         if found is not None:
@@ -50,12 +73,40 @@ def by_message(failure: Failure) -> Reason | None:
     return None
 
 
-# Who is asked for the meaning of a failure, in this order; the first answer counts. The rules that the static check
-# uses (`simpletorch.rules`) belong in front: a source takes a `Failure` (operation, operands by role) and answers a
-# `Reason`.
-SOURCES: Final[list[Callable[[Failure], Reason | None]]] = [by_message]
+_KINDS: Final = {"shape": ShapeMismatch, "dtype": DTypeMismatch, "device": DeviceMismatch}
 
 
-def reason_for(failure: Failure) -> Reason | None:
-    """What a failure means, None if nobody knows."""
-    return next((reason for source in SOURCES if (reason := source(failure)) is not None), None)
+def _by_rule(failure: Failure) -> Reason | None:
+    report = failure.judge()
+    if not isinstance(report, Report) or report.kind not in _KINDS:
+        return None
+    if report.kind == "dtype" and torch.is_autocast_enabled(_device_type(failure)):
+        return None  # autocast has changed the dtypes that the operation saw
+    hint = None if report.hint is None else _in_source_names(report.hint, failure)
+    return Reason(_KINDS[report.kind], report.reason, _plain(report.expected), _plain(report.got), hint, report)
+
+
+def _device_type(failure: Failure) -> str:
+    devices = [v.device for v in failure.tensors if v.device is not None]
+    kind = devices[0].partition(":")[0] if devices else "cpu"
+    return kind if kind != "meta" else "cpu"
+
+
+def _in_source_names(hint: str, failure: Failure) -> str:
+    """``input.float()`` as the program would say it: ``x.float()``. What is a longer expression keeps its role."""
+    for value in failure.values:
+        if value.name.isidentifier() or re.fullmatch(r"[\w.]+", value.name):
+            hint = re.sub(rf"(?<![\w.]){re.escape(value.role)}(?=\.\w)", value.name, hint)
+    return hint
+
+
+def _plain(value: object) -> object:
+    """A rule's value as plain data: an error is pickled and logged."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    items = getattr(value, "items", None)
+    if isinstance(items, Sequence):
+        value = tuple(items)
+    if isinstance(value, tuple | list):
+        return tuple(_plain(v) for v in value)
+    return str(value)

@@ -1,0 +1,67 @@
+"""Indices out of range."""
+
+from __future__ import annotations
+
+import re
+
+import torch
+from torch import nn
+
+from simpletorch.errors._failure import Failure, Value
+from simpletorch.errors._kinds import ShapeMismatch
+from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._reasons._words import called
+
+
+@message(r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)")
+def _index_range(f: Failure, m: re.Match[str]) -> Reason:
+    x = f.tensor(0, "input")
+    size = int(m[3])
+    sentence = (
+        f"index {m[1]} is outside dim {m[2]} of {called(x, 'the tensor')}, which has size {size} (0 to {size - 1})"
+    )
+    return Reason(ShapeMismatch, sentence, size, int(m[1]))
+
+
+@message(r"too many indices for tensor of dimension (\d+)")
+def _too_many(f: Failure, m: re.Match[str]) -> Reason:
+    x = f.tensor(0, "input")
+    return Reason(ShapeMismatch, f"{called(x, 'the tensor')} has {m[1]} dims, fewer than the indices", int(m[1]))
+
+
+@message(r"^index out of range in self", r"Target (-?\d+) is out of bounds")
+def _lookup_range(f: Failure, m: re.Match[str]) -> Reason:
+    if f.operation in ("cross_entropy", "nll_loss") and m.re.groups:
+        x, y = f.tensor(0, "input"), f.tensor(1, "target")
+        classes = x.shape[1 if len(x.shape) > 1 else 0] if x else None
+        rows = f": {called(x, 'the input')} has {classes} classes (0 to {classes - 1})" if classes else ""
+        return Reason(
+            ShapeMismatch, f"class {m[1]} in {called(y, 'the target')} is out of range{rows}", classes, int(m[1])
+        )
+    if isinstance(f.layer, nn.Embedding | nn.EmbeddingBag):
+        ids = f.tensor(0, "input")
+        count = f.layer.num_embeddings
+        extreme = _extreme(ids, count)
+        what = f"index {extreme}" if extreme is not None else "an index"
+        return Reason(
+            ShapeMismatch,
+            f"{what} in {called(ids, 'the input')} is out of range: {f.layer_name} has {count} rows (0 to {count - 1})",
+            count,
+            extreme,
+            "num_embeddings must be larger than the largest index",
+        )
+    return Reason(ShapeMismatch, "an index is out of range")
+
+
+def _extreme(ids: Value | None, count: int) -> int | None:
+    """The index furthest outside; read on the CPU only, where it costs no synchronisation."""
+    value = None if ids is None else ids.value
+    if (
+        not isinstance(value, torch.Tensor)
+        or value.device.type != "cpu"
+        or value.is_floating_point()
+        or not value.numel()
+    ):
+        return None
+    low, high = int(value.min()), int(value.max())
+    return high if high >= count else low if low < 0 else None
