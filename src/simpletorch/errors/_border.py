@@ -41,6 +41,14 @@ WORKER_ERROR: Final = (
 )
 
 
+# Errors of their own that torch's parts and einops have; they tell of the program, and are explained as well.
+_LIBRARIES: Final = ("torch._dynamo.exc", "torch._inductor.exc", "torch.distributed", "einops")
+
+
+def _is_librarys(error: BaseException) -> bool:
+    return isinstance(error, RuntimeError) and type(error).__module__ in _LIBRARIES
+
+
 def _is_workers(error: BaseException) -> bool:
     text = error.reason if isinstance(error, TorchError) else error.args[0] if len(error.args) == 1 else None
     return isinstance(text, str) and re.match(WORKER_ERROR, text) is not None
@@ -55,7 +63,7 @@ def explained(error: BaseException, frame: FrameType | None = None) -> TorchErro
         error: the exception, as caught.
         frame: the frame that caught it; the caller's by default.
     """
-    if type(error) not in _TORCH_RAISES and not _is_workers(error):
+    if not (type(error) in _TORCH_RAISES or _is_librarys(error) or _is_workers(error)):
         return None
     if frame is None:
         frame = sys._getframe(1)

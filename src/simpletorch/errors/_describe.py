@@ -23,9 +23,17 @@ def describe(name: str, value: object) -> Operand:
 
 def _sizes(value: torch.Tensor) -> tuple[int, ...]:
     try:
-        return tuple(value.shape)
+        return tuple(_size(size) for size in value.shape)
     except RuntimeError:  # a nested tensor has no one shape
         return ()
+
+
+def _size(size: int | torch.SymInt) -> int:
+    """A size as a number; while a compiler traces, the one that it was called with."""
+    if isinstance(size, int):
+        return size
+    hint = getattr(size.node, "hint", None)
+    return hint if isinstance(hint, int) else -1
 
 
 def dtype_name(dtype: torch.dtype) -> str:

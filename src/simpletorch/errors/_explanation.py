@@ -7,8 +7,9 @@ from types import FrameType
 from typing import Any
 
 from simpletorch.errors import _reasons as _reasons  # the table of messages
+from simpletorch.errors._compiled import is_compilers
 from simpletorch.errors._failure import Failure
-from simpletorch.errors._frames import is_torch, is_user, location, outer_steps, steps
+from simpletorch.errors._frames import is_torch, is_user, outer_steps, steps
 from simpletorch.errors._kinds import Mismatch, TorchError, as_also
 from simpletorch.errors._reading import failure
 from simpletorch.errors._reason import Reason, reason_for
@@ -37,7 +38,7 @@ def explanation(error: BaseException, frame: FrameType) -> TorchError | None:
         from_torch = bool(inner) and (
             is_torch(inner[-1].frame.f_code) or bool(found.tensors) or found.layer is not None
         )
-        if type(error) is not RuntimeError or not from_torch:
+        if not (is_compilers(error) or (type(error) is RuntimeError and from_torch)):
             return None
         reason = Reason(TorchError, _first_line(found.message))
     cls = as_also(reason.kind, type(error)) if isinstance(error, Exception) else reason.kind
@@ -64,7 +65,7 @@ def _build(cls: type[TorchError], reason: Reason, found: Failure) -> TorchError:
     context: dict[str, Any] = {
         "operation": found.operation if report is None else report.op,
         "operands": found.operands(report),
-        "location": None if found.step is None else location(found.step, found.node),
+        "location": found.location,
         "module_path": found.module_path,
         "hint": reason.hint,
         "details": reason.details,

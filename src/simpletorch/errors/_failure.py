@@ -13,7 +13,7 @@ from torch import nn
 
 from simpletorch.errors._describe import describe, dtype_name, layer_text
 from simpletorch.errors._frames import MISSING, Step
-from simpletorch.errors._kinds import Operand
+from simpletorch.errors._kinds import Location, Operand
 from simpletorch.rules import ANYTHING, Report, TensorType
 from simpletorch.rules import Value as RuleValue
 
@@ -90,6 +90,7 @@ class Failure:
     frames: tuple[FrameType, ...] = ()  # the user's, from the inside out
     models: tuple[tuple[str, nn.Module], ...] = ()  # the outermost module being called, by name
     batch_size: int | None = None
+    location: Location | None = None
 
     @property
     def tensors(self) -> list[Value]:

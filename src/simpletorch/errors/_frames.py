@@ -30,6 +30,7 @@ __all__ = [
     "expression",
     "is_ours",
     "is_torch",
+    "is_torch_file",
     "is_user",
     "location",
     "lookup",
@@ -81,7 +82,12 @@ def outer_steps(frame: FrameType | None) -> list[Step]:
 
 def is_torch(code: CodeType) -> bool:
     """Whether the code is torch's own."""
-    return code.co_filename.startswith(_TORCH)
+    return is_torch_file(code.co_filename)
+
+
+def is_torch_file(filename: str) -> bool:
+    """Whether the file is one of torch's own."""
+    return filename.startswith(_TORCH)
 
 
 def is_ours(code: CodeType) -> bool:

@@ -124,7 +124,7 @@ class TorchError(RuntimeError, metaclass=_Kind):
     def __init__(self, reason: str = "", **context: Unpack[Context]) -> None:
         # A loader raises a worker's error again as type(error)(message=<the worker's traceback>).
         reason = context.get("message", reason)
-        super().__init__(reason)
+        RuntimeError.__init__(self, reason)  # not super(): in a class of `as_also` that is somebody else's
         self.reason = reason
         self._fill(context)
 

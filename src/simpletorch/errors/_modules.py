@@ -18,6 +18,9 @@ __all__ = ["CALL", "chain", "path"]
 CALL = getattr(getattr(nn.Module, "_call_impl", None), "__code__", None)
 
 
+_COMPILED = "_orig_mod"  # where torch.compile keeps the module that it wraps: no name of the program's
+
+
 def chain(outer: Sequence[Step], inner: Sequence[Step]) -> list[nn.Module]:
     """The modules being called, the outermost first: those on the stack, then those of the traceback."""
     out: list[nn.Module] = []
@@ -39,7 +42,7 @@ def path(modules: Sequence[nn.Module], frames: Sequence[Step]) -> str | None:
     parts = [_root_name(modules[0], frames)]
     for parent, child in pairwise(modules):
         parts.append(_name_in(parent, child) or type(child).__name__)
-    return ".".join(parts)
+    return ".".join(part for part in parts if part != _COMPILED)
 
 
 def _name_in(parent: nn.Module, child: nn.Module) -> str | None:

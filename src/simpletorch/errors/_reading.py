@@ -12,9 +12,10 @@ from typing import Any, Final, TypeAlias
 import torch
 from torch import nn
 
+from simpletorch.errors._compiled import compiled_failure, is_compilers
 from simpletorch.errors._describe import short
 from simpletorch.errors._failure import Failure, Value
-from simpletorch.errors._frames import MISSING, Step, expression, is_torch, is_user, lookup
+from simpletorch.errors._frames import MISSING, Step, expression, is_torch, is_user, location, lookup
 from simpletorch.errors._lift import COMPARISONS, OPERATORS, infer_expression, lift, rule_name, rule_of
 from simpletorch.errors._modules import CALL, chain, path
 from simpletorch.rules import ANYTHING, Report, TensorType, infer, infer_module
@@ -48,6 +49,8 @@ def failure(error: BaseException, inner: Sequence[Step], outer: Sequence[Step]) 
     module_path = path(modules, frames)
     below = inner[at + 1 :]
     layer_step = _layer_step(modules, below)
+    if is_compilers(error):
+        return _compiled(error, inner, modules, module_path)
     if layer_step is not None and step is not None:
         found = _in_layer(layer_step, step, node, module_path)
     else:
@@ -60,7 +63,16 @@ def failure(error: BaseException, inner: Sequence[Step], outer: Sequence[Step]) 
         frames=tuple(s.frame for s in frames if is_user(s.frame.f_code)),
         models=_root(modules, frames),
         batch_size=_batch_size(frames),
+        location=None if step is None else location(step, node),
     )
+
+
+def _compiled(
+    error: BaseException, inner: Sequence[Step], modules: Sequence[nn.Module], outside: str | None
+) -> Failure:
+    found = compiled_failure(error, inner, modules)
+    path = ".".join(part for part in (outside, found.module_path) if part)
+    return replace(found, module_path=path or None, layer_name=found.layer_name or path)
 
 
 def _root(modules: Sequence[nn.Module], frames: Sequence[Step]) -> tuple[tuple[str, nn.Module], ...]:

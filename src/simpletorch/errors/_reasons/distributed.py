@@ -1,0 +1,183 @@
+"""Several processes: collectives that time out, peers that are gone, models that differ between ranks."""
+
+from __future__ import annotations
+
+import re
+
+import torch.distributed as dist
+
+from simpletorch.errors._failure import Failure
+from simpletorch.errors._kinds import BackendError, DTypeMismatch, ShapeMismatch
+from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._reasons._words import numbers
+
+_SAME_ORDER = "every rank must call the same collectives in the same order, with the same shapes and dtypes"
+
+
+def _rank() -> str:
+    if dist.is_available() and dist.is_initialized():
+        return f"rank {dist.get_rank()} of {dist.get_world_size()}"
+    return "this process"
+
+
+@message(
+    r"Timed out waiting (\d+)ms for (\w+) operation to complete",
+    r"Watchdog caught collective operation timeout: WorkNCCL\(.*?OpType=(\w+).*?ran for (\d+) milliseconds",
+)
+def _collective_timeout(f: Failure, m: re.Match[str]) -> Reason:
+    nccl = m[1].isalpha() or "_" in m[1]
+    milliseconds = int(m[2] if nccl else m[1])
+    what = f.operation or (m[1].lower() if nccl else "a collective")
+    return Reason(
+        BackendError,
+        f"{_rank()} waited {milliseconds / 1000:g} s in {what} for a rank that didn't take part",
+        hint=f"{_SAME_ORDER}: is one inside an if, did another rank fail or run out of batches? "
+        "TORCH_DISTRIBUTED_DEBUG=DETAIL in the environment names the difference",
+    )
+
+
+@message(
+    r"Connection (?:closed by peer|reset by peer|refused)",
+    r"Broken pipe",
+    r"NCCL error.*(?:remote process exited|socket|peer)",
+)
+def _peer_gone(_f: Failure, _m: re.Match[str]) -> Reason:
+    return Reason(
+        BackendError,
+        f"{_rank()} lost the connection to another rank, which has ended",
+        hint="the log of that rank tells why; its error came first",
+    )
+
+
+@message(r"(?:NCCL error in|ncclInternalError|ncclSystemError|ncclUnhandledCudaError|ncclInvalidUsage)[^\n]*")
+def _nccl(_f: Failure, m: re.Match[str]) -> Reason:
+    return Reason(
+        BackendError,
+        f"NCCL failed on {_rank()}: {m[0].strip()}",
+        hint="NCCL_DEBUG=INFO in the environment tells more; each rank needs a GPU of its own: "
+        "torch.cuda.set_device(local_rank)",
+    )
+
+
+@message(
+    r"Timed out after (\d+) seconds waiting for clients\. (\d+)/(\d+) clients joined",
+    r"The client socket has timed out after (\d+)ms while trying to connect to \(([^)]*)\)",
+)
+def _rendezvous(_f: Failure, m: re.Match[str]) -> Reason:
+    if m.re.groups == 3:
+        sentence = f"only {m[2]} of {m[3]} processes had joined after {m[1]} s"
+        hint = (
+            "start all of them (torchrun --nproc-per-node does), with the same MASTER_ADDR, MASTER_PORT and WORLD_SIZE"
+        )
+    else:
+        sentence = f"nobody listens at {m[2].replace(', ', ':')}, where rank 0 should be"
+        hint = "is rank 0 running, are MASTER_ADDR and MASTER_PORT the same everywhere, does a firewall stop them?"
+    return Reason(BackendError, sentence, hint=hint)
+
+
+@message(r"wait timeout after (\d+)ms, keys: (\S+)")
+def _store_timeout(_f: Failure, m: re.Match[str]) -> Reason:
+    return Reason(
+        BackendError,
+        f"{_rank()} waited {int(m[1]) / 1000:g} s for another process to report ({m[2]})",
+        hint="did all ranks start, and does the rank that is addressed exist?",
+    )
+
+
+@message(r"environment variable (\w+) expected, but not set")
+def _environment(_f: Failure, m: re.Match[str]) -> Reason:
+    return Reason(
+        BackendError,
+        f"{m[1]} isn't set in the environment, from which init_process_group reads who takes part",
+        hint="start the program with torchrun, which sets it; or give rank, world_size and init_method",
+    )
+
+
+@message(r"Default process group has not been initialized")
+def _no_group(_f: Failure, _m: re.Match[str]) -> Reason:
+    return Reason(
+        BackendError, "there is no process group yet", hint="call init_process_group first, once in a process"
+    )
+
+
+@message(r"trying to initialize the default process group twice")
+def _second_group(_f: Failure, _m: re.Match[str]) -> Reason:
+    return Reason(
+        BackendError,
+        "the process group has been initialised already",
+        hint="once in a process; destroy_process_group() before another",
+    )
+
+
+@message(r"params\[(\d+)\] in this process with sizes \[([\d, ]*)\] appears not to match sizes of the same param")
+def _parameters_differ(_f: Failure, m: re.Match[str]) -> Reason:
+    shape = numbers(m[2])
+    return Reason(
+        ShapeMismatch,
+        f"parameter {m[1]} is {shape} on {_rank()}, but has another shape on rank 0",
+        None,
+        shape,
+        "build the same model, from the same configuration, on every rank",
+    )
+
+
+@message(
+    r"DDP expects same model across all ranks, but Rank (\d+) has (\d+) params, while rank (\d+) has inconsistent (\d+)"
+)
+def _models_differ(_f: Failure, m: re.Match[str]) -> Reason:
+    return Reason(
+        ShapeMismatch,
+        f"the model has {m[2]} parameters on rank {m[1]}, but {m[4]} on rank {m[3]}",
+        int(m[4]),
+        int(m[2]),
+        "build the same model, from the same configuration, on every rank",
+    )
+
+
+@message(r"Expected to have finished reduction in the prior iteration before starting a new one")
+def _unused_parameters(_f: Failure, m: re.Match[str]) -> Reason:
+    indices = re.search(r"Parameter indices which did not receive grad for rank \d+: ([\d ]+)", m.string)
+    named = re.search(r"Parameters which did not receive grad for rank \d+: ([^\n]+)", m.string)
+    which = named[1].strip() if named else f"number {', '.join(indices[1].split())}" if indices else ""
+    return Reason(
+        BackendError,
+        f"parameters{f' ({which})' if which else ''} got no gradient in the last step, and DDP still waits for them",
+        hint="use every parameter in forward and every output in the loss, or DDP(..., find_unused_parameters=True)",
+    )
+
+
+@message(r"Expected to mark a variable ready only once")
+def _ready_twice(_f: Failure, _m: re.Match[str]) -> Reason:
+    return Reason(
+        BackendError,
+        "a parameter got its gradient twice in one backward",
+        hint="with gradient checkpointing: use_reentrant=False; or DDP(..., static_graph=True)",
+    )
+
+
+@message(r"DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient")
+def _nothing_to_train(_f: Failure, _m: re.Match[str]) -> Reason:
+    return Reason(
+        BackendError,
+        "the model has no parameter that requires a gradient, so there is nothing to synchronise",
+        hint="use it without DDP, or unfreeze a parameter before wrapping it",
+    )
+
+
+@message(r"invalid output tensor list at index \d+ \(expected length (\d+), got (\d+)\)")
+def _outputs(f: Failure, m: re.Match[str]) -> Reason:
+    expected, got = int(m[1]), int(m[2])
+    sentence = f"{got} output tensors are given to {f.operation or 'the collective'}, but there are {expected} ranks"
+    return Reason(ShapeMismatch, sentence, expected, got, "one for each rank: get_world_size() of them")
+
+
+@message(r"Invalid usage of tensors with different dtypes\s*Found (\S+) and\s+(\S+)")
+def _dtypes(_f: Failure, m: re.Match[str]) -> Reason:
+    first, second = (name.removeprefix("torch.") for name in m.groups())
+    return Reason(
+        DTypeMismatch,
+        f"tensors of {first} and {second} are given to one collective",
+        first,
+        second,
+        "convert one of them",
+    )
