@@ -92,7 +92,15 @@ def test_the_text_is_written_from_the_fields():
         "reason": "the last dim of x is 128, but self.fc2 takes 100 features",
         "operation": "linear",
         "operands": [
-            {"name": "x", "dtype": "Float32", "shape": (32, 128), "device": "cpu", "text": "", "should_be": None},
+            {
+                "name": "x",
+                "dtype": "Float32",
+                "shape": (32, 128),
+                "device": "cpu",
+                "text": "",
+                "should_be": None,
+                "role": None,
+            },
             {
                 "name": "self.fc2",
                 "dtype": None,
@@ -100,6 +108,7 @@ def test_the_text_is_written_from_the_fields():
                 "device": None,
                 "text": "Linear(in_features=100, out_features=10)",
                 "should_be": None,
+                "role": None,
             },
         ],
         "location": {
@@ -110,11 +119,13 @@ def test_the_text_is_written_from_the_fields():
             "end_line": None,
             "column": None,
             "end_column": None,
+            "expression": "",
         },
         "module_path": "model.fc2",
         "expected": 100,
         "got": 128,
         "hint": "Linear(128, 10) would fit",
+        "details": [],
         "cause": None,
     }
 

@@ -50,7 +50,7 @@ def _tensors(f: Failure) -> Iterator[tuple[str, torch.Tensor, FrameType | None]]
 
 def _may_be(value: torch.Tensor, shape: Sequence[int], version: int, function: str | None) -> bool:
     with contextlib.suppress(RuntimeError):  # an inference tensor has no version
-        if value._version != version:  # public in all but its name: autograd's own message quotes it
+        if not version or value._version != version:  # public in all but its name: autograd's own message quotes it
             return False
         if isinstance(value, torch.nn.Parameter):  # a linear layer saves its transposed weight
             return tuple(value.shape) in (tuple(shape), tuple(reversed(shape)))
@@ -68,7 +68,7 @@ def _change_in(frame: FrameType, name: str) -> str | None:
         first = frame.f_code.co_firstlineno
         lines = [
             node.lineno
-            for node in ast.walk(source.tree)
+            for node in ast.walk(source.tree or ast.Module([], []))
             if isinstance(node, ast.stmt) and first <= node.lineno <= frame.f_lineno and _changes(node, name)
         ]
         if lines:

@@ -18,7 +18,7 @@ from torch import nn
 
 from simpletorch.errors._describe import short
 from simpletorch.errors._failure import Failure, Value
-from simpletorch.errors._frames import Step, is_torch_file, relative
+from simpletorch.errors._frames import Step, is_user_file, relative
 from simpletorch.errors._kinds import Location
 from simpletorch.errors._lift import lift, rule_name, rule_of
 from simpletorch.rules import ANYTHING, infer, infer_module
@@ -66,7 +66,7 @@ def compiled_failure(error: BaseException, inner: Sequence[Step], modules: Seque
 
 def _user_frame(error: BaseException) -> FrameSummary | None:
     stack = list(getattr(error, "real_stack", None) or ())
-    return next((s for s in reversed(stack) if not is_torch_file(s.filename)), None)
+    return next((s for s in reversed(stack) if is_user_file(s.filename)), None)
 
 
 def _node(summary: FrameSummary) -> ast.expr | None:
@@ -112,14 +112,16 @@ def _layer(tx: Any, modules: Sequence[nn.Module], arguments: Mapping[str, Any]) 
     if found is None:
         return None, None
     root = modules[-1] if modules else None
+    path = found[2] or ""
     if root is None or found[1] != "self":
         root = arguments.get(found[1], root)
+        path = f"{found[1]}.{path}".rstrip(".")
     if not isinstance(root, nn.Module):
-        return None, found[2]
+        return None, path
     try:
-        return root.get_submodule(found[2] or ""), found[2]
+        return root.get_submodule(found[2] or ""), path
     except AttributeError:
-        return None, found[2]
+        return None, path
 
 
 def _with_operation(
@@ -153,7 +155,7 @@ def _known(value: Any, known: Mapping[int, Any]) -> Any:
 
 def _is_call_of(node: ast.expr | None, path: str | None) -> bool:
     """Whether the program calls the layer itself: ``self.fc(x)``, not a `Sequential` that holds it."""
-    return isinstance(node, ast.Call) and path is not None and ast.unparse(node.func).endswith(f".{path}")
+    return isinstance(node, ast.Call) and path is not None and f".{ast.unparse(node.func)}".endswith(f".{path}")
 
 
 def _rule_of_node(node: Any) -> tuple[str, str]:

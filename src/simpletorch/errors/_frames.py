@@ -32,6 +32,7 @@ __all__ = [
     "is_torch",
     "is_torch_file",
     "is_user",
+    "is_user_file",
     "location",
     "lookup",
     "names_of",
@@ -92,13 +93,21 @@ def is_torch_file(filename: str) -> bool:
 
 def is_ours(code: CodeType) -> bool:
     """Whether the code is simpletorch's, or of the libraries that check for it."""
-    name = code.co_filename
-    return name.startswith((_OURS, GENERATED, "<@beartype", "<frozen ", *_LIBRARY))
+    return _is_ours_file(code.co_filename)
+
+
+def _is_ours_file(filename: str) -> bool:
+    return filename.startswith((_OURS, GENERATED, "<@beartype", "<frozen ", *_LIBRARY))
 
 
 def is_user(code: CodeType) -> bool:
     """Whether the code is the user's, or of a library that they call."""
-    return not (is_torch(code) or is_ours(code) or _is_stdlib(code.co_filename))
+    return is_user_file(code.co_filename)
+
+
+def is_user_file(filename: str) -> bool:
+    """Whether the file is the user's, or of a library that they call."""
+    return not (is_torch_file(filename) or _is_ours_file(filename) or _is_stdlib(filename))
 
 
 @lru_cache(maxsize=1024)

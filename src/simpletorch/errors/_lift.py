@@ -25,7 +25,7 @@ from simpletorch.rules.registry import infer_module
 from simpletorch.rules.values import Named
 from simpletorch.shapes import UNKNOWN, Shape
 
-__all__ = ["COMPARISONS", "OPERATORS", "infer_expression", "lift", "rule_name", "rule_of"]
+__all__ = ["COMPARISONS", "OPERATORS", "infer_expression", "lift", "public_class", "rule_name", "rule_of"]
 
 OPERATORS: Final[Mapping[type, str]] = {
     ast.MatMult: "matmul",
@@ -102,7 +102,7 @@ def _dtype(dtype: torch.dtype) -> DType | None:
 
 def rule_of(layer: nn.Module) -> ModuleRule | None:
     """The rule of a layer of torch's, with the sizes that the layer has; None for a class without one."""
-    name = next((n for c in type(layer).__mro__ if (n := _public_class(c)) in MODULES), None)
+    name = public_class(type(layer))
     if name is None or type(layer).forward is not _forward_of(name):
         return None
     cls = MODULES[name]
@@ -112,8 +112,10 @@ def rule_of(layer: nn.Module) -> ModuleRule | None:
         return None
 
 
-def _public_class(cls: type) -> str:
-    return f"torch.nn.{cls.__qualname__}" if cls.__module__.startswith("torch.nn.") else ""
+def public_class(cls: type) -> str | None:
+    """The public name of the torch class with a rule that a class is, or comes from: ``"torch.nn.Linear"``."""
+    names = (f"torch.nn.{c.__qualname__}" for c in cls.__mro__ if c.__module__.startswith("torch.nn."))
+    return next((name for name in names if name in MODULES), None)
 
 
 @cache

@@ -53,6 +53,8 @@ def largest_tensors(
             if key and (key not in found or thing.numel() > found[key].numel()):
                 found[key] = thing
     largest = sorted(found.values(), key=lambda t: t.untyped_storage().nbytes(), reverse=True)[:count]
+    least = largest[0].untyped_storage().nbytes() // 1000 if largest else 0
+    largest = [t for t in largest if t.untyped_storage().nbytes() >= least]
     names = _names(frames, modules)
     return [
         Holding(names.get(t.untyped_storage().data_ptr()), describe("", t).type_text, t.untyped_storage().nbytes())

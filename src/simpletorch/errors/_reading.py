@@ -16,9 +16,9 @@ from simpletorch.errors._compiled import compiled_failure, is_compilers
 from simpletorch.errors._describe import short
 from simpletorch.errors._failure import Failure, Value
 from simpletorch.errors._frames import MISSING, Step, expression, is_torch, is_user, location, lookup
-from simpletorch.errors._lift import COMPARISONS, OPERATORS, infer_expression, lift, rule_name, rule_of
+from simpletorch.errors._lift import COMPARISONS, OPERATORS, infer_expression, lift, public_class, rule_name, rule_of
 from simpletorch.errors._modules import CALL, chain, path
-from simpletorch.rules import ANYTHING, Report, TensorType, infer, infer_module
+from simpletorch.rules import ANYTHING, Report, TensorType, infer, infer_module, new_module
 from simpletorch.rules import Value as RuleValue
 
 __all__ = ["failure"]
@@ -48,7 +48,7 @@ def failure(error: BaseException, inner: Sequence[Step], outer: Sequence[Step]) 
     modules = chain(outer, inner)
     module_path = path(modules, frames)
     below = inner[at + 1 :]
-    layer_step = _layer_step(modules, below)
+    layer_step = _objecting_step(below) or _layer_step(modules, below)
     if is_compilers(error):
         return _compiled(error, inner, modules, module_path)
     if layer_step is not None and step is not None:
@@ -86,6 +86,21 @@ def _batch_size(frames: Sequence[Step]) -> int | None:
         if isinstance(value, torch.Tensor) and value.ndim > 1:
             return int(value.shape[0])
     return None
+
+
+def _objecting_step(below: Sequence[Step]) -> Step | None:
+    """The frame that called the module that the user's code calls, if the rule of that one objects already.
+
+    That is where mypy sees the mistake, too: at a transformer's layer, not at the attention inside of it.
+    """
+    call = next((s for s in below if s.frame.f_code is CALL), None)
+    module = None if call is None else call.frame.f_locals.get("self")
+    rule = rule_of(module) if isinstance(module, nn.Module) else None
+    if call is None or rule is None:
+        return None
+    args, kwargs = call.frame.f_locals.get("args", ()), call.frame.f_locals.get("kwargs", {})
+    said = infer_module(rule, [lift(a) for a in args], {k: lift(v) for k, v in kwargs.items()})
+    return call if isinstance(said, Report) else None
 
 
 def _layer_step(modules: Sequence[nn.Module], below: Sequence[Step]) -> Step | None:
@@ -243,6 +258,8 @@ def _subscript(node: ast.Subscript, step: Step) -> _Read:
 def _in_call(node: ast.Call, step: Step, below: Sequence[Step]) -> _Read:
     function = lookup(node.func, step.frame)
     rule = None if function is MISSING else rule_name(function)
+    if isinstance(function, type) and issubclass(function, nn.Module):
+        return _construction(node, function, step)
     owner: list[Value] = []
     if isinstance(node.func, ast.Attribute):
         name = node.func.attr
@@ -262,6 +279,21 @@ def _in_call(node: ast.Call, step: Step, below: Sequence[Step]) -> _Read:
     args = [v.known for v in owner] + [a.known for a in arguments if a.keyword is None]
     kwargs = {a.keyword: a.known for a in arguments if a.keyword is not None}
     return name, values, partial(infer, rule, args, kwargs)
+
+
+def _construction(node: ast.Call, cls: type[nn.Module], step: Step) -> _Read:
+    """``nn.MultiheadAttention(7, 3)``: torch checks the arguments of some modules, and rules do."""
+    arguments = _arguments(node, step, list(inspect.signature(cls).parameters))
+    values = [v for argument in arguments for v in argument.values]
+    name = public_class(cls)
+    if name is None or any(a.is_spread for a in arguments):
+        return cls.__name__, values, _nobody
+    given = {(a.keyword or a.values[0].role): a.known for a in arguments if a.values}
+    return cls.__name__, values, lambda: _report_only(new_module(name, given))
+
+
+def _report_only(made: object) -> RuleValue | Report:
+    return made if isinstance(made, Report) else ANYTHING
 
 
 class _Argument:
@@ -313,7 +345,7 @@ def _roles(function: Any, name: str, offset: int) -> list[str]:
     """The names of a function's parameters from ``offset`` on; torch's C functions tell none, so by the usual ones."""
     if inspect.isfunction(function):
         try:
-            return list(inspect.signature(function).parameters)
+            return list(inspect.signature(function).parameters)[offset:]
         except (ValueError, TypeError):
             pass
     usual = ["tensors"] if name in ("cat", "concat", "concatenate", "stack", "hstack", "vstack") else ["input", "other"]

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-import torch
-
 from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import DeviceMismatch, DTypeMismatch, Mismatch, ShapeMismatch, TorchError
 from simpletorch.rules import Report
@@ -58,6 +56,8 @@ def reason_for(failure: Failure) -> Reason | None:
     told, ruled = _by_message(failure), _by_rule(failure)
     if ruled is None or (told is not None and not issubclass(told.kind, Mismatch)):
         return told
+    if told is not None and told.kind is not ruled.kind and ruled.kind is DTypeMismatch:
+        return told  # under autocast the operation has seen other dtypes than those of its operands
     if told is not None and told.kind is ruled.kind and told.hint is not None:
         return replace(ruled, hint=told.hint)
     return ruled
@@ -80,23 +80,17 @@ def _by_rule(failure: Failure) -> Reason | None:
     report = failure.judge()
     if not isinstance(report, Report) or report.kind not in _KINDS:
         return None
-    if report.kind == "dtype" and torch.is_autocast_enabled(_device_type(failure)):
-        return None  # autocast has changed the dtypes that the operation saw
-    hint = None if report.hint is None else _in_source_names(report.hint, failure)
+    hint = None if report.hint is None else _in_source_names(report.hint, report, failure)
     return Reason(_KINDS[report.kind], report.reason, _plain(report.expected), _plain(report.got), hint, report)
 
 
-def _device_type(failure: Failure) -> str:
-    devices = [v.device for v in failure.tensors if v.device is not None]
-    kind = devices[0].partition(":")[0] if devices else "cpu"
-    return kind if kind != "meta" else "cpu"
-
-
-def _in_source_names(hint: str, failure: Failure) -> str:
+def _in_source_names(hint: str, report: Report, failure: Failure) -> str:
     """``input.float()`` as the program would say it: ``x.float()``. What is a longer expression keeps its role."""
-    for value in failure.values:
-        if value.name.isidentifier() or re.fullmatch(r"[\w.]+", value.name):
-            hint = re.sub(rf"(?<![\w.]){re.escape(value.role)}(?=\.\w)", value.name, hint)
+    names = {id(value.known): value.name for value in failure.values}
+    for role, known in report.operands.items():
+        name = names.get(id(known), role)
+        if re.fullmatch(r"[\w.]+", name):
+            hint = re.sub(rf"(?<![\w.]){re.escape(role)}(?=\.\w)", name, hint)
     return hint
 
 

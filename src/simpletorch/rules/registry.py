@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -112,6 +112,8 @@ class ModuleRule:
             value = getattr(self, f.name)
             if value == f.default and type(value) is type(f.default):
                 continue
+            if isinstance(f.default, float) or (value is ANYTHING and f.default is not MISSING):
+                continue  # a probability decides no shape; what isn't known and may be left out says nothing
             text = "?" if value is ANYTHING else repr(value) if isinstance(value, str) else str(value)
             positional = len(shown) < 3 and not any("=" in s for s in shown) and f is fields(self)[len(shown)]
             shown.append(text if positional else f"{f.name}={text}")
@@ -259,6 +261,7 @@ _OPERATOR_SIGNS: Final = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
     "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "getitem": "[]", "setitem": "[]=",
+    "invert": "~", "neg": "-",
 }  # fmt: skip
 
 

@@ -14,12 +14,12 @@ from simpletorch.errors._reason import Reason, message
 def _cannot_trace(f: Failure, m: re.Match[str]) -> Reason | None:
     if f.error is None or not is_compilers(f.error):
         return None
-    hint = re.search(r"\n  Hint: ([^\n]*)", m.string)
+    hints = re.findall(r"\n  Hint: ([^\n]*)", m.string)
     why = m[2].strip() or m[1].strip()
     return Reason(
         BackendError,
         f"torch.compile can't trace this: {why[0].lower()}{why[1:].rstrip('.')}",
-        hint=hint[1].strip() if hint else "fullgraph=False compiles around it",
+        hint=min(hints, key=len).strip() if hints else "fullgraph=False compiles around it",
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
 
 from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import BackendError, DTypeMismatch, ShapeMismatch
@@ -135,15 +137,22 @@ def _models_differ(_f: Failure, m: re.Match[str]) -> Reason:
 
 
 @message(r"Expected to have finished reduction in the prior iteration before starting a new one")
-def _unused_parameters(_f: Failure, m: re.Match[str]) -> Reason:
-    indices = re.search(r"Parameter indices which did not receive grad for rank \d+: ([\d ]+)", m.string)
+def _unused_parameters(f: Failure, m: re.Match[str]) -> Reason:
     named = re.search(r"Parameters which did not receive grad for rank \d+: ([^\n]+)", m.string)
-    which = named[1].strip() if named else f"number {', '.join(indices[1].split())}" if indices else ""
+    found = re.search(r"Parameter indices which did not receive grad for rank \d+: ([\d ]+)", m.string)
+    indices = [int(i) for i in found[1].split()] if found else []
+    which = named[1].strip() if named else ", ".join(_parameter_names(f.layer, indices))
     return Reason(
         BackendError,
         f"parameters{f' ({which})' if which else ''} got no gradient in the last step, and DDP still waits for them",
         hint="use every parameter in forward and every output in the loss, or DDP(..., find_unused_parameters=True)",
     )
+
+
+def _parameter_names(model: nn.Module | None, indices: list[int]) -> list[str]:
+    """The names of DDP's parameters, which it counts without the frozen ones; numbers if the model isn't known."""
+    names = [name for name, p in model.module.named_parameters() if p.requires_grad] if isinstance(model, DDP) else []
+    return [names[i] if i < len(names) else f"number {i}" for i in indices]
 
 
 @message(r"Expected to mark a variable ready only once")
@@ -167,7 +176,8 @@ def _nothing_to_train(_f: Failure, _m: re.Match[str]) -> Reason:
 @message(r"invalid output tensor list at index \d+ \(expected length (\d+), got (\d+)\)")
 def _outputs(f: Failure, m: re.Match[str]) -> Reason:
     expected, got = int(m[1]), int(m[2])
-    sentence = f"{got} output tensors are given to {f.operation or 'the collective'}, but there are {expected} ranks"
+    given = f"{got} output tensor{' is' if got == 1 else 's are'} given"
+    sentence = f"{given} to {f.operation or 'the collective'}, but there are {expected} ranks"
     return Reason(ShapeMismatch, sentence, expected, got, "one for each rank: get_world_size() of them")
 
 

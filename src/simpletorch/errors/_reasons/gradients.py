@@ -34,14 +34,14 @@ def _second_backward(_f: Failure, _m: re.Match[str]) -> Reason:
 
 @message(
     r"modified by an inplace operation: \[torch\.(?:cuda\.)?(\w+)Tensor "
-    r"\[([\d, ]*)\]\](?:, which is output (\d+) of (\w+),)?(?: is at version (\d+); expected version (\d+))?"
+    r"\[([\d, ]*)\]\](?:, which is output (\d+) of ([\w:]+),)?(?: is at version (\d+); expected version (\d+))?"
 )
 def _inplace(f: Failure, m: re.Match[str]) -> Reason:
     shape, version = numbers(m[2]), int(m[5] or 0)
     found = changed_tensor(f, shape, version, m[4])
     what = f"a {spelled(m[1])}[{', '.join(map(str, shape))}] tensor"
     if m[4]:
-        what += f", the output of {m[4].removesuffix('0').removesuffix('Backward')},"
+        what += f", the output of {m[4].rpartition(':')[2].removesuffix('0').removesuffix('Backward')},"
     if found is None:
         sentence = f"{what} that backward needs was changed in place"
         details: tuple[str, ...] = ()
@@ -87,7 +87,10 @@ def _backward_shape(f: Failure, _m: re.Match[str]) -> Reason:
     )
 
 
-@message(r"One of the differentiated Tensors (?:appears to not have been used in the graph|does not require grad)")
+@message(
+    r"ne of the differentiated Tensors (?:appears to not have been used in the graph|does not require grad)",
+    r"differentiated Tensor at index \d+ (?:appears to not have been used in the graph|does not require grad)",
+)
 def _unused(_f: Failure, m: re.Match[str]) -> Reason:
     unused = "not have been used" in m[0]
     return Reason(

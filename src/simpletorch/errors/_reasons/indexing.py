@@ -38,19 +38,40 @@ def _lookup_range(f: Failure, m: re.Match[str]) -> Reason:
         return Reason(
             ShapeMismatch, f"class {m[1]} in {called(y, 'the target')} is out of range{rows}", classes, int(m[1])
         )
+    ids, table = f.tensor(0, "input"), f.role("weight")
     if isinstance(f.layer, nn.Embedding | nn.EmbeddingBag):
-        ids = f.tensor(0, "input")
-        count = f.layer.num_embeddings
-        extreme = _extreme(ids, count)
-        what = f"index {extreme}" if extreme is not None else "an index"
-        return Reason(
-            ShapeMismatch,
-            f"{what} in {called(ids, 'the input')} is out of range: {f.layer_name} has {count} rows (0 to {count - 1})",
-            count,
-            extreme,
-            "num_embeddings must be larger than the largest index",
-        )
+        return _embedding_range(ids, f.layer_name, f.layer.num_embeddings)
+    if f.operation in ("embedding", "embedding_bag") and table is not None and table.shape:
+        return _embedding_range(ids, table.name, table.shape[0])
     return Reason(ShapeMismatch, "an index is out of range")
+
+
+def _embedding_range(ids: Value | None, table: str, count: int) -> Reason:
+    extreme = _extreme(ids, count)
+    what = f"index {extreme}" if extreme is not None else "an index"
+    return Reason(
+        ShapeMismatch,
+        f"{what} in {called(ids, 'the input')} is out of range: {table} has {count} rows (0 to {count - 1})",
+        count,
+        extreme,
+        "num_embeddings must be larger than the largest index",
+    )
+
+
+@message(r"Class values must be (smaller than num_classes|non-negative)")
+def _class_range(f: Failure, m: re.Match[str]) -> Reason:
+    ids = f.tensor(0, "input")
+    count = next((v.value for v in f.values if type(v.value) is int), None)
+    extreme = None if count is None and "smaller" in m[1] else _extreme(ids, count if count is not None else 2**62)
+    what = f"class {extreme}" if extreme is not None else "a class"
+    allowed = f": there are {count} classes (0 to {count - 1})" if count is not None and count > 0 else ""
+    return Reason(
+        ShapeMismatch,
+        f"{what} in {called(ids, 'the input')} is out of range{allowed}",
+        count,
+        extreme,
+        "num_classes must be larger than the largest class, and no class negative (255 or -100 often mean ignore)",
+    )
 
 
 def _extreme(ids: Value | None, count: int) -> int | None:

@@ -6,7 +6,7 @@ import re
 
 from simpletorch.errors._border import WORKER_ERROR
 from simpletorch.errors._failure import Failure
-from simpletorch.errors._frames import relative
+from simpletorch.errors._frames import is_user_file, relative
 from simpletorch.errors._kinds import DataError
 from simpletorch.errors._reason import Reason, message
 
@@ -18,7 +18,7 @@ _FRAME = re.compile(r'^  File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<func
 def _in_worker(_f: Failure, m: re.Match[str]) -> Reason:
     lines = m.string[m.end() :].rstrip().splitlines()
     frames = [(i, found) for i, line in enumerate(lines) if (found := _FRAME.match(line)) is not None]
-    own = [f for _, f in frames if "/torch/utils/data/" not in f["file"]] or [f for _, f in frames]
+    own = [f for _, f in frames if is_user_file(f["file"])] or [f for _, f in frames]
     at = frames[-1][0] if frames else -1
     said = [i for i, line in enumerate(lines) if i > at and not line.startswith(" ")]
     error = _ERROR.match(lines[said[0]]) if said else None

@@ -55,7 +55,7 @@ def _device(message: str) -> torch.device:
     if "MPS" in message:
         return torch.device("mps")
     if "XPU" in message:
-        return torch.device("xpu", int(index[1]) if index else None)
+        return torch.device(f"xpu:{index[1]}") if index else torch.device("xpu")
     if "CUDA" in message or "HIP" in message:
         return torch.device("cuda", int(index[1])) if index else torch.device("cuda")
     return torch.device("cpu")

@@ -1,0 +1,148 @@
+"""Broken programs, and the whole text of what each one raises, as recorded beside it.
+
+`broken/*.py` are ordinary programs, each function with one mistake; `broken/*.txt` are the texts. After a change
+that is meant to change them: ``UPDATE_SNAPSHOTS=1 pytest tests/runtime/test_explained_programs.py``, and read the
+difference.
+
+Where mypy sees the mistake too, its sentence is the same: one run of mypy checks all programs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import util
+from pathlib import Path
+from types import FunctionType, ModuleType
+
+import pytest
+
+from simpletorch.errors import TorchError, explain
+
+HERE = Path(__file__).parent / "broken"
+FILES = ["operations", "indices", "dtypes", "layers", "gradients", "loading", "compiled"]
+LINE = re.compile(r"^(?P<file>[^:]+):(?P<line>\d+): error: (?P<message>.*?)(?:  \[[\w-]+\])?$")
+
+
+@cache
+def load(name: str) -> ModuleType:
+    spec = util.spec_from_file_location(f"broken_{name}", HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # a worker process looks there for the dataset's class
+    spec.loader.exec_module(module)
+    return module
+
+
+def programs(name: str) -> list[FunctionType]:
+    module = load(name)
+    return [
+        f
+        for f in vars(module).values()
+        if isinstance(f, FunctionType) and f.__module__ == module.__name__ and not f.__code__.co_argcount
+    ]
+
+
+ALL = [pytest.param(name, f, id=f"{name}-{f.__name__}") for name in FILES for f in programs(name)]
+
+
+def failing(program: Callable[[], object]) -> TorchError:
+    with pytest.raises(TorchError) as caught, explain():
+        program()
+    return caught.value
+
+
+def plain(text: str) -> str:
+    """Without what differs from machine to machine: folders, process ids."""
+    text = re.sub(r"[^\s:'\"]*/broken/", "", text)
+    return re.sub(r"worker process \d+", "worker process …", text)
+
+
+def recorded(file: Path) -> dict[str, str]:
+    """The texts in a file, by program."""
+    if not file.exists():
+        return {}
+    parts = re.split(r"^== (\w+)\n", file.read_text(), flags=re.MULTILINE)[1:]
+    return {name: text.strip() for name, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def record(file: Path, name: str, text: str) -> None:
+    texts = {**recorded(file), name: text}
+    file.write_text("\n\n".join(f"== {name}\n{text}" for name, text in texts.items()) + "\n")
+
+
+def compare(file: Path, name: str, text: str) -> None:
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        record(file, name, text)
+    assert text == recorded(file).get(name)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "program"), ALL)
+def test_the_whole_text(name: str, program: FunctionType):
+    error = failing(program)
+    assert isinstance(error, type(error.__cause__))
+    compare(HERE / f"{name}.txt", program.__name__, f"{error.kind}: {plain(str(error))}")
+
+
+def test_every_recorded_text_has_its_program():
+    for name in FILES:
+        assert set(recorded(HERE / f"{name}.txt")) == {f.__name__ for f in programs(name)}
+
+
+@pytest.mark.slow
+def test_two_processes(tmp_path: Path):
+    ranks = [
+        subprocess.Popen([sys.executable, HERE / "distributed.py", str(rank), str(tmp_path)], stderr=subprocess.PIPE)
+        for rank in range(2)
+    ]
+    said = [process.communicate(timeout=120)[1].decode() for process in ranks]
+    assert [process.returncode for process in ranks] == [0, 0], said
+    found = {file.name: plain(file.read_text()) for file in tmp_path.glob("*.[01]")}
+    file = HERE / "distributed.txt"
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        for name in sorted(found):
+            record(file, name.replace(".", "_on_rank_"), found[name])
+    assert {name.replace(".", "_on_rank_"): text for name, text in found.items()} == recorded(file)
+
+
+@cache
+def mypy_messages() -> dict[tuple[str, int], list[str]]:
+    """What mypy says of the programs, by file and line."""
+    command = [sys.executable, "-m", "mypy", "--config-file", "../../typing/mypy.ini"]
+    command += ["--cache-dir", str(HERE.parents[2] / ".mypy_cache/broken")]
+    done = subprocess.run(
+        [*command, *(f"{name}.py" for name in FILES[:4])],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stdout[-3000:] + done.stderr
+    found: dict[tuple[str, int], list[str]] = {}
+    for line in done.stdout.splitlines():
+        match = LINE.match(line)
+        if match is not None:
+            found.setdefault((match["file"], int(match["line"])), []).append(match["message"])
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_mypy_says_the_same_where_it_sees_the_mistake():
+    seen = {}
+    for name in FILES[:4]:
+        for program in programs(name):
+            error = failing(program)
+            assert error.location is not None
+            messages = mypy_messages().get((f"{name}.py", error.location.line), [])
+            if messages:
+                headline = f"{error.operation}: {error.reason}"
+                seen[program.__name__] = [m for m in messages if m != headline and not m.startswith(f"{headline} [")]
+    assert {program: messages for program, messages in seen.items() if messages} == {}
+    assert len(seen) >= 60, sorted(seen)
