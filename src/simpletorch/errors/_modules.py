@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from types import FrameType
 
@@ -57,18 +57,25 @@ def _root_name(root: nn.Module, frames: Sequence[Step]) -> str:
     node = expression(step)
     if isinstance(node, ast.Call) and lookup(node.func, step.frame) is root:
         return ast.unparse(node.func)
-    return next(names_of(root, step.frame), type(root).__name__)
+    name = next(names_of(root, step.frame), None)
+    if name is None:  # the trainer may call a copy, which only it has a name for
+        name = next((n for s in _callers(root, frames) for n in names_of(root, s.frame) if n != "self"), None)
+    return name or type(root).__name__
 
 
 def _caller(root: nn.Module, frames: Sequence[Step]) -> Step | None:
     """The user's frame that called ``root``: the first one further out than its call."""
+    return next((step for step in _callers(root, frames) if is_user(step.frame.f_code)), None)
+
+
+def _callers(root: nn.Module, frames: Sequence[Step]) -> Iterator[Step]:
+    """The frames further out than the call of ``root``, the nearest first."""
     seen = False
     for step in frames:
         if _calls(step.frame, root):
             seen = True
-        elif seen and is_user(step.frame.f_code):
-            return step
-    return None
+        elif seen:
+            yield step
 
 
 def _calls(frame: FrameType, module: nn.Module) -> bool:
