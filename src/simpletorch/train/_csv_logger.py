@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from simpletorch.train._fit import Fit
 
 _BUFFERED: Final = 256  # rows that wait to be written together
+_NOTHING: Final[dict[str, Any]] = {}
 
 
 class CSVLogger(Callback):
@@ -60,7 +62,8 @@ class CSVLogger(Callback):
     def on_step_end(self, fit: Fit) -> None:
         """Remember the update's row."""
         if fit.step % self.every == 0:
-            self._steps.append((fit.epoch, fit.step, fit.loss, fit.learning_rate, dict(fit.logged)))
+            logged = dict(fit.logged) if fit.logged else _NOTHING
+            self._steps.append((fit.epoch, fit.step, fit.loss, fit.learning_rate, logged))
             if len(self._steps) >= _BUFFERED:
                 self.flush()
 
@@ -69,13 +72,13 @@ class CSVLogger(Callback):
         if fit.phase == "training":
             self.flush()
             measured = {name: value for name, value in fit.metrics.items() if name.startswith("validation_")}
-            self._add({"kind": "evaluation", "epoch": fit.epoch, "step": fit.step, **measured})
+            self._add([{"kind": "evaluation", "epoch": fit.epoch, "step": fit.step, **measured}])
 
     def on_epoch_end(self, fit: Fit) -> None:
         """Write the epoch's row."""
         self.flush()
         rate = fit.history[-1].learning_rate
-        self._add({"kind": "epoch", "epoch": fit.epoch, "step": fit.step, "learning_rate": rate, **fit.metrics})
+        self._add([{"kind": "epoch", "epoch": fit.epoch, "step": fit.step, "learning_rate": rate, **fit.metrics}])
 
     def on_fit_end(self, fit: Fit) -> None:
         """Write what is left."""
@@ -94,11 +97,14 @@ class CSVLogger(Callback):
         rows: list[dict[str, Any]] = []
         for epoch, step, _, rate, logged in waiting:
             row = {"kind": "step", "epoch": epoch, "step": step, "loss": next(numbers), "learning_rate": rate}
-            rows.append({**row, **{name: next(numbers) for name in logged}})
-        self._add(*rows)
+            for name in logged:
+                row[name] = next(numbers)
+            rows.append(row)
+        self._add(rows)
 
-    def _add(self, *rows: dict[str, Any]) -> None:
-        new = [name for row in rows for name in row if name not in self._columns]
+    def _add(self, rows: Sequence[dict[str, Any]]) -> None:
+        known = set(self._columns)
+        new = [name for row in rows if not row.keys() <= known for name in row if name not in known]
         if new:
             self._columns += dict.fromkeys(new)
             with self.path.open(newline="", encoding="utf-8") as file:
@@ -107,14 +113,14 @@ class CSVLogger(Callback):
         else:
             self._write(rows, mode="a")
 
-    def _write(self, rows: Any, mode: str) -> None:
+    def _write(self, rows: Sequence[dict[str, Any]], mode: str) -> None:
         # a new header means a new file, which takes the place of the old one when it is complete
         path = self.path if mode == "a" else self.path.with_name(self.path.name + ".new")
         with path.open(mode, newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, self._columns)
+            writer = csv.writer(file)
             if mode == "w":
-                writer.writeheader()
-            writer.writerows(rows)
+                writer.writerow(self._columns)
+            writer.writerows([[row.get(column) for column in self._columns] for row in rows])
         if mode == "w":
             path.replace(self.path)
 
@@ -129,8 +135,11 @@ class CSVLogger(Callback):
         self._columns = list(state["columns"])
 
 
-def _read(values: list[torch.Tensor | float | None]) -> Any:
+def _read(values: list[torch.Tensor | float | None]) -> Iterator[float | None]:
     """The numbers in order; those on a device are read in one go."""
-    tensors = [value.detach() for value in values if isinstance(value, torch.Tensor)]
-    read = iter(torch.stack([t.to(torch.float64) for t in tensors]).tolist() if tensors else [])
+    tensors = [value for value in values if isinstance(value, torch.Tensor)]
+    if len({(tensor.dtype, tensor.device) for tensor in tensors}) == 1:
+        read = iter(torch.stack(tensors).tolist())
+    else:
+        read = iter([float(tensor) for tensor in tensors])
     return iter([next(read) if isinstance(value, torch.Tensor) else value for value in values])
