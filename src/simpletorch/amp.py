@@ -25,11 +25,14 @@ from torch.amp import custom_bwd as custom_bwd
 from torch.amp import custom_fwd as custom_fwd
 from torch.amp import is_autocast_available as is_autocast_available
 
+from simpletorch.errors import TorchError, as_also
+
 __all__ = ["GradScaler", "Precision", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available", "precise"]
 
 Precision: TypeAlias = Literal["float32", "bfloat16", "float16"]
 """What the large operations are computed in; parameters stay as they are."""
 
+_Wrong = as_also(TorchError, ValueError)
 _DTYPES: Final = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -68,10 +71,10 @@ def precise(precision: Precision, device: torch.device | None) -> AbstractContex
         ValueError: there is no such precision, or torch has no autocast on this device.
     """
     if precision not in get_args(Precision):
-        raise ValueError(f"precision is {precision!r}: it must be one of {', '.join(map(repr, get_args(Precision)))}")
+        raise _Wrong(f"precision is {precision!r}: it must be one of {', '.join(map(repr, get_args(Precision)))}")
     if precision == "float32":
         return nullcontext()
     kind = "cpu" if device is None else device.type
     if not is_autocast_available(kind):
-        raise ValueError(f"precision is {precision!r}, but torch has no autocast on {kind!r}: use 'float32' there")
+        raise _Wrong(f"precision is {precision!r}, but torch has no autocast on {kind!r}: use 'float32' there")
     return autocast(kind, dtype=_DTYPES[precision])

@@ -9,8 +9,8 @@ from torch.nn import functional as F
 from simpletorch.data import DataLoader, Digits, TensorDataset
 from simpletorch.errors import DataError, ShapeMismatch, TorchError
 from simpletorch.metrics import Accuracy
-from simpletorch.optim import SGD, AdamW, OneCycleLR, ReduceLROnPlateau, StepLR
-from simpletorch.train import Trainer
+from simpletorch.optim import EMA, SGD, AdamW, OneCycleLR, ReduceLROnPlateau, StepLR
+from simpletorch.train import Callback, Trainer
 
 INPUTS, TARGETS = torch.randn(23, 3, generator=torch.Generator().manual_seed(0)), torch.arange(23) % 2
 
@@ -174,3 +174,139 @@ def test_digits_are_learned():
         metrics={"accuracy": Accuracy()},
     ).fit(model, batches, epochs=7, validation=DataLoader(Digits(train=False), 360))
     assert history[-1].validation["accuracy"] > 0.95
+
+
+def test_one_epoch_is_the_default():
+    model = net()
+    assert len(trainer(model).fit(model, loader())) == 1
+
+
+def test_steps_count_updates_over_epochs():
+    model = net()
+    history = trainer(model, accumulate=2).fit(model, loader(), steps=5)
+    assert [(epoch.steps, epoch.samples) for epoch in history] == [(2, 23), (2, 23), (1, 14)]
+
+
+def test_epochs_and_steps_whichever_is_first():
+    model = net()
+    assert [epoch.steps for epoch in trainer(model).fit(model, loader(), epochs=1, steps=7)] == [4]
+    assert [epoch.steps for epoch in trainer(model).fit(model, loader(), epochs=3, steps=2)] == [2]
+
+
+def test_accumulation_is_the_loop_written_out():
+    ours, by_hand = net().eval(), net()
+    ours[1].p = by_hand[1].p = 0.0
+    trainer(ours, accumulate=3).fit(ours, loader(), epochs=2)
+    optimizer = torch.optim.SGD(by_hand.parameters(), lr=0.1)
+    for _ in range(2):
+        for samples in (slice(0, 21), slice(21, 23)):
+            optimizer.zero_grad()
+            F.cross_entropy(by_hand(INPUTS[samples]), TARGETS[samples]).backward()
+            optimizer.step()
+    for ours_now, by_hand_now in zip(ours.parameters(), by_hand.parameters(), strict=True):
+        torch.testing.assert_close(ours_now, by_hand_now)
+
+
+def test_evaluation_every_so_many_updates():
+    seen = []
+
+    class Look(Callback):
+        def on_evaluated(self, fit):
+            seen.append((fit.step, fit.phase, fit.metrics["validation_loss"]))
+
+    model = net()
+    history = trainer(model, evaluate_every=3, callbacks=[Look()]).fit(model, loader(), epochs=2, validation=loader())
+    assert [step for step, _, _ in seen] == [3, 4, 6, 8]
+    assert [phase for _, phase, _ in seen] == ["training", "drained", "training", "drained"]
+    assert seen[-1][2] == history[-1].validation["loss"]
+    assert model.training
+
+
+def test_training_metrics_are_measured_on_what_is_trained():
+    model = net()
+    (epoch,) = trainer(model, optimizer=SGD(model.parameters(), lr=0.0), train_metrics={"accuracy": Accuracy()}).fit(
+        model, loader(), epochs=1
+    )
+    assert 0 < epoch.training["accuracy"] <= 1
+    assert "accuracy 0." in str(epoch)
+
+
+def test_the_average_is_what_is_evaluated():
+    model = net()
+    model[1].p = 0.0
+    ema = EMA(model, 0.9)
+    (epoch,) = trainer(model, ema=ema).fit(model, loader(), epochs=1, validation=loader())
+    with torch.no_grad():
+        of_average, of_model = (F.cross_entropy(m(INPUTS), TARGETS).item() for m in (ema.module, model))
+    assert epoch.validation["loss"] == pytest.approx(of_average)
+    assert epoch.validation["loss"] != pytest.approx(of_model, rel=1e-6)
+
+
+def test_a_compiled_model_trains_as_it_is():
+    ours, eager = net(), net()
+    torch.manual_seed(3)
+    trainer(ours, compile={"backend": "eager"}).fit(ours, loader(), epochs=2, validation=loader())
+    torch.manual_seed(3)
+    trainer(eager).fit(eager, loader(), epochs=2, validation=loader())
+    for ours_now, eager_now in zip(ours.parameters(), eager.parameters(), strict=True):
+        assert torch.equal(ours_now, eager_now)
+    assert list(ours.state_dict()) == list(eager.state_dict())
+
+
+def test_an_epoch_knows_time_and_memory():
+    model = net()
+    (epoch,) = trainer(model).fit(model, loader(), epochs=1)
+    assert epoch.memory > 2**20
+    assert "ms/step" in str(epoch)
+    assert "MiB" in str(epoch)
+
+
+def refused(model, message, *, batches=None, epochs=None, steps=None, **settings):
+    with pytest.raises(ValueError, match=message) as caught:
+        trainer(model, **settings).fit(model, loader() if batches is None else batches, epochs=epochs, steps=steps)
+    assert isinstance(caught.value, TorchError)
+
+
+def test_a_scheduler_of_another_optimizer_is_refused():
+    model = net()
+    other = SGD(net().parameters(), lr=0.1)
+    refused(model, "the StepLR changes the learning rate of another optimizer", scheduler=StepLR(other, 1))
+
+
+def test_a_plateau_scheduler_per_step_is_refused():
+    model = net()
+    optimizer = SGD(model.parameters(), lr=0.1)
+    settings = {"optimizer": optimizer, "scheduler": ReduceLROnPlateau(optimizer), "schedule": "step"}
+    refused(model, "ReduceLROnPlateau needs a measure", **settings)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "total", "planned"), [("step", 7, "makes 8: build it with total_steps=8"), ("epoch", 1, "makes 2")]
+)
+def test_a_cycle_that_ends_too_early_is_refused_at_once(schedule, total, planned):
+    model = net()
+    optimizer = SGD(model.parameters(), lr=0.1)
+    cycle = OneCycleLR(optimizer, 0.1, total_steps=total)
+    refused(model, planned, epochs=2, optimizer=optimizer, scheduler=cycle, schedule=schedule)
+
+
+def test_an_accumulated_cycle_has_as_many_steps_as_there_are_updates():
+    model = net()
+    optimizer = SGD(model.parameters(), lr=0.1)
+    cycle = OneCycleLR(optimizer, 0.1, total_steps=4)
+    trainer(model, optimizer=optimizer, scheduler=cycle, schedule="step", accumulate=3).fit(model, loader(), epochs=2)
+    assert cycle.last_epoch == 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"steps": 0}, "steps is 0: make at least 1 update"),
+        ({"evaluate_every": 0}, "evaluate_every is 0"),
+        ({"schedule": "batch"}, "schedule is 'batch': it must be 'epoch' or 'step'"),
+        ({"accumulate": 0}, "accumulate is 0"),
+        ({"precision": "fp16"}, "precision is 'fp16'"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, message):
+    refused(net(), message, **settings)
