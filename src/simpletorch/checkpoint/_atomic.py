@@ -50,6 +50,22 @@ def replacing(path: Path, size: int | None = None) -> Iterator[BinaryIO]:
         raise
 
 
+def duplicate(path: Path, other: Path) -> None:
+    """Let ``other`` be the same file as ``path``, in one step; a copy where the file system has no hard links.
+
+    Raises:
+        CheckpointError: as for `replacing`.
+    """
+    new = other.with_name(f".{other.name}.{_HOST}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        os.link(path, new)
+        os.replace(new, other)
+        _sync_folder(other.parent)
+    except OSError:
+        with open(path, "rb") as source, replacing(other) as target:
+            shutil.copyfileobj(source, target, 1 << 22)
+
+
 def _sync_folder(folder: Path) -> None:
     """Have the disk remember the new name too."""
     if os.name != "posix":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from simpletorch._random import rng_state, set_rng_state
-from simpletorch.checkpoint._atomic import StrPath
+from simpletorch.checkpoint._atomic import StrPath, duplicate
 from simpletorch.checkpoint._folder import previous_good
 from simpletorch.checkpoint._format import read as read_file
 from simpletorch.checkpoint._format import write
@@ -96,9 +96,21 @@ def _packed(
         raise CheckpointError("what is to be saved is nested too deeply, or contains itself") from error
 
 
-def _write(path: Path, about: dict[str, Any], state: Any, tensors: dict[str, torch.Tensor]) -> Path:
+def _write(
+    path: Path, about: dict[str, Any], state: Any, tensors: dict[str, torch.Tensor], copies: Sequence[Path] = ()
+) -> Path:
     write(path, about, state, tensors)
+    for copy in copies:
+        duplicate(path, copy)
     return path
+
+
+def save_parts(
+    path: Path, parts: Mapping[str, Any], copies: Sequence[Path] = (), *, asynchronous: bool = False
+) -> Path | Future[Path]:
+    """`save` or `save_async` of parts of any name, ``rng`` included, with the same file under other names too."""
+    packed = _packed(parts, rng=False, copy=asynchronous)
+    return _writer().submit(_write, path, *packed, copies) if asynchronous else _write(path, *packed, copies)
 
 
 @lru_cache(1)

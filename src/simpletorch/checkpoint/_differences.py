@@ -54,7 +54,7 @@ def compare(
 ) -> tuple[Report, dict[str, Any]]:
     """What loading ``saved`` into ``model`` would do, and the part of it that fits, under the model's names."""
     here = unwrapped(model).state_dict()
-    there = {name if rename is None else rename(name): value for name, value in own_names(saved).items()}
+    there = {name if rename is None else rename(name): value for name, value in own_names(saved, model).items()}
     fitting, mismatched, cast = {}, [], []
     for name in [name for name in here if name in there]:
         mine, its = here[name], there[name]

@@ -20,6 +20,14 @@ def name_of(step: int) -> str:
     return f"step-{step:09d}.safetensors"
 
 
+def step_of(path: Path) -> int:
+    """After how many updates the checkpoint ``path`` was saved, by its name."""
+    match = _NAME.fullmatch(path.name)
+    if match is None:
+        raise ValueError(f"{path.name} is not named step-….safetensors")
+    return int(match[1])
+
+
 def checkpoints_in(folder: StrPath, /) -> list[Path]:
     """The checkpoints of ``folder``, in the order of their steps; [] if there is no such folder."""
     found = [(int(match[1]), path) for path in Path(folder).glob("step-*") if (match := _NAME.fullmatch(path.name))]
@@ -40,11 +48,14 @@ def latest(folder: StrPath, /) -> Path | None:
 
 def previous_good(path: Path) -> Path | None:
     """The newest undamaged checkpoint before ``path`` in its folder."""
-    for other in reversed(checkpoints_in(path.parent)):
-        if other.name < path.name:
-            try:
-                verify(other)
-            except CheckpointError:
-                continue
-            return other
-    return None
+    others = [other for other in checkpoints_in(path.parent) if other.name < path.name]
+    return next((other for other in reversed(others) if is_undamaged(other)), None)
+
+
+def is_undamaged(path: Path) -> bool:
+    """Whether ``path`` is a checkpoint whose checksum is right."""
+    try:
+        verify(path)
+    except CheckpointError:
+        return False
+    return True

@@ -24,9 +24,11 @@ def unwrapped(model: torch.nn.Module) -> torch.nn.Module:
     return model
 
 
-def own_names(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A model's state without the prefix that a wrapper gave all its names, as files from elsewhere often have."""
+def own_names(state: Mapping[str, Any], model: torch.nn.Module) -> Mapping[str, Any]:
+    """A state of ``model`` without the prefix that a wrapper gave all its names, as files from elsewhere often have."""
+    here = list(unwrapped(model).state_dict())
     for prefix in ("_orig_mod.", "module."):
-        if state and all(name.startswith(prefix) for name in state):
-            return own_names({name.removeprefix(prefix): value for name, value in state.items()})
+        its_own = any(name.startswith(prefix) for name in here)
+        if state and not its_own and all(name.startswith(prefix) for name in state):
+            return own_names({name.removeprefix(prefix): value for name, value in state.items()}, model)
     return state

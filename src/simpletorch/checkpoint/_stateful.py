@@ -92,7 +92,7 @@ def load_into(part: Any, saved: Any, name: str) -> None:
     else:
         try:
             if isinstance(part, torch.nn.Module):
-                unwrapped(part).load_state_dict(own_names(saved))
+                unwrapped(part).load_state_dict(own_names(saved, part))
             else:
                 part.load_state_dict(saved)
         except CheckpointError:

@@ -27,7 +27,7 @@ def load_weights(
 ) -> Report:
     """Load a model's weights from a checkpoint, a plain safetensors file or a file of ``torch.save``.
 
-    Prefixes that `torch.compile` and `DistributedDataParallel` give to all names are dropped. Nothing is executed, and
+    Prefixes that `torch.compile`, `DistributedDataParallel` and averages of weights give to all names are dropped. Nothing is executed, and
     nothing is changed when an error is raised.
 
     Args:
@@ -44,6 +44,8 @@ def load_weights(
     """
     path = Path(path)
     saved = _weights_in(path, part)
+    if "n_averaged" in saved and "n_averaged" not in unwrapped(model).state_dict():
+        saved = {name: value for name, value in saved.items() if name != "n_averaged"}  # an average of such a model
     report, fitting = compare(model, saved, rename)
     lines = report.differences()
     if (lines and not partial) or not report.loaded:

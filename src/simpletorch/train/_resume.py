@@ -1,0 +1,69 @@
+"""Where a training goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from simpletorch.checkpoint import latest, read
+from simpletorch.checkpoint._stateful import differences
+from simpletorch.errors import CheckpointError, TorchError, as_also
+from simpletorch.train._callback import Callback
+from simpletorch.train._checkpoint import Checkpoint
+from simpletorch.train._fit import Fit
+
+Resume: TypeAlias = Literal["auto"] | str | os.PathLike[str] | Mapping[str, Any] | None
+"""``"auto"``: from the newest undamaged checkpoint of the `Checkpoint` callback's folder, or from the start if there is
+none. A path: from that file. A mapping: from what `Fit.state_dict` gave. None: from the start."""
+
+
+def resume_from(resume: Resume, fit: Fit) -> None:
+    """Put ``fit`` where ``resume`` says.
+
+    Raises:
+        CheckpointError: the file can't be read, is damaged, or is of another training: all differences are listed.
+        ValueError: ``"auto"`` without a `Checkpoint` among the callbacks.
+    """
+    if resume is None:
+        return
+    if isinstance(resume, Mapping):
+        fit.load_state_dict(resume)
+        return
+    path = _newest(fit.callbacks) if resume == "auto" else Path(resume)
+    if path is None:
+        return
+    parts = read(path).parts
+    if missing := sorted({"model", "optimizer", "step", "callbacks"} - parts.keys()):
+        raise CheckpointError(
+            f"{path} is no checkpoint of a Trainer: it has no {', '.join(missing)}",
+            hint="simpletorch.checkpoint.load(path, model=model, …) restores what it has",
+        )
+    pairs = {"model": fit.model, "optimizer": fit.optimizer, "ema": fit.ema}
+    lines = [
+        line
+        for name, part in pairs.items()
+        if part is not None and parts.get(name) is not None
+        for line in differences(part, parts[name], name)
+    ]
+    if lines:
+        count = "one difference" if len(lines) == 1 else f"{len(lines)} differences"
+        raise CheckpointError(
+            "\n    ".join([f"{path} is of another training, {count}:", *lines]),
+            hint="simpletorch.checkpoint.load_weights(path, model, partial=True) loads what fits",
+        )
+    try:
+        fit.load_state_dict(parts)
+    except TorchError as error:
+        raise as_also(CheckpointError, type(error))(f"can't resume from {path}: {error.reason}") from error
+
+
+def _newest(callbacks: Sequence[Callback]) -> Path | None:
+    for callback in callbacks:
+        if isinstance(callback, Checkpoint):
+            return latest(callback.folder)
+    raise as_also(TorchError, ValueError)(
+        "resume='auto' goes on from the folder of a Checkpoint callback, but there is none: "
+        "Trainer(…, callbacks=[Checkpoint('run')])"
+    )
