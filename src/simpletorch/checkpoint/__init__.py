@@ -20,6 +20,7 @@ from simpletorch.checkpoint._checkpoint import save_async as save_async
 from simpletorch.checkpoint._differences import Report as Report
 from simpletorch.checkpoint._folder import checkpoints_in as checkpoints_in
 from simpletorch.checkpoint._folder import latest as latest
+from simpletorch.checkpoint._names import unwrapped as unwrapped
 from simpletorch.checkpoint._stateful import Data as Data
 from simpletorch.checkpoint._stateful import Part as Part
 from simpletorch.checkpoint._stateful import Stateful as Stateful

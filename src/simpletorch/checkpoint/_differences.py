@@ -100,7 +100,7 @@ def optimizer_differences(optimizer: torch.optim.Optimizer, saved: Mapping[str, 
                 f"{len(mine['params'])} in the optimizer"
             )
             continue
-        if options := sorted(set(there) ^ set(mine)):
+        if options := sorted((set(there) ^ set(mine)) - _SCHEDULERS):
             lines.append(f"group {number}: {', '.join(options)} only in one of them, so it is another optimizer")
         for index, parameter in zip(there["params"], mine["params"], strict=True):
             for name, value in saved["state"].get(index, {}).items():
@@ -114,6 +114,9 @@ def optimizer_differences(optimizer: torch.optim.Optimizer, saved: Mapping[str, 
                     )
     return lines
 
+
+# What schedulers add to a group.
+_SCHEDULERS = {"initial_lr", "max_lr", "min_lr", "base_momentum", "max_momentum", "swa_lr"}
 
 # State that is not of its parameter's shape.
 _OWN_SHAPES = {

@@ -27,8 +27,8 @@ def load_weights(
 ) -> Report:
     """Load a model's weights from a checkpoint, a plain safetensors file or a file of ``torch.save``.
 
-    Prefixes that `torch.compile`, `DistributedDataParallel` and averages of weights give to all names are dropped. Nothing is executed, and
-    nothing is changed when an error is raised.
+    Prefixes that `torch.compile`, `DistributedDataParallel` and averages of weights give to all names are dropped.
+    Nothing is executed, and nothing is changed when an error is raised.
 
     Args:
         part: which part of a checkpoint, such as ``"ema"``.

@@ -15,8 +15,12 @@ or::
 A `Callback` is told what happens in a `Trainer`, and gets the running `Fit`.
 """
 
+from simpletorch._random import rng_state as rng_state
+from simpletorch._random import set_rng_state as set_rng_state
 from simpletorch.train._batch_size_finder import BatchSizeFinder as BatchSizeFinder
 from simpletorch.train._callback import Callback as Callback
+from simpletorch.train._checkpoint import INTERRUPTED as INTERRUPTED
+from simpletorch.train._checkpoint import Checkpoint as Checkpoint
 from simpletorch.train._csv_logger import CSVLogger as CSVLogger
 from simpletorch.train._detect_nan import DetectNaN as DetectNaN
 from simpletorch.train._device import device_of as device_of
@@ -31,8 +35,7 @@ from simpletorch.train._learning_rate_finder import LearningRateFinder as Learni
 from simpletorch.train._mode import mode as mode
 from simpletorch.train._profiler import Profiler as Profiler
 from simpletorch.train._recompute import recompute as recompute
-from simpletorch.train._rng import rng_state as rng_state
-from simpletorch.train._rng import set_rng_state as set_rng_state
+from simpletorch.train._resume import Resume as Resume
 from simpletorch.train._step import Step as Step
 from simpletorch.train._tensorboard_logger import TensorBoardLogger as TensorBoardLogger
 from simpletorch.train._track import track as track

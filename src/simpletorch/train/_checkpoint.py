@@ -98,8 +98,8 @@ class Checkpoint(Callback):
         """See that the folder is this training's own, and listen to signals."""
         if any(not isinstance(other, Checkpoint) for other in fit.callbacks[fit.callbacks.index(self) :]):
             raise TorchError(
-                "Checkpoint must be the last of the callbacks: what those behind it do after an update would be missing "
-                "from what it saves"
+                "Checkpoint must be the last of the callbacks: it would save what those behind it remember before they "
+                "have seen the update"
             )
         remove_leftovers(self.folder)
         # Damaged ones are no hindrance: resume='auto' passes over them, and they are replaced in time.

@@ -10,12 +10,15 @@ from typing import Any, Literal, TypeAlias
 
 import torch
 
+from simpletorch._random import rng_state, set_rng_state
+from simpletorch.checkpoint import unwrapped
 from simpletorch.errors import TorchError
 from simpletorch.metrics import Metric
 from simpletorch.optim import LRScheduler, Optimizer
 from simpletorch.train._callback import Callback
+from simpletorch.train._device import device_of
 from simpletorch.train._epoch import Epoch
-from simpletorch.train._rng import generators, rng_state, set_rng_state
+from simpletorch.train._rng import generators
 from simpletorch.train._step import Step
 
 Phase: TypeAlias = Literal["between", "training", "drained"]
@@ -197,7 +200,7 @@ class Fit:
             "loss_sum": self._loss_sum,
             "rng": _starting_point(self.loader),
             "epoch_rng": self._epoch_rng,
-            "model": self.model.state_dict(),
+            "model": unwrapped(self.model).state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "callbacks": [[type(c).__name__, c.state_dict()] for c in self.callbacks],
             "train_metrics": {name: _state_of(metric) for name, metric in self.train_metrics.items()},
@@ -215,7 +218,7 @@ class Fit:
         """
         if reason := self._why_not(state):
             raise TorchError(reason)
-        self.model.load_state_dict(state["model"])
+        unwrapped(self.model).load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         for name in ("scheduler", "scaler", "ema", "loader"):
             if state[name] is not None:
@@ -228,7 +231,8 @@ class Fit:
         for name in _COUNTS:
             setattr(self, name, state[name])
         self.history = [Epoch(**epoch) for epoch in state["history"]]
-        self._loss_sum = state["loss_sum"]
+        loss_sum = state["loss_sum"]
+        self._loss_sum = None if loss_sum is None else loss_sum.to(device_of(self.model) or "cpu", copy=True)
         self._epoch_rng = state["epoch_rng"]
         if self.phase == "between":
             self._return(state)

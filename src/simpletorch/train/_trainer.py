@@ -23,6 +23,7 @@ from simpletorch.train._evaluate import evaluate
 from simpletorch.train._fit import Fit
 from simpletorch.train._memory import peak_memory
 from simpletorch.train._mode import mode
+from simpletorch.train._resume import Resume, resume_from
 from simpletorch.train._step import Step, scaler_for
 from simpletorch.train._track import track
 
@@ -81,7 +82,7 @@ class Trainer:
         epochs: int | None = None,
         steps: int | None = None,
         validation: Iterable[Any] | None = None,
-        resume: Mapping[str, Any] | None = None,
+        resume: Resume = None,
     ) -> list[Epoch]:
         """Train ``model`` in place on the batches ``(*inputs, target)`` of ``loader``; returns one `Epoch` for each.
 
@@ -91,11 +92,15 @@ class Trainer:
             epochs: how many times to go through ``loader``; 1 if neither this nor ``steps`` is given.
             steps: how many updates to make, in as many epochs as it takes; with ``epochs``, whatever is reached first.
             validation: batches to evaluate on after each epoch.
-            resume: what `Fit.state_dict` gave in an earlier training, to go on from there.
+            resume: where to go on: ``"auto"`` from the newest undamaged file of the `Checkpoint` callback, or from the
+                start if there is none; the path of a checkpoint; or what `Fit.state_dict` gave. Model, optimizer,
+                loader … are built as they were then.
 
         Raises:
             ValueError: a setting can't work: no epoch, a scheduler of another optimizer, …; it is a `TorchError` too.
             DataError: a loader is empty, or its batches are not tuples.
+            CheckpointError: the checkpoint can't be read, or is of another training.
+            SystemExit: the training was interrupted and has been saved (see `Checkpoint`); its status is 75.
             TorchError: the loss is not finite at the end of an epoch, or a step failed.
         """
         if reason := self._why_not(loader, epochs, steps):
@@ -115,8 +120,7 @@ class Trainer:
             steps=steps,
         )
         fit.train_step = step = self._step(fit)
-        if resume is not None:
-            fit.load_state_dict(resume)
+        resume_from(resume, fit)
         try:
             self._tell("on_fit_start", fit)
             while not fit.is_done:
