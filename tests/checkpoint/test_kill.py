@@ -72,6 +72,7 @@ def check(folder, acknowledged):
 def test_killed_at_random_moments(tmp_path, asynchronous):
     drawn = random.Random(0)
     unfinished = 0
+    train(tmp_path, 1)  # what is imported only now need not be in every fork
     for _ in range(15):
         receive, send = fork.Pipe(duplex=False)
         arguments = (tmp_path, 10**6, send)
