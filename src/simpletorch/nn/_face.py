@@ -14,6 +14,8 @@ import types
 from abc import ABCMeta
 from typing import Annotated, Any
 
+from simpletorch.nn._construction import build
+
 
 class Face(ABCMeta):
     """Metaclass of faces.
@@ -40,8 +42,8 @@ class Face(ABCMeta):
         return super().__new__(mcls, torch_class.__name__, (torch_class,), namespace)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Build torch's own object."""
-        return cls.torch_class(*args, **kwargs)
+        """Build torch's own object; what it can't be built from is explained."""
+        return build(cls.torch_class, args, kwargs)
 
     @property
     def __signature__(cls) -> inspect.Signature:

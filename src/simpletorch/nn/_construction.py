@@ -1,0 +1,82 @@
+"""Building one of torch's modules, with an error that says which argument is wrong.
+
+torch refuses a negative size with ``Trying to create tensor with negative dimension -3: [5, -3]``, and a size of 0 not
+at all: what such a layer gives is its bias, whatever goes in. Here both are one clear error, in the words of the rule
+that the static check uses.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from typing import Any, Final
+
+from torch import nn
+
+from simpletorch.errors import ShapeMismatch, TorchError, as_also
+from simpletorch.nn._arguments import sizes
+from simpletorch.rules import MODULES, Report, new_module
+
+__all__ = ["build"]
+
+# How much a layer reads or writes. (An embedding of 0 words is left alone: a vocabulary can grow.)
+_SIZES: Final = (
+    *("in_features", "out_features", "in1_features", "in2_features", "in_channels", "out_channels"),
+    *("num_features", "num_channels", "num_parameters", "normalized_shape", "embedding_dim"),
+    *("input_size", "hidden_size", "embed_dim", "d_model", "dim_feedforward"),
+)
+
+
+def build(cls: type[nn.Module], args: tuple[Any, ...], kwargs: dict[str, Any]) -> nn.Module:
+    """``cls(*args, **kwargs)``.
+
+    Raises:
+        ShapeMismatch: a size is below 1, or doesn't go with another (heads that don't divide the width); of the class
+            of torch's own exception too, a `ValueError` where torch has none.
+        TypeMismatch: (a `TypeError` too) a size is no int.
+        Exception: torch's own, where no rule knows better.
+    """
+    try:
+        built = cls(*args, **kwargs)
+    except Exception as error:
+        refused = _explained(cls, args, kwargs, error)
+        if refused is None:
+            raise
+        raise refused from error
+    known = vars(built)
+    for name in _SIZES:
+        value = known.get(name)
+        if value == 0 or (type(value) is tuple and 0 in value):
+            hint = f"a division may have made it; if it is meant, torch.nn.{cls.__name__} allows it"
+            raise as_also(ShapeMismatch, ValueError)(
+                1, 0, f"{name} is {value}, but it must be at least 1", operation=cls.__name__, hint=hint
+            )
+    return built
+
+
+def _explained(
+    cls: type[nn.Module], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> TorchError | None:
+    """What the rule for the class says about the arguments; None if it finds nothing wrong."""
+    rule = MODULES.get(f"torch.nn.{cls.__name__}")
+    signature = inspect.signature(cls)
+    if rule is not None and "args" in signature.parameters:  # RNN, LSTM and GRU take *args; the rule has their names
+        arguments = {**dict(zip((f.name for f in fields(rule)), args, strict=False)), **kwargs}
+    else:
+        try:
+            arguments = signature.bind(*args, **kwargs).arguments
+        except TypeError:  # Python's own message says it
+            return None
+    named = {name: arguments[name] for name in _SIZES if isinstance(arguments.get(name), float | str)}
+    try:
+        list(sizes(**named))
+    except TorchError as refused:
+        refused.operation = cls.__name__
+        return refused
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in arguments.items()}
+    report = new_module(f"torch.nn.{cls.__name__}", given)
+    if not isinstance(report, Report):
+        return None
+    return as_also(ShapeMismatch, type(error))(
+        report.expected, report.got, report.reason, operation=report.op, hint=report.hint
+    )
