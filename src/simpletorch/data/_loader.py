@@ -6,18 +6,20 @@ import multiprocessing
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast, overload
 
 import torch
 import torch.utils.data
 from torch.utils.data import Dataset, IterableDataset, Sampler
 from torch.utils.data.datapipes.datapipe import IterDataPipe, MapDataPipe
 
+from simpletorch.checks import config
 from simpletorch.data import _state
 from simpletorch.data._batches import MapBatches, Progress, StreamBatches, WorkerBatches
 from simpletorch.data._builder import LoaderBuilder
 from simpletorch.data._collate import collate
 from simpletorch.data._columns import Columns
+from simpletorch.data._declared import Declared, sample_hint
 from simpletorch.data._device import DeviceLoader
 from simpletorch.data._fetch import StreamFetcher, fetcher
 from simpletorch.data._length import length_of
@@ -51,6 +53,7 @@ class _Options(TypedDict, total=False):
     persistent_workers: bool
     pin_memory_device: str
     in_order: bool
+    collate_fn: None
 
 
 class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
@@ -84,7 +87,8 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
 
     Raises:
         DataError: the dataset is empty or has no length, an argument is out of range, two arguments exclude each other,
-            or, while iterating, samples of a batch don't fit together or a worker failed.
+            or, while iterating, samples of a batch don't fit together, or are not what the dataset's class declares
+            (checked by its first sample, once for each combination of dtypes and shapes), or a worker failed.
     """
 
     @overload
@@ -127,9 +131,23 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
     def __init__(
         self: DataLoader[Any],
         dataset: Dataset[Any],
-        batch_size: int = 1,
+        batch_size: int | None = 1,
         shuffle: bool | None = None,
-        **options: Unpack[_Options],
+        sampler: Sampler[Any] | Iterable[Any] | None = None,
+        batch_sampler: Sampler[list[Any]] | Iterable[list[Any]] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        multiprocessing_context: Any = None,
+        generator: torch.Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ) -> None: ...
     def __init__(
         self,
@@ -180,6 +198,9 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
         self._columns = Columns.of(dataset) if collate_fn is None and not own_batches else None
         self.is_stream = isinstance(dataset, IterableDataset)
         self._source = Source((self.batch_sampler, self.sampler), generator, self.is_stream and num_workers == 0)
+        hint = sample_hint(type(dataset)) if collate_fn is None and not own_batches else None
+        size = batch_size if drop_last else None
+        self._declared = None if hint is None else Declared(dataset, hint, size)
         self._pool: Pool | None = None
         self._start: dict[str, Any] = {}
         self._progress: Progress | None = None
@@ -187,7 +208,7 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
         self._loaded: dict[str, Any] | None = None
 
     @staticmethod
-    def builder() -> LoaderBuilder[Any, Any, Any]:
+    def builder() -> LoaderBuilder[Any, Literal[1], Literal[False]]:
         """A loader step by step: ``DataLoader.builder().dataset(data).batch_size(32).shuffle().build()``."""
         return LoaderBuilder()
 
@@ -208,6 +229,8 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
             self._start = loaded["start"]
             with self._source.replayed(self._start):
                 batches = self._open(_state.progress_at(position, self.num_workers, self.is_stream))
+        if self._declared is not None and config.check != "off":
+            batches = map(self._declared, batches)
         if self.pin_memory and _can_pin():
             batches = (map_tensors(batch, torch.Tensor.pin_memory, "pin_memory") for batch in batches)
         return cast("Iterator[Batch]", batches)
