@@ -6,7 +6,7 @@ Each pair is measured in turns, several rounds, the best of each. A ratio above 
 the resident set of this process while it takes ``--batches`` batches. ``--write`` keeps the table in
 benchmarks/results/loader.md.
 """
-# ruff: noqa: D101, D102, D103 - what is measured does nothing
+# ruff: noqa: D103 - what is measured does nothing
 
 from __future__ import annotations
 
@@ -184,10 +184,11 @@ def main() -> None:
     text = table(speeds, memories)
     print(json.dumps({"speed": speeds, "memory": memories}) if options.json else text)
     if options.write:
-        about = f"torch {torch.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+        cores, load = os.cpu_count(), os.getloadavg()[0]
+        about = f"torch {torch.__version__}, Python {platform.python_version()}, {cores} cores, load {load:.1f}"
         RESULTS.write_text(
-            f"# DataLoader against torch's\n\n`python benchmarks/loader.py --write` on {time.strftime('%Y-%m-%d')}: {about}. "
-            f"Seconds are the best of {ROUNDS} interleaved rounds of {SAMPLES:,} samples.\n\n{text}\n"
+            f"# DataLoader against torch's\n\n`python benchmarks/loader.py --write` on {time.strftime('%Y-%m-%d')}: "
+            f"{about}. Seconds are the best of {ROUNDS} interleaved rounds of {SAMPLES:,} samples.\n\n{text}\n"
         )
 
 
