@@ -53,6 +53,11 @@ class _Options(TypedDict, total=False):
     persistent_workers: bool
     pin_memory_device: str
     in_order: bool
+
+
+class _Collated(_Options, total=False):
+    """The same without a ``collate_fn``."""
+
     collate_fn: None
 
 
@@ -102,14 +107,14 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
         **options: Unpack[_Options],
     ) -> None: ...
     @overload
-    def __init__(self: DataLoader[T], dataset: Dataset[T], batch_size: None, **options: Unpack[_Options]) -> None: ...
+    def __init__(self: DataLoader[T], dataset: Dataset[T], batch_size: None, **options: Unpack[_Collated]) -> None: ...
     @overload
     def __init__(
         self: DataLoader[tuple[Tensor[A, Any, *P]]],
         dataset: Dataset[tuple[Tensor[A, *P]]],
         batch_size: int = 1,
         shuffle: bool | None = None,
-        **options: Unpack[_Options],
+        **options: Unpack[_Collated],
     ) -> None: ...
     @overload
     def __init__(
@@ -117,7 +122,7 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
         dataset: Dataset[tuple[Tensor[A, *P], Tensor[B, *Q]]],
         batch_size: int = 1,
         shuffle: bool | None = None,
-        **options: Unpack[_Options],
+        **options: Unpack[_Collated],
     ) -> None: ...
     @overload
     def __init__(
@@ -125,7 +130,7 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
         dataset: Dataset[tuple[Tensor[A, *P], Tensor[B, *Q], Tensor[C, *R]]],
         batch_size: int = 1,
         shuffle: bool | None = None,
-        **options: Unpack[_Options],
+        **options: Unpack[_Collated],
     ) -> None: ...
     @overload
     def __init__(
