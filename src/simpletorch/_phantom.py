@@ -43,6 +43,10 @@ class Maximum(Generic[*Terms]):
     """``max(a, b, …)``"""
 
 
+class Broadcast(Generic[A_co]):
+    """``#n`` of a jaxtyping string: the size is n or 1"""
+
+
 # What torch.func makes of a function: the function's type, its full name where it has one, and the options that decide
 # the result. They are called like any function, and the plugin computes each call from the call of the function.
 

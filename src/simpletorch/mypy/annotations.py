@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, cast
 
-from mypy.nodes import Context, ImportFrom, TypeVarExpr
+from mypy.expandtype import expand_type
+from mypy.nodes import (
+    AssignmentStmt,
+    CallExpr,
+    Expression,
+    ExpressionStmt,
+    ImportFrom,
+    IndexExpr,
+    ListExpr,
+    MemberExpr,
+    NameExpr,
+    OpExpr,
+    ReturnStmt,
+    Statement,
+    StrExpr,
+    TupleExpr,
+    TypeAlias,
+    TypeAliasStmt,
+)
 from mypy.plugin import AnalyzeTypeContext, TypeAnalyzerPluginInterface
 from mypy.types import (
+    ANNOTATED_TYPE_NAMES,
     AnyType,
-    EllipsisType,
     Instance,
-    LiteralType,
     ProperType,
     RawExpressionType,
     Type,
+    TypeVarId,
+    TypeVarTupleType,
     TypeVarType,
     UnboundType,
     UnionType,
@@ -22,13 +41,12 @@ from mypy.types import (
     get_proper_type,
 )
 
-from simpletorch.mypy.lift import Lifter, is_tensor, scope_of
-from simpletorch.mypy.lower import Lowerer
-from simpletorch.mypy.names import DEVICE_TENSORS, DIM, DTYPES_MODULE, OUR_PARAMETER, PARAMETER, TENSOR
-from simpletorch.mypy.report import CODES, allow_sizes, watch
-from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, any_type
+from simpletorch.mypy.lift import is_tensor
+from simpletorch.mypy.names import DEVICE_TENSORS, DIM, OUR_PARAMETER, PARAMETER, TENSOR
+from simpletorch.mypy.report import allow_sizes
+from simpletorch.mypy.subscript import Subscript, string_of
+from simpletorch.mypy.types import TypeTable, any_type, walk
 from simpletorch.rules.dtype import BY_NAME
-from simpletorch.shapes import UNKNOWN, Dim, DimSyntaxError, Var, parse_axes, parse_dim, var
 
 __all__ = ["Annotations"]
 
@@ -69,7 +87,7 @@ class Annotations:
         info = types.info(target) or types.tensor
         if not unbound.args:
             return Instance(info, [any_type(), types.any_rest()], unbound.line, unbound.column)
-        reader = _Subscript(types, api, context.context)
+        reader = Subscript(types, api, context.context)
         dtype = reader.dtype(unbound.args[0])
         dims = [d for arg in unbound.args[1:] for d in reader.dim(arg)]
         if sum(isinstance(d, UnpackType) for d in dims) > 1:
@@ -103,7 +121,11 @@ class Annotations:
     def generic(self, context: AnalyzeTypeContext) -> Type:
         """Any other generic class or alias: its arguments may be sizes too, as in ``Cache[B, "S+T", 64]``."""
         unbound, api = context.type, context.api
-        reader = _Subscript(self._types(), api, context.context)
+        reader = Subscript(self._types(), api, context.context)
+        if not unbound.args:
+            symbol = cast(Any, api).lookup_qualified(unbound.name, context.context, suppress_errors=True)
+            alias = None if symbol is None else symbol.node
+            return (isinstance(alias, TypeAlias) and opened(alias, reader)) or self._by_mypy(unbound, api)
         unbound.args = tuple(reader.size_or_type(arg) for arg in unbound.args)
         return self._by_mypy(unbound, api)
 
@@ -114,7 +136,7 @@ class Annotations:
         info = types.info(DIM)
         if info is None or len(unbound.args) != 1:
             return self._by_mypy(unbound, api)
-        reader = _Subscript(types, api, context.context)
+        reader = Subscript(types, api, context.context)
         found = reader.dim(unbound.args[0])
         if len(found) != 1 or isinstance(found[0], UnpackType):
             reader.fail("Dim takes one size, such as Dim[N]")
@@ -133,14 +155,30 @@ class Annotations:
         name = _imported_name(unbound.name, api)
         if name not in JAXTYPING_DTYPES or len(unbound.args) != 2:
             return None
-        text = _string(unbound.args[1])
+        text = string_of(unbound.args[1])
         types = self._types()
         if text is None or types.tensor is None:
             return None
         array = get_proper_type(api.analyze_type(unbound.args[0]))
-        reader = _Subscript(types, api, context.context)
+        reader = Subscript(types, api, context.context)
         dims = reader.axes(text)
         return self._with_shape(array, reader.dtype_named(name), dims, types)
+
+    def plain(self, context: AnalyzeTypeContext) -> Type:
+        """``torch.Tensor``: all that mypy passes on of an annotation of jaxtyping's that stands in an expression.
+
+        ``Image = Float32[torch.Tensor, "3 h w"]`` and ``cast(Float32[torch.Tensor, "b"], x)`` are such.
+        """
+        unbound, api, types = context.type, context.api, self._types()
+        found = annotation_around(unbound, cast(Any, api).api.statement)
+        if found is None or types.tensor is None:
+            return self._by_mypy(unbound, api)
+        name, text = found
+        # mypy takes an alias of a class without a subscript for one whose arguments may still be given
+        unbound.empty_tuple_index = True
+        reader = Subscript(types, api, context.context)
+        dtype = reader.dtype_named(_imported_name(name, api))
+        return Instance(types.tensor, [dtype, *reader.axes(text)], unbound.line, unbound.column)
 
     def _with_shape(self, array: ProperType, dtype: Type, dims: list[Type], types: TypeTable) -> Type | None:
         if isinstance(array, UnionType):
@@ -153,6 +191,59 @@ class Annotations:
         return Instance(array.type, [dtype, *dims], array.line, array.column)
 
 
+def opened(alias: TypeAlias, reader: Subscript) -> Type | None:
+    """A generic alias of tensors without arguments: its sizes are those of the function that uses it.
+
+    ``Image = Tensor[Float32, 3, H, W]`` reads so at run time: jaxtyping binds H and W in each call. None if the alias
+    has other variables than sizes.
+    """
+    sizes = {v.id for t in walk(alias.target) if isinstance(t, Instance) and is_tensor(t) for v in _size_variables(t)}
+    if not alias.alias_tvars or any(v.id not in sizes for v in alias.alias_tvars):
+        return None
+    given: dict[TypeVarId, Type] = {}
+    for v in alias.alias_tvars:
+        rest = reader.rest_named(v.name).type if isinstance(v, TypeVarTupleType) else None
+        given[v.id] = rest or reader.named(v.name) or any_type()
+    return expand_type(alias.target, given)
+
+
+def _size_variables(tensor: Instance) -> Iterator[TypeVarType | TypeVarTupleType]:
+    for argument in tensor.args[1:]:
+        yield from (v for v in walk(argument) if isinstance(v, TypeVarType | TypeVarTupleType))
+
+
+def annotation_around(unbound: UnboundType, statement: Statement | None) -> tuple[str, str] | None:
+    """The dtype's name and the string of the ``Float32[torch.Tensor, "b n"]`` that this tensor stands in."""
+    match statement:
+        case AssignmentStmt(rvalue=Expression() as expression) | ExpressionStmt(expr=expression):
+            return _search(unbound, expression)
+        case ReturnStmt(expr=Expression() as expression):
+            return _search(unbound, expression)
+        case TypeAliasStmt(value=value):
+            return _search(unbound, value.expr())
+    return None
+
+
+def _search(unbound: UnboundType, node: Expression) -> tuple[str, str] | None:
+    match node:
+        case IndexExpr(
+            base=NameExpr(name=name) | MemberExpr(name=name) as base,
+            index=TupleExpr(items=[array, StrExpr(value=text)]),
+        ) if base.fullname in ANNOTATED_TYPE_NAMES and (array.line, array.column) == (unbound.line, unbound.column):
+            return name, text
+        case IndexExpr(base=base, index=index):
+            inner: Sequence[Expression] = (base, index)
+        case OpExpr(left=left, right=right):
+            inner = (left, right)
+        case TupleExpr(items=items) | ListExpr(items=items):
+            inner = items
+        case CallExpr(args=args):
+            inner = args
+        case _:
+            return None
+    return next((found for part in inner if (found := _search(unbound, part)) is not None), None)
+
+
 def _imported_name(name: str, api: TypeAnalyzerPluginInterface) -> str:
     """The name in jaxtyping: ``jt.Float32``, or what ``from jaxtyping import Float32 as F32`` has renamed."""
     if "." in name:
@@ -163,187 +254,3 @@ def _imported_name(name: str, api: TypeAnalyzerPluginInterface) -> str:
                 if name == renamed:
                     return original
     return name
-
-
-def _string(typ: Type) -> str | None:
-    """The text of a string in a subscript, as it was written."""
-    if isinstance(typ, UnboundType) and typ.original_str_expr is not None:
-        return typ.original_str_expr
-    if isinstance(typ, RawExpressionType) and isinstance(typ.literal_value, str):
-        return typ.literal_value
-    return None
-
-
-class _Subscript:
-    """Reads the arguments of one annotation, and complains about them."""
-
-    def __init__(self, types: TypeTable, api: TypeAnalyzerPluginInterface, context: Context) -> None:
-        self.types = types
-        self.api = api
-        self.context = context
-        watch(cast(Any, api).api.errors)
-        self.lifter = Lifter(types)
-        self.lowerer = Lowerer(self.lifter)
-
-    def fail(self, message: str) -> None:
-        self.api.fail(message, self.context, code=CODES["annotation"])
-
-    def dtype_named(self, name: str) -> Type:
-        return self.types.instance(f"{DTYPES_MODULE}.{name}") or any_type()
-
-    def dtype(self, arg: Type) -> Type:
-        """The first argument: a dtype class, a type variable, or Any."""
-        if isinstance(arg, RawExpressionType):
-            self.fail("the first argument of Tensor is a dtype, such as Tensor[Float32, ...]")
-            return any_type()
-        found = get_proper_type(self.api.analyze_type(arg))
-        if isinstance(found, AnyType | TypeVarType):
-            return found
-        if isinstance(found, Instance):
-            if found.type.fullname.rpartition(".")[0] == DTYPES_MODULE:
-                return found
-            self.fail(
-                f'"{found.type.name}" is no dtype; the first argument of Tensor is a dtype of simpletorch, '
-                f"such as Tensor[Float32, ...]"
-            )
-        return any_type()
-
-    def dim(self, arg: Type) -> list[Type]:
-        """One argument in the place of a dim."""
-        if isinstance(arg, RawExpressionType):
-            return [self._raw(arg)]
-        if isinstance(arg, EllipsisType):
-            return [self.types.any_rest()]
-        text = _string(arg)
-        if text is not None:
-            return [self._expression(text)]
-        if isinstance(arg, UnpackType) or (isinstance(arg, UnboundType) and arg.name in ("Unpack", "typing.Unpack")):
-            return [self._unpack(arg)]
-        found = get_proper_type(self.api.analyze_type(arg))
-        return [self._checked(found)]
-
-    def _unpack(self, arg: Type) -> Type:
-        # a TypeVarTuple is legal only where the analyser has been told so; its public analyze_type can't say that
-        found = get_proper_type(cast(Any, self.api).anal_type(arg, allow_unpack=True))
-        return found if isinstance(found, UnpackType) else self.types.any_rest()
-
-    def _raw(self, arg: RawExpressionType) -> Type:
-        allow_sizes(cast(Any, self.api).api.errors, arg.line)
-        value = arg.literal_value
-        if isinstance(value, bool) or not isinstance(value, int | str):
-            self.fail(f"{value!r} is no dim; write an int, a type variable, or an expression as a string")
-            return any_type()
-        if isinstance(value, str):
-            return self._expression(value)
-        return self._size(value)
-
-    def _size(self, value: int) -> Type:
-        if value < 0:
-            self.fail(f"{value} is no size: a dim is 0 or more; write Any or ... for an unknown one")
-            return any_type()
-        return self.types.literal(value)
-
-    def size_or_type(self, arg: Type) -> Type:
-        """An argument of some generic class: a size in the form that mypy takes, anything else as it is."""
-        if not isinstance(arg, RawExpressionType) or isinstance(arg.literal_value, bool):
-            return arg
-        value = arg.literal_value
-        if isinstance(value, str):
-            try:
-                parse_dim(value)
-            except DimSyntaxError:
-                return arg  # a forward reference to a type, such as "Box | None"
-        elif not isinstance(value, int):
-            return arg
-        return self._raw(arg)
-
-    def _checked(self, found: ProperType) -> Type:
-        match found:
-            case LiteralType(value=bool()) | LiteralType(value=str()):
-                self.fail(f"{found.value!r} is no dim; write an int, a type variable, or an expression as a string")
-                return any_type()
-            case LiteralType(value=int(value)):
-                return self._size(value)
-            case TypeVarType() | AnyType():
-                return found
-            case Instance() if found.type.fullname == "builtins.int":
-                return any_type()
-            case Instance() if found.type.fullname == DIM:
-                return found.args[0]
-        if isinstance(found, UnboundType):
-            return any_type()  # a type variable that is not bound here; mypy says so itself
-        if not isinstance(found, UnpackType):
-            self.fail(f'"{found}" is no dim; write an int, a type variable, or an expression as a string')
-            return any_type()
-        return found
-
-    def _expression(self, text: str) -> Type:
-        """A string in our own annotation: its names are type variables in scope."""
-        if text.strip() == "...":
-            return self.types.any_rest()
-        try:
-            return self.lowerer.dim(parse_dim(text, self._type_variable))
-        except DimSyntaxError as e:
-            self.fail(str(e))
-            return any_type()
-
-    def _type_variable(self, name: str) -> Dim:
-        found = self._bound_variable(name)
-        if found is None:
-            symbol = cast(Any, self.api).lookup_qualified(name, self.context, suppress_errors=True)
-            if symbol is None or not isinstance(symbol.node, TypeVarExpr):
-                raise DimSyntaxError(f'"{name}" is no size variable here; declare {name} = TypeVar("{name}")')
-            # it stands only inside strings, where mypy doesn't look for the variables of a signature
-            found = self.types.named(name, self._namespace())
-        self.lifter.variables[Var(name, scope_of(found))] = found
-        return var(name, scope_of(found))
-
-    def axes(self, text: str) -> list[Type]:
-        """A jaxtyping string: its names are variables of their own, scoped to the function."""
-        out: list[Type] = []
-        try:
-            for axis in parse_axes(text):
-                if (
-                    axis.kind == "any_rest"
-                    or (axis.kind == "rest" and axis.broadcastable)
-                    or (axis.kind == "rest" and self._in_class_body())
-                ):
-                    out.append(self.types.any_rest())
-                elif axis.kind == "rest":
-                    out.append(UnpackType(self.types.named_rest(axis.expression, self._namespace())))
-                elif axis.kind == "any" or axis.broadcastable or "{" in axis.expression:
-                    out.append(any_type())
-                else:
-                    out.append(self.lowerer.dim(parse_dim(axis.expression, self._named)))
-        except DimSyntaxError as e:
-            self.fail(str(e))
-            return [self.types.any_rest()]
-        return out
-
-    def _named(self, name: str) -> Dim:
-        bound = self._bound_variable(name)
-        if bound is not None:  # at run time Tensor[Float32, N] and Float32[torch.Tensor, "N"] are one annotation
-            self.lifter.variables[Var(name, scope_of(bound))] = bound
-            return var(name, scope_of(bound))
-        if self._in_class_body():
-            return UNKNOWN  # an attribute: its sizes are not those of the method that uses it
-        variable = self.types.named(name, self._namespace())
-        self.lifter.variables[Var(name, scope_of(variable))] = variable
-        return var(name, scope_of(variable))
-
-    def _bound_variable(self, name: str) -> TypeVarType | None:
-        """The type variable of this name that the class or function around declares."""
-        scope = cast(Any, self.api).tvar_scope
-        while scope is not None:
-            for variable in scope.scope.values():
-                if isinstance(variable, TypeVarType) and variable.name == name:
-                    return variable
-            scope = scope.parent
-        return None
-
-    def _in_class_body(self) -> bool:
-        return bool(cast(Any, self.api).tvar_scope.is_class_scope)
-
-    def _namespace(self) -> str:
-        """Whose names these are: the function's, or of whoever uses an alias."""
-        return cast(Any, self.api).tvar_scope.namespace or NAMED_SCOPE

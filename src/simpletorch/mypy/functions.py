@@ -31,8 +31,8 @@ from mypy.types import (
 )
 
 from simpletorch.mypy.calls import CallReader, SignatureContext
-from simpletorch.mypy.lift import is_tensor
-from simpletorch.mypy.names import DIM, PHANTOM
+from simpletorch.mypy.lift import is_broadcast, is_expression, is_tensor
+from simpletorch.mypy.names import DIM
 from simpletorch.mypy.normal import normalise
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type, is_named, walk
@@ -55,11 +55,9 @@ class _Contents:
 
     def add(self, typ: Type) -> _Contents:
         for part in walk(typ):
-            if isinstance(part, TypeVarType | TypeVarTupleType):
-                if is_named(part):
-                    self.named[part.id] = part
-            elif isinstance(part, Instance):
-                self.has_expression = self.has_expression or part.type.fullname.startswith(PHANTOM)
+            if isinstance(part, TypeVarType | TypeVarTupleType) and is_named(part):
+                self.named[part.id] = part
+            self.has_expression = self.has_expression or is_expression(part)
         return self
 
 
@@ -87,17 +85,39 @@ def call_function(signature: CallableType, context: SignatureContext, types: Typ
     seen = _Contents().add(signature)
     known = {v.id for v in signature.variables}
     added = [v for v in seen.named.values() if v.id not in known]
-    signature = _freshen(signature.copy_modified(variables=[*signature.variables, *added]))
-    return _Call(signature, context, types, name).resolve()
+    fresh = _freshen(signature.copy_modified(variables=[*signature.variables, *added]))
+    call = _Call(fresh, context, types, name)
+    # what doesn't fit one variant of an overload may fit the next: then mypy shall find that it doesn't
+    return call.resolve(reporting=not _is_variant(signature)) or signature
+
+
+def _is_variant(signature: CallableType) -> bool:
+    definition = signature.definition
+    if isinstance(definition, Decorator):
+        definition = definition.func
+    return isinstance(definition, FuncDef) and definition.is_overload
 
 
 def _freshen(signature: CallableType) -> CallableType:
     """New identities for the callee's variables: the caller may have variables of the same name, or be the callee."""
-    fresh = [v.copy_modified(id=TypeVarId.new(meta_level=0)) for v in signature.variables]
-    renamed: dict[TypeVarId, Type] = {old.id: new for old, new in zip(signature.variables, fresh, strict=True)}
+    renamed: dict[TypeVarId, Type] = {}
+    named: dict[tuple[type, str], TypeVarLikeType] = {}  # a name that an alias brings in is the function's own name
+    fresh: list[TypeVarLikeType] = []
+    for v in signature.variables:
+        own = named.get((type(v), v.name)) if _is_name(v) else None
+        if own is None:
+            own = v.copy_modified(id=TypeVarId.new(meta_level=0))
+            fresh.append(own)
+        if _is_name(v):
+            named[type(v), v.name] = own
+        renamed[v.id] = own
     expanded = get_proper_type(expand_type(signature.copy_modified(variables=[]), renamed))
     assert isinstance(expanded, CallableType)
     return expanded.copy_modified(variables=fresh)
+
+
+def _is_name(variable: TypeVarLikeType) -> bool:
+    return isinstance(variable, TypeVarType | TypeVarTupleType) and is_named(variable)
 
 
 class _Call:
@@ -113,6 +133,7 @@ class _Call:
         self.formals: list[Type] = list(signature.arg_types)
         self.defaults: list[tuple[Dim, Dim]] = []
         self.arguments = self._arguments()
+        self.reporting = True
 
     def _arguments(self) -> list[list[Expression]]:
         """The caller's expressions for each formal; for a module mypy has mapped them to ``__call__(*args)`` only."""
@@ -128,7 +149,9 @@ class _Call:
         )
         return [[passed[i] for i in actuals] for actuals in mapped]
 
-    def resolve(self) -> CallableType:
+    def resolve(self, *, reporting: bool = True) -> CallableType | None:
+        """The signature for this call; None where something doesn't fit and that is not to be reported."""
+        self.reporting = reporting
         bindings = Bindings(frozenset())
         pairs = list(self._pairs())
         flexible: set[Var] = set()
@@ -140,6 +163,8 @@ class _Call:
                 patterns[i] = pattern
                 for item in pattern.shape.items:
                     flexible |= variables(item) if not isinstance(item, Rest) else set()
+                for size in formal.args[1:]:
+                    flexible |= variables(self.reader.lifter.broadcast(size))
             elif isinstance(formal, Instance) and formal.type.fullname == DIM and formal.args:
                 size = self.reader.lifter.dim(formal.args[0])
                 patterns[i] = size
@@ -149,7 +174,7 @@ class _Call:
         for pattern, size in self.defaults:
             bindings.bind(pattern, size, 0)
         failed = False
-        for i, formal, node in sorted(pairs, key=lambda p: self._difficulty(patterns.get(p[0]))):
+        for i, formal, node in sorted(pairs, key=lambda p: self._difficulty(p[1], patterns.get(p[0]))):
             pattern = patterns.get(i)
             if pattern is None:
                 continue
@@ -157,7 +182,7 @@ class _Call:
                 failed = self._bind_tensor(i, formal, pattern, node, bindings) or failed
             else:
                 failed = self._bind_dim(i, pattern, node, bindings) or failed
-        return self._substituted(bindings, failed)
+        return self._substituted(bindings, failed) if reporting or not failed else None
 
     def _add_defaults(self, flexible: set[Var]) -> None:
         """A `Dim` that the caller leaves out has the size of its default: ``def __init__(self, dim: Dim[D] = 768)``."""
@@ -178,17 +203,15 @@ class _Call:
             definition = definition.func
         if not isinstance(definition, FuncDef):
             return {}
-        try:
-            arguments = getattr(definition, "arguments", [])  # a function from mypy's cache has none
+        arguments = getattr(definition, "arguments", [])  # a function from mypy's cache has none
         return {a.variable.name: a.initializer for a in arguments}
-        except AttributeError:  # mypy's cache keeps no default values
-            return {}
 
     @staticmethod
-    def _difficulty(pattern: TensorType | Dim | None) -> int:
-        """Plain variables are bound before expressions over them are solved."""
+    def _difficulty(formal: Type, pattern: TensorType | Dim | None) -> int:
+        """Plain variables are bound before expressions over them are solved, and before what may also be 1."""
         items = pattern.shape.items if isinstance(pattern, TensorType) else (pattern,)
-        return sum((isinstance(i, Expr) and len(variables(i)) > 1) or _is_compound(i) for i in items)
+        compound = sum((isinstance(i, Expr) and len(variables(i)) > 1) or _is_compound(i) for i in items)
+        return compound + (isinstance(formal, Instance) and any(is_broadcast(a) for a in formal.args))
 
     def _pairs(self) -> Iterator[tuple[int, ProperType, Expression]]:
         for i, nodes in enumerate(self.arguments):
@@ -209,10 +232,23 @@ class _Call:
             return self._fail(
                 i, Report(self.name, "dtype", f"{name} must be {wanted_text(pattern)}, but it is {value}")
             )
-        clash = unify(pattern.shape, value.shape, bindings)
+        clash = unify(pattern.shape, value.shape, bindings) or self._bind_broadcast(formal, value, bindings)
         if clash is not None:
             return self._fail(i, self._clash_report(name, pattern, value, clash))
         return self._loosen_expressions(i, formal)
+
+    def _bind_broadcast(self, formal: Type, value: TensorType, bindings: Bindings) -> Clash | None:
+        """``#n``: a size other than 1 must be n."""
+        assert isinstance(formal, Instance)
+        if value.shape.rank != len(formal.args) - 1:
+            return None
+        for i, (wanted, size) in enumerate(zip(formal.args[1:], value.shape.dims, strict=True)):
+            wanted = get_proper_type(wanted)
+            if is_broadcast(wanted) and size != 1:
+                clash = bindings.bind(self.reader.lifter.broadcast(wanted), size, i)
+                if clash is not None:
+                    return Clash(f"{clash.expected} or 1", clash.got, i)
+        return None
 
     def _clash_report(self, name: str, pattern: TensorType, value: TensorType, clash: Clash) -> Report:
         reason = f"{name} must be {pattern}, but it is {value}: {clash}"
@@ -234,7 +270,8 @@ class _Call:
     def _fail(self, i: int, found: Report) -> bool:
         node = self.arguments[i][0]
         place: Context = node if node.line >= 0 else self.context.context
-        report(found, place, self.context.api)
+        if self.reporting:
+            report(found, place, self.context.api)
         self.formals[i] = any_type()
         return True
 

@@ -40,14 +40,14 @@ from mypy.types import (
 
 from simpletorch.mypy import names
 from simpletorch.mypy.constants import constant
-from simpletorch.mypy.names import DEVICE_TENSORS, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, TENSOR
+from simpletorch.mypy.names import BROADCAST, DEVICE_TENSORS, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, TENSOR
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, is_named
 from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.dtype import BY_NAME, BY_TORCH_NAME, DType
 from simpletorch.rules.values import ANYTHING, Device, Scalar, TensorType, Value
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Var, maximum, minimum, var
 
-__all__ = ["Lifter", "is_tensor", "scope_of", "scopes_around"]
+__all__ = ["Lifter", "is_broadcast", "is_expression", "is_tensor", "scope_of", "scopes_around"]
 
 
 def is_tensor(typ: Type) -> bool:
@@ -72,6 +72,20 @@ _FOLDS: Final[dict[str, Callable[..., Dim]]] = {
     "Minimum": minimum,
     "Maximum": maximum,
 }
+
+
+def is_expression(typ: Type) -> bool:
+    """Whether the type stands for an expression over sizes."""
+    if not isinstance(typ, Instance):
+        return False
+    module, _, name = typ.type.fullname.rpartition(".")
+    return module == PHANTOM and (name in _FOLDS or is_broadcast(typ))
+
+
+def is_broadcast(typ: Type) -> bool:
+    """Whether the type is ``#n``: a size that is n or 1."""
+    typ = get_proper_type(typ)
+    return isinstance(typ, Instance) and typ.type.fullname == BROADCAST
 
 
 _ARITHMETIC: Final[dict[str, Callable[[Dim, Dim], Dim]]] = {
@@ -137,6 +151,11 @@ class Lifter:
                 if module == PHANTOM and name in _FOLDS:
                     return _FOLDS[name](*(self.dim(a) for a in typ.args))
         return UNKNOWN
+
+    def broadcast(self, typ: Type) -> Dim:
+        """n of ``#n``, which as a size itself is unknown; unknown for any other type."""
+        typ = get_proper_type(typ)
+        return self.dim(typ.args[0]) if isinstance(typ, Instance) and is_broadcast(typ) else UNKNOWN
 
     def _variable(self, typ: TypeVarType) -> Dim:
         if not self._in_scope(typ):
@@ -258,7 +277,7 @@ class Lifter:
     def static(self, typ: Type) -> Value:
         """A type argument of a ``torch.nn`` class: a size, or any other constant that its constructor got."""
         typ = get_proper_type(typ)
-        if isinstance(typ, TypeVarType) or (isinstance(typ, Instance) and typ.type.fullname.startswith(PHANTOM)):
+        if isinstance(typ, TypeVarType) or is_expression(typ):
             return self.dim(typ)
         if isinstance(typ, TupleType):
             return tuple(self.static(i) for i in typ.items)

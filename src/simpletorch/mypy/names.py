@@ -37,6 +37,7 @@ LEGACY_TENSORS: Final = frozenset(
 DTYPES_MODULE: Final = "simpletorch.dtypes"
 DIM: Final = "simpletorch.dims.Dim"
 PHANTOM: Final = "simpletorch._phantom"
+BROADCAST: Final = "simpletorch._phantom.Broadcast"
 
 # A function's full name is that of its defining module; these prefixes are private spellings of public ones.
 _FUNCTION_PREFIXES: Final = (

@@ -5,9 +5,8 @@ from __future__ import annotations
 from mypy.type_visitor import TypeTranslator
 from mypy.types import Instance, Type, TypeAliasType
 
-from simpletorch.mypy.lift import Lifter
+from simpletorch.mypy.lift import Lifter, is_expression
 from simpletorch.mypy.lower import Lowerer
-from simpletorch.mypy.names import PHANTOM
 from simpletorch.mypy.types import TypeTable, walk
 
 __all__ = ["normalise"]
@@ -20,7 +19,7 @@ class _Folder(TypeTranslator):
         self.lowerer = Lowerer(self.lifter)
 
     def visit_instance(self, t: Instance, /) -> Type:
-        if t.type.fullname.startswith(PHANTOM):
+        if is_expression(t):
             return self.lowerer.dim(self.lifter.dim(t))
         return super().visit_instance(t)
 
@@ -30,6 +29,6 @@ class _Folder(TypeTranslator):
 
 def normalise(typ: Type, types: TypeTable) -> Type:
     """The type with every expression over sizes in canonical form."""
-    if not any(isinstance(part, Instance) and part.type.fullname.startswith(PHANTOM) for part in walk(typ)):
+    if not any(is_expression(part) for part in walk(typ)):
         return typ
     return typ.accept(_Folder(types))

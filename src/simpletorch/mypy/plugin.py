@@ -94,6 +94,8 @@ class SimpletorchPlugin(Plugin):
     def _annotation(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
         if fullname in LEGACY_TENSORS:
             return self.annotations.legacy
+        if fullname == TENSOR:
+            return self.annotations.plain if self.annotations.takes() else None
         if fullname.startswith("torch.nn.") and public_class(fullname) in MODULES:
             return partial(self.annotations.module, fullname) if self.annotations.takes() else None
         ours = fullname in OUR_TENSORS or fullname in (DIM, *_ANNOTATED) or fullname.startswith(DTYPES_MODULE + ".")

@@ -94,8 +94,11 @@ _PAIR: Final = re.compile(
     r'got "(?P<got>[^"]*)", expected "(?P<expected>[^"]*)"'
     r'|has incompatible type "(?P<got2>[^"]*)"; expected "(?P<expected2>[^"]*)"'
     r'|expression has type "(?P<got3>[^"]*)", variable has type "(?P<expected3>[^"]*)"'
-    r'|expression has type "(?P<got4>[^"]*)", target has type "(?P<expected4>[^"]*)"'
+    r'|expression has type "(?P<got4>[^"]*)", (?:target|TypedDict item "[^"]*") has type "(?P<expected4>[^"]*)"'
     r'|expression has type "(?P<got5>[^"]*)", base class "[^"]*" defined the type as "(?P<expected5>[^"]*)"'
+    r'|actual type "(?P<got6>[^"]*)", expected type "(?P<expected6>[^"]*)"'
+    r'|default has type "(?P<got7>[^"]*)", argument has type "(?P<expected7>[^"]*)"'
+    r'|Return type "(?P<got8>[^"]*)" of "[^"]*" incompatible with return type "(?P<expected8>[^"]*)" in supertype'
 )
 
 

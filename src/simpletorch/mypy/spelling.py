@@ -104,6 +104,8 @@ def _dim(node: _Node) -> Dim:
         return _dim(node.args[0])
     if node.short == "Dim" and len(node.args) == 1:
         return _dim(node.args[0])
+    if node.short == "Broadcast":
+        return UNKNOWN
     if node.short in _EXPRESSIONS:
         return _EXPRESSIONS[node.short](*(_dim(a) for a in node.args))
     raise _NotAType

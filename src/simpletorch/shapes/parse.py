@@ -121,6 +121,8 @@ def _axis(word: str, text: str) -> Axis:
         elif body[0] == "_":
             anonymous = True
         body = body[1:]
+    if "?" in word[: len(word) - len(body)]:
+        raise DimSyntaxError(f'"{word}" in "{text}": "?" is for dims of the leaves of a PyTree, and this is one tensor')
     name, equals, value = body.partition("=")
     if equals:
         if not name.isidentifier() or not value:
