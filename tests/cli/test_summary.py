@@ -121,7 +121,7 @@ def test_what_is_not_found_is_exit_code_2(net, capsys, target, message):
             "a_net:build(11)",
             "missing 1 required keyword-only argument: 'act'; arguments go behind the name: a_net:build(",
         ),
-        ("a_net:Net(11)", "in Net.fc2"),
+        ("a_net:Net(11)", ".fc2, at a_net.py:13"),
         ("torch.nn:Linear(3, 5)", "no input was given"),
         ("simpletorch.nn:TransformerBlock(10, 3)", "dim=10 is not divisible by heads=3"),
     ],

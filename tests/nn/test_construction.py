@@ -99,9 +99,17 @@ def test_what_no_rule_knows_is_torchs_message(build, error, message):
 @pytest.mark.parametrize(
     ("layer", "given", "message"),
     [
-        (lambda: nn.Conv2d(3, 5, 7), (2, 3, 4, 11), "conv2d: input is 4 x 11 with its padding, smaller than the kernel of 7 x 7"),
-        (lambda: nn.Conv1d(3, 5, 7, padding=1), (2, 3, 4), "conv1d: input is 6 with its padding, smaller than the kernel of 7"),
-        (lambda: nn.MaxPool2d(5), (2, 3, 4, 11), r"(?i)max_?pool2d: "),
+        (
+            lambda: nn.Conv2d(3, 5, 7),
+            (2, 3, 4, 11),
+            "the kernel spans 7 x 7, but the padded input is only 4 x 11",
+        ),
+        (
+            lambda: nn.Conv1d(3, 5, 7, padding=1),
+            (2, 3, 4),
+            "the kernel spans 7, but the padded input is only 6",
+        ),
+        (lambda: nn.MaxPool2d(5), (2, 3, 4, 11), "the window spans 5, but the padded input is only 4"),
     ],
 )
 def test_a_kernel_larger_than_the_padded_input(layer, given, message):
@@ -116,4 +124,4 @@ def test_a_misfit_between_stages_names_both():
     with pytest.raises(ShapeMismatch) as caught:
         model(torch.zeros(11, 7))
     assert caught.value.module_path == "model.2"
-    assert "linear: the last dim of input is 5, but model.2 takes 3 features" in str(caught.value)
+    assert "the last dim of input is 5, but the layer takes 3 features" in str(caught.value)

@@ -158,6 +158,18 @@ def test_annotations_of_forward_are_enough_and_know_the_sizes_of_the_class():
     assert shapes(summary(nn.MLP(7, 5, 3))) == ("Float32[Batch, 7]", "Float32[Batch, 3]")
 
 
+def test_a_subclass_keeps_the_annotations_and_sizes_of_its_base():
+    class Mine(nn.MLP):
+        def __init__(self):
+            super().__init__(7, 5, 3)
+
+    assert shapes(summary(Mine())) == ("Float32[Batch, 7]", "Float32[Batch, 3]")
+
+
+def test_a_compiled_model_is_summarized_by_its_parts():
+    assert str(summary(torch.compile(mlp()), ("B", 3))) == str(summary(mlp(), ("B", 3)))
+
+
 def test_several_inputs_by_place_and_by_name():
     expected = ("(Int64[2, 3], Float32[7])", "Float32[2, 3, 5]")
     assert shapes(summary(Annotated(7), "Int64[2, 3]", (7,))) == expected
@@ -387,7 +399,7 @@ def test_a_model_that_looks_at_values_is_called_for_real():
 
 
 def test_a_misfit_is_explained():
-    with pytest.raises(ShapeMismatch, match=r"linear: the last dim of \w+ is 5, but .* takes 3 features"):
+    with pytest.raises(ShapeMismatch, match=r"the last dim of input is 5, but .* takes 3 features"):
         summary(mlp(), ("B", 5))
 
 

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import save_file
 
 from simpletorch.errors import CheckpointError, ShapeMismatch, TorchError
-from simpletorch.nn import StateMismatch
+from simpletorch.nn import StateMismatch, summary
 from simpletorch.vision import models
 from simpletorch.vision.models import ResNet, VisionTransformer, read_weights
 
@@ -47,6 +47,12 @@ def test_names_and_shapes_are_those_of_the_paper(name, classes):
 @pytest.mark.parametrize("name", MODELS)
 def test_as_many_parameters_as_torchvision_documents(name):
     assert sum(p.numel() for p in on_meta(name).parameters()) == architectures.PARAMETERS[name]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_as_many_operations_as_torchvision_documents(name):
+    flops = summary(on_meta(name), (1, 3, 224, 224)).total.flops
+    assert flops / 2e9 == pytest.approx(architectures.MULTIPLY_ADDS[name], abs=0.01)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -226,6 +232,15 @@ def test_copies_compute_the_same(build, copied):
     model = build().eval()
     x = torch.randn(2, 3, 35, 35)
     assert torch.equal(copied(model)(x), model(x))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", [lambda: models.resnet18(num_classes=7), small_vit], ids=["resnet18", "vit"])
+def test_compiled_without_a_graph_break_and_exported(build):
+    model = build().eval()
+    x = torch.randn(2, 3, 35, 35)
+    assert torch.equal(torch.compile(model, fullgraph=True, backend="eager")(x), model(x))
+    assert torch.allclose(torch.export.export(model, (x,)).module()(x), model(x), atol=1e-5)
 
 
 def test_half_precision():

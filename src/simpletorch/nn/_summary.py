@@ -137,6 +137,7 @@ def summary(model: nn.Module, *inputs: Any, **keywords: Any) -> Summary:
         ValueError: a text is no shape.
         Exception: what the model raises; torch's own as `TorchError`.
     """
+    model = getattr(model, "_orig_mod", model)  # a compiled model by its parts, as its state_dict names it
     given = read_inputs(model, inputs, keywords)
     model = materialized(model, given)
     symbols = given.symbols()

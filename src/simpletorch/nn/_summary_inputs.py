@@ -166,9 +166,14 @@ def _size(text: str) -> Dim:
 # -- annotations ----------------------------------------------------------------------------------------------------
 
 
+def _owner(model: nn.Module) -> type:
+    """The class that defines ``forward``: its annotations speak of its own sizes."""
+    return next(cls for cls in type(model).__mro__ if "forward" in vars(cls))
+
+
 def class_sizes(model: nn.Module) -> dict[str, int]:
     """The sizes that ``__init__`` was given for ``n: Dim[N]``, by name."""
-    own = type(model).__name__
+    own = _owner(model).__name__
     found: dict[str, int] = {}
     for attribute, sizes in vars(model).items():  # `simpletorch.checks` keeps them there
         if attribute.rstrip("_") == f"_sizes_of_{own}":
@@ -179,7 +184,7 @@ def class_sizes(model: nn.Module) -> dict[str, int]:
 def forward_hints(model: nn.Module) -> dict[inspect.Parameter, Any]:
     """The parameters of ``forward`` but ``self``, with their annotations as types; Any where there is none."""
     forward = inspect.unwrap(type(model).forward)
-    resolve = Resolver(forward, {type(model).__name__: type(model)})
+    resolve = Resolver(forward, {_owner(model).__name__: _owner(model)})
     try:
         parameters = list(inspect.signature(forward).parameters.values())[1:]
     except (TypeError, ValueError):  # a scripted module's
@@ -191,7 +196,7 @@ def annotated_result(model: nn.Module) -> Any:
     """What ``forward`` says that it returns."""
     forward = inspect.unwrap(type(model).forward)
     annotation = getattr(forward, "__annotations__", {}).get("return", inspect.Signature.empty)
-    return Resolver(forward, {type(model).__name__: type(model)})(annotation)
+    return Resolver(forward, {_owner(model).__name__: _owner(model)})(annotation)
 
 
 def _from_hint(hint: Any, sizes: Mapping[str, int]) -> Any:
