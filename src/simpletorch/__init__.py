@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simpletorch import metrics as metrics
     from simpletorch import nn as nn
     from simpletorch import optim as optim
+    from simpletorch import reproducibility as reproducibility
     from simpletorch import train as train
     from simpletorch import transforms as transforms
     from simpletorch import vision as vision
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
     )
     from simpletorch.device import (
         Device as Device, cuda_available as cuda_available, device_count as device_count,
-        seed_everything as seed_everything, torch_available as torch_available,
-        torch_version as torch_version,
+        torch_available as torch_available, torch_version as torch_version,
     )
     from simpletorch.dims import (
         B as B, Batch as Batch, C as C, D as D, Dim as Dim, E as E, F as F, G as G, H as H, I as I, K as K,
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         Err as Err, Ok as Ok, OutOfMemory as OutOfMemory, ShapeMismatch as ShapeMismatch,
         TorchError as TorchError, TypeMismatch as TypeMismatch, attempt as attempt, explain as explain,
     )
+    from simpletorch.reproducibility import deterministic as deterministic, seed_everything as seed_everything
     from simpletorch.tensor import (
         CPUTensor as CPUTensor, CUDATensor as CUDATensor, MPSTensor as MPSTensor, Parameter as Parameter,
         Tensor as Tensor, from_array as from_array,
@@ -190,7 +191,10 @@ if TYPE_CHECKING:
 __version__: Final = "0.1.0"
 
 _SUBMODULES: Final = frozenset(
-    ("checkpoint", "data", "dims", "dtypes", "errors", "metrics", "nn", "optim", "train", "transforms", "vision")
+    (
+        *("checkpoint", "data", "dims", "dtypes", "errors", "metrics"),
+        *("nn", "optim", "reproducibility", "train", "transforms", "vision"),
+    )
 )
 
 # where each name lives; a test holds this table and the imports above together
@@ -200,7 +204,7 @@ _NAMES: Final = {
         checked config
     """,
     "simpletorch.device": """
-        Device cuda_available device_count seed_everything torch_available torch_version
+        Device cuda_available device_count torch_available torch_version
     """,
     "simpletorch.dims": """
         B Batch C D Dim E F G H I K L M N O P Q Rest S T V W
@@ -213,6 +217,7 @@ _NAMES: Final = {
         BackendError CheckpointError CUDAError DataError DeviceMismatch DTypeMismatch Err Ok OutOfMemory
         ShapeMismatch TorchError TypeMismatch attempt explain
     """,
+    "simpletorch.reproducibility": "deterministic seed_everything",
     "simpletorch.tensor": """
         CPUTensor CUDATensor MPSTensor Parameter Tensor from_array
     """,

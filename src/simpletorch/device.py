@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import random
 from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias
 
 import torch
@@ -13,7 +12,6 @@ __all__ = [
     "DeviceLike",
     "cuda_available",
     "device_count",
-    "seed_everything",
     "torch_available",
     "torch_version",
 ]
@@ -112,18 +110,3 @@ def cuda_available() -> bool:
 def device_count() -> int:
     """The number of accelerators that torch can use here, 0 if there is none."""
     return torch.accelerator.device_count() if torch.accelerator.is_available() else 0
-
-
-def seed_everything(seed: int) -> None:
-    """Seed the generators of Python, NumPy (the global one) and torch, the latter on all devices.
-
-    Raises:
-        ValueError: ``seed`` is outside 0 to 2**32 - 1, the range that all of them take.
-    """
-    if not 0 <= seed < 2**32:
-        raise ValueError(f"a seed is an int from 0 to 2**32 - 1, not {seed}")
-    import numpy as np
-
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.manual_seed(seed)

@@ -14,8 +14,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from simpletorch import checkpoint
-from simpletorch.checkpoint import _atomic
+from simpletorch import _atomic, checkpoint
 from simpletorch.data import DataLoader, TensorDataset
 from simpletorch.train import Checkpoint, Trainer
 

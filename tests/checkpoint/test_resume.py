@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from simpletorch import checkpoint
 from simpletorch.data import DataLoader, TensorDataset
 from simpletorch.errors import CheckpointError, TorchError
+from simpletorch.reproducibility import Manifest
 from simpletorch.train import INTERRUPTED, Callback, Checkpoint, Fit, Trainer
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -293,3 +294,15 @@ def test_the_parts_of_a_training_can_be_taken_out(tmp_path):
     assert same(dict(model.state_dict()), dict(result["model"]))
     assert checkpoint.load_weights(checkpoint.latest(tmp_path), model, part="ema").is_complete
     assert torch.equal(model[0].weight, result["ema"]["module.0.weight"])
+
+
+def test_a_resumed_run_tells_what_is_different_about_it(tmp_path):
+    then = Manifest.collect(config={"rate": 0.1}, seed=3)
+    now = Manifest.collect(config={"rate": 0.2}, seed=3)
+    Variant(epochs=1).run(tmp_path, manifest=then)
+    assert Manifest.load(tmp_path / "manifest.json") == then
+    with pytest.warns(
+        UserWarning, match=r"differs from the one it goes on with:\n    config\.rate: 0\.1 then, 0\.2 now"
+    ):
+        Variant(epochs=2).run(tmp_path, manifest=now, resume="auto")
+    assert Manifest.load(tmp_path / "manifest.json") == now

@@ -13,8 +13,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from simpletorch import checkpoint
-from simpletorch.checkpoint import _atomic, _checkpoint
+from simpletorch import _atomic, checkpoint
+from simpletorch.checkpoint import _checkpoint
 from simpletorch.errors import CheckpointError
 from simpletorch.metrics import Accuracy, Mean
 

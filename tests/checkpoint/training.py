@@ -8,9 +8,9 @@ import torch
 from torch.nn import functional as F
 
 from simpletorch.data import DataLoader, TensorDataset
-from simpletorch.device import seed_everything
 from simpletorch.metrics import Accuracy
 from simpletorch.optim import EMA
+from simpletorch.reproducibility import seed_everything
 from simpletorch.train import Callback, Checkpoint, Trainer
 
 

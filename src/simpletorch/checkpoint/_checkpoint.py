@@ -14,14 +14,14 @@ from typing import Any
 
 import torch
 
-from simpletorch._random import rng_state, set_rng_state
-from simpletorch.checkpoint._atomic import StrPath, duplicate
+from simpletorch._atomic import StrPath, duplicate
 from simpletorch.checkpoint._folder import previous_good
 from simpletorch.checkpoint._format import read as read_file
 from simpletorch.checkpoint._format import write
 from simpletorch.checkpoint._plain import pack, unpack
 from simpletorch.checkpoint._stateful import Data, Part, Stateful, differences, load_into, state_of
 from simpletorch.errors import CheckpointError
+from simpletorch.reproducibility import rng_state, set_rng_state
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Final
 
-from simpletorch.checkpoint._atomic import StrPath
+from simpletorch._atomic import StrPath
 from simpletorch.checkpoint._format import verify
 from simpletorch.errors import CheckpointError
 

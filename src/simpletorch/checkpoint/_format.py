@@ -25,7 +25,7 @@ from typing import Any, Final
 import torch
 from safetensors import SafetensorError, safe_open
 
-from simpletorch.checkpoint._atomic import replacing
+from simpletorch._atomic import replacing
 from simpletorch.errors import CheckpointError
 
 VERSION: Final = 1

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from simpletorch.checkpoint._atomic import StrPath, replacing
+from simpletorch._atomic import StrPath, replacing
 from simpletorch.checkpoint._checkpoint import Saved, read, save
 from simpletorch.errors import CheckpointError
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 
-from simpletorch.checkpoint._atomic import StrPath
+from simpletorch._atomic import StrPath
 from simpletorch.checkpoint._checkpoint import read
 from simpletorch.checkpoint._differences import Report, compare
 from simpletorch.checkpoint._names import unwrapped

@@ -15,8 +15,8 @@ or::
 A `Callback` is told what happens in a `Trainer`, and gets the running `Fit`.
 """
 
-from simpletorch._random import rng_state as rng_state
-from simpletorch._random import set_rng_state as set_rng_state
+from simpletorch.reproducibility import rng_state as rng_state
+from simpletorch.reproducibility import set_rng_state as set_rng_state
 from simpletorch.train._batch_size_finder import BatchSizeFinder as BatchSizeFinder
 from simpletorch.train._callback import Callback as Callback
 from simpletorch.train._checkpoint import INTERRUPTED as INTERRUPTED

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from simpletorch.checkpoint._atomic import StrPath, remove_leftovers
+from simpletorch._atomic import StrPath, remove_leftovers
 from simpletorch.checkpoint._checkpoint import save_parts
 from simpletorch.checkpoint._folder import BEST, checkpoints_in, is_undamaged, name_of, step_of
 from simpletorch.errors import CheckpointError, TorchError, as_also
+from simpletorch.reproducibility import Manifest
 from simpletorch.train._callback import Callback
 from simpletorch.train._interruption import Interruption
 
@@ -48,6 +50,7 @@ class Checkpoint(Callback):
         mode: whether smaller (``"min"``) or larger (``"max"``) is better.
         asynchronous: write in the background, from a copy in memory.
         interruptible: finish the update and save on SIGTERM and SIGINT.
+        manifest: what the run is made of, kept as ``manifest.json``; a resumed training warns of what differs from it.
         overwrite: start anew in a folder that has checkpoints of an earlier training, which are removed.
 
     Raises:
@@ -74,6 +77,7 @@ class Checkpoint(Callback):
         mode: Literal["min", "max"] = "min",
         asynchronous: bool = False,
         interruptible: bool = True,
+        manifest: Manifest | None = None,
         overwrite: bool = False,
     ) -> None:
         for name, number in (("every_steps", every_steps), ("every_epochs", every_epochs), ("keep", keep)):
@@ -84,7 +88,7 @@ class Checkpoint(Callback):
         self.folder = Path(folder)
         self.every_steps, self.every_epochs, self.keep = every_steps, every_epochs, keep
         self.best, self.monitor, self.mode = best, monitor, mode
-        self.asynchronous, self.overwrite = asynchronous, overwrite
+        self.asynchronous, self.overwrite, self.manifest = asynchronous, overwrite, manifest
         self.best_value, self.best_step = math.inf if mode == "min" else -math.inf, 0
         self.latest = None
         self._interruption = Interruption() if interruptible else None
@@ -112,8 +116,17 @@ class Checkpoint(Callback):
             )
         for path in [*later, *([self.folder / BEST] if fit.step == 0 else [])]:
             path.unlink(missing_ok=True)
+        if self.manifest is not None:
+            self._note(self.manifest, resumed=fit.step > 0)
         if self._interruption is not None:
             self._interruption.start()
+
+    def _note(self, manifest: Manifest, *, resumed: bool) -> None:
+        path = self.folder / "manifest.json"
+        if resumed and path.exists() and (lines := Manifest.load(path).differences(manifest)):
+            told = "\n    ".join(["this run differs from the one it goes on with:", *lines])
+            warnings.warn(told, stacklevel=2)
+        manifest.save(path)
 
     def on_evaluated(self, fit: Fit) -> None:
         """Remember that there is a new measure."""

@@ -10,11 +10,11 @@ from typing import Any, Literal, TypeAlias
 
 import torch
 
-from simpletorch._random import rng_state, set_rng_state
 from simpletorch.checkpoint import unwrapped
 from simpletorch.errors import TorchError
 from simpletorch.metrics import Metric
 from simpletorch.optim import LRScheduler, Optimizer
+from simpletorch.reproducibility import rng_state, set_rng_state
 from simpletorch.train._callback import Callback
 from simpletorch.train._device import device_of
 from simpletorch.train._epoch import Epoch

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from simpletorch._random import rng_state, set_rng_state
+from simpletorch.reproducibility import rng_state, set_rng_state
 from simpletorch.train._mode import mode
 from simpletorch.train._rng import generators
 from simpletorch.train._step import Step

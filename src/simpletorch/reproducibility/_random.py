@@ -1,4 +1,4 @@
-"""The states of all random number generators of this process together."""
+"""All random number generators of this process together."""
 
 from __future__ import annotations
 
@@ -7,6 +7,19 @@ from typing import Any
 
 import numpy as np
 import torch
+
+
+def seed_everything(seed: int) -> None:
+    """Seed the generators of Python, NumPy (the global one) and torch, the latter on all devices.
+
+    Raises:
+        ValueError: ``seed`` is outside 0 to 2**32 - 1, the range that all of them take.
+    """
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"a seed is an int from 0 to 2**32 - 1, not {seed}")
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
 
 
 def rng_state() -> dict[str, Any]:
