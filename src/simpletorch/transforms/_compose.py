@@ -38,30 +38,29 @@ class Compose(Transform):
             if isinstance(transform, nn.Module):
                 self.add_module(str(position), transform)
         self.draws = sum(t.draws for t in self.transforms if isinstance(t, Transform) and t.generator is None)
+        self.batched = all(isinstance(t, Transform) and t.batched for t in self.transforms)
 
-    @property
-    def batched(self) -> bool:
-        """Whether all of them take batches."""
-        return all(isinstance(transform, Transform) and transform.batched for transform in self.transforms)
+    def run(self, image: Any, generator: torch.Generator | None) -> Any:
+        """Apply them in order; the first one gets ``image``, whatever that is."""
+        if self.batched and isinstance(image, torch.Tensor):
+            return super().run(image, generator)
+        generator = self.source() if self.generator is not None else generator
+        for transform in self.transforms:
+            image = transform.run(image, generator) if isinstance(transform, Transform) else transform(image)
+        return image
 
-    def forward(self, image: Any) -> Any:
-        """What the last one gives; the first one gets ``image``, whatever that is."""
-        return self.with_numbers(image, None)
-
-    def with_numbers(self, image: Any, numbers: torch.Tensor | None) -> Any:
-        """Hand each transform its share of the numbers, which are drawn for all of them at once."""
-        if numbers is None and self.draws and isinstance(image, torch.Tensor) and self.batched:
-            numbers = self.drawn(image[..., 0, 0, 0].numel() if image.ndim > 2 else 1)
+    def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+        """Hand each transform its share of the numbers, which were drawn for all of them at once."""
         start = 0
         for transform in self.transforms:
-            if not isinstance(transform, Transform):
-                image = transform(image)
-            elif numbers is None or transform.generator is not None or not transform.draws:
-                image = transform.with_numbers(image, None)
-            else:
-                image = transform.with_numbers(image, numbers[:, start : start + transform.draws])
+            its_own = numbers
+            if transform.generator is not None:
+                its_own = transform.drawn(len(images), None)
+            elif transform.draws:
+                its_own = numbers[:, start : start + transform.draws]
                 start += transform.draws
-        return image
+            images = transform.on_batch(images, its_own)
+        return images
 
     def __len__(self) -> int:
         return len(self.transforms)

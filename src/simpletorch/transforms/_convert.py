@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, Final, cast, overload
 
 import numpy as np
 import torch
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from simpletorch.dims import Batch, C, H, W
     from simpletorch.dtypes import Float32
     from simpletorch.tensor import Tensor
+
+
+_LARGEST: Final = {torch.uint8: 255, torch.uint16: 65535, torch.bool: 1}
 
 
 class ToTensor(Transform):
@@ -39,19 +42,17 @@ class ToTensor(Transform):
         """``[C, H, W]`` of any of these, ``[*B, C, H, W]`` of a tensor."""
         return super().__call__(image)
 
-    def with_numbers(self, image: Any, numbers: torch.Tensor | None) -> Any:
+    def run(self, image: Any, generator: torch.Generator | None) -> Any:
         """Convert, first to a tensor; takes no random numbers."""
-        if not isinstance(image, torch.Tensor):
-            image = _planes(image)
-        return super().with_numbers(image, numbers)
+        return super().run(image if isinstance(image, torch.Tensor) else _planes(image), generator)
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
         """Float32 in 0..1."""
-        if images.dtype == torch.uint8:
-            return images.to(torch.float32).div_(255)
-        if images.dtype == torch.uint16:
-            return images.to(torch.float32).div_(65535)
-        if images.is_floating_point() or images.dtype == torch.bool:
+        largest = _LARGEST.get(images.dtype)
+        if largest is not None:
+            # planes one after the other: what a batch is stacked from, and most layers want
+            return images.to(torch.float32, memory_format=torch.contiguous_format).div_(largest)
+        if images.is_floating_point():
             return images.to(torch.float32)
         raise DTypeMismatch(
             "UInt8, UInt16, Bool or Float",
@@ -91,15 +92,17 @@ class Normalize(Transform):
 
     def __init__(self, mean: float | Sequence[float], std: float | Sequence[float], inplace: bool = False) -> None:
         super().__init__()
-        self.mean = torch.tensor([mean] if isinstance(mean, (int, float)) else list(mean), dtype=torch.float32)
-        self.std = torch.tensor([std] if isinstance(std, (int, float)) else list(std), dtype=torch.float32)
+        self.mean, self.std = (
+            torch.tensor([x] if isinstance(x, (int, float)) else list(x), dtype=torch.float32).view(-1, 1, 1)
+            for x in (mean, std)
+        )
         self.inplace = inplace
         if len(self.mean) != len(self.std) or not len(self.mean):
             raise DataError(
                 f"Normalize got {len(self.mean)} means but {len(self.std)} deviations: one of each a channel"
             )
         if not bool((self.std != 0).all()):
-            raise DataError(f"Normalize divides by std, but it is {self.std.tolist()}: none of them may be 0")
+            raise DataError(f"Normalize divides by std, but it is {self.std.flatten().tolist()}: none of them may be 0")
 
     def __call__(self, image: Tensor[DT, *Batch, C, H, W]) -> Tensor[DT, *Batch, C, H, W]:
         """The normalised image."""
@@ -120,9 +123,11 @@ class Normalize(Transform):
                 images.shape[1],
                 f"Normalize has {len(self.mean)} means, but the image has {images.shape[1]} channels",
             )
-        mean, std = (x.to(images.device, images.dtype).view(-1, 1, 1) for x in (self.mean, self.std))
-        return (images if self.inplace else images.clone()).sub_(mean).div_(std)
+        mean, std = self.mean, self.std
+        if images.dtype != mean.dtype or images.device != mean.device:
+            mean, std = mean.to(images.device, images.dtype), std.to(images.device, images.dtype)
+        return (images.sub_(mean) if self.inplace else images - mean).div_(std)
 
     def extra_repr(self) -> str:
         """Mean and deviation."""
-        return f"mean={self.mean.tolist()}, std={self.std.tolist()}"
+        return f"mean={self.mean.flatten().tolist()}, std={self.std.flatten().tolist()}"

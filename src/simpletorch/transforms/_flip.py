@@ -25,9 +25,9 @@ class _RandomFlip(Transform):
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
         """Mirrors those images whose number is below p."""
-        mirrored = numbers[:, 0] < self.p
         if len(images) == 1:
-            return images.flip(self.dim) if bool(mirrored) else images
+            return images.flip(self.dim) if numbers.item() < self.p else images
+        mirrored = numbers < self.p
         return torch.where(mirrored.view(-1, 1, 1, 1).to(images.device), images.flip(self.dim), images)
 
     def extra_repr(self) -> str:

@@ -32,6 +32,7 @@ class _Mix(Transform, Generic[K]):
         if not alpha > 0:
             raise DataError(f"{type(self).__name__}: alpha is {alpha}, but must be positive")
         self.num_classes, self.alpha = num_classes, alpha
+        self.batched = False  # it needs targets too, so no dataset can apply it to images
 
     def __call__(  # type: ignore[override]  # targets are mixed too
         self, images: Tensor[DT, B, C, H, W], targets: torch.Tensor
@@ -48,7 +49,7 @@ class _Mix(Transform, Generic[K]):
             DataError: a target is no class.
         """
         one_hot: Any = self._one_hot(images, targets)
-        numbers = self.drawn(1)[0].tolist()
+        numbers = self.drawn(1, None)[0].tolist()
         seed = [int(number * 2**24) for number in numbers[:2]]
         kept = float(np.random.default_rng(seed).beta(self.alpha, self.alpha))
         mixed, kept = self._mixed(images, kept, numbers[2:])
@@ -78,11 +79,6 @@ class _Mix(Transform, Generic[K]):
                 f"{name}: targets go from {targets.min()} to {targets.max()}, but num_classes is {self.num_classes}"
             )
         return F.one_hot(targets.long(), self.num_classes).to(torch.float32)
-
-    @property
-    def batched(self) -> bool:
-        """It needs targets too, so no dataset can apply it to images."""
-        return False
 
     def extra_repr(self) -> str:
         """The arguments."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 import torch
@@ -33,6 +34,7 @@ class Transform(nn.Module):
     def __init__(self, generator: torch.Generator | None = None) -> None:
         super().__init__()
         self.generator = generator
+        self.batched = True
         self._of_worker: tuple[int, torch.Generator] | None = None
 
     def forward(self, image: Any) -> Any:
@@ -42,37 +44,40 @@ class Transform(nn.Module):
             ShapeMismatch: it has fewer than three dims, or a size that the transform can't work on.
             DTypeMismatch: its dtype is not one that the transform works on.
         """
-        return self.with_numbers(image, None)
+        return self.run(image, None)
 
-    def with_numbers(self, image: Any, numbers: torch.Tensor | None) -> Any:
-        """Apply to ``image`` with the random numbers given, or with fresh ones."""
+    def run(self, image: Any, generator: torch.Generator | None) -> Any:
+        """`forward`, with random numbers from ``generator`` if it has none of its own."""
+        if not isinstance(image, torch.Tensor) or image.ndim < 3:
+            raise self._unfit(image)
+        *lead, channels, height, width = image.shape
+        count = math.prod(lead)
+        if not count:  # no image at all: what one would become says the result's shape
+            like = self.on_batch(image.new_zeros(1, channels, height, width), torch.zeros(1, self.draws))
+            return like.new_empty(*lead, *like.shape[1:])
+        images = image if len(lead) == 1 else image.reshape(count, channels, height, width)
+        result = self.on_batch(images, self.drawn(count, generator))
+        return result if len(lead) == 1 else result.reshape(*lead, *result.shape[1:])
+
+    def _unfit(self, image: Any) -> DataError | ShapeMismatch:
         name = type(self).__name__
-        if not isinstance(image, torch.Tensor):
-            raise DataError(
-                f"{name} takes a tensor [C, H, W], but got a {type(image).__name__}",
-                hint="ToTensor() in front of it converts Pillow images and NumPy arrays",
-            )
-        if image.ndim < 3:
-            raise ShapeMismatch(
+        if isinstance(image, torch.Tensor):
+            return ShapeMismatch(
                 "[*B, C, H, W]", list(image.shape), f"{name} takes images [*B, C, H, W], but got {list(image.shape)}"
             )
-        if not image.numel() and 0 not in image.shape[-3:]:  # no image at all: the shape of one says the result's
-            like = self.on_batch(image.new_zeros(1, *image.shape[-3:]), torch.zeros(1, self.draws))
-            return like[:0].reshape(*image.shape[:-3], *like.shape[1:])
-        lead = image.shape[:-3]
-        images = image.reshape(-1, *image.shape[-3:]) if len(lead) != 1 else image
-        if numbers is None and self.draws:
-            numbers = self.drawn(len(images))
-        result = self.on_batch(images, torch.empty(len(images), 0) if numbers is None else numbers)
-        return result if len(lead) == 1 else result.reshape(*lead, *result.shape[1:])
+        return DataError(
+            f"{name} takes a tensor [C, H, W], but got a {type(image).__name__}",
+            hint="ToTensor() in front of it converts Pillow images and NumPy arrays",
+        )
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
         """``[N, C, H, W] -> [N, C2, H2, W2]``; ``numbers``: Float32 ``[N, draws]`` in ``[0, 1)``."""
         raise NotImplementedError(f"{type(self).__name__} has no on_batch(images, numbers)")
 
-    def drawn(self, images: int) -> torch.Tensor:
+    def drawn(self, images: int, generator: torch.Generator | None) -> torch.Tensor:
         """Fresh random numbers for so many images: Float32 ``[images, draws]``, on the CPU."""
-        return torch.rand(images, self.draws, generator=self.source())
+        source = generator if self.generator is None else self.source()
+        return torch.rand(images, self.draws, generator=source)
 
     def source(self) -> torch.Generator | None:
         """The generator for this process: in a loader's worker, one that depends on worker and epoch as well."""
@@ -96,11 +101,6 @@ class Transform(nn.Module):
             seed, content = state["generator"]
             self.generator = torch.Generator().manual_seed(seed)
             self.generator.set_state(torch.frombuffer(bytearray(content), dtype=torch.uint8))
-
-    @property
-    def batched(self) -> bool:
-        """Whether a batch may be given instead of its images one by one."""
-        return True
 
 
 def takes_batches(transform: object) -> bool:
