@@ -34,6 +34,9 @@ from simpletorch.data._loader import DataLoader as DataLoader
 from simpletorch.data._mnist import MNIST as MNIST
 from simpletorch.data._mnist import FashionMNIST as FashionMNIST
 from simpletorch.data._padded import Padded as Padded
+from simpletorch.data._replay import Prioritized as Prioritized
+from simpletorch.data._replay import PrioritizedReplayBuffer as PrioritizedReplayBuffer
+from simpletorch.data._replay import ReplayBuffer as ReplayBuffer
 from simpletorch.data._split import random_split as random_split
 from simpletorch.data._streams import Stateful as Stateful
 from simpletorch.data._subset import Subset as Subset
