@@ -27,6 +27,9 @@ from simpletorch.data._digits import Digits as Digits
 from simpletorch.data._distributed import DistributedSampler as DistributedSampler
 from simpletorch.data._download import download as download
 from simpletorch.data._folder import ImageFolder as ImageFolder
+from simpletorch.data._hugging_face import HuggingFaceDataset as HuggingFaceDataset
+from simpletorch.data._hugging_face import HuggingFaceStream as HuggingFaceStream
+from simpletorch.data._hugging_face import from_hugging_face as from_hugging_face
 from simpletorch.data._idx import read_idx as read_idx
 from simpletorch.data._imagenet import ImageNet as ImageNet
 from simpletorch.data._images import LabelledImages as LabelledImages
@@ -40,7 +43,11 @@ from simpletorch.data._replay import ReplayBuffer as ReplayBuffer
 from simpletorch.data._split import random_split as random_split
 from simpletorch.data._streams import Stateful as Stateful
 from simpletorch.data._subset import Subset as Subset
+from simpletorch.data._table import Table as Table
 from simpletorch.data._tensors import TensorDataset as TensorDataset
+from simpletorch.data._text import CharTokens as CharTokens
+from simpletorch.data._text import Lines as Lines
+from simpletorch.data._text import lines as lines
 from simpletorch.data._views import CachedDataset as CachedDataset
 from simpletorch.data._views import MappedDataset as MappedDataset
 from simpletorch.data._views import ZippedDataset as ZippedDataset
