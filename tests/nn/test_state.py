@@ -219,6 +219,37 @@ def test_hooks_run_once_and_see_the_keys():
     assert len(module._load_state_dict_post_hooks) == 1
 
 
+@pytest.mark.parametrize("good", [True, False])
+def test_a_hook_finds_the_new_values_and_a_failed_load_puts_the_old_ones_back(good):
+    module, seen = Ours(), []
+    module.fc.register_load_state_dict_post_hook(lambda m, _: seen.append(m.weight.detach().clone()))
+    before, state = values(module), new_values(module)
+    if good:
+        module.load_state_dict(state)
+        assert same(values(module), state)
+    else:
+        with pytest.raises(StateMismatch):
+            module.load_state_dict({**state, "norm.bias": torch.zeros(11)})
+        assert same(values(module), before)
+    assert torch.equal(seen[0], state["fc.weight"])
+
+
+def test_a_method_of_the_users_own_finds_the_new_values():
+    class Doubling(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.zeros(3))
+
+        def _load_from_state_dict(self, *args):
+            super()._load_from_state_dict(*args)
+            with torch.no_grad():
+                self.weight.mul_(2)
+
+    module = Doubling()
+    module.load_state_dict({"weight": torch.full((3,), 5.0)})
+    assert module.weight.eq(10).all()
+
+
 def test_a_hook_may_forgive_missing_keys():
     module = Ours()
     module.register_load_state_dict_post_hook(lambda _m, keys: keys.missing_keys.remove("fc.bias"))

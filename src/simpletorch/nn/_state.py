@@ -43,8 +43,9 @@ def load_state_dict(
 ) -> IncompatibleKeys:
     """Load parameters and buffers into ``module`` and its submodules, as torch's method of this name does.
 
-    Unlike torch's, which copies what fits before it complains, it changes nothing if anything doesn't fit. Values are
-    never copied twice: no memory is needed beside the module and the state dict.
+    Unlike torch's, which copies what fits before it complains, it changes nothing if anything doesn't fit. That takes
+    no memory beside the module and the state dict, unless the module has hooks that run after loading, or its own
+    ``_load_from_state_dict``: these find the new values in place, and the old ones are kept until all has gone well.
 
     Args:
         module: any module; a `simpletorch.nn.Module` has this as its method.
@@ -70,8 +71,8 @@ def load(
         raise TypeError(
             f"load_state_dict takes a dict of tensors by key, not a {what}: read a file with torch.load first"
         )
-    with _restored_on_failure(module):
-        copies = _Deferred([*module.parameters(), *module.buffers()])
+    copies = _Copies(module)
+    with _restored_on_failure(module, copies):
         with copies:
             missing, unexpected, complaints = _collect(module, method, state_dict, assign)
         if complaints or (strict and (missing or unexpected)):
@@ -102,35 +103,61 @@ def _collect(
     return seen[-1].missing_keys, seen[-1].unexpected_keys, complaints
 
 
-class _Deferred(TorchFunctionMode):
-    """Keeps copies into a module's own tensors for later: torch copies before it knows of all mismatches."""
+class _Copies(TorchFunctionMode):
+    """Sees to the copies into a module's own tensors: torch copies key by key, before it knows of all mismatches.
 
-    def __init__(self, tensors: Sequence[torch.Tensor]) -> None:
+    They are kept for later, or done at once with a backup if the module has code that runs during the load and may
+    read the new values.
+    """
+
+    def __init__(self, module: nn.Module) -> None:
         super().__init__()
-        self._own = {id(tensor) for tensor in tensors}
+        self._own = {id(tensor) for tensor in (*module.parameters(), *module.buffers())}
+        self._at_once = any(_reads_what_is_loaded(m) for m in module.modules())
         self._copies: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self._backups: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         if func is torch.Tensor.copy_ and id(args[0]) in self._own and not kwargs:
             target, source = args
-            torch.empty_like(target, device="meta").copy_(source)  # refuses what the copy would refuse
+            if self._at_once:
+                self._backups.append((target, target.detach().clone()))
+                return func(target, source)
+            if type(target) in _PLAIN and type(source) in _PLAIN:
+                torch.empty_like(target, device="meta").copy_(source)  # refuses what the copy would refuse
             self._copies.append((target, source))
             return target
         return func(*args, **(kwargs or {}))
 
     @torch.no_grad()
     def apply(self) -> None:
-        """Do the copies."""
-        copies, self._copies = self._copies, []
-        for target, source in copies:
+        """Do the copies that were kept."""
+        for target, source in self._copies:
             target.copy_(source)
+
+    @torch.no_grad()
+    def undo(self) -> None:
+        """Put back what was there before the copies that were done."""
+        for target, value in reversed(self._backups):
+            target.copy_(value)
+
+
+_PLAIN: Final = (torch.Tensor, nn.Parameter)
+
+
+def _reads_what_is_loaded(module: nn.Module) -> bool:
+    """Whether a hook or a method of somebody else's runs after a module's tensors were copied."""
+    # torch gives no public way to ask for hooks; without the attribute they are taken to be there
+    hooks = getattr(module, "_load_state_dict_post_hooks", True)
+    own = type(module)._load_from_state_dict
+    return bool(hooks) or not str(own.__module__).startswith("torch.nn.")
 
 
 @contextmanager
-def _restored_on_failure(module: nn.Module) -> Iterator[None]:
-    """What a load changes beside copying: tensors that are assigned or swapped, lazy ones, extra state."""
+def _restored_on_failure(module: nn.Module, copies: _Copies) -> Iterator[None]:
+    """Undoes the copies and what else a load changes: tensors that are assigned or swapped, lazy ones, extra state."""
     # torch keeps a module's tensors in these two dicts; replacing an entry is what `assign` does
     tables: list[dict[str, Any]] = [table for m in module.modules() for table in (m._parameters, m._buffers)]
     entries = [dict(table) for table in tables]
@@ -143,6 +170,7 @@ def _restored_on_failure(module: nn.Module) -> Iterator[None]:
     try:
         yield
     except BaseException:
+        copies.undo()
         for table, before in zip(tables, entries, strict=True):
             table.clear()
             table.update(before)
