@@ -228,7 +228,7 @@ def _kind(function: Callable[..., Any]) -> str:
 def _wrapper(function: F, signature: inspect.Signature, hints: Mapping[str, Any] | None, sizes: str | None = None) -> F:
     space: dict[str, Any] = {
         _BARE: function,
-        "_st_compiling": torch.compiler.is_compiling,
+        "_st_compiling": torch.compiler.is_dynamo_compiling,  # half the price of is_compiling; export traces the rest
         "_st_explained": explained,
     }
     kind = _kind(function)
