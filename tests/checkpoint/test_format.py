@@ -156,7 +156,10 @@ def test_a_malicious_pickle_is_refused_and_not_run(tmp_path, zipped):
     torch.save({"model": Evil(trace)}, path, _use_new_zipfile_serialization=zipped)
     with pytest.raises(CheckpointError, match=r"is a file of torch\.save, not a checkpoint"):
         checkpoint.load(path)
-    for read in (lambda: checkpoint.from_torch(path, tmp_path / "b"), lambda: checkpoint.load_weights(path, None)):
+    for read in (
+        lambda: checkpoint.from_torch(path, tmp_path / "b"),
+        lambda: checkpoint.load_weights(path, torch.nn.Linear(2, 3)),
+    ):
         with pytest.raises(CheckpointError, match="is refused: it is a pickle that holds more than tensors"):
             read()
     path.write_bytes(pickle.dumps(Evil(trace)))

@@ -385,3 +385,9 @@ def test_leftovers_of_killed_processes_are_removed_and_those_of_others_kept(tmp_
         (tmp_path / name).touch()
     _atomic.remove_leftovers(tmp_path)
     assert {name: (tmp_path / name).exists() for name in names} == names
+
+
+def test_plain_data_is_not_restored_in_place(tmp_path):
+    checkpoint.save(tmp_path / "a", epoch=3)
+    with pytest.raises(CheckpointError, match=r"epoch: a int can't be restored in place.*read\(path\)\.parts"):
+        checkpoint.load(tmp_path / "a", epoch=3)

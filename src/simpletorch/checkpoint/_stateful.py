@@ -74,6 +74,8 @@ def _differences(part: Any, saved: Any, name: str) -> list[str]:
     if isinstance(part, torch.optim.Optimizer):
         lines = optimizer_differences(part, saved) if isinstance(saved, Mapping) else ["it is no state of an optimizer"]
         return [f"{name}: {line}" for line in lines]
+    if not isinstance(part, Stateful):
+        return [f"{name}: a {type(part).__name__} can't be restored in place; what was saved is in read(path).parts"]
     return []
 
 

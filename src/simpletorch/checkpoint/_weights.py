@@ -40,8 +40,11 @@ def load_weights(
         What was loaded and what not; it prints as a readable list.
 
     Raises:
+        TypeError: ``model`` is no module.
         CheckpointError: the file can't be read, it differs from the model, or not one tensor fits.
     """
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"load_weights(path, model) got a {type(model).__name__} for the model: it must be a Module")
     path = Path(path)
     saved = _weights_in(path, part)
     if "n_averaged" in saved and "n_averaged" not in unwrapped(model).state_dict():

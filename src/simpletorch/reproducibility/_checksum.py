@@ -56,7 +56,7 @@ def _add(digest: Any, data: Any) -> None:
         _add_samples(digest, data)
     else:
         raise DataError(
-            f"there is no checksum of a {type(data).__name__}: give a path (pathlib.Path), a tensor, an array, a dataset "
+            f"there is no checksum of a {type(data).__name__}: give a path (pathlib.Path), tensor, array or dataset, "
             "or a dict, list or tuple of them"
         )
 
