@@ -250,6 +250,17 @@ def test_persistent_workers_begin_anew_when_an_epoch_is_left():
         next(old)
 
 
+def test_after_a_death_the_next_epoch_has_new_workers():
+    loader = DataLoader(Rows(), 5, num_workers=2, persistent_workers=True)
+    before = children()
+    batches = iter(loader)
+    os.kill(max(children() - before), signal.SIGKILL)
+    with pytest.raises(DataError, match="SIGKILL"):
+        exhaust(batches)
+    assert [batch[0, 0].item() for batch in loader] == [0, 5, 10, 15, 20]
+    del loader, batches
+
+
 def test_too_slow_is_an_error():
     loader = DataLoader(Rows(23, 30.0), 5, num_workers=1, timeout=0.3)
     with pytest.raises(DataError, match=r"no batch arrived within 0.3 s: worker 0 \(pid \d+\) is still at batch 0"):

@@ -112,19 +112,23 @@ class WorkerBatches:
         self._is_done = False
         pool.epoch += 1
         self._epoch = pool.epoch
-        self._begin(base_seed)
+        try:
+            self._begin(base_seed)
+        except BaseException:
+            self._close()
+            raise
 
     def _begin(self, base_seed: int) -> None:
         positions = self._progress.streams or [None] * len(self._asked)
         self._progress.streams = list(positions)
         for worker, position in enumerate(positions):
+            self._pool.start(worker)
             self._pool.send(worker, Epoch(self._epoch, base_seed, position))
-        for _ in range(self._prefetch):
-            for worker in range(len(self._asked)):
-                if self._in_order:
-                    self._ask()
-                else:
-                    self._ask_worker(worker)
+            if self._progress.turn == 0:
+                self._ask_worker(worker)  # it can begin while the next one is started
+        rounds = self._prefetch - (self._progress.turn == 0)
+        for _ in range(rounds * len(self._asked)):
+            self._ask()
 
     def __iter__(self) -> WorkerBatches:
         return self

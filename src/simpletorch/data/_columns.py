@@ -50,11 +50,11 @@ class Columns:
         Args:
             indices: a range, rows as Int64 ``[n]`` on `device` that are not negative, or a sequence of numbers.
         """
-        if isinstance(indices, range):
-            return self._span(indices.start, len(indices))
-        if not isinstance(indices, torch.Tensor):
-            indices = torch.tensor(indices, dtype=torch.int64, device=self.device)
-            indices += (indices < 0) * len(self)  # -1 is the last sample
+        if type(indices) is not torch.Tensor:
+            if isinstance(indices, range):
+                return self._span(indices.start, len(indices))
+            indices = torch.as_tensor(indices, dtype=torch.int64, device=self.device)
+            indices = indices + (indices < 0) * len(self)  # -1 is the last sample
         rows = indices if self.index is None else self.index.index_select(0, indices)
         return tuple([_shared.select(tensor, rows) for tensor in self.tensors])
 

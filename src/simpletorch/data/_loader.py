@@ -265,7 +265,9 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
         return index_batches(self._index_sampler, skip, device)
 
     def _with_workers(self, indices: Iterator[Any], base_seed: int, progress: Progress) -> WorkerBatches:
-        pool = self._pool or Pool(self._job(), self.multiprocessing_context or multiprocessing.get_context())
+        pool = self._pool
+        if pool is None or pool.is_closed:
+            pool = Pool(self._job(), self.multiprocessing_context or multiprocessing.get_context())
         batches = WorkerBatches(
             pool,
             indices,

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 import torch
@@ -20,7 +20,9 @@ from torch.utils.data.distributed import DistributedSampler
 from simpletorch.data._streams import Stateful
 from simpletorch.errors import DataError
 
-_OURS_AND_TORCH_S = ("torch.utils.data.", "simpletorch.data.")
+_AT_ONCE: Final = 256
+"""Batches whose indices are split off together: one by one takes three times as long."""
+_OURS_AND_TORCH_S: Final = ("torch.utils.data.", "simpletorch.data.")
 
 
 # -- indices ------------------------------------------------------------------------------------------------------
@@ -59,9 +61,9 @@ def _permuted(batches: BatchSampler, skip: int, device: torch.device | None) -> 
         generator = torch.Generator().manual_seed(int(torch.empty((), dtype=torch.int64).random_().item()))
     order = torch.randperm(len(sampler.data_source), generator=generator)
     order = order if device is None else order.to(device)
-    for start in range(skip * size, stop, size):
-        rows = order.narrow(0, start, min(size, stop - start))
-        yield rows.tolist() if device is None else rows
+    for start in range(skip * size, stop, size * _AT_ONCE):
+        for rows in torch.split(order[start : min(start + size * _AT_ONCE, stop)], size):
+            yield rows.tolist() if device is None else rows
     # torch's sampler draws one more order before it stops: without it the next epoch would differ from torch's.
     torch.randperm(len(sampler.data_source), generator=generator)
 

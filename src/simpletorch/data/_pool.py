@@ -28,30 +28,28 @@ class WorkerDied(DataError):
 
 
 class Pool:
-    """``job.workers`` processes.
-
-    Raises:
-        DataError: a process can't be started, because the dataset can't be sent to it for example.
-    """
+    """``job.workers`` processes, each started by `start`."""
 
     def __init__(self, job: Job, context: Any) -> None:
         self.job = job
+        self.context = context
         self.processes: list[BaseProcess] = []
         self.connections: list[Connection] = []
         self.epoch = 0
         self._end = weakref.finalize(self, _end, self.processes, self.connections, os.getpid())
-        try:
-            for worker in range(job.workers):
-                self._start(worker, context)
-        except BaseException:
-            self.close()
-            raise
-        self._watched: list[Connection | int] = [*self.connections, *(process.sentinel for process in self.processes)]
+        self._watched: list[Connection | int] = []
 
-    def _start(self, worker: int, context: Any) -> None:
-        ours, theirs = context.Pipe()
-        forks = context.get_start_method() == "fork"
-        process = context.Process(
+    def start(self, worker: int) -> None:
+        """Start a worker, after those before it, unless it runs already.
+
+        Raises:
+            DataError: the process can't be started, because the dataset can't be sent to it for example.
+        """
+        if worker < len(self.processes):
+            return
+        ours, theirs = self.context.Pipe()
+        forks = self.context.get_start_method() == "fork"
+        process = self.context.Process(
             target=work,
             args=(self.job, worker, theirs, [*_ours, ours] if forks else []),
             name=f"DataLoader worker {worker}",
@@ -74,6 +72,7 @@ class Pool:
         self.processes.append(process)
         self.connections.append(ours)
         _ours.add(ours)
+        self._watched += [ours, process.sentinel]
 
     def send(self, worker: int, message: object) -> None:
         """Send a message to a worker."""
@@ -130,6 +129,11 @@ class Pool:
             -signal.SIGBUS: "memory ran out, or a file that it had mapped was cut: take fewer workers",
         }.get(code or 0, "find out why with num_workers=0")
         return WorkerDied(f"worker {worker} (pid {process.pid}) of the DataLoader {how}: {advice}")
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return not self._end.alive
 
     def close(self) -> None:
         """End the processes; none is left afterwards."""

@@ -52,8 +52,10 @@ def stack(tensors: Sequence[torch.Tensor]) -> torch.Tensor:
 
 def select(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     """``tensor.index_select(0, rows)``, in a worker right into memory that is shared with the loader."""
+    if _lent is None:
+        return tensor.index_select(0, rows)
     shape = (len(rows), *tensor.shape[1:])
-    if _lent is None or prod(shape) * tensor.element_size() < BIG or not _is_plain(tensor):
+    if prod(shape) * tensor.element_size() < BIG or not _is_plain(tensor):
         return tensor.index_select(0, rows)
     return torch.index_select(tensor, 0, rows, out=_empty(shape, tensor.dtype))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import random
@@ -121,6 +122,7 @@ def work(job: Job, worker: int, connection: Connection, others: list[Connection]
     for other in others:  # a forked worker has the loader's ends too, and would keep the others' connections open
         other.close()
     torch.set_num_threads(1)
+    gc.freeze()  # what came with the fork is not collected here: looking at it would copy the memory it is in
     _shared.begin()
     try:
         _Worker(job, worker, connection).run()
