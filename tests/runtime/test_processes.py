@@ -81,7 +81,7 @@ def test_distributed_data_parallel(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert zero["gradient"].tolist() == [[5.0] * 3] * 2  # the mean over ranks of 2 * 5 rows of 0 and of 1
     assert zero["mode"] == one["mode"] == "full"
     assert one["refusal"]["reason"] == "dim 1 of x is 7, not 3"
-    assert one["refusal"]["module_path"] == "model"
+    assert one["refusal"]["module_path"] == "model.module"
 
 
 def test_functions_methods_and_modules_are_pickled_by_name():
