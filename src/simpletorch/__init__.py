@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     # fmt: off
     # isort: off
+    from simpletorch import amp as amp
     from simpletorch import checkpoint as checkpoint
     from simpletorch import data as data
     from simpletorch import dims as dims
     from simpletorch import dtypes as dtypes
     from simpletorch import errors as errors
+    from simpletorch import losses as losses
     from simpletorch import metrics as metrics
     from simpletorch import nn as nn
     from simpletorch import optim as optim
@@ -192,7 +194,7 @@ __version__: Final = "0.1.0"
 
 _SUBMODULES: Final = frozenset(
     (
-        *("checkpoint", "data", "dims", "dtypes", "errors", "metrics"),
+        *("amp", "checkpoint", "data", "dims", "dtypes", "errors", "losses", "metrics"),
         *("nn", "optim", "reproducibility", "train", "transforms", "vision"),
     )
 )

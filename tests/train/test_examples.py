@@ -24,5 +24,16 @@ def test_digits_are_read_with_at_least_97_percent():
     assert float(share[1]) >= 97
 
 
+def test_ten_lines_are_enough_for_98_percent():
+    line = output_of("ten_lines.py").splitlines()[-1]
+    assert float(re.search(r"validation accuracy ([\d.]+)", line)[1]) >= 0.98
+
+
+def test_the_readme_shows_the_ten_lines():
+    code = (EXAMPLES / "ten_lines.py").read_text().partition("# fmt: off\n")[2]
+    assert code in (EXAMPLES.parent / "README.md").read_text()
+    assert len([line for line in code.splitlines() if line]) == 10
+
+
 def test_the_plain_torch_example_runs():
     assert "attention [2, 5, 7]" in output_of("plain_torch.py")
