@@ -9,7 +9,7 @@ import torch
 from formats import CODES, GREY, TARGETS, idx, mnist_files, sha256
 
 from simpletorch import transforms
-from simpletorch.data import MNIST, DataLoader, FashionMNIST, read_idx
+from simpletorch.data import MNIST, DataLoader, FashionMNIST, Subset, read_idx
 from simpletorch.errors import DataError
 
 
@@ -88,6 +88,28 @@ def test_loaders_take_it(root, loader):
     images, targets = next(iter(loader(MNIST(root), batch_size=17)))
     assert torch.equal(images, torch.from_numpy(GREY[True][:17]).unsqueeze(1) / 255)
     assert targets.tolist() == TARGETS[43][:17].tolist()
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_loader_s_batch_is_its_samples_also_of_a_part(root, workers):
+    transform = transforms.Compose([transforms.CenterCrop(23), transforms.ToTensor(), transforms.Normalize(0.1, 0.3)])
+    dataset = MNIST(root, transform=transform)
+    for data in (dataset, Subset(dataset, [5, -1, 40, 5, 7])):
+        ours = list(DataLoader(data, 3, num_workers=workers))
+        theirs = list(torch.utils.data.DataLoader(data, 3))
+        for (images, targets), (expected, labels) in zip(ours, theirs, strict=True):
+            assert torch.equal(images, expected)
+            assert torch.equal(targets, labels)
+
+
+def test_a_getitem_of_one_s_own_is_called(root):
+    class Doubled(MNIST):
+        def __getitem__(self, index):
+            image, target = super().__getitem__(index)
+            return 2 * image, target
+
+    images, _ = next(iter(DataLoader(Doubled(root), 3)))
+    assert torch.equal(images, 2 * (MNIST(root).images[:3] / 255))
 
 
 def test_it_survives_pickling(root):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.utils.data
@@ -14,10 +15,15 @@ from simpletorch.data._tensors import TensorDataset
 
 @dataclass(frozen=True)
 class Columns:
-    """Tensors of one length on one device, of which sample i is row ``index[i]`` (row i when there is no index)."""
+    """Tensors of one length on one device, of which sample i is row ``index[i]`` (row i when there is no index).
+
+    Args:
+        change: what makes samples of rows, a batch at a time; None: rows are samples.
+    """
 
     tensors: tuple[torch.Tensor, ...]
     index: torch.Tensor | None = None
+    change: Callable[..., tuple[torch.Tensor, ...]] | None = None
 
     @staticmethod
     def of(dataset: object) -> Columns | None:
@@ -28,7 +34,10 @@ class Columns:
                 return None
             index = torch.as_tensor(dataset.indices, dtype=torch.int64, device=whole.device)
             index = index + (index < 0) * len(whole)  # -1 is the last sample
-            return Columns(whole.tensors, index if whole.index is None else whole.index[index])
+            return Columns(whole.tensors, index if whole.index is None else whole.index[index], whole.change)
+        offered = getattr(dataset, "as_columns", None)  # a dataset that knows how: LabelledImages
+        if offered is not None:
+            return cast("Columns | None", offered())
         for kind in (TensorDataset, torch.utils.data.TensorDataset):
             if isinstance(dataset, kind) and type(dataset).__getitem__ is kind.__getitem__:
                 tensors = dataset.tensors
@@ -50,6 +59,10 @@ class Columns:
         Args:
             indices: a range, rows as Int64 ``[n]`` on `device` that are not negative, or a sequence of numbers.
         """
+        rows = self._rows(indices)
+        return rows if self.change is None else self.change(*rows)
+
+    def _rows(self, indices: Any) -> tuple[torch.Tensor, ...]:
         if type(indices) is not torch.Tensor:
             if isinstance(indices, range):
                 return self._span(indices.start, len(indices))

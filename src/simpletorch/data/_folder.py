@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, cast, overload
 
 import torch
-from torch.utils.data import Dataset
 from typing_extensions import TypeVar
 
+from simpletorch.data._dataset import Dataset
 from simpletorch.data._images import PathLike
 from simpletorch.dtypes import Float32, Int64, UInt8
 from simpletorch.errors import DataError

@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar, cast, overload
 
 import numpy as np
 import torch
-from torch.utils.data import Dataset, IterableDataset
 
+from simpletorch.data._dataset import Dataset, IterableDataset
 from simpletorch.errors import DataError
 
 T = TypeVar("T", covariant=True)

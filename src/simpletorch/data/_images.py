@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, ca
 
 import torch
 from filelock import FileLock
-from torch.utils.data import Dataset
 
+from simpletorch.data._columns import Columns
+from simpletorch.data._dataset import Dataset
 from simpletorch.errors import DataError
 from simpletorch.transforms import ToTensor, takes_batches
 
@@ -86,6 +87,17 @@ class LabelledImages(Dataset[tuple[X, Y]], Generic[X, Y]):
         if self.target_transform is not None:
             targets = map(self.target_transform, self.targets[rows].tolist())
         return cast("list[tuple[X, Y]]", list(zip(transform(self.images[rows]).unbind(), targets, strict=True)))
+
+    def as_columns(self) -> Columns | None:
+        """For `DataLoader`: how to get a whole batch, if that is more than its samples put together."""
+        transform = self.transform or _to_tensor
+        own = type(self).__getitem__ is LabelledImages.__getitem__
+        if not own or self.target_transform is not None or not takes_batches(transform):
+            return None
+        return Columns((self.images, self.targets), change=self._changed)
+
+    def _changed(self, images: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return (self.transform or _to_tensor)(images), targets
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self):,} samples, images {list(self.images.shape[1:])})"

@@ -6,8 +6,8 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 import torch
-from torch.utils.data import Dataset
 
+from simpletorch.data._dataset import Dataset
 from simpletorch.data._sum_tree import SumTree
 from simpletorch.dtypes import Float32, Int64
 from simpletorch.errors import DataError, DTypeMismatch, ShapeMismatch

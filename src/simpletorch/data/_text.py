@@ -11,8 +11,8 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 import numpy as np
 import torch
-from torch.utils.data import Dataset
 
+from simpletorch.data._dataset import Dataset
 from simpletorch.data._images import PathLike
 from simpletorch.dims import Dim
 from simpletorch.dtypes import Int64
