@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import random
 
 import pytest
 import torch
@@ -124,6 +125,42 @@ def test_a_failed_load_leaves_the_module_as_it_was(module, assign, strict):
         load(module, broken(module), assign=assign, strict=strict)
     assert same(values(module), before)
     assert all(a is b for a, b in zip(tensors, [*module.parameters(), *module.buffers()], strict=True))
+
+
+def damaged(state, choose):
+    """The state with some keys dropped, renamed or of another shape; what was done to it."""
+    out, missing, unexpected, misshapen = {}, set(), set(), {}
+    for key, value in state.items():
+        match choose.randrange(6):
+            case 0 if not key.endswith("num_batches_tracked"):  # these may be missing: files are older than they
+                missing.add(key)
+            case 1 if not key.endswith("num_batches_tracked"):
+                missing.add(key)
+                unexpected.add(f"{key}_ema")
+                out[f"{key}_ema"] = value
+            case 2 if value.ndim:
+                out[key] = torch.zeros(*value.shape[:-1], value.shape[-1] + 1)
+                misshapen[key] = (tuple(value.shape), tuple(out[key].shape))
+            case _:
+                out[key] = value
+    return out, missing, unexpected, misshapen
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_random_damage_is_named_exactly_and_changes_nothing(seed):
+    choose = random.Random(seed)
+    parts = [torch.nn.Linear(3, 5), torch.nn.BatchNorm1d(5), torch.nn.LSTM(5, 7), torch.nn.MultiheadAttention(6, 3)]
+    module = nn.Sequential(*choose.sample(parts, 3), torch.nn.ModuleList([torch.nn.Conv2d(2, 3, 5), Theirs()]))
+    before = values(module)
+    state, missing, unexpected, misshapen = damaged(new_values(module), choose)
+    if not (missing or unexpected or misshapen):
+        pytest.skip("no damage done")
+    with pytest.raises(StateMismatch) as caught:
+        module.load_state_dict(state)
+    assert set(caught.value.missing) == missing
+    assert set(caught.value.unexpected) == unexpected
+    assert caught.value.misshapen == misshapen
+    assert same(values(module), before)
 
 
 def test_torch_itself_leaves_it_half_loaded():

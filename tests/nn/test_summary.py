@@ -2,18 +2,22 @@
 
 import copy
 import math
+import re
 from html.parser import HTMLParser
 from typing import Any, Generic, NamedTuple
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from simpletorch import B, Float32, Int64, T, Tensor, nn
 from simpletorch.dims import Dim, N
 from simpletorch.errors import ShapeMismatch, TypeMismatch
 from simpletorch.nn import summary
 from simpletorch.nn._summary_symbols import explain, points
-from simpletorch.shapes import UNKNOWN, parse_dim
+from simpletorch.nn._summary_values import leaves
+from simpletorch.shapes import UNKNOWN, Var, evaluate, parse_dim
+from simpletorch.vision.models import BasicBlock, resnet18
 
 
 @pytest.fixture(autouse=True)
@@ -249,6 +253,64 @@ def test_an_unexplained_size_is_shown_as_unknown():
     found = summary(Odd(), ("B", 3))
     assert found.total.output.shape == (UNKNOWN, 3)
     assert "Float32[?, 3]" in str(found)
+
+
+SYMBOLIC = {
+    "conv net": (
+        lambda: torch.nn.Sequential(
+            torch.nn.Conv2d(3, 5, 3, stride=2),
+            torch.nn.BatchNorm2d(5),
+            torch.nn.AdaptiveAvgPool2d(2),
+            torch.nn.Flatten(),
+        ),
+        [("B", 3, "H", "W")],
+        {"B": 6, "H": 54, "W": 91},
+    ),
+    "residual": (
+        lambda: torch.nn.Sequential(BasicBlock(3, 5, 2), BasicBlock(5, 7, 2)),
+        [("B", 3, "H", 31)],
+        {"B": 2, "H": 70},
+    ),
+    "gpt": (
+        lambda: torch.nn.Sequential(torch.nn.Embedding(11, 6), nn.TransformerBlock(6, 3, causal=True)),
+        ["Int64[B, T]"],
+        {"B": 6, "T": 10},
+    ),
+    "cross attention": (
+        lambda: torch.nn.MultiheadAttention(6, 3),
+        [("T", 2, 6), ("S", 2, 6), ("S", 2, 6)],
+        {"S": 10, "T": 6},
+    ),
+    "gru": (lambda: torch.nn.GRUCell(3, 5), [("B", 3)], {"B": 6}),
+}
+
+
+@pytest.mark.parametrize("name", SYMBOLIC)
+def test_expressions_are_right_at_sizes_that_were_not_tried(name):
+    build, given, sizes = SYMBOLIC[name]
+    with torch.device("meta"):
+        model = build()
+    found = summary(model, *given)
+    texts = [g if isinstance(g, str) else " ".join(map(str, g)) for g in given]
+    for symbol, size in sizes.items():
+        texts = [re.sub(rf"\b{symbol}\b", str(size), text) for text in texts]
+    actual = summary(model, *texts)
+    at = {Var(symbol): size for symbol, size in sizes.items()}
+    for row, true in zip(found.rows, actual.rows, strict=True):
+        for symbolic, number in zip(leaves(row.output), leaves(true.output), strict=True):
+            assert tuple(evaluate(size, at) for size in symbolic.shape) == number.shape, row.path
+        assert row.flops is UNKNOWN or evaluate(row.flops, at) == true.flops, row.path
+        assert row.output_bytes is UNKNOWN or evaluate(row.output_bytes, at) == true.output_bytes, row.path
+    assert UNKNOWN not in [size for row in found.rows for info in leaves(row.output) for size in info.shape]
+
+
+@pytest.mark.parametrize("build", [lambda: resnet18(num_classes=7), mlp], ids=["resnet18", "mlp"])
+def test_operations_are_those_that_torch_counts(build):
+    model = build().eval()
+    x = torch.randn(2, 3) if isinstance(model, torch.nn.Sequential) else torch.randn(2, 3, 37, 41)
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(x)
+    assert summary(model, x).total.flops == counter.get_total_flops()
 
 
 @pytest.mark.parametrize(
