@@ -18,6 +18,7 @@ own object, or for a module class to its `Face`, which builds torch's own instan
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import torch.nn
@@ -40,9 +41,6 @@ from simpletorch.nn._module import Module as Module
 from simpletorch.nn._sequential import Sequential as Sequential
 from simpletorch.nn._state import StateMismatch as StateMismatch
 from simpletorch.nn._state import load_state_dict as load_state_dict
-from simpletorch.nn._summary import Summary as Summary
-from simpletorch.nn._summary import summary as summary
-from simpletorch.nn._typed_repr import typed_repr as typed_repr
 
 if TYPE_CHECKING:
     from torch.nn import CELU as CELU
@@ -213,14 +211,20 @@ if TYPE_CHECKING:
     from torch.nn import ZeroPad3d as ZeroPad3d
     from torch.nn import factory_kwargs as factory_kwargs
 
+    from simpletorch.nn._summary import Summary as Summary
+    from simpletorch.nn._summary import summary as summary
+    from simpletorch.nn._typed_repr import typed_repr as typed_repr
+
 # `import simpletorch.nn.functional as F` has to find torch's module itself, whatever was imported before.
 for _name in ("functional", "init"):
     sys.modules[f"{__name__}.{_name}"] = getattr(torch.nn, _name)
 
 if not TYPE_CHECKING:  # a checker must not think that every name exists
+    # what few programs use, and costs time to load
+    _LATER = {"Summary": "_summary", "summary": "_summary", "typed_repr": "_typed_repr"}
     _OURS = {
-        *("FeedForward", "MLP", "Module", "Residual", "SelfAttention", "Sequential", "StateMismatch", "Summary"),
-        *("TransformerBlock", "initialize", "load_state_dict", "summary", "typed_repr"),
+        *("FeedForward", "MLP", "Module", "Residual", "SelfAttention", "Sequential", "StateMismatch"),
+        *("TransformerBlock", "initialize", "load_state_dict", *_LATER),
     }
     __all__ = sorted(
         _OURS
@@ -229,7 +233,9 @@ if not TYPE_CHECKING:  # a checker must not think that every name exists
     )
 
     def __getattr__(name: str) -> Any:
-        """Resolve a name of `torch.nn` once; from then on it is an ordinary attribute of this module."""
+        """Resolve a name once; from then on it is an ordinary attribute of this module."""
+        if name in _LATER:
+            return globals().setdefault(name, getattr(import_module(f"{__name__}.{_LATER[name]}"), name))
         if name.startswith("_") or not hasattr(torch.nn, name):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(torch.nn, name)

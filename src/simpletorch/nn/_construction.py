@@ -15,7 +15,6 @@ from torch import nn
 
 from simpletorch.errors import ShapeMismatch, TorchError, as_also
 from simpletorch.nn._arguments import sizes
-from simpletorch.rules import MODULES, Report, new_module
 
 __all__ = ["build"]
 
@@ -58,6 +57,12 @@ def _explained(
     cls: type[nn.Module], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> TorchError | None:
     """What the rule for the class says about the arguments; None if it finds nothing wrong."""
+    from simpletorch.rules import (  # a hundred modules, which a program without errors spares
+        MODULES,
+        Report,
+        new_module,
+    )
+
     rule = MODULES.get(f"torch.nn.{cls.__name__}")
     signature = inspect.signature(cls)
     if rule is not None and "args" in signature.parameters:  # RNN, LSTM and GRU take *args; the rule has their names

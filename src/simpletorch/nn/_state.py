@@ -12,7 +12,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from simpletorch.errors import CheckpointError, Operand, TorchError
-from simpletorch.errors._failure import describe, dtype_name
+from simpletorch.errors._describe import describe, dtype_name
 
 __all__ = ["IncompatibleKeys", "StateMismatch", "load_state_dict"]
 
