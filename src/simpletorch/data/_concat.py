@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch.utils.data
 
@@ -26,7 +26,7 @@ class ConcatDataset(torch.utils.data.ConcatDataset[T_co], Dataset[T_co]):
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.ConcatDataset
     """
 
-    def __init__(self, datasets: Iterable[torch.utils.data.Dataset[Any]]) -> None:
+    def __init__(self, datasets: Iterable[torch.utils.data.Dataset[T_co]]) -> None:
         parts = list(datasets)
         if not parts:
             raise DataError("there is nothing to concatenate: give at least one dataset")
