@@ -462,3 +462,42 @@ def test_threads_do_not_disturb_each_other():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_isinstance_in_a_body_compares_with_the_sizes_of_the_call():
+    @checked
+    def f(x: jaxtyping.Float32[torch.Tensor, "n"], y: torch.Tensor) -> jaxtyping.Float32[torch.Tensor, "n m"] | None:
+        return x[:, None] * y if isinstance(y, jaxtyping.Float32[torch.Tensor, "m"]) else None
+
+    @checked
+    def same(x: Tensor[Float32, N], y: torch.Tensor) -> bool:
+        return isinstance(y, Tensor[Float32, N])
+
+    for _ in range(2):
+        assert f(torch.zeros(3), torch.zeros(5)).shape == (3, 5)
+        assert f(torch.zeros(3), torch.zeros(5, 2)) is None
+        assert same(torch.zeros(3), torch.zeros(3))
+        assert not same(torch.zeros(3), torch.zeros(5))
+        with pytest.raises(ShapeMismatch, match="x has 2 dims"):
+            same(torch.zeros(3, 3), torch.zeros(3))
+
+
+def test_names_that_a_body_binds_hold_for_the_result():
+    @checked
+    def f(y: torch.Tensor) -> Tensor[Float32, N]:
+        assert isinstance(y, Tensor[Float32, N, 2])
+        return torch.zeros(3) @ y.new_ones(3, 5) if len(y) == 7 else y[:, 0]
+
+    assert f(torch.zeros(4, 2)).shape == (4,)
+    with pytest.raises(ShapeMismatch, match="the result"):
+        f(torch.zeros(7, 2))
+
+
+def test_torchs_errors_in_such_a_body_are_explained():
+    @checked
+    def f(x: Tensor[Float32, N, K]) -> Tensor[Float32, N, N]:
+        assert isinstance(x, Tensor[Float32, N, K])
+        return x @ x
+
+    with pytest.raises(ShapeMismatch, match="the inner dims differ: input has 3, other has 2"):
+        f(torch.zeros(2, 3))

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import jaxtyping
 
+from simpletorch.checks._config import config
 from simpletorch.checks._hints import as_any_float, is_ignorable, tensor_hints
 from simpletorch.checks._parts import Part, parts
 from simpletorch.checks._passes import Uncheckable, passes, passes_or_unknown, wrong_fields
@@ -19,6 +20,7 @@ from simpletorch.checks._records import fields
 from simpletorch.checks._report import Mistake, refusal
 from simpletorch.checks._sizes import bind, is_computed, verdicts
 from simpletorch.checks._tracing import is_observable, under_autocast
+from simpletorch.errors._border import explained
 
 __all__ = ["EVERYTHING", "Border", "Outcome"]
 
@@ -140,6 +142,28 @@ class Border:
         if not old:
             self.admit_result(key, known, found, values, item, "yield")
 
+    def call(self, values: Sequence[Any], function: Callable[[], Any]) -> Any:
+        """Check arguments and result around a call, in whose body ``isinstance`` sees their sizes.
+
+        Raises:
+            TorchError: an argument or the result fails its annotation, or torch fails inside.
+        """
+        if config.check == "off" or not is_observable(values):
+            return _explaining(function)
+        autocast = under_autocast()
+
+        def whole() -> Any:
+            mistakes = self._wrong_arguments(values, autocast)
+            if mistakes:
+                raise self._refuse(mistakes, values)
+            part = Part(_LABELS["return"], self.hints["return"], _explaining(function))
+            mistakes = self._wrong([("return", part.name, part.value)], autocast)
+            if mistakes and is_observable([part.value]):
+                raise self._refuse(mistakes, values, [part])
+            return part.value
+
+        return self._in_scope(values, whole)
+
     def _wrong_arguments(self, values: Sequence[Any], autocast: bool) -> list[Mistake]:
         for name, size in self._own(values):
             bind(name, size)
@@ -189,6 +213,16 @@ class Border:
         return refusal(self.function, mistakes, arguments, dict(self._own(values)), outcome)
 
 
+def _explaining(function: Callable[[], Any]) -> Any:
+    try:
+        return function()
+    except Exception as error:
+        new = explained(error)
+        if new is None:
+            raise
+        raise new  # noqa: B904 - it has torch's own as its cause
+
+
 def _remembered(seen: dict[Hashable, set[Hashable]], key: Hashable) -> set[Hashable]:
     """The results under ``key``, which is remembered from now on; ever-new signatures take no ever-growing memory."""
     if key not in seen and len(seen) >= _MOST_SIGNATURES:
@@ -222,10 +256,10 @@ def _items(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
 
 def _argument_scope(
     hints: Mapping[str, Any], parameters: Sequence[inspect.Parameter]
-) -> Callable[[Sequence[Any], Callable[[], Sequence[Mistake]]], Sequence[Mistake]]:
+) -> Callable[[Sequence[Any], Callable[[], Any]], Any]:
     """How to run a check in a fresh scope of sizes; for a dim such as ``{self.size}`` the scope knows the arguments."""
 
-    def plain(_values: Sequence[Any], check: Callable[[], Sequence[Mistake]]) -> Sequence[Mistake]:
+    def plain(_values: Sequence[Any], check: Callable[[], Any]) -> Any:
         with jaxtyping.jaxtyped("context"):
             return check()
 
@@ -236,8 +270,7 @@ def _argument_scope(
     exec(f"def scope({names}{', ' if names else ''}*, _st_check): return _st_check()", space)
     scope = jaxtyping.jaxtyped(space["scope"], typechecker=None)
 
-    def with_arguments(values: Sequence[Any], check: Callable[[], Sequence[Mistake]]) -> Sequence[Mistake]:
-        found: Sequence[Mistake] = scope(*values, _st_check=check)
-        return found
+    def with_arguments(values: Sequence[Any], check: Callable[[], Any]) -> Any:
+        return scope(*values, _st_check=check)
 
     return with_arguments

@@ -1,12 +1,18 @@
-"""The names around a definition, which its string annotations may use and Python doesn't keep."""
+"""The names that a function uses: those around its definition, which its string annotations may need, and its own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from types import FrameType, FunctionType
 from typing import Any, ForwardRef
 
-__all__ = ["local_names", "outer_names"]
+import jaxtyping
+
+from simpletorch.checks._hints import is_tensor_hint
+from simpletorch.dtypes import Shaped
+
+__all__ = ["local_names", "measures_inside", "outer_names"]
 
 
 def local_names(function: FunctionType, frame: FrameType) -> Mapping[str, Any]:
@@ -23,3 +29,19 @@ def outer_names(frame: FrameType) -> Mapping[str, Any]:
         names = {**outer.f_locals, **names}
         outer = outer.f_back
     return names
+
+
+def measures_inside(function: Callable[..., Any]) -> bool:
+    """Whether a body asks ``isinstance(y, Float32[Tensor, "b 3"])``, which compares with the sizes of its call."""
+    plain = inspect.unwrap(function)
+    if not isinstance(plain, FunctionType) or "isinstance" not in plain.__code__.co_names:
+        return False
+    used = inspect.getclosurevars(plain)
+    return any(map(_says_sizes, (*used.globals.values(), *used.nonlocals.values())))
+
+
+def _says_sizes(value: object) -> bool:
+    """Whether a name stands for an annotation of tensors, or for what one is made of."""
+    if value is jaxtyping or is_tensor_hint(value):
+        return True
+    return isinstance(value, type) and issubclass(value, jaxtyping.AbstractDtype | Shaped)

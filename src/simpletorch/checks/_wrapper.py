@@ -18,6 +18,7 @@ from simpletorch.checks._border import EVERYTHING, Border, Outcome
 from simpletorch.checks._config import SWITCH, config
 from simpletorch.checks._hints import UNRESOLVED, Resolver, is_ignorable, yielded
 from simpletorch.checks._keys import Unkeyed, expression
+from simpletorch.checks._names import measures_inside
 from simpletorch.errors._border import explained
 
 __all__ = ["bordered", "is_bordered"]
@@ -110,6 +111,13 @@ _FUNCTION: Final = """\
             raise
         raise _st_new
 {returned}    return _st_return
+"""
+_SCOPED: Final = """\
+def {name}({declared}):
+    __tracebackhide__ = True
+    if _st_compiling():
+        return _st_function({passed})
+    return _st_call(({values}), lambda: _st_function({passed}))
 """
 _GENERATOR: Final = """\
 def {name}({declared}):
@@ -239,11 +247,14 @@ def _wrapper(function: F, signature: inspect.Signature, hints: Mapping[str, Any]
     if hints is not None:
         border = Border(function, signature, _outcomes(kind, hints), sizes)
         fields |= _checks(border, fields, space)
-    text = {"generator": _GENERATOR, "async generator": _ASYNC_GENERATOR}.get(kind, _FUNCTION).format(**fields)
+        if kind == "function" and measures_inside(function):
+            kind = "scoped"
+    text = _TEXTS.get(kind, _FUNCTION).format(**fields)
     wrapper = _compiled(text, fields["name"], function, space)
     return cast(F, update_wrapper(wrapper, function))
 
 
+_TEXTS: Final = {"generator": _GENERATOR, "async generator": _ASYNC_GENERATOR, "scoped": _SCOPED}
 _NOTHING: Final = {"prefix": "", "awaited": "", "arguments": "", "returned": "", "yielded": ""}
 
 
@@ -266,6 +277,7 @@ def _checks(border: Border, fields: Mapping[str, str], space: dict[str, Any]) ->
         "_st_seen": border.seen,
         "_st_admit": border.admit,
         "_st_admit_result": border.admit_result,
+        "_st_call": border.call,
         "_st_no_key": _no_key,
     }
     found = {"arguments": _ARGUMENTS.format(key=_key_code(border, space), **fields)}
