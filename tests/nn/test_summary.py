@@ -174,6 +174,32 @@ def test_a_compiled_model_is_summarized_by_its_parts():
     assert str(summary(torch.compile(mlp()), ("B", 3))) == str(summary(mlp(), ("B", 3)))
 
 
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda model: torch.fx.symbolic_trace(model),
+        lambda model: torch.export.export(model, (torch.zeros(7, 3),)).module(),
+        lambda model: torch.nn.DataParallel(model),
+    ],
+    ids=["traced", "exported", "DataParallel"],
+)
+def test_models_in_other_forms(wrap):
+    model = wrap(mlp())
+    assert shapes(summary(model, (7, 3))) == ("Float32[7, 3]", "Float32[7, 2]")
+    assert summary(model, (7, 3)).total.flops == 7 * 50
+    assert all(module.training for module in model.modules())
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_scripted_model():
+    model = torch.jit.script(mlp())
+    found = summary(model, ("B", 3))
+    assert shapes(found) == ("Float32[B, 3]", "Float32[B, 2]")
+    assert found.total.parameters == 32
+    assert "not seen" in str(found)
+    assert model.training
+
+
 def test_several_inputs_by_place_and_by_name():
     expected = ("(Int64[2, 3], Float32[7])", "Float32[2, 3, 5]")
     assert shapes(summary(Annotated(7), "Int64[2, 3]", (7,))) == expected
@@ -420,6 +446,32 @@ def test_the_model_is_left_as_it_was():
     assert [m.training for m in model.modules()] == modes
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
     assert all(p.grad is None for p in model.parameters())
+
+
+def test_caches_are_left_as_they_were():
+    class Caching(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.last, self.seen, self.by_length = None, [], {3: "kept"}
+            self.register_buffer("mask", None)
+
+        def forward(self, x):
+            self.last, self.mask = x * 2, x > 0
+            self.seen.append(x)
+            self.by_length[len(x)] = x
+            self.calls = len(self.seen)
+            return x
+
+    model = Caching()
+    seen = model.seen
+    summary(model, ("B", 3))
+    assert model.last is None
+    assert model.mask is None
+    assert model.seen is seen
+    assert seen == []
+    assert model.by_length == {3: "kept"}
+    assert not hasattr(model, "calls")
+    assert model(torch.ones(2, 3)).shape == (2, 3)
 
 
 def test_a_failed_call_leaves_it_too():

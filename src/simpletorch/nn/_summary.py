@@ -112,7 +112,7 @@ class Summary:
         return self.html()
 
 
-def summary(model: nn.Module, *inputs: Any, **keywords: Any) -> Summary:
+def summary(model: nn.Module, /, *inputs: Any, **keywords: Any) -> Summary:
     """Call ``model`` once and tabulate its modules: input → output shapes, parameters, bytes, operations.
 
     ::

@@ -79,7 +79,8 @@ def _cells(node: _Node) -> tuple[str, ...]:
     """The columns after the first; of several alike, what each of them has."""
     row = node.row
     if not row.calls:
-        flow = ("not called", "")
+        # torch tells nothing of the calls within a scripted model
+        flow = ("not seen" if row.kind == "RecursiveScriptModule" else "not called", "")
     else:
         flow = (str(row.inputs), str(row.output) + (f" ({row.calls} calls)" if row.calls > 1 else ""))
     numbers = (f"{row.parameters:,}", room(row.weight_bytes), count(row.flops), room(row.output_bytes))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import pickle
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -82,7 +83,9 @@ def _call(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) ->
     calls: Trace = defaultdict(list)
     counter = FlopCounterMode(display=False, custom_mapping=_FORMULAS)
     with torch.no_grad(), counter, _recording(model, calls, counter), explain():
-        model(*args, **kwargs)
+        output = model(*args, **kwargs)
+    if "" not in calls:  # a scripted model takes no hooks
+        calls[""].append(Call(_arguments(args, kwargs), describe(output), counter.get_total_flops()))
     return dict(calls)
 
 
@@ -128,25 +131,41 @@ def _arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Value:
 def _undisturbed(model: nn.Module) -> Iterator[None]:
     """Evaluation mode, no fused transformer (its operations can't be counted), and afterwards everything as it was."""
     training = [(module, module.training) for module in model.modules()]
-    buffers = [(module, dict(module._buffers)) for module in model.modules()]  # entries, and below their values
-    values = [(b, b.detach().clone()) for b in model.buffers() if not nn.parameter.is_lazy(b)]
+    attributes = [(vars(module), dict(vars(module))) for module in model.modules()]
+    # a module keeps its buffers, and many a model a cache, in containers; what is in those counts too
+    containers = [(v, copy.copy(v)) for _, before in attributes for v in before.values() if type(v) in _CONTAINERS]
+    values = [(b, b.detach().clone(), b._version) for b in model.buffers() if not nn.parameter.is_lazy(b)]
     fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
         with torch.random.fork_rng(), _quiet():
-            model.eval()
+            for module, _ in training:
+                module.training = False  # eval() isn't there for every kind of model
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fast_path)
+        for now, before in attributes:
+            now.clear()
+            now.update(before)
+        for container, content in containers:
+            _refill(container, content)
         for module, mode in training:
-            module.training = mode
-        for module, table in buffers:
-            module._buffers.clear()
-            module._buffers.update(table)
+            module.training = mode  # a scripted module doesn't keep it among its attributes
         with torch.no_grad():
-            for buffer, value in values:
-                if buffer._version:
+            for buffer, value, version in values:
+                if buffer._version != version:  # counts changes in place
                     buffer.copy_(value)
+
+
+_CONTAINERS: Final = (list, dict, set, OrderedDict, defaultdict)
+
+
+def _refill(container: Any, content: Any) -> None:
+    container.clear()
+    if isinstance(container, list):
+        container.extend(content)
+    else:
+        container.update(content)
 
 
 @contextmanager
