@@ -54,5 +54,5 @@ def compare(data: st.DataObject) -> None:
 def test_the_same_verdict_as_jaxtyping_and_beartype():
     VERDICTS.clear()
     compare()
-    assert min(VERDICTS["accepted"], VERDICTS["refused"]) > 600, "too one-sided to mean something"
+    assert min(VERDICTS["accepted"], VERDICTS["refused"]) > 400, "too one-sided to mean something"
     assert VERDICTS.total() - VERDICTS["accepted"] - VERDICTS["refused"] < VERDICTS.total() / 5, VERDICTS
