@@ -26,7 +26,8 @@ def rng_state() -> dict[str, Any]:
     """The states of Python's, NumPy's (the global one) and torch's generators, as plain data and tensors."""
     version, words, gauss = random.getstate()
     legacy = np.random.get_state(legacy=False)
-    words_of_numpy = torch.from_numpy(legacy["state"]["key"].copy())
+    # Int64, since torch's own pickles, which go from process to process, have no UInt32.
+    words_of_numpy = torch.from_numpy(legacy["state"]["key"].astype(np.int64))
     return {
         "python": {"version": version, "words": torch.tensor(words, dtype=torch.int64), "gauss": gauss},
         "numpy": {**legacy, "state": {**legacy["state"], "key": words_of_numpy}},
@@ -40,7 +41,8 @@ def set_rng_state(state: dict[str, Any]) -> None:
     """Go on from what `rng_state` gave. States of devices that aren't here are left out."""
     python, legacy = state["python"], state["numpy"]
     random.setstate((python["version"], tuple(python["words"].tolist()), python["gauss"]))
-    np.random.set_state({**legacy, "state": {**legacy["state"], "key": legacy["state"]["key"].numpy()}})
+    words_of_numpy = legacy["state"]["key"].numpy().astype(np.uint32)
+    np.random.set_state({**legacy, "state": {**legacy["state"], "key": words_of_numpy}})
     torch.set_rng_state(state["torch"])
     if torch.cuda.is_available():
         for device, each in enumerate(state["cuda"][: torch.cuda.device_count()]):

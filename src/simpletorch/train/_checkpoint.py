@@ -16,6 +16,7 @@ from simpletorch.errors import CheckpointError, TorchError, as_also
 from simpletorch.reproducibility import Manifest
 from simpletorch.train._callback import Callback
 from simpletorch.train._interruption import Interruption
+from simpletorch.train._processes import Processes
 
 if TYPE_CHECKING:
     from simpletorch.train._fit import Fit
@@ -36,6 +37,9 @@ class Checkpoint(Callback):
 
     On SIGTERM or Ctrl-C the running update is finished, the training saved, and the program ends with exit status
     75 (`INTERRUPTED`) by `SystemExit`; a second signal does what it always did.
+
+    Of several processes that train together, the first one writes, what each has for itself included; they stop after
+    the same update when one of them gets a signal, and must be as many when they go on.
 
     It must be the last of the callbacks, so that what the others remember is complete when it is saved.
 
@@ -94,7 +98,7 @@ class Checkpoint(Callback):
         self._interruption = Interruption() if interruptible else None
         self._pending: Future[Path] | None = None
         self._evaluated = False
-        self._saved = -1, ""
+        self._processes: Processes | None = None
 
     # -- when ---------------------------------------------------------------------------------------------------------
 
@@ -105,6 +109,13 @@ class Checkpoint(Callback):
                 "Checkpoint must be the last of the callbacks: it would save what those behind it remember before they "
                 "have seen the update"
             )
+        self._processes = Processes()
+        if self._processes.rank == 0:
+            self._take_folder(fit)
+        if self._interruption is not None:
+            self._interruption.start()
+
+    def _take_folder(self, fit: Fit) -> None:
         remove_leftovers(self.folder)
         # Damaged ones are no hindrance: resume='auto' passes over them, and they are replaced in time.
         later = [path for path in checkpoints_in(self.folder) if step_of(path) > fit.step and is_undamaged(path)]
@@ -118,8 +129,6 @@ class Checkpoint(Callback):
             path.unlink(missing_ok=True)
         if self.manifest is not None:
             self._note(self.manifest, resumed=fit.step > 0)
-        if self._interruption is not None:
-            self._interruption.start()
 
     def _note(self, manifest: Manifest, *, resumed: bool) -> None:
         path = self.folder / "manifest.json"
@@ -134,7 +143,7 @@ class Checkpoint(Callback):
 
     def on_step_end(self, fit: Fit) -> None:
         """Save if it is time, if it is the best, or if somebody wants the program to end."""
-        stop = self._interruption is not None and self._interruption.signal is not None
+        stop = self._is_to_stop()
         best = self._evaluated and self._is_best(fit)
         if best or stop or (self.every_steps is not None and fit.step % self.every_steps == 0):
             self.save(fit, best=best)
@@ -143,7 +152,7 @@ class Checkpoint(Callback):
 
     def on_epoch_end(self, fit: Fit) -> None:
         """Likewise, and at the end."""
-        stop = self._interruption is not None and self._interruption.signal is not None
+        stop = self._is_to_stop()
         best = self._is_best(fit) if self._evaluated or fit.validation is None else False
         if best or stop or fit.is_done or (self.every_epochs is not None and fit.epoch % self.every_epochs == 0):
             self.save(fit, best=best)
@@ -161,14 +170,23 @@ class Checkpoint(Callback):
         except CheckpointError as late:
             error.add_note(f"besides, a checkpoint could not be written: {late}")
 
+    def _is_to_stop(self) -> bool:
+        """Whether one of the processes was told to: they stop after the same update."""
+        if self._interruption is None or self._processes is None:
+            return False
+        return self._processes.any(self._interruption.signal is not None)
+
     def _leave(self) -> None:
         self.wait()
-        interruption = self._interruption
-        name = "" if interruption is None or interruption.signal is None else interruption.signal.name
-        print(
-            f"{name}: stopped after a whole update, saved in {self.latest}; fit(…, resume='auto') goes on from there",
-            file=sys.stderr,
-        )
+        if self._processes is not None:
+            self._processes.wait()  # torchrun ends all of them when the first is gone
+        signal = None if self._interruption is None else self._interruption.signal
+        if signal is not None:
+            where = f", saved in {self.latest}" if self.latest is not None else ""
+            print(
+                f"{signal.name}: stopped after a whole update{where}; fit(…, resume='auto') goes on from there",
+                file=sys.stderr,
+            )
         raise SystemExit(INTERRUPTED)
 
     def _end(self) -> None:
@@ -188,9 +206,14 @@ class Checkpoint(Callback):
             CheckpointError: it can't be written; with ``asynchronous``, the one before couldn't.
         """
         self.wait()
+        state = fit.state_dict()
+        if self._processes is not None:
+            state = self._processes.together(state)
+            if self._processes.rank != 0:
+                return
         path = self.folder / name_of(fit.step)
         copies = [self.folder / BEST] if best else []
-        pending = save_parts(path, fit.state_dict(), copies, asynchronous=self.asynchronous)
+        pending = save_parts(path, state, copies, asynchronous=self.asynchronous)
         if isinstance(pending, Path):
             self._written(pending)
         else:

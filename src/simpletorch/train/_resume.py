@@ -13,6 +13,7 @@ from simpletorch.errors import CheckpointError, TorchError, as_also
 from simpletorch.train._callback import Callback
 from simpletorch.train._checkpoint import Checkpoint
 from simpletorch.train._fit import Fit
+from simpletorch.train._processes import Processes, processes_of
 
 Resume: TypeAlias = Literal["auto"] | str | os.PathLike[str] | Mapping[str, Any] | None
 """``"auto"``: from the newest undamaged checkpoint of the `Checkpoint` callback's folder, or from the start if there is
@@ -31,7 +32,8 @@ def resume_from(resume: Resume, fit: Fit) -> None:
     if isinstance(resume, Mapping):
         fit.load_state_dict(resume)
         return
-    path = _newest(fit.callbacks) if resume == "auto" else Path(resume)
+    processes = Processes()
+    path = processes.first(_newest(fit.callbacks)) if resume == "auto" else Path(resume)
     if path is None:
         return
     parts = read(path).parts
@@ -39,6 +41,12 @@ def resume_from(resume: Resume, fit: Fit) -> None:
         raise CheckpointError(
             f"{path} is no checkpoint of a Trainer: it has no {', '.join(missing)}",
             hint="simpletorch.checkpoint.load(path, model=model, …) restores what it has",
+        )
+    own = processes.own(parts)
+    if own is None:
+        raise CheckpointError(
+            f"{path} was saved by {processes_of(parts)} processes, and {processes.size} can't go on with it",
+            hint="start as many, or begin anew from its weights: simpletorch.checkpoint.load_weights(path, model)",
         )
     pairs = {"model": fit.model, "optimizer": fit.optimizer, "ema": fit.ema}
     lines = [
@@ -54,7 +62,7 @@ def resume_from(resume: Resume, fit: Fit) -> None:
             hint="simpletorch.checkpoint.load_weights(path, model, partial=True) loads what fits",
         )
     try:
-        fit.load_state_dict(parts)
+        fit.load_state_dict(own)
     except TorchError as error:
         raise as_also(CheckpointError, type(error))(f"can't resume from {path}: {error.reason}") from error
 
