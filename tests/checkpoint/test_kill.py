@@ -78,6 +78,7 @@ def test_killed_at_random_moments(tmp_path, asynchronous):
         process = fork.Process(target=train, args=arguments, kwargs={"asynchronous": asynchronous})
         process.start()
         send.close()
+        assert receive.poll(120)
         acknowledged = receive.recv()
         time.sleep(drawn.random() * 0.05)
         os.kill(process.pid, signal.SIGKILL)

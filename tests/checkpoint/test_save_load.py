@@ -1,6 +1,7 @@
 """Saving and loading whole trainings."""
 
 import errno
+import multiprocessing
 import os
 import random
 import stat
@@ -391,3 +392,14 @@ def test_plain_data_is_not_restored_in_place(tmp_path):
     checkpoint.save(tmp_path / "a", epoch=3)
     with pytest.raises(CheckpointError, match=r"epoch: a int can't be restored in place.*read\(path\)\.parts"):
         checkpoint.load(tmp_path / "a", epoch=3)
+
+
+def test_a_forked_process_writes_in_the_background_too(tmp_path):
+    checkpoint.save_async(tmp_path / "a", epoch=1).result()  # there is a thread now, which no fork has
+    process = multiprocessing.get_context("fork").Process(
+        target=lambda: checkpoint.save_async(tmp_path / "b", epoch=2).result(60)
+    )
+    process.start()
+    process.join(120)
+    assert process.exitcode == 0
+    assert checkpoint.read(tmp_path / "b").parts["epoch"] == 2

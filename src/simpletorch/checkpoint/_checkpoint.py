@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -72,12 +73,13 @@ def save_async(path: StrPath, /, *, rng: bool = True, **parts: Stateful | Data) 
     Raises:
         CheckpointError: a part is neither stateful nor plain data.
     """
-    return _writer().submit(_write, Path(path), *_packed(parts, rng=rng, copy=True))
+    return _writer(os.getpid()).submit(_write, Path(path), *_packed(parts, rng=rng, copy=True))
 
 
 @lru_cache(1)
-def _writer() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, "checkpoint")
+def _writer(process: int) -> ThreadPoolExecutor:
+    """The thread that writes; a process that was forked has none of its parent's threads, and so needs its own."""
+    return ThreadPoolExecutor(1, f"checkpoint-{process}")
 
 
 def _packed(
@@ -110,7 +112,7 @@ def save_parts(
 ) -> Path | Future[Path]:
     """`save` or `save_async` of parts of any name, ``rng`` included, with the same file under other names too."""
     packed = _packed(parts, rng=False, copy=asynchronous)
-    return _writer().submit(_write, path, *packed, copies) if asynchronous else _write(path, *packed, copies)
+    return _writer(os.getpid()).submit(_write, path, *packed, copies) if asynchronous else _write(path, *packed, copies)
 
 
 @lru_cache(1)
