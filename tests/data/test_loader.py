@@ -1,6 +1,8 @@
 """`DataLoader` gives torch's batches, and gives them fast where the data are tensors."""
 
+import copy
 import inspect
+import pickle
 from typing import NamedTuple
 
 import pytest
@@ -235,3 +237,15 @@ def test_samples_of_different_shapes_are_named():
 def test_samples_of_different_lengths_are_named():
     with pytest.raises(DataError, match=r"samples 0 and 1 of Items .* the one has 2 fields and the other 3"):
         list(DataLoader(Items((1, 2), (1, 2, 3)), 2))
+
+
+def test_a_loader_can_be_pickled_and_copied_even_with_workers_running():
+    loader = DataLoader(DATASET, 5, True, num_workers=1, persistent_workers=True, generator=torch.Generator())
+    next(iter(loader))
+    for other in (pickle.loads(pickle.dumps(loader)), copy.deepcopy(loader)):
+        assert [len(targets) for _, targets in other] == [5, 5, 5, 5, 3]
+
+
+def test_torch_s_own_pipes_run_on_torch_s_machinery():
+    pipe = torch.utils.data.datapipes.iter.IterableWrapper(range(5))
+    assert [batch.tolist() for batch in DataLoader(pipe, 3)] == [[0, 1, 2], [3, 4]]

@@ -294,6 +294,9 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
             workers=self.num_workers,
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_pool": None, "_progress": None, "_held": None}  # a copy has no workers yet
+
     def to(self, device: torch.device | str) -> DeviceLoader[Batch]:
         """The same batches on ``device``; on a GPU each is copied while the program works on the one before."""
         return DeviceLoader(self, device)

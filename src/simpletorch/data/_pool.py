@@ -19,6 +19,11 @@ from simpletorch.errors import DataError
 
 _GRACE: Final = 2.0
 """Seconds that a worker has to finish its sample when it is no longer needed, before it is ended by a signal."""
+_ADVICE: Final = {
+    "SIGKILL": "if nobody killed it, memory ran out: take fewer workers, smaller batches or a smaller prefetch_factor",
+    "SIGSEGV": "a library that the dataset uses crashed: find out with num_workers=0",
+    "SIGBUS": "memory ran out, or a file that it had mapped was cut: take fewer workers",
+}
 _ours: weakref.WeakSet[Connection] = weakref.WeakSet()
 """The loader's ends of all connections of this process; forked workers close them."""
 
@@ -117,17 +122,13 @@ class Pool:
         process = self.processes[worker]
         process.join(_GRACE)
         code = process.exitcode
+        name = ""
         if code is not None and code < 0:
             name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
             how = f"was killed by signal {name}"
         else:
             how = f"ended with exit code {code}" if code is not None else "closed its connection"
-        advice = {
-            -signal.SIGKILL: "if nobody killed it, memory ran out: take fewer workers, smaller batches or a smaller "
-            "prefetch_factor",
-            -signal.SIGSEGV: "a library that the dataset uses crashed: find out with num_workers=0",
-            -signal.SIGBUS: "memory ran out, or a file that it had mapped was cut: take fewer workers",
-        }.get(code or 0, "find out why with num_workers=0")
+        advice = _ADVICE.get(name, "find out why with num_workers=0")
         return WorkerDied(f"worker {worker} (pid {process.pid}) of the DataLoader {how}: {advice}")
 
     @property
