@@ -501,6 +501,22 @@ class LooksAtValues(torch.nn.Module):
         return self.fc(x) if x.sum().item() > 1 else x
 
 
+def test_what_the_fake_call_left_behind_is_gone_before_the_real_one():
+    class CachesThenLooks(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cache = None
+
+        def forward(self, x):
+            if self.cache is None:
+                self.cache = torch.ones_like(x)
+            return x if x.sum() > 0 else x + self.cache
+
+    model = CachesThenLooks()
+    assert shapes(summary(model, torch.zeros(2, 3))) == ("Float32[2, 3]", "Float32[2, 3]")
+    assert model.cache is None
+
+
 def test_a_model_that_looks_at_values_is_called_for_real():
     model = LooksAtValues()
     assert shapes(summary(model, torch.ones(7, 3))) == ("Float32[7, 3]", "Float32[7, 5]")

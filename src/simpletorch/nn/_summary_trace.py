@@ -9,7 +9,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import torch
 from torch import nn
@@ -36,7 +36,7 @@ class Call:
     flops: int
 
 
-Trace = dict[str, list[Call]]
+Trace: TypeAlias = dict[str, list[Call]]
 """The calls of each module, by path; the model's own path is empty."""
 
 
@@ -54,13 +54,13 @@ def trace(model: nn.Module, inputs: Inputs, sizes: Point) -> Trace:
     """
     device = next((t.device for t in (*model.parameters(), *model.buffers())), torch.device("cpu"))
     dtype = next((p.dtype for p in model.parameters() if p.dtype.is_floating_point), torch.get_default_dtype())
-    with _undisturbed(model):
-        try:
-            with FakeTensorMode(allow_non_fake_inputs=True):
-                return _call(model, *inputs.made(_maker(torch.empty, sizes, dtype, device)))
-        except Exception:
-            if device.type == "meta" or any(size > _MOST_REAL for size in sizes.values()):
-                raise
+    try:
+        with _undisturbed(model), _same_values(model), FakeTensorMode(allow_non_fake_inputs=True):
+            return _call(model, *inputs.made(_maker(torch.empty, sizes, dtype, device)))
+    except Exception:
+        if device.type == "meta" or any(size > _MOST_REAL for size in sizes.values()):
+            raise
+    with _undisturbed(model), _same_values(model):
         return _call(model, *inputs.made(_maker(torch.zeros, sizes, dtype, device, keep=True)))
 
 
@@ -134,7 +134,6 @@ def _undisturbed(model: nn.Module) -> Iterator[None]:
     attributes = [(vars(module), dict(vars(module))) for module in model.modules()]
     # a module keeps its buffers, and many a model a cache, in containers; what is in those counts too
     containers = [(v, copy.copy(v)) for _, before in attributes for v in before.values() if type(v) in _CONTAINERS]
-    values = [(b, b.detach().clone(), b._version) for b in model.buffers() if not nn.parameter.is_lazy(b)]
     fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
@@ -151,6 +150,15 @@ def _undisturbed(model: nn.Module) -> Iterator[None]:
             _refill(container, content)
         for module, mode in training:
             module.training = mode  # a scripted module doesn't keep it among its attributes
+
+
+@contextmanager
+def _same_values(model: nn.Module) -> Iterator[None]:
+    """What a call changes in buffers is put back; even a fake one does where only a module's own tensors take part."""
+    values = [(b, b.detach().clone(), b._version) for b in model.buffers()]
+    try:
+        yield
+    finally:
         with torch.no_grad():
             for buffer, value, version in values:
                 if buffer._version != version:  # counts changes in place
