@@ -1,9 +1,11 @@
 """Blocks and vision models: sizes flow from the constructor, the dtype and the batch from the input."""
 
+from typing import Generic
+
 import torch
 
-from simpletorch import Float32, Tensor, nn
-from simpletorch.dims import B, D, Dim, H, T, W
+from simpletorch import Float32, Int64, Tensor, nn
+from simpletorch.dims import B, D, Dim, H, T, V, W
 from simpletorch.vision.models import resnet18, vgg11_bn, vit_b_16
 
 tokens = torch.zeros(2, 3, 7)
@@ -30,6 +32,27 @@ def stack(x: Tensor[Float32, B, T, D], dim: Dim[D], heads: Dim[H]) -> Tensor[Flo
 
 
 stack(tokens, 7, 1)
+
+
+class GPT(nn.Module, Generic[V, D, H]):
+    def __init__(self, vocab: Dim[V], context: int, dim: Dim[D], heads: Dim[H], layers: int) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(vocab, dim)
+        self.positions = nn.Embedding(context, dim)
+        self.blocks = nn.ModuleList([nn.TransformerBlock(dim, heads, causal=True) for _ in range(layers)])
+        self.norm = nn.LayerNorm(dim)
+        self.head = nn.Linear(dim, vocab, bias=False)
+
+    def forward(self, tokens: Tensor[Int64, B, T]) -> Tensor[Float32, B, T, V]:
+        x = self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1]))
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x))
+
+
+gpt = GPT(31, 13, 24, 3, 2)
+reveal_type(gpt)  # R: reveal.blocks.GPT[31, 24, 3]
+reveal_type(gpt(torch.zeros(2, 5, dtype=torch.int64)))  # R: Tensor[Float32, 2, 5, 31]
 
 with torch.device("meta"):
     resnet = resnet18(num_classes=11)
