@@ -73,13 +73,13 @@ class Border:
         Raises:
             TorchError: an argument fails its annotation.
         """
-        if not is_observable(values):
-            return EVERYTHING
         autocast = under_autocast()
         seen = self.seen_under_autocast if autocast else self.seen
         known = None if key is None else seen.get(key)
         if known is not None:
             return known
+        if not is_observable(values):
+            return EVERYTHING
         mistakes = self._in_scope(values, lambda: self._wrong_arguments(values, autocast))
         if mistakes:
             raise self._refuse(mistakes, values)
@@ -99,14 +99,15 @@ class Border:
         Raises:
             TorchError: the result fails its annotation.
         """
-        if known is EVERYTHING or not is_observable((*values, result)):
+        if known is EVERYTHING:
             return
         autocast = under_autocast()
         if autocast and key is not None:
             known = _remembered(self.seen_under_autocast, key)
             if result_key is not None and result_key in known:
                 return
-
+        if not is_observable((*values, result)):
+            return
         part = Part(_LABELS[outcome], self.hints[outcome], result)
 
         def wrong() -> Sequence[Mistake]:
