@@ -28,7 +28,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -257,9 +257,9 @@ CONTENDERS: dict[str, tuple[Callable[[Batches], None], str, float | None]] = {
 }
 
 
-def measure(bursts: int) -> dict[str, list[float]]:
-    """CPU seconds per step of every contender, by turn."""
-    names = [name for name, (_, needs, _) in CONTENDERS.items() if find_spec(needs)]
+def measure(bursts: int, needs: Sequence[str]) -> dict[str, list[float]]:
+    """CPU seconds per step of every contender of these packages, by turn."""
+    names = [name for name, (_, package, _) in CONTENDERS.items() if package in needs and find_spec(package)]
     turns = Turns()
     batches = {name: Batches(bursts, turns) for name in names}
 
@@ -316,6 +316,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bursts", type=int, default=50)
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--only", nargs="+", default=["lightning", "ignite", "accelerate"], help="which others")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     if options.small:
@@ -323,7 +324,7 @@ def main() -> int:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
-    text, good = table(measure(options.bursts))
+    text, good = table(measure(options.bursts, ["torch", "simpletorch", *options.only]))
     model = "-".join(map(str, SIZES))
     head = f"{environment()}; MLP {model}, batches of {BATCH}, fused AdamW for all.\n"
     head += f"{options.bursts} bursts of {BURST} steps"

@@ -183,9 +183,17 @@ def test_a_scheduler_more_is_refused():
         fit_of(scheduler=StepLR(AdamW(model.parameters()), 1)).load_state_dict(fit_of().state_dict())
 
 
-def test_a_shorter_loader_is_refused():
+def test_a_loader_that_can_be_resumed_and_one_that_can_not_are_not_mixed_up():
     stopping = StopAt(8)
     with pytest.raises(Stopped):
         run(in_memory, stopping)
+    with pytest.raises(TorchError, match="the loader can be resumed in only one of the saved training and this one"):
+        run(lambda: [(INPUTS[:5], TARGETS[:5])] * 9, StopAt(), resume=stopping.state)
+
+
+def test_a_shorter_loader_is_refused():
+    stopping = StopAt(8)
+    with pytest.raises(Stopped):
+        run(lambda: [(INPUTS[:5], TARGETS[:5])] * 9, stopping)
     with pytest.raises(TorchError, match="had done 8 batches of epoch 1, but this loader has only 3"):
         run(lambda: [(INPUTS[:5], TARGETS[:5])] * 3, StopAt(), resume=stopping.state)

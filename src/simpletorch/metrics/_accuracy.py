@@ -61,7 +61,7 @@ class Accuracy(Streaming):
         target = classes_of(target, "Accuracy")
         right = self._right(output, target)
         if self.ignore_index is None:
-            seen = torch.tensor(target.numel())
+            seen: torch.Tensor | int = target.numel()
         else:
             counts = target != self.ignore_index
             right, seen = right & counts, counts.sum()

@@ -29,13 +29,18 @@ class Streaming(ABC):
     def _zeros(self) -> dict[str, torch.Tensor]:
         """The sums of nothing, on the CPU."""
 
-    def _add(self, **terms: torch.Tensor) -> None:
+    def _add(self, **terms: torch.Tensor | int) -> None:
+        """Add a batch's terms, of which at least one is a tensor; an int costs no transfer to a device."""
+        if self._fresh:
+            device = next(term.device for term in terms.values() if isinstance(term, torch.Tensor))
+            self._sums = {name: total.to(device) for name, total in self._sums.items()}
+            self._fresh = False
         for name, term in terms.items():
-            term, total = term.detach(), self._sums[name]
-            if self._fresh:
-                total = total.to(term.device)
-            self._sums[name] = total + term.to(total.device)
-        self._fresh = False
+            total = self._sums[name]
+            if isinstance(term, torch.Tensor):
+                term = term.detach() if term.requires_grad else term
+                term = term if term.device == total.device else term.to(total.device)
+            self._sums[name] = total + term
 
     def _totals(self) -> dict[str, torch.Tensor]:
         """The sums, over all ranks if this metric is to be synchronized."""

@@ -42,10 +42,9 @@ def tensors_in(item: Any) -> Iterator[torch.Tensor]:
 def _move(item: Any, device: torch.device) -> Any:
     if isinstance(item, torch.Tensor):
         return item if item.device == device else item.to(device, non_blocking=True)
+    if isinstance(item, (tuple, list)):
+        moved = [_move(value, device) for value in item]
+        return type(item)(*moved) if hasattr(item, "_fields") else type(item)(moved)
     if isinstance(item, Mapping):
         return {key: _move(value, device) for key, value in item.items()}
-    if isinstance(item, tuple) and hasattr(item, "_fields"):
-        return type(item)(*[_move(value, device) for value in item])
-    if isinstance(item, (tuple, list)):
-        return type(item)([_move(value, device) for value in item])
     return item

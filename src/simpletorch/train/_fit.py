@@ -16,7 +16,6 @@ from simpletorch.metrics import Metric
 from simpletorch.optim import LRScheduler, Optimizer
 from simpletorch.reproducibility import rng_state, set_rng_state
 from simpletorch.train._callback import Callback
-from simpletorch.train._device import device_of
 from simpletorch.train._epoch import Epoch
 from simpletorch.train._rng import generators
 from simpletorch.train._step import Step
@@ -25,6 +24,7 @@ Phase: TypeAlias = Literal["between", "training", "drained"]
 """``"between"`` two epochs (or before the first), ``"training"`` inside one, or ``"drained"``: the epoch's last batch
 has been trained on, but its evaluation is still to come."""
 
+_UNREAD = 64  # losses
 _COUNTS = ("epoch", "step", "batches", "samples", "epoch_steps", "rate", "seconds", "phase", "metrics")
 
 
@@ -84,7 +84,8 @@ class Fit:
     """Why to stop; None to go on."""
 
     def __post_init__(self) -> None:
-        self._loss_sum: torch.Tensor | None = None
+        self._loss_sum = 0.0
+        self._losses: list[tuple[torch.Tensor, int]] = []  # read together: each reading waits for a GPU
         self._since: float | None = None
         self._epoch_rng: dict[str, Any] = {}
         self._resumed: dict[str, Any] | None = None
@@ -107,7 +108,8 @@ class Fit:
     @property
     def mean_loss(self) -> float:
         """The mean training loss over the epoch's samples so far; NaN before the first."""
-        return math.nan if self._loss_sum is None else float(self._loss_sum) / self.samples
+        self._read_losses()
+        return self._loss_sum / self.samples if self.samples else math.nan
 
     @property
     def is_over(self) -> bool:
@@ -133,7 +135,8 @@ class Fit:
             return False
         self.epoch += 1
         self.batches = self.samples = self.epoch_steps = 0
-        self.seconds, self._loss_sum, self.phase = 0.0, None, "training"
+        self.seconds, self._loss_sum, self.phase = 0.0, 0.0, "training"
+        self._losses.clear()
         for metric in self.train_metrics.values():
             metric.reset()
         return True
@@ -167,13 +170,18 @@ class Fit:
 
     def add(self, loss: torch.Tensor, samples: int) -> None:
         """Count one batch and its mean loss."""
-        total = self._loss_sum
-        if total is None:
-            wide = torch.float32 if loss.device.type == "mps" else torch.float64  # Apple's GPUs have no float64
-            total = self._loss_sum = torch.zeros((), dtype=wide, device=loss.device)
-        total.add_(loss, alpha=samples)
+        self._losses.append((loss, samples))
+        if len(self._losses) >= _UNREAD:
+            self._read_losses()
         self.batches += 1
         self.samples += samples
+
+    def _read_losses(self) -> None:
+        # added one by one in Float64, so that the sum is the same whenever it is asked for
+        values = torch.stack([loss for loss, _ in self._losses]).flatten().tolist() if self._losses else []
+        for value, (_, samples) in zip(values, self._losses, strict=True):
+            self._loss_sum += value * samples
+        self._losses.clear()
 
     def pause(self) -> None:
         """Stop the clock, for what is not training."""
@@ -194,6 +202,7 @@ class Fit:
         update, whose gradients it does not have.
         """
         self.pause()
+        self._read_losses()
         state = {
             **{name: getattr(self, name) for name in _COUNTS},
             "history": [asdict(epoch) for epoch in self.history],
@@ -231,8 +240,7 @@ class Fit:
         for name in _COUNTS:
             setattr(self, name, state[name])
         self.history = [Epoch(**epoch) for epoch in state["history"]]
-        loss_sum = state["loss_sum"]
-        self._loss_sum = None if loss_sum is None else loss_sum.to(device_of(self.model) or "cpu", copy=True)
+        self._loss_sum = float(state["loss_sum"] or 0.0)
         self._epoch_rng = state["epoch_rng"]
         if self.phase == "between":
             self._return(state)

@@ -97,6 +97,8 @@ class Step:
             TorchError: what torch raised inside, explained.
         """
         try:
+            if not self.pending:
+                self.optimizer.zero_grad()  # before the forward pass, which can then use the gradients' memory
             if self.context is None:
                 output = self.model(*batch[:-1])
                 loss = self.loss(output, batch[-1])
@@ -109,8 +111,6 @@ class Step:
                 self.output = output.detach() if isinstance(output, torch.Tensor) else output
             if self.on_loss is not None:
                 self.on_loss(detached)
-            if not self.pending:
-                self.optimizer.zero_grad()
             if self.accumulate > 1:
                 loss = loss * self._weight(batch[-1])
             if self.scaler is not None:
