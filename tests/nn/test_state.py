@@ -61,6 +61,7 @@ def test_a_good_state_is_loaded_in_place(module):
     state = new_values(module)
     found = load(module, state)
     assert found == ([], [])
+    assert repr(found) == "<All keys matched successfully>"
     assert same(values(module), state)
     assert all(a is b for a, b in zip(parameters, module.parameters(), strict=True))
     assert all(p.requires_grad for p in parameters)
@@ -179,6 +180,7 @@ def test_not_strict_passes_over_missing_and_unexpected_keys(module):
     found = load(module, state, strict=False)
     assert found.missing_keys == ["fc.bias"]
     assert found.unexpected_keys == ["head.weight"]
+    assert repr(found) == "IncompatibleKeys(missing_keys=['fc.bias'], unexpected_keys=['head.weight'])"
     assert torch.equal(module.fc.weight, state["fc.weight"])
     assert torch.equal(module.fc.bias, bias)
 
