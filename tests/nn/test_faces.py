@@ -138,3 +138,12 @@ def test_a_model_of_faces_compiles_without_a_graph_break():
     compiled = torch.compile(model, fullgraph=True, backend="eager")
     images = torch.randn(7, 3)
     assert torch.equal(compiled(images), model(images))
+
+
+def test_a_module_that_is_built_in_a_compiled_function():
+    def loss(scores, targets):
+        return nn.CrossEntropyLoss(label_smoothing=0.1)(nn.LogSoftmax(dim=-1)(nn.ReLU()(scores)), targets)
+
+    scores, targets = torch.randn(7, 3), torch.randint(3, (7,))
+    compiled = torch.compile(loss, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(scores, targets), loss(scores, targets))

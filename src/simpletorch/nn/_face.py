@@ -38,6 +38,8 @@ class Face(ABCMeta):
             "__qualname__": torch_class.__qualname__,
             "__doc__": torch_class.__doc__,
             "torch_class": torch_class,
+            # torch.compile doesn't see `__call__` below: for ``nn.ReLU()(x)`` in a compiled forward it asks for this
+            "__new__": lambda _cls, *args, **kwargs: torch_class(*args, **kwargs),
         }
         return super().__new__(mcls, torch_class.__name__, (torch_class,), namespace)
 
