@@ -2,6 +2,7 @@
 
 import copy
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -117,6 +118,16 @@ def test_a_training_resumes_between_epochs(loader):
         run(loader, stopping, schedule="epoch")
     resumed = run(loader, StopAt(), schedule="epoch", resume=stopping.state)
     assert_same(resumed, run(loader, StopAt(), schedule="epoch"))
+
+
+def test_resuming_before_the_epoch_s_scheduler_step_is_no_reason_to_warn():
+    stopping = StopAt(3)
+    with pytest.raises(Stopped):
+        run(augmenting, stopping, accumulate=4, schedule="epoch")
+    assert stopping.state["phase"] == "drained"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(augmenting, StopAt(), accumulate=4, schedule="epoch", resume=stopping.state)
 
 
 @pytest.mark.parametrize("stop", [1, 2, 3, 4, 7])

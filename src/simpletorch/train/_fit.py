@@ -239,6 +239,9 @@ class Fit:
             callback.load_state_dict(saved)
         for name in _COUNTS:
             setattr(self, name, state[name])
+        if self.step:
+            # torch's schedulers look for this, and warn if the first thing after a resume is an epoch's scheduler step
+            vars(self.optimizer)["_opt_called"] = True
         self.history = [Epoch(**epoch) for epoch in state["history"]]
         self._loss_sum = float(state["loss_sum"] or 0.0)
         self._epoch_rng = state["epoch_rng"]
