@@ -23,6 +23,7 @@ from simpletorch.errors._kinds import (
     DTypeMismatch,
     Location,
     Mismatch,
+    NotFinite,
     Operand,
     OutOfMemory,
     ShapeMismatch,
@@ -30,6 +31,7 @@ from simpletorch.errors._kinds import (
     TypeMismatch,
     as_also,
 )
+from simpletorch.errors._nan import detect_nan
 from simpletorch.errors._result import Err, Ok, Result, attempt
 from simpletorch.errors._text import render
 
@@ -43,6 +45,7 @@ __all__ = [
     "Err",
     "Location",
     "Mismatch",
+    "NotFinite",
     "Ok",
     "Operand",
     "OutOfMemory",
@@ -52,6 +55,7 @@ __all__ = [
     "TypeMismatch",
     "as_also",
     "attempt",
+    "detect_nan",
     "explain",
     "explained",
     "render",

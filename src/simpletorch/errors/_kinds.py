@@ -21,6 +21,7 @@ __all__ = [
     "DeviceMismatch",
     "Location",
     "Mismatch",
+    "NotFinite",
     "Operand",
     "OutOfMemory",
     "Place",
@@ -300,6 +301,10 @@ class CUDAError(TorchError):
         self.code = code
 
 
+class NotFinite(TorchError):
+    """A module, an operation or a gradient that is NaN or infinite (`detect_nan`)."""
+
+
 class BackendError(TorchError):
     """Something below torch failed: a compiler, a communication library, a codec."""
 
@@ -334,7 +339,7 @@ class DataError(TorchError):
 
 _KINDS: Final[tuple[type[TorchError], ...]] = (
     *(TorchError, Mismatch, ShapeMismatch, DTypeMismatch, DeviceMismatch, TypeMismatch),
-    *(OutOfMemory, CUDAError, BackendError, CheckpointError, DataError),
+    *(OutOfMemory, CUDAError, NotFinite, BackendError, CheckpointError, DataError),
 )
 for _each in _KINDS:
     _each.__module__ = "simpletorch.errors"  # where users import them from: tracebacks and pickles say so

@@ -43,6 +43,15 @@ _CODES: Final = (
 )
 
 
+@message(r"(CUBLAS_STATUS_\w+|CUSOLVER_STATUS_\w+|CUSPARSE_STATUS_\w+|CUFFT_\w+|cuDNN error: (CUDNN_STATUS_\w+))")
+def _library(_f: Failure, m: re.Match[str]) -> Reason:
+    code = m[2] or m[1]
+    hint = _LATE
+    if "ALLOC_FAILED" in code or "NOT_INITIALIZED" in code:
+        hint = "usually the GPU's memory is full, or an index was out of range before this: " + _LATE
+    return Reason(CUDAError, f"a CUDA library refused: {code}", hint=hint, fields={"code": code})
+
+
 @message(r"CUDA error: ([^\n]+)")
 def _cuda(_f: Failure, m: re.Match[str]) -> Reason:
     text = m[1].strip()
@@ -51,15 +60,6 @@ def _cuda(_f: Failure, m: re.Match[str]) -> Reason:
         if words in text:
             return Reason(CUDAError, text, hint=hint, fields={"code": code})
     return Reason(CUDAError, text, hint=_LATE, fields={"code": named[0] if named else None})
-
-
-@message(r"(CUBLAS_STATUS_\w+|CUSOLVER_STATUS_\w+|CUSPARSE_STATUS_\w+|CUFFT_\w+|cuDNN error: (CUDNN_STATUS_\w+))")
-def _library(_f: Failure, m: re.Match[str]) -> Reason:
-    code = m[2] or m[1]
-    hint = _LATE
-    if "ALLOC_FAILED" in code or "NOT_INITIALIZED" in code:
-        hint = "usually the GPU's memory is full, or an index was out of range before this: " + _LATE
-    return Reason(CUDAError, f"a CUDA library refused: {code}", hint=hint, fields={"code": code})
 
 
 @message(

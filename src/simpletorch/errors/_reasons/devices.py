@@ -28,6 +28,8 @@ def two_devices(f: Failure, _m: re.Match[str]) -> Reason:
             return Reason(DeviceMismatch, f"{first} is on {where}, but {name} is on {device}", device, where, hint)
     found = re.findall(r"\b(?:cuda(?::\d+)?|cpu|mps(?::\d+)?|xpu(?::\d+)?|meta)\b", f.message)
     devices = list(dict.fromkeys(found))
+    if len(devices) == 1:  # torch.cuda.FloatTensor against torch.FloatTensor
+        devices.append("cpu")
     where = " and ".join(devices) if devices else "different devices"
     return Reason(
         DeviceMismatch,
