@@ -146,15 +146,16 @@ def location(step: Step, node: ast.AST | None) -> Location:
         getattr(node, "end_lineno", None),
         getattr(node, "col_offset", None),
         getattr(node, "end_col_offset", None),
-        _segment(source.text, node) if source is not None else "",
+        _segment(source.lines, node) if source is not None else "",
     )
 
 
-def _segment(text: str, node: ast.AST | None) -> str:
-    """The text of a node that stands on one line."""
-    if node is None or getattr(node, "lineno", None) != getattr(node, "end_lineno", 0):
+def _segment(lines: list[str], node: Any) -> str:
+    """The text of a node that stands on one line. (`ast.get_source_segment` splits the whole file for that.)"""
+    line = getattr(node, "lineno", None)
+    if line is None or line != node.end_lineno or line > len(lines):
         return ""
-    return ast.get_source_segment(text, node) or ""
+    return lines[line - 1].encode()[node.col_offset : node.end_col_offset].decode(errors="replace")
 
 
 def _statement(lines: list[str], line: int, node: ast.AST | None) -> str:
