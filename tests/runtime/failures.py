@@ -152,8 +152,8 @@ def examine(program: Callable[..., Any], seed: int) -> str | None:
     assert type(error.__cause__) is type(original)
     assert first_line(error.__cause__) == first_line(original)
     assert error.reason
-    text = str(error)
-    assert "618033" not in text + error._repr_html_() + str(error.to_dict()["operands"]), f"contents shown: {text}"
+    if str(SECRET)[:8] not in str(original):  # torch's own words are quoted where nobody has better ones
+        assert str(SECRET)[:8] not in f"{error}{error._repr_html_()}{error.to_dict()}"
     assert error.__rich__().plain.startswith(error.kind)
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)

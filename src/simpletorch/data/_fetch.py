@@ -8,7 +8,7 @@ from typing import Any
 from simpletorch.data._collate import Misfit
 from simpletorch.data._columns import Columns
 from simpletorch.data._streams import stateful
-from simpletorch.errors import DataError
+from simpletorch.errors import DataError, explain
 
 Collate = Callable[[Any], Any]
 Fetch = Callable[[Any], Any]
@@ -19,8 +19,9 @@ def fetcher(dataset: Any, collate_fn: Collate, batched: bool, columns: Columns |
     if columns is not None:
         return columns.batch
     if not batched:
-        return lambda index: collate_fn(_sample(dataset, index))
+        return explain()(lambda index: collate_fn(_sample(dataset, index)))
 
+    @explain()
     def fetch(indices: Any) -> Any:
         samples = _samples(dataset, indices)
         try:
@@ -112,6 +113,7 @@ class StreamFetcher:
                 self.batches += 1
             self.ended = at["ended"]
 
+    @explain()
     def fetch(self) -> Any:
         """The next batch.
 

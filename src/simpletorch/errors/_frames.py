@@ -155,7 +155,8 @@ def _segment(lines: list[str], node: Any) -> str:
     line = getattr(node, "lineno", None)
     if line is None or line != node.end_lineno or line > len(lines):
         return ""
-    return lines[line - 1].encode()[node.col_offset : node.end_col_offset].decode(errors="replace")
+    start, end = int(node.col_offset), int(node.end_col_offset)
+    return lines[line - 1].encode()[start:end].decode(errors="replace")
 
 
 def _statement(lines: list[str], line: int, node: ast.AST | None) -> str:

@@ -295,6 +295,8 @@ class MultiheadAttention(ModuleRule):
     ) -> Value:
         for name, x in (("query", query), ("key", key), ("value", value)):
             need_float(x, name=name)
+            if x.shape.rank == 0:
+                raise Mismatch(f"{name} must have 2 or 3 dims (T, E) or (T, B, E), but it is 0-dim", got=0)
         check_equal("the last dim of query is", query.shape.dim(-1), "embed_dim is", as_dim(self.embed_dim))
         check_equal("the last dim of key is", key.shape.dim(-1), "kdim is", self._features(self.kdim))
         check_equal("the last dim of value is", value.shape.dim(-1), "vdim is", self._features(self.vdim))

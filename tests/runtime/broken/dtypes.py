@@ -73,7 +73,7 @@ def a_list_for_a_tensor() -> None:
 
 
 def two_devices() -> None:
-    x, mask = zeros(2), zeros(2, device="meta")
+    x, mask = zeros(2, device="meta"), zeros(2)
     x * mask
 
 

@@ -7,6 +7,7 @@ import time
 from torch import Tensor, zeros
 from torch.utils.data import DataLoader, Dataset
 
+from simpletorch import data
 from simpletorch.errors import explain
 
 
@@ -33,6 +34,8 @@ class Rows(Dataset[Tensor]):
             case "shape":
                 with explain():
                     return zeros(2, 3) @ zeros(5, 7)
+            case "torch":
+                return zeros(2, 3) @ zeros(5, 7)
             case "killed":
                 os.kill(os.getpid(), signal.SIGKILL)
             case "slow":
@@ -68,3 +71,16 @@ def a_killed_worker() -> None:
 
 def a_worker_that_hangs() -> None:
     batches("slow", workers=1, timeout=1)
+
+
+def our_batches(workers: int) -> None:
+    for _ in data.DataLoader(Rows("torch"), batch_size=3, num_workers=workers):
+        pass
+
+
+def a_shape_error_in_our_loader() -> None:
+    our_batches(workers=0)
+
+
+def a_shape_error_in_our_loaders_worker() -> None:
+    our_batches(workers=1)

@@ -102,7 +102,7 @@ def _unused(_f: Failure, m: re.Match[str]) -> Reason:
 
 @message(
     r"Only Tensors created explicitly by the user \(graph leaves\) support the (deepcopy) protocol",
-    r"[Oo]nly Tensors of floating point and complex dtype can require gradients",
+    r"[Oo]nly Tensors of floating point(?: and complex)? dtype can require gradients",
 )
 def _cannot_require(f: Failure, m: re.Match[str]) -> Reason:
     x = f.tensor(0, "input")

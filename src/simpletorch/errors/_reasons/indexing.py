@@ -58,6 +58,13 @@ def _embedding_range(ids: Value | None, table: str, count: int) -> Reason:
     )
 
 
+@message(r"start \((-?\d+)\) \+ length \((\d+)\) exceeds dimension size \((\d+)\)")
+def _narrow(f: Failure, m: re.Match[str]) -> Reason:
+    start, length, size = map(int, m.groups())
+    sentence = f"{length} from {start} on reach beyond {called(f.tensor(0, 'input'), 'the dim')}, which has size {size}"
+    return Reason(ShapeMismatch, sentence, size, start + length)
+
+
 @message(r"Class values must be (smaller than num_classes|non-negative)")
 def _class_range(f: Failure, m: re.Match[str]) -> Reason:
     ids = f.tensor(0, "input")

@@ -148,6 +148,22 @@ def _rnn(f: Failure, m: re.Match[str]) -> Reason:
     return Reason(ShapeMismatch, sentence, expected, got, f"{kind}({got}, {hidden}) would fit")
 
 
+@message(r"Expected hidden(?:\[\d\])? size \(([\d, ]*)\), got \[([\d, ]*)\]")
+def _hidden(f: Failure, m: re.Match[str]) -> Reason:
+    expected, got = numbers(m[1]), numbers(m[2])
+    x = f.tensor(0, "input")
+    first = bool(getattr(f.layer, "batch_first", False))
+    hint = None
+    if x and len(x.shape) == 3 and len(got) == 3 and got[1] == x.shape[1 if first else 0]:
+        order = "(batch, time, features)" if first else "(time, batch, features)"
+        hint = (
+            f"with batch_first={first} {x.name} is {order}, so its batch is {expected[1]}; "
+            f"batch_first={not first} would fit"
+        )
+    sentence = f"the hidden state has shape {listed(got)}, but it must be {listed(expected)}"
+    return Reason(ShapeMismatch, sentence, expected, got, hint)
+
+
 @message(r"was expecting embedding dimension of (\d+), but got (\d+)")
 def _attention(f: Failure, m: re.Match[str]) -> Reason:
     x = f.tensor(0, "query")
