@@ -162,6 +162,8 @@ def _unique(input: TensorType, dim: Value, inverse: Value, counts: Value) -> Val
     places: Shape
     if dim is None:
         values, places = Shape.of(UNKNOWN), input.shape
+    elif input.shape.rank == 0:
+        raise Mismatch(f"input is 0-dim, so it has no dim {dim}", got=dim)
     else:
         try:
             found = axis(dim, input.shape)

@@ -131,7 +131,7 @@ def multihead_attention() -> None:
 
 
 def embedding_dim_that_heads_do_not_divide() -> None:
-    nn.MultiheadAttention(7, 3)
+    torch.nn.MultiheadAttention(7, 3)
 
 
 def transformer() -> None:

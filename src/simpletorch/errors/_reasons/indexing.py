@@ -33,7 +33,7 @@ def _too_many(f: Failure, m: re.Match[str]) -> Reason:
 def _lookup_range(f: Failure, m: re.Match[str]) -> Reason:
     if f.operation in ("cross_entropy", "nll_loss") and m.re.groups:
         x, y = f.tensor(0, "input"), f.tensor(1, "target")
-        classes = x.shape[1 if len(x.shape) > 1 else 0] if x else None
+        classes = x.shape[:2][-1] if x and x.shape else None
         rows = f": {called(x, 'the input')} has {classes} classes (0 to {classes - 1})" if classes else ""
         return Reason(
             ShapeMismatch, f"class {m[1]} in {called(y, 'the target')} is out of range{rows}", classes, int(m[1])

@@ -48,4 +48,4 @@ def _multi_target(f: Failure, _m: re.Match[str]) -> Reason:
     sentence = (
         f"{name} has {len(y.shape) if y else 'several'} dims, but class indices have one for each row of the input"
     )
-    return Reason(ShapeMismatch, sentence, (x.shape[0],) if x else None, y.shape if y else None, hint)
+    return Reason(ShapeMismatch, sentence, x.shape[:1] if x else None, y.shape if y else None, hint)
