@@ -89,7 +89,7 @@ def _dtype(face: str, dtype: object) -> Any:
     if dtype is Any:
         return jaxtyping.Shaped
     if isinstance(dtype, TypeVar):
-        return jaxtyping.Shaped if dtype.__bound__ is None else _dtype(face, dtype.__bound__)
+        return _dtype_variable(face, dtype)
     if isinstance(dtype, torch.dtype):
         try:
             right = f"write {dtype_of(dtype).__name__}"
@@ -98,6 +98,21 @@ def _dtype(face: str, dtype: object) -> Any:
         raise TypeError(f"{face}[{dtype}, ...]: {dtype} is a value, not a type; {right}")
     right = next((text for cls, text in _PYTHONS if cls is dtype), "one such as Float32, or Shaped for any")
     raise TypeError(f"{face}[{_show(dtype)}, ...]: {_show(dtype)} is no dtype; write {right}")
+
+
+@lru_cache(maxsize=1024)
+def _dtype_variable(face: str, variable: TypeVar) -> Any:
+    """The dtypes that a type variable may stand for, as a class of jaxtyping's that knows the ``variable``."""
+    allowed = variable.__constraints__ or (Any if variable.__bound__ is None else variable.__bound__,)
+    kinds = [_dtype(face, member) for member in allowed]
+    names = [kind.dtypes for kind in kinds]
+    any_dtype = [n for n in names if not isinstance(n, tuple)]
+    body = {
+        "dtypes": any_dtype[0] if any_dtype else [name for some in names for name in some],
+        "variable": variable,
+        "kind": " or ".join(kind.__name__ for kind in kinds),
+    }
+    return types.new_class(variable.__name__, (jaxtyping.AbstractDtype,), exec_body=lambda space: space.update(body))
 
 
 _PYTHONS: Final = (

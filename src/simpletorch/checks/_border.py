@@ -7,17 +7,18 @@ first time takes the slow road, `Border.admit` and `Border.admit_result`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import jaxtyping
+import torch
 
 from simpletorch.checks._config import config
-from simpletorch.checks._hints import as_any_float, is_ignorable, tensor_hints
-from simpletorch.checks._parts import Part, parts
+from simpletorch.checks._hints import as_any_float, dtype_variable, is_ignorable, tensor_hints
+from simpletorch.checks._parts import Part, leaves, parts
 from simpletorch.checks._passes import Uncheckable, passes, passes_or_unknown, wrong_fields
 from simpletorch.checks._records import fields
-from simpletorch.checks._report import Mistake, refusal
+from simpletorch.checks._report import Bound, Mistake, refusal
 from simpletorch.checks._sizes import bind, is_computed, verdicts
 from simpletorch.checks._tracing import is_observable, under_autocast
 from simpletorch.errors._border import explained
@@ -65,6 +66,7 @@ class Border:
         self.seen: dict[Hashable, set[Hashable]] = {}
         self.seen_under_autocast: dict[Hashable, set[Hashable]] = {}
         self._computed = frozenset(name for name, hint in hints.items() if is_computed(hint))
+        self._names_dtypes = any(dtype_variable(h) for hint in hints.values() for h in tensor_hints(hint))
         self._in_scope = _argument_scope(hints, self.parameters)
 
     def admit(self, key: Hashable | None, values: Sequence[Any]) -> set[Hashable]:
@@ -80,7 +82,7 @@ class Border:
             return known
         if not is_observable(values):
             return EVERYTHING
-        mistakes = self._in_scope(values, lambda: self._wrong_arguments(values, autocast))
+        mistakes = self._in_scope(values, lambda: self._wrong_arguments(values, autocast, {}))
         if mistakes:
             raise self._refuse(mistakes, values)
         return set() if key is None else _remembered(seen, key)
@@ -111,8 +113,9 @@ class Border:
         part = Part(_LABELS[outcome], self.hints[outcome], result)
 
         def wrong() -> Sequence[Mistake]:
-            self._wrong_arguments(values, autocast)  # binds the sizes
-            return self._wrong([(outcome, part.name, result)], autocast)
+            dtypes: dict[Any, set[Bound]] = {}
+            self._wrong_arguments(values, autocast, dtypes)  # binds sizes and dtypes
+            return self._wrong_outcome(outcome, part, autocast, dtypes)
 
         mistakes = self._in_scope(values, wrong)
         if mistakes:
@@ -154,25 +157,35 @@ class Border:
         autocast = under_autocast()
 
         def whole() -> Any:
-            mistakes = self._wrong_arguments(values, autocast)
+            dtypes: dict[Any, set[Bound]] = {}
+            mistakes = self._wrong_arguments(values, autocast, dtypes)
             if mistakes:
                 raise self._refuse(mistakes, values)
             part = Part(_LABELS["return"], self.hints["return"], _explaining(function))
-            mistakes = self._wrong([("return", part.name, part.value)], autocast)
+            mistakes = self._wrong_outcome("return", part, autocast, dtypes)
             if mistakes and is_observable([part.value]):
                 raise self._refuse(mistakes, values, [part])
             return part.value
 
         return self._in_scope(values, whole)
 
-    def _wrong_arguments(self, values: Sequence[Any], autocast: bool) -> list[Mistake]:
+    def _wrong_arguments(self, values: Sequence[Any], autocast: bool, dtypes: dict[Any, set[Bound]]) -> list[Mistake]:
         for name, size in self._own(values):
             bind(name, size)
         items = []
         for parameter, value in zip(self.parameters, values, strict=True):
             if not is_ignorable(self.hints[parameter.name]) and value is not parameter.default:
                 items += [(parameter.name, name, item) for name, item in _items(parameter, value)]
-        return self._wrong(items, autocast)
+        found = self._wrong(items, autocast)
+        if self._names_dtypes and not autocast:
+            owners = type(values[0]).__mro__ if values else ()
+            own = {
+                v for owner in owners for v in getattr(owner, "__parameters__", ())
+            }  # may stand for a kind of dtypes
+            for variable, leaf in _dtype_leaves([Part(name, self.hints[key], value) for key, name, value in items]):
+                if variable not in own:
+                    dtypes.setdefault(variable, set()).add(Bound(leaf.value.dtype, leaf.name))
+        return found
 
     def _own(self, values: Sequence[Any]) -> tuple[tuple[str, int], ...]:
         return () if self.sizes is None else getattr(values[0], self.sizes, ())
@@ -190,10 +203,24 @@ class Border:
         if computed:
             found = verdicts([(value, hint) for _, value, hint in computed], passes_or_unknown)
             good |= zip((i for i, _, _ in computed), found, strict=True)
-        wrong = [
-            Part(name, self._hint(key, autocast), value) for i, (key, name, value) in enumerate(items) if not good[i]
-        ]
-        return [mistake for part in wrong for mistake in _mistakes(part)]
+        whole = [Part(name, self._hint(key, autocast), value) for key, name, value in items]
+        return [mistake for i, part in enumerate(whole) if not good[i] for mistake in _mistakes(part)]
+
+    def _wrong_outcome(
+        self, outcome: Outcome, part: Part, autocast: bool, dtypes: Mapping[Any, set[Bound]]
+    ) -> list[Mistake]:
+        """What is wrong with a result; where all arguments of a dtype variable have one dtype, it has that too.
+
+        Arguments themselves may differ: for a type checker the variable then stands for what they have in common.
+        """
+        found = self._wrong([(outcome, part.name, part.value)], autocast)
+        if found or not self._names_dtypes or autocast:
+            return found
+        for variable, leaf in _dtype_leaves([part]):
+            bound = sorted(dtypes.get(variable, ()), key=lambda b: b.source)
+            if len({b.dtype for b in bound}) == 1 and bound[0].dtype != leaf.value.dtype:
+                found.append(Mistake(*leaf, dtype=bound[0]))
+        return found
 
     def _hint(self, key: str, autocast: bool) -> Any:
         return as_any_float(self.hints[key]) if autocast else self.hints[key]
@@ -212,6 +239,14 @@ class Border:
             for name, item in _items(p, value)
         ]
         return refusal(self.function, mistakes, arguments, dict(self._own(values)), outcome)
+
+
+def _dtype_leaves(values: Sequence[Part]) -> Iterator[tuple[Any, Part]]:
+    """The tensors in values whose dtype is a type variable, with that variable."""
+    for leaf in (leaf for part in values for leaf in leaves(part)):
+        variables = [dtype_variable(h) for h in tensor_hints(leaf.hint)]
+        if len(variables) == 1 and variables[0] is not None and isinstance(leaf.value, torch.Tensor):
+            yield variables[0], leaf
 
 
 def _explaining(function: Callable[[], Any]) -> Any:

@@ -30,6 +30,7 @@ __all__ = [
     "UNRESOLVED",
     "Resolver",
     "as_any_float",
+    "dtype_variable",
     "evaluated",
     "is_ignorable",
     "is_tensor_hint",
@@ -54,6 +55,11 @@ def tensor_hints(hint: object) -> list[Any]:
     if is_tensor_hint(hint):
         return [hint]
     return [found for part in get_args(hint) for found in tensor_hints(part)]
+
+
+def dtype_variable(hint: Any) -> Any:
+    """The type variable that stands for the dtype in the annotation of a tensor, as in ``Tensor[DT, N]``; else None."""
+    return getattr(hint.dtype, "variable", None)
 
 
 def is_ignorable(hint: object) -> bool:

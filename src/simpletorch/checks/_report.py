@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import jaxtyping
 import torch
@@ -29,7 +29,14 @@ from simpletorch.errors._kinds import (
 from simpletorch.errors._modules import chain, path
 from simpletorch.shapes import DimSyntaxError, evaluate, parse_axes, parse_dim, variables
 
-__all__ = ["Mistake", "hint_text", "refusal"]
+__all__ = ["Bound", "Mistake", "hint_text", "refusal"]
+
+
+class Bound(NamedTuple):
+    """A dtype that a type variable has in a call, and the name of the value that it comes from."""
+
+    dtype: Any
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,7 @@ class Mistake:
     hint: Any
     value: Any
     within: Sequence[Part] = ()
+    dtype: Bound | None = None  # what its dtype should be, and the value that settled that
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +135,11 @@ def hint_text(hint: Any) -> str:
 
 def _finding(mistake: Mistake, sizes: Mapping[str, _Size | tuple[int, ...]]) -> _Finding:
     name, hint, value = mistake.name, mistake.hint, mistake.value
+    if mistake.dtype is not None:
+        right, got = dtype_name(mistake.dtype.dtype), dtype_name(value.dtype)
+        (variable,) = {h.dtype.__name__ for h in tensor_hints(hint)}
+        sentence = f"{name} is {got}, but {variable} is {right} from {mistake.dtype.source}"
+        return _Finding(DTypeMismatch, sentence, right, got)
     wanted = [h for h in tensor_hints(hint) if isinstance(value, h.array_type)] if not is_tensor_hint(hint) else [hint]
     if not isinstance(value, torch.Tensor) or not wanted:
         return _of_type(name, hint, value, sizes)
@@ -166,8 +179,8 @@ def _of_tensor(name: str, hint: Any, value: torch.Tensor, sizes: Mapping[str, An
         return _Finding(TypeMismatch, sentence, hint.array_type.__name__, got)
     if isinstance(hint.dtypes, tuple) and not isinstance(value, hint.dtype[Any, "..."]):
         got = dtype_name(value.dtype)
-        sentence = f"{name} is {got}, but should be {hint.dtype.__name__}"
-        return _Finding(DTypeMismatch, sentence, hint.dtype.__name__, got)
+        right = getattr(hint.dtype, "kind", hint.dtype.__name__)
+        return _Finding(DTypeMismatch, f"{name} is {got}, but should be {right}", right, got)
     sentence = _shape_sentence(name, hint, tuple(value.shape), sizes)
     return _Finding(ShapeMismatch, sentence, tuple(hint.dim_str.split()), tuple(value.shape))
 
