@@ -13,7 +13,7 @@ from typing import Any
 import oracle
 import torch
 
-from simpletorch.rules import Named, Report, TensorType, infer
+from simpletorch.rules import Many, Named, Report, TensorType, infer
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Expr, Shape, Var, substitute, var, variables
 
 PRIMES = (7, 11, 13, 17, 19, 23)
@@ -59,6 +59,8 @@ def evaluated(value: Any) -> Any:
             return substitute(value, SIZES)
         case tuple():
             return tuple(map(evaluated, value))
+        case Many(item=each):
+            return Many(evaluated(each))
         case Named():
             return Named(value.type_name, tuple((k, evaluated(v)) for k, v in value.fields))
         case _:

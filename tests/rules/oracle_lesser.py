@@ -13,7 +13,7 @@ from typing import Any
 from oracle_torch import lift, run_torch
 from oracle_verdict import Call, Judgement, compare, grows, lift_arguments
 
-from simpletorch.rules import ANYTHING, Named, Report, Scalar, TensorType, infer
+from simpletorch.rules import ANYTHING, Many, Named, Report, Scalar, TensorType, infer
 from simpletorch.rules.dtype import BY_NAME, DType
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Var, substitute
 
@@ -140,6 +140,8 @@ def _put_back(answer: Any, sizes: Mapping[Var, Dim]) -> Any:
             return substitute(answer, sizes)
         case tuple():
             return tuple(_put_back(v, sizes) for v in answer)
+        case Many(item=each):
+            return Many(replace(each, shape=each.shape.substitute(sizes)))
         case Named():
             return Named(answer.type_name, tuple((k, _put_back(v, sizes)) for k, v in answer.fields))
         case _:

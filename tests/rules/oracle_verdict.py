@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import torch
 from oracle_torch import lacks_kernel, lift, run, run_torch, show, tensors_in
 
-from simpletorch.rules import ANYTHING, Named, Report, Scalar, TensorType, infer
+from simpletorch.rules import ANYTHING, Many, Named, Report, Scalar, TensorType, infer
 from simpletorch.rules.dtype import DType
 from simpletorch.shapes import Expr, Rest, Shape, Unknown
 
@@ -83,6 +83,8 @@ def compare(answer: Any, truth: Any) -> Verdict:
         case tuple(), Named():
             fields = tuple(v for _, v in truth.fields)
             return _worst((compare(answer, fields), "partial"))
+        case Many(), tuple():
+            return _worst(["partial", *(compare(answer.item, t) for t in truth)])
         case tuple(), tuple():
             if len(answer) != len(truth):
                 return "wrong"

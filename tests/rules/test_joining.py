@@ -9,7 +9,7 @@ import pytest
 import torch
 from hiding import check_call, check_lesser, f
 
-from simpletorch.rules import ANYTHING, Report, TensorType, infer, tensor
+from simpletorch.rules import ANYTHING, Many, Report, TensorType, infer, tensor
 from simpletorch.rules.dtype import BOOL, FLOAT32, FLOAT64, INT64
 from simpletorch.shapes import ANY_REST, UNKNOWN, Rest, var
 
@@ -147,11 +147,11 @@ def f32(*items: Any) -> TensorType:
         ("torch.chunk", (f32(B, 3 * D), 3, -1), (f32(B, D),) * 3),
         ("torch.chunk", (f32(B, D), 2, -1), (f32(B, UNKNOWN),) * 2),
         ("torch.split", (f32(B, 3 * D), D, 1), (f32(B, D),) * 3),
-        ("torch.split", (f32(B, D), N, 1), ANYTHING),
+        ("torch.split", (f32(B, D), N, 1), Many(f32(B, UNKNOWN))),
         ("torch.split", (f32(B, N + M), (N, M), 1), (f32(B, N), f32(B, M))),
         ("torch.split", (f32(B, 12), (UNKNOWN, 5), 1), (f32(B, 7), f32(B, 5))),
         ("torch.unbind", (f32(3, B, T),), (f32(B, T),) * 3),
-        ("torch.unbind", (f32(B, T),), ANYTHING),
+        ("torch.unbind", (f32(B, T),), Many(f32(T))),
         ("torch.tensor_split", (f32(N), (2,)), (f32(2), f32(N - 2))),
         ("torch.gather", (f32(B, T), 1, tensor(B, N, dtype=INT64)), f32(B, N)),
         ("torch.index_select", (f32(BATCH, T), -1, tensor(N, dtype=INT64)), f32(BATCH, N)),

@@ -37,7 +37,7 @@ from mypy.types import AnyType, CallableType, Type, TypeOfAny, UnionType, get_pr
 
 from simpletorch.mypy.autocast import is_autocast
 from simpletorch.mypy.inferred import is_unsettled, widen
-from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
+from simpletorch.mypy.lift import is_tensor, lifter_at
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.meta import ask_torch
 from simpletorch.mypy.names import public_name
@@ -109,9 +109,9 @@ def _calls(call: CallExpr, method: str | None) -> bool:
 class CallReader:
     """Everything needed at one call: types in, values out, answers back."""
 
-    def __init__(self, types: TypeTable, api: CheckerPluginInterface) -> None:
+    def __init__(self, types: TypeTable, api: CheckerPluginInterface, place: Context | None = None) -> None:
         self.api = api
-        self.lifter = Lifter(types, scopes_around(api), cast(Any, api).tree)
+        self.lifter = lifter_at(types, api, place)
         self.lowerer = Lowerer(self.lifter)
 
     def type_of(self, node: Expression) -> Type:
@@ -256,7 +256,7 @@ def _apply(name: str, reader: CallReader, combinations: Combinations | None, con
 
 def function_rule(fullname: str, context: FunctionSigContext, types: TypeTable) -> CallableType:
     """A function of torch's."""
-    reader = CallReader(types, context.api)
+    reader = CallReader(types, context.api, context.context)
     return _apply(public_name(fullname), reader, reader.arguments(read_arguments(context)), context)
 
 
@@ -264,7 +264,7 @@ def method_rule(method: str, context: MethodSigContext, types: TypeTable) -> Cal
     """A method or operator of a tensor; anything else is left as it is."""
     if not is_tensor(context.type):
         return context.default_signature
-    reader = CallReader(types, context.api)
+    reader = CallReader(types, context.api, context.context)
     receiver, other = _written(method, context)
     given = read_arguments(context, method)
     if other is not None and last_assigned(other, context.api) is not None:

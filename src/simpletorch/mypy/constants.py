@@ -1,7 +1,7 @@
 """Variables that are assigned exactly once: ``hidden = 4 * 64`` is 256 wherever it is used.
 
-mypy forgets the literal when it infers ``int`` for the variable. Only names of modules and functions are followed,
-and only in the file that assigns them: an attribute may be assigned from anywhere.
+mypy forgets the literal when it infers ``int`` for the variable. Names of modules, functions and classes are followed
+(``Config.width``), and only in the file that assigns them; but no name that is also set on an object (``x.width = 5``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from mypy.nodes import (
-    MDEF,
+    FUNC_NO_INFO,
+    VAR_NO_INFO,
     AssignmentStmt,
     Block,
     ClassDef,
@@ -21,14 +22,17 @@ from mypy.nodes import (
     FuncDef,
     IfStmt,
     ListExpr,
+    MemberExpr,
     MypyFile,
     NameExpr,
     OperatorAssignmentStmt,
     OverloadedFuncDef,
+    RefExpr,
     StarExpr,
     Statement,
     TryStmt,
     TupleExpr,
+    TypeInfo,
     Var,
     WhileStmt,
     WithStmt,
@@ -38,21 +42,38 @@ from mypy.traverser import all_name_and_member_expressions
 __all__ = ["constant", "inner_blocks"]
 
 
-def constant(name: NameExpr, tree: MypyFile) -> Expression | None:
+def constant(name: NameExpr | MemberExpr, tree: MypyFile) -> Expression | None:
     """The expression that a variable stands for, if it is assigned just once and never otherwise bound."""
-    return _assigned_once(tree).get(name.node) if isinstance(name.node, Var) else None
+    node = name.node
+    if isinstance(name, MemberExpr) and isinstance(name.expr, RefExpr) and isinstance(name.expr.node, TypeInfo):
+        symbol = name.expr.node.names.get(name.name)
+        node = None if symbol is None else symbol.node
+    return _assigned_once(tree).get(node) if isinstance(node, Var) else None
 
 
 @lru_cache(maxsize=8)
 def _assigned_once(tree: MypyFile) -> dict[Var, Expression]:
     found: dict[Var, Expression | None] = {}
+    attributes: set[str] = set()
     for variable, value in _bindings(tree.defs):
-        found[variable] = None if variable in found else value
-    return {variable: value for variable, value in found.items() if value is not None}
+        if isinstance(variable, str):
+            attributes.add(variable)
+        else:
+            found[variable] = None if variable in found else value
+    return {
+        v: value for v, value in found.items() if value is not None and (not _is_field(v) or v.name not in attributes)
+    }
 
 
-def _bindings(statements: Iterable[Statement]) -> Iterator[tuple[Var, Expression | None]]:
-    """Every place where a variable gets a value; the value is None where it is not one expression."""
+def _is_field(variable: Var) -> bool:
+    return variable.info is not FUNC_NO_INFO and variable.info is not VAR_NO_INFO
+
+
+def _bindings(statements: Iterable[Statement]) -> Iterator[tuple[Var | str, Expression | None]]:
+    """Every place where a variable gets a value; the value is None where it is not one expression.
+
+    An attribute (``x.width = 5``) is told by its name.
+    """
     for s in statements:
         match s:
             case AssignmentStmt(lvalues=lvalues, rvalue=rvalue):
@@ -75,14 +96,16 @@ def _bindings(statements: Iterable[Statement]) -> Iterator[tuple[Var, Expression
             yield from _bindings(block.body)
 
 
-def _targets(target: Expression, value: Expression | None) -> Iterator[tuple[Var, Expression | None]]:
+def _targets(target: Expression, value: Expression | None) -> Iterator[tuple[Var | str, Expression | None]]:
     if isinstance(target, NameExpr):
         if isinstance(target.node, Var):
-            yield target.node, None if target.kind == MDEF else value
+            yield target.node, value
+    elif isinstance(target, MemberExpr):
+        yield target.name, None
     elif isinstance(target, TupleExpr | ListExpr | StarExpr):
-        for name in all_name_and_member_expressions(target):
-            if isinstance(name, NameExpr) and isinstance(name.node, Var):
-                yield name.node, None
+        names, members = all_name_and_member_expressions(target)
+        for inner in (*names, *members):
+            yield from _targets(inner, None)
 
 
 def inner_blocks(statement: Statement) -> list[Block]:

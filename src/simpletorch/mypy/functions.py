@@ -128,7 +128,7 @@ class _Call:
         self.context = context
         self.name = name
         self.types = types
-        self.reader = CallReader(types, context.api)
+        self.reader = CallReader(types, context.api, context.context)
         self.own = {v.id: v for v in signature.variables}
         self.formals: list[Type] = list(signature.arg_types)
         self.defaults: list[tuple[Dim, Dim]] = []

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, cast
 
 from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import (
     CallExpr,
+    Context,
     EllipsisExpr,
     Expression,
     FloatExpr,
     IntExpr,
     ListExpr,
+    MemberExpr,
     MypyFile,
     NameExpr,
     OpExpr,
@@ -22,6 +25,7 @@ from mypy.nodes import (
     StarExpr,
     StrExpr,
     TupleExpr,
+    TypeInfo,
     UnaryExpr,
 )
 from mypy.plugin import CheckerPluginInterface
@@ -40,6 +44,7 @@ from mypy.types import (
 
 from simpletorch.mypy import names
 from simpletorch.mypy.constants import constant
+from simpletorch.mypy.facts import NO_FACTS, Facts, facts_at
 from simpletorch.mypy.names import BROADCAST, DEVICE_TENSORS, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, TENSOR
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, is_named
 from simpletorch.rules.arguments import is_dim
@@ -47,7 +52,7 @@ from simpletorch.rules.dtype import BY_NAME, BY_TORCH_NAME, DType
 from simpletorch.rules.values import ANYTHING, Device, Scalar, TensorType, Value
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Var, maximum, minimum, var
 
-__all__ = ["Lifter", "is_broadcast", "is_expression", "is_tensor", "scope_of", "scopes_around"]
+__all__ = ["Lifter", "is_broadcast", "is_expression", "is_tensor", "lifter_at", "scope_of", "scopes_around"]
 
 
 def is_tensor(typ: Type) -> bool:
@@ -119,15 +124,33 @@ class Lifter:
         scopes: full names of the functions and classes around the code that is read. A variable of another
             function (it got out through an attribute) stands for no size that is known here. None: all count.
         tree: the file that is read, to look up variables that are assigned once.
+        facts: what the program has stated of sizes before the place that is read.
     """
 
-    def __init__(self, types: TypeTable, scopes: frozenset[str] | None = None, tree: MypyFile | None = None) -> None:
+    def __init__(
+        self,
+        types: TypeTable,
+        scopes: frozenset[str] | None = None,
+        tree: MypyFile | None = None,
+        facts: Callable[[Callable[[Type], Value]], Facts] | None = None,
+    ) -> None:
         self.types = types
         self.scopes = scopes
         self.tree = tree
+        self._facts: Facts | None = NO_FACTS if facts is None else None
+        self._state_facts = facts
         self._following: list[Expression] = []
         self.variables: dict[Var, TypeVarType] = {}
         self.rests: dict[Rest, TypeVarTupleType] = {}
+
+    @property
+    def facts(self) -> Facts:
+        """What is known of sizes here."""
+        if self._facts is None:
+            self._facts = NO_FACTS  # while they are read themselves
+            if self._state_facts is not None:
+                self._facts = self._state_facts(self.value)
+        return self._facts
 
     # -- dims and shapes ----------------------------------------------------------------------------------------
 
@@ -140,7 +163,7 @@ class Lifter:
             case LiteralType(value=int(size)):
                 return size
             case TypeVarType():
-                return self._variable(typ)
+                return self.facts.settle(self._variable(typ))
             case Instance(last_known_value=LiteralType() as literal):
                 return self.dim(literal)
             case Instance():
@@ -149,7 +172,7 @@ class Lifter:
                     return self.dim(typ.args[0])
                 module, _, name = fullname.rpartition(".")
                 if module == PHANTOM and name in _FOLDS:
-                    return _FOLDS[name](*(self.dim(a) for a in typ.args))
+                    return self.facts.settle(_FOLDS[name](*(self.dim(a) for a in typ.args)))
         return UNKNOWN
 
     def broadcast(self, typ: Type) -> Dim:
@@ -221,6 +244,8 @@ class Lifter:
         """What is known of a value of this type."""
         typ = get_proper_type(typ)
         match typ:
+            case LiteralType(value=str(member), fallback=Instance(type=info)) if info.is_enum:
+                return self._enumerated(info, member)
             case LiteralType(value=value) if isinstance(value, int | str):
                 return value
             case NoneType():
@@ -236,6 +261,13 @@ class Lifter:
             case UnionType():
                 return self.joined([self.value(i) for i in typ.relevant_items()])
         return ANYTHING
+
+    def _enumerated(self, info: TypeInfo, member: str) -> Value:
+        """A member of an ``IntEnum`` is its number."""
+        symbol = info.names.get(member)
+        if symbol is None or symbol.type is None or not info.has_base("builtins.int"):
+            return ANYTHING
+        return self.value(symbol.type)
 
     @staticmethod
     def joined(values: list[Value]) -> Value:
@@ -314,7 +346,7 @@ class Lifter:
                 return BY_TORCH_NAME[fullname.rpartition(".")[2]]
             case OpExpr(op=op) if op in _ARITHMETIC:
                 return self._arithmetic(node, type_of)
-            case NameExpr():
+            case NameExpr() | MemberExpr():
                 return self._name(node, type_of)
         return self.value(type_of(node))
 
@@ -328,7 +360,7 @@ class Lifter:
             return UNKNOWN
         return _ARITHMETIC[node.op](left, right)
 
-    def _name(self, node: NameExpr, type_of: Callable[[Expression], Type]) -> Value:
+    def _name(self, node: NameExpr | MemberExpr, type_of: Callable[[Expression], Type]) -> Value:
         value = self.value(type_of(node))
         if value is not UNKNOWN or self.tree is None:
             return value
@@ -358,6 +390,12 @@ class Lifter:
             else:
                 out.append(self.expression(item, type_of))
         return tuple(out)
+
+
+def lifter_at(types: TypeTable, api: CheckerPluginInterface, place: Context | None) -> Lifter:
+    """The lifter for code at a place in the file that mypy is checking; without a place no facts count."""
+    facts = None if place is None else partial(facts_at, place.line, api)
+    return Lifter(types, scopes_around(api), cast(Any, api).tree, facts)
 
 
 def scopes_around(api: CheckerPluginInterface) -> frozenset[str]:

@@ -10,7 +10,7 @@ from simpletorch.mypy.lift import Lifter, is_tensor
 from simpletorch.mypy.names import DEVICE_CLASSES, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, SIZE, TENSOR
 from simpletorch.mypy.types import any_type
 from simpletorch.rules.dtype import DType
-from simpletorch.rules.values import Anything, Named, Scalar, TensorType, Value
+from simpletorch.rules.values import Anything, Many, Named, Scalar, TensorType, Value
 from simpletorch.shapes import Dim, Expr, Func, Item, Rest, Unknown, Var
 
 __all__ = ["Lowerer"]
@@ -30,6 +30,7 @@ class Lowerer:
 
     def dim(self, dim: Dim) -> Type:
         """A dim as a type argument: a literal, a type variable, an expression over them, or Any."""
+        dim = self.lifter.facts.settle(dim)
         if isinstance(dim, Unknown):
             return any_type()
         if isinstance(dim, int):
@@ -108,6 +109,9 @@ class Lowerer:
                 return self.size(value)
             case tuple():
                 return self._tuple(list(value), default)
+            case Many(item=each):
+                found = self.tensor(each)
+                return default if found is None else self.types.tuple_(found)
             case Named(type_name=class_name, fields=named):
                 return self._named(class_name, [v for _, v in named], default)
         return default

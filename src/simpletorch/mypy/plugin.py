@@ -160,6 +160,9 @@ class SimpletorchPlugin(Plugin):
             return guarded(partial(transforms.decorate, transforms.MAKERS[fullname], self.types), _default_return)
         if fullname == "builtins.len":
             return guarded(partial(sizes.length, self.types), _default_return)
+        if fullname in ("builtins.max", "builtins.min"):
+            extremum = partial(sizes.extremum, fullname.rpartition(".")[2], self.types)
+            return guarded(extremum, _default_return)
         if fullname == "builtins.abs":
             return guarded(partial(sizes.absolute, self.types), _default_return)
         return None

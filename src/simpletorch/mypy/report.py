@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from mypy.errorcodes import ErrorCode
 from mypy.errors import ErrorInfo, Errors, ErrorWatcher
@@ -19,10 +19,13 @@ from mypy.nodes import ComparisonExpr, Context, OpExpr
 from mypy.plugin import CheckerPluginInterface
 
 from simpletorch.mypy.autocast import is_autocast
+from simpletorch.mypy.facts import NO_FACTS, Facts, facts_at
 from simpletorch.mypy.inferred import widen_place
+from simpletorch.mypy.lift import Lifter, scopes_around
 from simpletorch.mypy.spelling import may_be, respell, same_module_class, tensor_in, tuple_items, union_members
+from simpletorch.mypy.types import TypeTable
 from simpletorch.rules.mismatch import Report
-from simpletorch.shapes import UNKNOWN, Shape, same
+from simpletorch.shapes import UNKNOWN, Rest, Shape, same
 
 __all__ = ["CODES", "allow_sizes", "report", "watch"]
 
@@ -111,10 +114,12 @@ def _review(file: str, info: ErrorInfo) -> bool:
         return False
     if (pair := _PAIR.search(text)) is not None:
         got, expected = (g for g in pair.groups() if g is not None)
+        api = _checkers.get(file)
         verdict = _compare(got, expected)
+        if verdict == "shape" and api is not None:
+            verdict = _compare(got, expected, _facts(info.line, api))
         if verdict == "unsure":
             return True
-        api = _checkers.get(file)
         if (
             api is not None
             and (verdict is not None or same_module_class(got, expected))
@@ -127,16 +132,21 @@ def _review(file: str, info: ErrorInfo) -> bool:
     return False
 
 
-def _compare(got: str, expected: str) -> Verdict | None:
+def _facts(line: int, api: CheckerPluginInterface) -> Facts:
+    lifter = Lifter(TypeTable(cast(Any, api).modules), scopes_around(api))
+    return facts_at(line, api, lifter.value).unscoped()
+
+
+def _compare(got: str, expected: str, facts: Facts = NO_FACTS) -> Verdict | None:
     """How two types differ that mypy calls incompatible; None if they aren't both tensors or differ otherwise."""
     if (pairs := tuple_items(got, expected)) is not None:
-        verdicts = {_compare(g, e) for g, e in pairs if g != e}
+        verdicts = {_compare(g, e, facts) for g, e in pairs if g != e}
         return None if None in verdicts else _worst(verdicts)
     wanted = tensor_in(expected)
     found = [tensor_in(member) for member in union_members(got)]
     if wanted is None or None in found:
         return None
-    verdicts = {_compare_tensors(f, wanted) for f in found if f is not None}
+    verdicts = {_compare_tensors(f, wanted, facts) for f in found if f is not None}
     # A union may be stale: mypy keeps what a variable held before, where the new type has unknown dims. So a union with
     # anything unknown in it is an error only if no member fits; one of exact types comes from branches, and each
     # must fit.
@@ -153,8 +163,10 @@ def _worst(verdicts: Set[Verdict | None]) -> Verdict:
     return "dtype" if "dtype" in verdicts else "unsure"
 
 
-def _compare_tensors(found: tuple[str, Shape], wanted: tuple[str, Shape]) -> Verdict:
-    fits = same(found[1], wanted[1])
+def _compare_tensors(found: tuple[str, Shape], wanted: tuple[str, Shape], facts: Facts) -> Verdict:
+    fits = same(
+        *(Shape(tuple(i if isinstance(i, Rest) else facts.settle(i) for i in s.items)) for s in (found[1], wanted[1]))
+    )
     if fits is False:
         return "shape"
     if may_be(found[0], wanted[0]):

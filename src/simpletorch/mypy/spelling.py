@@ -81,6 +81,8 @@ def _parse_node(tokens: list[str]) -> tuple[_Node, list[str]]:
         args.append(arg)
         if rest and rest[0] == ",":
             rest = rest[1:]
+        elif rest and rest[0] != "]":
+            raise _NotAType  # "B*T" is a size that has been respelled before
     if not rest:
         raise _NotAType
     rest = rest[1:]
@@ -99,7 +101,7 @@ def _dim(node: _Node) -> Dim:
     if node.args is None:
         if node.name.lstrip("-").isdigit():
             return int(node.name)
-        return UNKNOWN if node.name in ("Any", "int") else var(node.name)
+        return UNKNOWN if node.name in ("Any", "Never", "int") else var(node.name)
     if node.name == "Literal" and len(node.args) == 1:
         return _dim(node.args[0])
     if node.short == "Dim" and len(node.args) == 1:

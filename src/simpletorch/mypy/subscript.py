@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 from mypy.nodes import (
@@ -10,6 +11,8 @@ from mypy.nodes import (
     Decorator,
     FuncDef,
     FuncItem,
+    MemberExpr,
+    NameExpr,
     OverloadedFuncDef,
     Statement,
     TypeAliasStmt,
@@ -18,6 +21,7 @@ from mypy.nodes import (
 from mypy.plugin import TypeAnalyzerPluginInterface
 from mypy.types import (
     AnyType,
+    CallableType,
     EllipsisType,
     Instance,
     LiteralType,
@@ -199,12 +203,41 @@ class Subscript:
             return self.types.any_rest()
         if axis.kind == "rest":
             return self.rest_named(axis.expression)
-        if axis.kind == "any" or "{" in axis.expression:
+        if axis.kind == "any":
             return any_type()
+        if "{" in axis.expression:
+            return self._attribute(axis.expression)
         size = self.lowerer.dim(parse_dim(axis.expression, self._size_named))
         if not axis.broadcastable:
             return size
         return self.types.instance(f"{PHANTOM}.Broadcast", size) or any_type()
+
+    def _attribute(self, expression: str) -> Type:
+        """``{self.dim}``, where ``__init__`` says ``self.dim = dim`` with ``dim: Dim[D]``; other Python is unknown."""
+        match = re.fullmatch(r"\{self\.(\w+)\}", expression)
+        info = cast(Any, self.api).api.type
+        initializer = None if match is None or info is None else info.get_method("__init__")
+        if match is None or not isinstance(initializer, FuncDef):
+            return any_type()
+        values = [
+            s.rvalue
+            for s in initializer.body.body
+            if isinstance(s, AssignmentStmt)
+            and any(isinstance(target, MemberExpr) and target.name == match[1] for target in s.lvalues)
+        ]
+        if len(values) != 1 or not isinstance(values[0], NameExpr) or initializer.unanalyzed_type is None:
+            return any_type()
+        annotations = dict(
+            zip(initializer.arg_names, cast(CallableType, initializer.unanalyzed_type).arg_types, strict=True)
+        )
+        annotation = annotations.get(values[0].name)
+        if (
+            not isinstance(annotation, UnboundType)
+            or len(annotation.args) != 1
+            or annotation.name.rpartition(".")[2] != "Dim"
+        ):
+            return any_type()
+        return self.dim(annotation.args[0])[0]
 
     def _size_named(self, name: str) -> Dim:
         found = self.named(name)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from simpletorch.rules.binding import Binder
 from simpletorch.rules.mismatch import CannotTell, Mismatch, Report
-from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Device, Named, TensorType, Value
+from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Device, Many, Named, TensorType, Value
 from simpletorch.shapes import same
 
 __all__ = [
@@ -228,6 +228,9 @@ def _finish(result: Value, device: Device | None) -> Value:
         return result
     if isinstance(result, tuple):
         return tuple(_finish(r, device) for r in result)
+    if isinstance(result, Many):
+        item = _finish(result.item, device)
+        return Many(item) if isinstance(item, TensorType) else result
     if isinstance(result, Named):
         return Named(result.type_name, tuple((k, _finish(v, device)) for k, v in result.fields))
     return result

@@ -12,7 +12,7 @@ from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.positions import as_dim, need_rank, position, replaced, shaped
 from simpletorch.rules.registry import rule
 from simpletorch.rules.slicing import length
-from simpletorch.rules.values import ANYTHING, TensorType, Value
+from simpletorch.rules.values import ANYTHING, Many, TensorType, Value
 from simpletorch.shapes import UNKNOWN, Dim, Rest, Shape, Unknown, equal
 
 __all__ = ["chunk", "split", "unbind"]
@@ -74,7 +74,10 @@ def _split_every(input: TensorType, split_size: Value, dim: Value) -> Value:
             raise Mismatch(f"split_size={split_size} must not be negative", got=split_size)
         if split_size == 0 and isinstance(size, int) and size:
             raise Mismatch(f"split_size is 0, but dim {dim} is {size}", got=split_size)
-    return _pieces(input, shape, at, _equal_pieces(size, as_dim(split_size)))
+    try:
+        return _pieces(input, shape, at, _equal_pieces(size, as_dim(split_size)))
+    except CannotTell:
+        return Many(shaped(input, replaced(shape, at, UNKNOWN)))
 
 
 @rule("torch.split_with_sizes", "Tensor.split_with_sizes", "torch.split_with_sizes_copy")
@@ -213,6 +216,5 @@ def dsplit(
 def unbind(input: TensorType, dim: Value = 0) -> Value:
     """``(*a, n, *b) -> n times (*a, *b)``"""
     shape, at, size = _at(input, dim)
-    if not isinstance(size, int) or size > _MOST:
-        raise CannotTell
-    return (shaped(input, replaced(shape, at)),) * size
+    each = shaped(input, replaced(shape, at))
+    return (each,) * size if isinstance(size, int) and size <= _MOST else Many(each)

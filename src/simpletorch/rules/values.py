@@ -9,6 +9,8 @@ A value is one of
 `Scalar`            a Python bool, float or complex whose value isn't known
 ``tuple``           a tuple *or list* of values
 `DType`, `Device`   themselves
+`Named`             a named tuple
+`Many`              a tuple of tensors, how many isn't known
 `ANYTHING`          not known at all
 ==================  =================================================================================================
 """
@@ -21,7 +23,7 @@ from typing import Final, Literal, TypeAlias, final
 from simpletorch.rules.dtype import DType
 from simpletorch.shapes import ANY_SHAPE, Dim, Item, Shape
 
-__all__ = ["ANYTHING", "ANY_TENSOR", "Anything", "Device", "Named", "Scalar", "TensorType", "Value", "tensor"]
+__all__ = ["ANYTHING", "ANY_TENSOR", "Anything", "Device", "Many", "Named", "Scalar", "TensorType", "Value", "tensor"]
 
 
 @final
@@ -102,9 +104,17 @@ class Named:
     fields: tuple[tuple[str, Value], ...]
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A tuple of tensors of which there are an unknown number: ``x.unbind()`` where the first size isn't a number."""
+
+    item: TensorType
+
+
 Value: TypeAlias = (
     "TensorType | Dim | bool | float | complex | str | slice | tuple[Value, ...]"
-    " | Named | Scalar | DType | Device | Anything | None"
+    " | Named | Many | Scalar | DType | Device | Anything | None"
 )
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "at_least",
     "equal",
     "evaluate",
+    "exactly",
     "floordiv",
     "maximum",
     "minimum",
@@ -533,6 +534,36 @@ def substitute(dim: Dim, sizes: Mapping[Var, Dim]) -> Dim:
                 value = _apply(atom.op, tuple(substitute(a, sizes) for a in atom.args))
             term = term * value**power
         total = total + term
+    return total
+
+
+def exactly(dim: Dim, divisible: Iterable[tuple[Dim, Dim]]) -> Dim:
+    """``dim`` where the second of each pair divides the first: ``b*(a//b)`` is ``a``, and ``a % b`` is 0."""
+    for a, b in divisible:
+        quotient = floordiv(a, b)
+        if not isinstance(dim, Expr) or not isinstance(quotient, Expr) or len(quotient.terms) != 1:
+            continue
+        monomial, c = quotient.terms[0]
+        if c == 1 and len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Func):
+            dim = _divided(dim, monomial[0][0], *monomial[0][0].args)
+    return dim
+
+
+def _divided(dim: Expr, quotient: Func, a: Dim, b: Dim) -> Dim:
+    remainder = Func("%", (a, b))
+    total: Dim = 0
+    for monomial, c in dim.terms:
+        powers = dict(monomial)
+        if remainder in powers:
+            continue
+        if quotient in powers and not isinstance(b, Unknown):
+            others = {**powers, quotient: powers[quotient] - 1}
+            rest = _build({tuple((atom, p) for atom, p in others.items() if p): c})
+            whole = _exact_quotient(rest, b)
+            if whole is not None:
+                total = total + exactly(whole, ((a, b),)) * a
+                continue
+        total = total + _build({monomial: c})
     return total
 
 

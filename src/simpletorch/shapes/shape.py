@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias, final
 
-from simpletorch.shapes.dim import UNKNOWN, Dim, Unknown, Var, equal, substitute
+from simpletorch.shapes.dim import UNKNOWN, Dim, Expr, Unknown, Var, equal, minimum, substitute
 
 __all__ = ["ANY_REST", "ANY_SHAPE", "BroadcastError", "Rest", "Shape", "broadcast", "broadcast_dims", "same"]
 
@@ -178,6 +178,9 @@ def broadcast_dims(a: Dim, b: Dim, index: int = -1) -> Dim:
         return b
     if isinstance(b, Unknown):
         return a
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Expr) and minimum(one, 1) == one:  # min(N, 1) is 1 but for an empty tensor
+            return other
     verdict = equal(a, b)
     if verdict is False:
         raise BroadcastError(a, b, index)
