@@ -1,16 +1,18 @@
 """Errors that explain: what failed, with which operands, where, and what would be right.
 
-Every error of torch that crosses a border (a call of a `simpletorch.nn.Module` or a `simpletorch.checked` function, an
-`explain` block) is a `TorchError` whose fields are data and whose text is written from them::
+Every error of torch that crosses a border (a call of a `simpletorch.nn.Module` or a `simpletorch.checked` function, a
+training step, a loader, an `explain` block) is a `TorchError` whose fields are data and whose text is written from
+them::
 
-    linear: the last dim of x is 128, but self.fc2 takes 100 features
-      x         Float32[32, 128]  (cpu)
-      self.fc2  Linear(in_features=100, out_features=10)
+    Linear(100, 10): the last dim of input is 128, but the layer takes 100 features
+      input = x  Float32[32, 128]  (cpu)
+      self.fc2   Linear(in_features=100, out_features=10)
       in model.fc2, at net.py:12: x = self.fc2(x)
       hint: Linear(128, 10) would fit
 
-It is also an instance of the class that torch raised (`RuntimeError`, `IndexError`, …), and its ``__cause__`` is
-torch's own exception. It shows shapes, never what a tensor contains (an index out of range is named, as torch does).
+The first line is what mypy says where it sees the mistake. The error is also an instance of the class that torch raised
+(`RuntimeError`, `IndexError`, …), and its ``__cause__`` is torch's own exception. It shows shapes, never what a tensor
+contains (an index out of range is named, as torch does; torch's words are quoted where nobody has better ones).
 """
 
 from simpletorch.errors._border import explain, explained
