@@ -1,4 +1,4 @@
-"""Annotations that arguments and results fail, in functions and models; torch's own errors inside of checked functions."""
+"""Annotations that arguments and results fail, in functions and models; torch's own errors in checked functions."""
 
 import torch
 from torch import zeros
