@@ -24,7 +24,7 @@ from mypy.plugin import (
 from mypy.types import FunctionLike, Type
 
 import simpletorch
-from simpletorch.mypy import attributes, calls, classes, functions, modules, sizes, transforms
+from simpletorch.mypy import attributes, calls, classes, functions, loaders, modules, sizes, transforms
 from simpletorch.mypy.annotations import Annotations
 from simpletorch.mypy.guard import guarded
 from simpletorch.mypy.meta import may_ask
@@ -111,9 +111,12 @@ class SimpletorchPlugin(Plugin):
             return self.annotations.dim
         return self.annotations.annotated
 
-    def _is_generic(self, fullname: str) -> bool:
+    def _node(self, fullname: str) -> object:
         symbol = self.lookup_fully_qualified(fullname)
-        node = None if symbol is None else symbol.node
+        return None if symbol is None else symbol.node
+
+    def _is_generic(self, fullname: str) -> bool:
+        node = self._node(fullname)
         return bool(node.type_vars if isinstance(node, TypeInfo) else isinstance(node, TypeAlias) and node.alias_tvars)
 
     # -- checking -------------------------------------------------------------------------------------------------
@@ -134,6 +137,8 @@ class SimpletorchPlugin(Plugin):
             return self._hook(attributes.construct_tensor)
         if fullname.startswith("torch.nn.") and public_class(fullname) in MODULES:
             return self._hook(modules.construct)
+        if fullname == loaders.LOADER:
+            return self._hook(loaders.construct)
         if fullname.startswith(_NOT_OURS):
             return None
         return self._hook(partial(_user_function, fullname))
@@ -145,6 +150,8 @@ class SimpletorchPlugin(Plugin):
             return self._hook(transforms.call)
         if method == "__call__":
             return self._hook(modules.call)
+        if fullname == loaders.BUILD:
+            return self._hook(loaders.build)
         is_tensor_method = method in TENSOR_METHODS or may_ask(fullname)
         if is_tensor_method and not receiver.startswith(("builtins.", "typing.")):
             return self._hook(partial(calls.method_rule, method))
@@ -177,7 +184,10 @@ class SimpletorchPlugin(Plugin):
         """``x.shape``, ``x.T``, ``layer.weight``, and the fields of torch's named tuples."""
         found = attributes.rule_for(fullname)
         if found is None:
-            return None
+            owner, _, name = fullname.rpartition(".")
+            if fullname.startswith(_NOT_OURS) or not loaders.has_fields(self._node(owner)):
+                return None
+            found = partial(loaders.field, name)
         return guarded(lambda context: found(context, self.types()), lambda context: context.default_attr_type)
 
     def _hook(self, work: Callable[[C, TypeTable], FunctionLike]) -> Callable[[C], FunctionLike]:
