@@ -191,6 +191,7 @@ def damaged(raw, random):
     return bytes(raw)
 
 
+@pytest.mark.slow
 def test_ten_thousand_damaged_files_are_all_refused(tmp_path):
     original = saved(tmp_path / "a", rng=False).read_bytes()
     drawn = random.Random(0)

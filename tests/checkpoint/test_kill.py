@@ -67,6 +67,7 @@ def check(folder, acknowledged):
     return step
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_killed_at_random_moments(tmp_path, asynchronous):
     drawn = random.Random(0)
@@ -78,7 +79,7 @@ def test_killed_at_random_moments(tmp_path, asynchronous):
         process = fork.Process(target=train, args=arguments, kwargs={"asynchronous": asynchronous})
         process.start()
         send.close()
-        assert receive.poll(120)
+        assert receive.poll(400)
         acknowledged = receive.recv()
         time.sleep(drawn.random() * 0.05)
         os.kill(process.pid, signal.SIGKILL)
@@ -120,6 +121,7 @@ def count_calls(kill_at):
     return done
 
 
+@pytest.mark.slow
 def test_killed_at_every_step_of_writing_a_file(tmp_path):
     def until_killed(folder, number):
         train(folder, 4, width=3, prepare=lambda: count_calls(number))
@@ -152,6 +154,7 @@ variant.run(sys.argv[2], At(5, lambda: print("training", flush=True)), resume="a
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_program_that_is_asked_to_end_saves_and_says_so_by_its_status(tmp_path, number):
     command = [sys.executable, "-c", SCRIPT, os.path.dirname(__file__), str(tmp_path)]
@@ -165,7 +168,7 @@ def test_a_program_that_is_asked_to_end_saves_and_says_so_by_its_status(tmp_path
         os.killpg(process.pid, number)  # Ctrl-C reaches the workers as well
     else:
         process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=400)
     assert process.returncode == 75, errors
     assert f"{number.name}: stopped after a whole update, saved in {tmp_path}" in errors
     assert "Traceback" not in errors

@@ -70,6 +70,7 @@ def both(rank, folder, world):
     torch.distributed.destroy_process_group()
 
 
+@pytest.mark.slow
 def test_two_processes_stop_after_the_same_update_and_go_on_bit_for_bit(tmp_path: Path):
     mp.spawn(both, (tmp_path, 2), nprocs=2)
     assert (tmp_path / "done-0").exists()

@@ -397,9 +397,9 @@ def test_plain_data_is_not_restored_in_place(tmp_path):
 def test_a_forked_process_writes_in_the_background_too(tmp_path):
     checkpoint.save_async(tmp_path / "a", epoch=1).result()  # there is a thread now, which no fork has
     process = multiprocessing.get_context("fork").Process(
-        target=lambda: checkpoint.save_async(tmp_path / "b", epoch=2).result(60)
+        target=lambda: checkpoint.save_async(tmp_path / "b", epoch=2).result(400)
     )
     process.start()
-    process.join(120)
+    process.join(400)
     assert process.exitcode == 0
     assert checkpoint.read(tmp_path / "b").parts["epoch"] == 2

@@ -70,7 +70,7 @@ def test_scores_of_one_class_against_a_threshold(sizes, seed, kind, threshold):
 
 
 @examples
-@given(sizes=SIZES, seed=SEEDS, k=st.integers(1, 5))
+@given(sizes=SIZES, seed=SEEDS, k=st.integers(1, 4))
 def test_the_top_k(sizes, seed, k):
     scores, targets = labelled(sizes, 5, seed)
     metric = updated(Accuracy(top_k=k), sizes, scores, targets)

@@ -133,6 +133,7 @@ def two_ranks(rank, rendezvous, results):
     torch.distributed.destroy_process_group()
 
 
+@pytest.mark.slow
 def test_two_ranks_together_give_what_one_gives_for_all(tmp_path):
     mp.spawn(two_ranks, (tmp_path / "rendezvous", tmp_path), nprocs=2)
     first, second = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2))
