@@ -152,7 +152,7 @@ def location(step: Step, node: ast.AST | None) -> Location:
 
 def _segment(lines: list[str], node: Any) -> str:
     """The text of a node that stands on one line. (`ast.get_source_segment` splits the whole file for that.)"""
-    line = getattr(node, "lineno", None)
+    line: int | None = getattr(node, "lineno", None)
     if line is None or line != node.end_lineno or line > len(lines):
         return ""
     start, end = int(node.col_offset), int(node.end_col_offset)
