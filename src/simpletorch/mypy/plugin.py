@@ -24,7 +24,7 @@ from mypy.plugin import (
 from mypy.types import FunctionLike, Type
 
 import simpletorch
-from simpletorch.mypy import attributes, calls, classes, functions, loaders, modules, sizes, transforms
+from simpletorch.mypy import attributes, calls, classes, functions, loaders, modules, sizes, training, transforms
 from simpletorch.mypy.annotations import Annotations
 from simpletorch.mypy.guard import guarded
 from simpletorch.mypy.meta import may_ask
@@ -129,6 +129,8 @@ class SimpletorchPlugin(Plugin):
             return self._hook(partial(transforms.make, transforms.MAKERS[fullname]))
         if fullname in transforms.APPLIERS:
             return self._hook(partial(transforms.apply, transforms.APPLIERS[fullname]))
+        if fullname == training.EVALUATE:
+            return self._hook(training.evaluate)
         if fullname in SEQUENTIALS:
             return self._hook(modules.construct_sequential)
         if fullname == MODULE_LIST:
@@ -152,6 +154,8 @@ class SimpletorchPlugin(Plugin):
             return self._hook(modules.call)
         if fullname == loaders.BUILD:
             return self._hook(loaders.build)
+        if training.is_fit(receiver, method, self.types()):
+            return self._hook(training.fit)
         is_tensor_method = method in TENSOR_METHODS or may_ask(fullname)
         if is_tensor_method and not receiver.startswith(("builtins.", "typing.")):
             return self._hook(partial(calls.method_rule, method))

@@ -9,7 +9,7 @@ from typing import Any, Final, TextIO, TypeVar
 
 T = TypeVar("T")
 
-_REFRESH: Final = 0.25  # seconds between two looks of a bar, each of which costs about half a millisecond
+_REFRESH: Final = 0.25  # seconds between two looks of a bar
 
 
 def track(
