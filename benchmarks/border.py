@@ -3,7 +3,7 @@
     python benchmarks/border.py [--json] [--shapes 1000000]
 
 1. A call: a function of two tensors and a result, a module whose forward takes two tensors. The time is the best of
-   several interleaved rounds.
+   many short interleaved rounds, so that one in which nothing else ran is among them.
 2. A training step (forward, backward, SGD; batch 64) of a model five modules deep: with checks ``once`` and ``off``,
    step by step in turn.
 3. Memory after many distinct shapes: the signatures that are remembered, and how much the process grew.
@@ -19,6 +19,8 @@ import statistics
 import time
 import timeit
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import Generic
 
 import psutil
@@ -28,7 +30,7 @@ from jaxtyping import jaxtyped
 
 from simpletorch import B, Dim, Float32, K, M, N, Tensor, checked, config, nn
 
-ROUNDS = 9
+ROUNDS = 150
 STEPS = 1500
 
 
@@ -68,19 +70,48 @@ with config(check="off"):
             return x
 
 
+def at_depth(depth: int, call: Callable[[], object]) -> None:
+    """Call from further down the stack.
+
+    CPython keeps frames in chunks of 16 KiB and takes a new one from the system, for microseconds, at every call that
+    crosses a boundary. Which call that is depends on nothing but the depth, so every depth gets its turn.
+    """
+    if depth:
+        at_depth(depth - 1, call)
+    else:
+        call()
+
+
 def measured(calls: dict[str, tuple[Callable[[], object], int]]) -> dict[str, float]:
     """Microseconds a call: name to (call, how often), every round measuring each of them once."""
     best = dict.fromkeys(calls, float("inf"))
-    for _ in range(ROUNDS):
+
+    def round_of_calls() -> None:
         for name, (call, number) in calls.items():
             best[name] = min(best[name], timeit.timeit(call, number=number) / number * 1e6)
+
+    for i in range(ROUNDS):
+        at_depth(7 * i % 128, round_of_calls)
     return best
+
+
+MODULES: dict[str, Callable[[], torch.nn.Module]] = {
+    "torch.nn.Module": Theirs,
+    "nn.Module, off": Off,
+    "nn.Module, once": Ours,
+    "nn.Module, Generic[K]": lambda: Sized(4),
+}
+
+
+def module_call(name: str) -> float:
+    """The time of a module's call, in microseconds."""
+    module, x, y = MODULES[name](), torch.zeros(4, 4), torch.zeros(4, 4)
+    return measured({name: (lambda: module(x, y), 5_000)})[name]
 
 
 def calls() -> dict[str, float]:
     """The times of a call, in microseconds."""
     x, y = torch.zeros(4, 4), torch.zeros(4, 4)
-    theirs, ours, sized, unchecked = Theirs(), Ours(), Sized(4), Off()
 
     def in_full() -> None:
         with config(check="full"):
@@ -89,19 +120,17 @@ def calls() -> dict[str, float]:
 
     times = measured(
         {
-            "bare": (lambda: bare(x, y), 200_000),
-            "off": (lambda: off(x, y), 200_000),
-            "once": (lambda: once(x, y), 100_000),
-            "full": (in_full, 5),
-            "jaxtyping + beartype": (lambda: jaxtyping_beartype(x, y), 2_000),
-            "torch.nn.Module": (lambda: theirs(x, y), 100_000),
-            "nn.Module, off": (lambda: unchecked(x, y), 100_000),
-            "nn.Module, once": (lambda: ours(x, y), 100_000),
-            "nn.Module, Generic[K]": (lambda: sized(x, y), 100_000),
+            "bare": (lambda: bare(x, y), 5_000),
+            "off": (lambda: off(x, y), 5_000),
+            "once": (lambda: once(x, y), 5_000),
+            "full": (in_full, 1),
+            "jaxtyping + beartype": (lambda: jaxtyping_beartype(x, y), 100),
         }
     )
     times["full"] /= 100
-    return times
+    # Each in a process of its own: CPython's caches of attributes are shared, and several classes push each other out.
+    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as fresh:
+        return times | dict(zip(MODULES, fresh.map(module_call, MODULES), strict=True))
 
 
 def deep() -> nn.Module:
@@ -173,11 +202,15 @@ def steps() -> dict[str, float]:
     with_checks = training_step(deep())
     gc.collect()
     times: dict[Callable[[], None], list[float]] = {without: [], with_checks: []}
+
+    def timed(step: Callable[[], None]) -> None:
+        start = time.perf_counter()
+        step()
+        times[step].append((time.perf_counter() - start) * 1e6)
+
     for i in range(STEPS + 50):
         for step in (without, with_checks) if i % 2 else (with_checks, without):
-            start = time.perf_counter()
-            step()
-            times[step].append((time.perf_counter() - start) * 1e6)
+            at_depth(7 * i % 128, lambda step=step: timed(step))
     pairs = list(zip(times[without][50:], times[with_checks][50:], strict=True))
     off_time = statistics.median(a for a, _ in pairs)
     extra = statistics.median(b - a for a, b in pairs)
