@@ -42,6 +42,7 @@ import torch
 import torch.masked
 import torch.nn.functional as F
 import torch.signal
+from torch import nn
 
 from simpletorch import Tensor
 from simpletorch.dtypes import {", ".join(sorted(BY_NAME))}

@@ -7,7 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from simpletorch.rules.mismatch import CannotTell, Mismatch, Report
-from simpletorch.rules.registry import MODULES, RULES, ModuleRule, Rule, infer, infer_module, new_module
+from simpletorch.rules.registry import MODULES, RULES, ModuleRule, Rule, infer, infer_module, new_module, parameters
 from simpletorch.rules.values import ANYTHING, Device, Many, Named, Scalar, TensorType, Value, tensor
 
 for _family in iter_modules(__path__):
@@ -31,5 +31,6 @@ __all__ = [
     "infer",
     "infer_module",
     "new_module",
+    "parameters",
     "tensor",
 ]

@@ -12,6 +12,7 @@ from simpletorch.rules.matmul import check_size
 from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.pointwise import ALL_BUT_FLOAT, check_dtypes
 from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.spatial import check_probability
 from simpletorch.rules.values import TensorType, Value
 from simpletorch.shapes import UNKNOWN, Dim, Shape
 
@@ -31,7 +32,6 @@ _FUNCTION_OF: Final = {
     "Hardsigmoid": "hardsigmoid",
     "Mish": "mish",
     "Hardswish": "hardswish",
-    "Hardtanh": "hardtanh",
     "Threshold": "threshold",
     "SiLU": "silu",
 }
@@ -50,6 +50,20 @@ class _Pointwise(ModuleRule):
 for _name, _function in _FUNCTION_OF.items():
     # a class for each, so that a message names the module that the user wrote
     module(f"torch.nn.{_name}")(type(_name, (_Pointwise,), {"function": _function, "__doc__": _Pointwise.__doc__}))
+
+
+@module("torch.nn.Hardtanh")
+@dataclass(frozen=True)
+class Hardtanh(_Pointwise):
+    """``(*b) -> (*b)``"""
+
+    function = "hardtanh"
+
+    @classmethod
+    def check_given(cls, given: Mapping[str, Value]) -> None:
+        low, high = given.get("min_val", -1.0), given.get("max_val", 1.0)
+        if isinstance(low, int | float) and isinstance(high, int | float) and high <= low:
+            raise Mismatch(f"max_val is {high}, but it must be greater than min_val={low}", expected=low, got=high)
 
 
 @dataclass(frozen=True)
@@ -139,7 +153,11 @@ class GLU(ModuleRule):
 class PReLU(ModuleRule):
     """``(b, c, *) -> (b, c, *)``, with one parameter or c of them"""
 
+    takes_parameters_dtype = ("input",)
+
     num_parameters: Value = 1
+    device: Value = None
+    dtype: Value = None
 
     def check(self) -> None:
         check_size("num_parameters", self.num_parameters)
@@ -157,11 +175,6 @@ class PReLU(ModuleRule):
         return {"weight": TensorType(Shape.of(self._count), is_parameter=True)}
 
 
-def _check_probability(p: Value) -> None:
-    if isinstance(p, int | float) and not 0 <= p <= 1:
-        raise Mismatch(f"p is {p}, but it must be a probability", got=p)
-
-
 @dataclass(frozen=True)
 class _Dropout(ModuleRule):
     """``(*b) -> (*b)``"""
@@ -169,7 +182,7 @@ class _Dropout(ModuleRule):
     p: Value = 0.5
 
     def check(self) -> None:
-        _check_probability(self.p)
+        check_probability("p", self.p)
 
     def forward(self, input: TensorType) -> TensorType:
         return TensorType(input.shape, input.dtype)
@@ -187,7 +200,7 @@ class Dropout1d(ModuleRule):
     p: Value = 0.5
 
     def check(self) -> None:
-        _check_probability(self.p)
+        check_probability("p", self.p)
 
     def forward(self, input: TensorType) -> TensorType:
         check_ranks(input, (2, 3))

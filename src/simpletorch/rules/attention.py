@@ -261,6 +261,8 @@ def multi_head_attention_forward(
 class MultiheadAttention(ModuleRule):
     """``query (L, N, embed_dim), key (S, N, kdim), value (S, N, vdim) -> (L, N, embed_dim), weights (N, L, S)``"""
 
+    takes_parameters_dtype = ("query", "key", "value")
+
     embed_dim: Value
     num_heads: Value
     bias: Value = True
@@ -269,6 +271,8 @@ class MultiheadAttention(ModuleRule):
     kdim: Value = None
     vdim: Value = None
     batch_first: Value = False
+    device: Value = None
+    dtype: Value = None
 
     def check(self) -> None:
         embed, heads = as_dim(self.embed_dim), as_dim(self.num_heads)

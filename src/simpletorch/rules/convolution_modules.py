@@ -36,6 +36,7 @@ def _check_constructor(in_channels: Value, out_channels: Value, groups: Value, k
 class _Conv(ModuleRule):
     """``(N, in_channels, *spatial) -> (N, out_channels, *window(spatial))``"""
 
+    takes_parameters_dtype = ("input",)
     spatial_dims: ClassVar[int]
 
     in_channels: Value
@@ -47,6 +48,8 @@ class _Conv(ModuleRule):
     groups: Value = 1
     bias: Value = True
     padding_mode: Value = "zeros"
+    device: Value = None
+    dtype: Value = None
 
     def check(self) -> None:
         _check_constructor(self.in_channels, self.out_channels, self.groups, self.kernel_size)
@@ -113,6 +116,7 @@ class Conv3d(_Conv):
 class _ConvTranspose(ModuleRule):
     """``(N, in_channels, *spatial) -> (N, out_channels, *larger)``"""
 
+    takes_parameters_dtype = ("input",)
     spatial_dims: ClassVar[int]
 
     in_channels: Value
@@ -125,6 +129,8 @@ class _ConvTranspose(ModuleRule):
     bias: Value = True
     dilation: Value = 1
     padding_mode: Value = "zeros"
+    device: Value = None
+    dtype: Value = None
 
     def check(self) -> None:
         _check_constructor(self.in_channels, self.out_channels, self.groups, self.kernel_size)
@@ -203,6 +209,7 @@ class ConvTranspose3d(_ConvTranspose):
 class _Lazy(ModuleRule):
     """A layer that takes as many channels as its first input has."""
 
+    takes_parameters_dtype = ("input",)
     eager: ClassVar[type[_Conv | _ConvTranspose]]
 
     def _built(self, channels: Dim = UNKNOWN) -> _Conv | _ConvTranspose:
@@ -235,6 +242,8 @@ class _LazyConv(_Lazy):
     groups: Value = 1
     bias: Value = True
     padding_mode: Value = "zeros"
+    device: Value = None
+    dtype: Value = None
 
     def forward(self, input: TensorType) -> TensorType:
         return self._fit(input).forward(input)
@@ -251,6 +260,8 @@ class _LazyConvTranspose(_Lazy):
     bias: Value = True
     dilation: Value = 1
     padding_mode: Value = "zeros"
+    device: Value = None
+    dtype: Value = None
 
     def forward(self, input: TensorType, output_size: Value = None) -> TensorType:
         layer = self._fit(input)

@@ -193,6 +193,8 @@ class Embedding(ModuleRule):
     num_embeddings: Value
     embedding_dim: Value
     padding_idx: Value = None
+    device: Value = None
+    dtype: Value = None
 
     def check(self) -> None:
         check_at_least("num_embeddings", (as_dim(self.num_embeddings),), 0)
@@ -201,7 +203,7 @@ class Embedding(ModuleRule):
 
     def forward(self, input: TensorType) -> TensorType:
         _need_indices("input", input, INT64, INT32)
-        return TensorType(Shape((*input.shape.items, as_dim(self.embedding_dim))))
+        return TensorType(Shape((*input.shape.items, as_dim(self.embedding_dim))), self.parameters_dtype)
 
     def attributes(self) -> Mapping[str, Value]:
         shape = Shape.of(as_dim(self.num_embeddings), as_dim(self.embedding_dim))
@@ -218,6 +220,8 @@ class EmbeddingBag(ModuleRule):
     mode: Value = "mean"
     include_last_offset: Value = False
     padding_idx: Value = None
+    device: Value = None
+    dtype: Value = None
 
     def check(self) -> None:
         check_at_least("num_embeddings", (as_dim(self.num_embeddings),), 0)
@@ -225,7 +229,8 @@ class EmbeddingBag(ModuleRule):
         _check_padding_idx(self.padding_idx, as_dim(self.num_embeddings))
 
     def forward(self, input: TensorType, offsets: Value = None, per_sample_weights: Value = None) -> TensorType:
-        weight = TensorType(Shape.of(as_dim(self.num_embeddings), as_dim(self.embedding_dim)))
+        sizes = Shape.of(as_dim(self.num_embeddings), as_dim(self.embedding_dim))
+        weight = TensorType(sizes, self.parameters_dtype)
         return embedding_bag(
             input,
             weight,

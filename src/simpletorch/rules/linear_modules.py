@@ -1,4 +1,4 @@
-"""The linear layers of ``torch.nn`` beside `Linear`: lazy, bilinear."""
+"""The linear layers of ``torch.nn``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,57 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from simpletorch.rules.convolution_modules import flagged_bias
-from simpletorch.rules.matmul import Linear, bilinear
+from simpletorch.rules.matmul import bilinear, check_size
+from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.registry import ModuleRule, module
 from simpletorch.rules.spatial import as_dim, check_at_least, need_float
 from simpletorch.rules.values import TensorType, Value
-from simpletorch.shapes import UNKNOWN, Shape
+from simpletorch.shapes import UNKNOWN, Shape, equal
+
+
+@module("torch.nn.Linear")
+@dataclass(frozen=True)
+class Linear(ModuleRule):
+    """``(*, in_features) -> (*, out_features)``"""
+
+    takes_parameters_dtype = ("input",)
+
+    in_features: Value
+    out_features: Value
+    bias: Value = True
+    device: Value = None
+    dtype: Value = None
+
+    def check(self) -> None:
+        check_size("in_features", self.in_features, least=0)
+        check_size("out_features", self.out_features, least=0)
+
+    def forward(self, input: TensorType) -> TensorType:
+        if input.dtype is not None and input.dtype.category in ("bool", "int"):
+            raise Mismatch(
+                f"input is {input.dtype}, but the weights are floats",
+                kind="dtype",
+                hint="input.float()",
+                got=input.dtype,
+            )
+        if input.shape.rank == 0:
+            raise Mismatch("input is 0-dim; it needs at least 1 dim")
+        last, wanted, out = input.shape.dim(-1), as_dim(self.in_features), as_dim(self.out_features)
+        if equal(last, wanted) is False:
+            raise Mismatch(
+                f"the last dim of input is {last}, but the layer takes {wanted} features",
+                hint=f"Linear({last}, {out}) would fit",
+                expected=wanted,
+                got=last,
+            )
+        return TensorType(Shape((*input.shape.drop_last(1).items, out)), input.dtype)
+
+    def attributes(self) -> Mapping[str, Value]:
+        out, features = as_dim(self.out_features), as_dim(self.in_features)
+        return {
+            "weight": TensorType(Shape.of(out, features), is_parameter=True),
+            "bias": flagged_bias(self.bias, out),
+        }
 
 
 @module("torch.nn.LazyLinear")
@@ -18,8 +64,12 @@ from simpletorch.shapes import UNKNOWN, Shape
 class LazyLinear(ModuleRule):
     """``(*, n) -> (*, out_features)``, whatever n is"""
 
+    takes_parameters_dtype = ("input",)
+
     out_features: Value
     bias: Value = True
+    device: Value = None
+    dtype: Value = None
 
     def forward(self, input: TensorType) -> TensorType:
         check_at_least("out_features", (as_dim(self.out_features),), 0)
@@ -36,10 +86,14 @@ class LazyLinear(ModuleRule):
 class Bilinear(ModuleRule):
     """``(*, in1_features), (*, in2_features) -> (*, out_features)``"""
 
+    takes_parameters_dtype = ("input1", "input2")
+
     in1_features: Value
     in2_features: Value
     out_features: Value
     bias: Value = True
+    device: Value = None
+    dtype: Value = None
 
     def check(self) -> None:
         check_at_least("in1_features", (as_dim(self.in1_features),), 1)
@@ -59,4 +113,4 @@ class Bilinear(ModuleRule):
         return {"weight": self._weight(), "bias": flagged_bias(self.bias, as_dim(self.out_features))}
 
 
-__all__ = ["Bilinear", "LazyLinear"]
+__all__ = ["Bilinear", "LazyLinear", "Linear"]

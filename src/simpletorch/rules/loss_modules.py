@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from simpletorch.rules import class_losses, losses
 from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.conditions import need_equal, need_rank
 from simpletorch.rules.matmul import check_size
+from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.spatial import check_probability
 from simpletorch.rules.values import Named, TensorType, Value
 from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown
 
@@ -95,10 +99,14 @@ class KLDivLoss(ModuleRule):
 class BCELoss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
+    weight: Value = None
     reduction: Value = "mean"
 
     def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
-        return losses.binary_cross_entropy(input, target, reduction=self.reduction)
+        return losses.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
+
+    def attributes(self) -> Mapping[str, Value]:
+        return {"weight": self.weight}
 
 
 @module("torch.nn.BCEWithLogitsLoss")
@@ -106,10 +114,17 @@ class BCELoss(ModuleRule):
 class BCEWithLogitsLoss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
+    weight: Value = None
     reduction: Value = "mean"
+    pos_weight: Value = None
 
     def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
-        return losses.binary_cross_entropy_with_logits(input, target, reduction=self.reduction)
+        return losses.binary_cross_entropy_with_logits(
+            input, target, weight=self.weight, pos_weight=self.pos_weight, reduction=self.reduction
+        )
+
+    def attributes(self) -> Mapping[str, Value]:
+        return {"weight": self.weight, "pos_weight": self.pos_weight}
 
 
 @module("torch.nn.MultiLabelSoftMarginLoss")
@@ -117,10 +132,14 @@ class BCEWithLogitsLoss(ModuleRule):
 class MultiLabelSoftMarginLoss(ModuleRule):
     """``(*b, C), target (*b, C) -> ()``; reduction "none" keeps ``(*b)``"""
 
+    weight: Value = None
     reduction: Value = "mean"
 
     def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
-        return losses.multilabel_soft_margin_loss(input, target, reduction=self.reduction)
+        return losses.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
+
+    def attributes(self) -> Mapping[str, Value]:
+        return {"weight": self.weight}
 
 
 @module("torch.nn.CrossEntropyLoss")
@@ -128,10 +147,14 @@ class MultiLabelSoftMarginLoss(ModuleRule):
 class CrossEntropyLoss(ModuleRule):
     """``(N, C, *d), target (N, *d) of Int64 or (N, C, *d) of floats -> ()``; reduction "none" keeps ``(N, *d)``"""
 
+    weight: Value = None
     reduction: Value = "mean"
 
     def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
-        return class_losses.cross_entropy(input, target, reduction=self.reduction)
+        return class_losses.cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
+
+    def attributes(self) -> Mapping[str, Value]:
+        return {"weight": self.weight}
 
 
 @module("torch.nn.NLLLoss")
@@ -139,10 +162,14 @@ class CrossEntropyLoss(ModuleRule):
 class NLLLoss(ModuleRule):
     """``(N, C, *d), target (N, *d) of Int64 -> ()``; reduction "none" keeps ``(N, *d)``"""
 
+    weight: Value = None
     reduction: Value = "mean"
 
     def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
-        return class_losses.nll_loss(input, target, reduction=self.reduction)
+        return class_losses.nll_loss(input, target, weight=self.weight, reduction=self.reduction)
+
+    def attributes(self) -> Mapping[str, Value]:
+        return {"weight": self.weight}
 
 
 @module("torch.nn.MultiMarginLoss")
@@ -150,10 +177,22 @@ class NLLLoss(ModuleRule):
 class MultiMarginLoss(ModuleRule):
     """``(N, C), target (N,) of Int64 -> ()``; reduction "none" keeps ``(N,)``"""
 
+    weight: Value = None
     reduction: Value = "mean"
 
+    @classmethod
+    def check_given(cls, given: Mapping[str, Value]) -> None:
+        p, weight = given.get("p", 1), given.get("weight")
+        if isinstance(p, int | float) and p not in (1, 2):
+            raise Mismatch(f"p is {p}, but it must be 1 or 2", got=p)
+        if isinstance(weight, TensorType):
+            need_rank("weight", weight, 1)
+
     def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
-        return class_losses.multi_margin_loss(input, target, reduction=self.reduction)
+        return class_losses.multi_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
+
+    def attributes(self) -> Mapping[str, Value]:
+        return {"weight": self.weight}
 
 
 @module("torch.nn.MultiLabelMarginLoss")
@@ -219,12 +258,21 @@ class CosineEmbeddingLoss(ModuleRule):
         return class_losses.cosine_embedding_loss(input1, input2, target, reduction=self.reduction)
 
 
+def _check_margin(margin: Value) -> None:
+    if isinstance(margin, int | float) and margin <= 0:
+        raise Mismatch(f"margin is {margin}, but it must be greater than 0", got=margin)
+
+
 @module("torch.nn.TripletMarginLoss")
 @dataclass(frozen=True)
 class TripletMarginLoss(ModuleRule):
     """``(*b, D), (*b, D), (*b, D) -> ()``; reduction "none" keeps ``(*b)``"""
 
     reduction: Value = "mean"
+
+    @classmethod
+    def check_given(cls, given: Mapping[str, Value]) -> None:
+        _check_margin(given.get("margin", 1.0))
 
     def forward(  # type: ignore[override]
         self, anchor: TensorType, positive: TensorType, negative: TensorType
@@ -239,6 +287,10 @@ class TripletMarginWithDistanceLoss(ModuleRule):
 
     reduction: Value = "mean"
     distance_function: Value = None
+
+    @classmethod
+    def check_given(cls, given: Mapping[str, Value]) -> None:
+        _check_margin(given.get("margin", 1.0))
 
     def forward(  # type: ignore[override]
         self, anchor: TensorType, positive: TensorType, negative: TensorType
@@ -273,7 +325,18 @@ class LinearCrossEntropyLoss(ModuleRule):
     in_features: Value
     num_classes: Value
     out_features: Value = ()
+    bias: Value = False
+    device: Value = None
+    dtype: Value = None
     reduction: Value = "mean"
+
+    @classmethod
+    def check_given(cls, given: Mapping[str, Value]) -> None:
+        weight, classes = given.get("weight"), given.get("num_classes", UNKNOWN)
+        check_probability("label_smoothing", given.get("label_smoothing"))
+        if isinstance(weight, TensorType) and is_dim(classes):
+            need_rank("weight", weight, 1)
+            need_equal("weight", weight.shape.dim(0), "the layer", classes, what="the numbers of classes")
 
     def _weight(self, input: TensorType) -> TensorType:
         if not isinstance(self.out_features, tuple):
@@ -292,6 +355,20 @@ class AdaptiveLogSoftmaxWithLoss(ModuleRule):
 
     in_features: Value
     n_classes: Value
+    device: Value = None
+    dtype: Value = None
+
+    @classmethod
+    def check_given(cls, given: Mapping[str, Value]) -> None:
+        cutoffs, classes = given.get("cutoffs"), given.get("n_classes")
+        if not isinstance(cutoffs, tuple) or not all(isinstance(c, int) for c in cutoffs):
+            return
+        steps: tuple[Value, ...] = (0, *cutoffs, *((classes,) if isinstance(classes, int) else ()))
+        if not cutoffs or any(a >= b for a, b in pairwise(steps)):  # type: ignore[operator]
+            raise Mismatch(
+                f"cutoffs are {list(cutoffs)}, but they must increase from 1 or more to less than n_classes={classes}",
+                got=cutoffs,
+            )
 
     def check(self) -> None:
         check_size("in_features", self.in_features)

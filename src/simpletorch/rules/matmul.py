@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from simpletorch.rules.arguments import broadcast_shapes, same_dtype
 from simpletorch.rules.mismatch import Mismatch
-from simpletorch.rules.registry import ModuleRule, module, rule
+from simpletorch.rules.registry import rule
 from simpletorch.rules.values import TensorType, Value
-from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown, equal, same
+from simpletorch.shapes import ANY_SHAPE, Dim, Shape, equal, same
 
 
 def _check_inner(left: str, a: Dim, right: str, b: Dim, hint: str | None = None) -> None:
@@ -84,10 +81,6 @@ def mm(input: TensorType, mat2: TensorType) -> TensorType:
     _check_inner("input", input.shape.dim(-1), "mat2", mat2.shape.dim(-2), hint)
     dtype = same_dtype(("input", input), ("mat2", mat2))
     return TensorType(Shape.of(input.shape.dim(-2), mat2.shape.dim(-1)), dtype)
-
-
-def _features(value: Value) -> Dim:
-    return value if isinstance(value, int | Expr | Unknown) else UNKNOWN
 
 
 def check_size(name: str, value: Value, *, least: int = 1) -> None:
@@ -165,44 +158,4 @@ def _bilinear_batch(a: Shape, b: Shape) -> Shape:
     return right if not left.is_exact and right.is_exact else left
 
 
-@module("torch.nn.Linear")
-@dataclass(frozen=True)
-class Linear(ModuleRule):
-    """``(*, in_features) -> (*, out_features)``"""
-
-    in_features: Value
-    out_features: Value
-
-    def check(self) -> None:
-        check_size("in_features", self.in_features, least=0)
-        check_size("out_features", self.out_features, least=0)
-
-    def forward(self, input: TensorType) -> TensorType:
-        if input.dtype is not None and input.dtype.category in ("bool", "int"):
-            raise Mismatch(
-                f"input is {input.dtype}, but the weights are floats",
-                kind="dtype",
-                hint="input.float()",
-                got=input.dtype,
-            )
-        if input.shape.rank == 0:
-            raise Mismatch("input is 0-dim; it needs at least 1 dim")
-        last, wanted, out = input.shape.dim(-1), _features(self.in_features), _features(self.out_features)
-        if equal(last, wanted) is False:
-            raise Mismatch(
-                f"the last dim of input is {last}, but the layer takes {wanted} features",
-                hint=f"Linear({last}, {out}) would fit",
-                expected=wanted,
-                got=last,
-            )
-        return TensorType(Shape((*input.shape.drop_last(1).items, out)), input.dtype)
-
-    def attributes(self) -> Mapping[str, Value]:
-        out, features = _features(self.out_features), _features(self.in_features)
-        return {
-            "weight": TensorType(Shape.of(out, features), is_parameter=True),
-            "bias": TensorType(Shape.of(out), is_parameter=True),
-        }
-
-
-__all__ = ["Linear", "bilinear", "check_size", "linear", "matmul", "mm", "rmatmul"]
+__all__ = ["bilinear", "check_size", "linear", "matmul", "mm", "rmatmul"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from simpletorch.rules import normalization
+from simpletorch.rules.dtype import INT64
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.normalization import check_group_count, normalized_dims
 from simpletorch.rules.registry import ModuleRule, module
@@ -32,11 +33,13 @@ def _both(a: Value, b: Value) -> Value:
 
 
 def _statistics(size: Dim, affine: Value, bias: Value, tracked: Value) -> Mapping[str, Value]:
+    count = TensorType(Shape(()), INT64)
     return {
         "weight": _vector(size, affine),
         "bias": _vector(size, _both(affine, bias)),
         "running_mean": _vector(size, tracked, is_parameter=False),
         "running_var": _vector(size, tracked, is_parameter=False),
+        "num_batches_tracked": (count if tracked else None) if isinstance(tracked, bool) else ANYTHING,
     }
 
 
@@ -49,6 +52,8 @@ class _BatchNorm(ModuleRule):
     num_features: Value
     affine: Value = True
     track_running_stats: Value = True
+    device: Value = None
+    dtype: Value = None
     bias: Value = True
 
     def check(self) -> None:
@@ -120,6 +125,8 @@ class SyncBatchNorm(ModuleRule):
     num_features: Value
     affine: Value = True
     track_running_stats: Value = True
+    device: Value = None
+    dtype: Value = None
     bias: Value = True
 
     def check(self) -> None:
@@ -145,6 +152,8 @@ class _InstanceNorm(ModuleRule):
     num_features: Value
     affine: Value = False
     track_running_stats: Value = False
+    device: Value = None
+    dtype: Value = None
     bias: Value = True
 
     def check(self) -> None:
@@ -194,10 +203,12 @@ class _LazyNorm(ModuleRule):
 
     affine: Value = True
     track_running_stats: Value = True
+    device: Value = None
+    dtype: Value = None
     bias: Value = True
 
     def forward(self, input: TensorType) -> TensorType:
-        return self.eager(UNKNOWN, self.affine, self.track_running_stats, self.bias).forward(input)
+        return self.eager(UNKNOWN, self.affine, self.track_running_stats, bias=self.bias).forward(input)
 
     def attributes(self) -> Mapping[str, Value]:
         return _statistics(UNKNOWN, self.affine, self.bias, self.track_running_stats)
@@ -276,6 +287,8 @@ class LayerNorm(ModuleRule):
     normalized_shape: Value
     elementwise_affine: Value = True
     bias: Value = True
+    device: Value = None
+    dtype: Value = None
 
     def check(self) -> None:
         _check_normalized_shape(self.normalized_shape)
@@ -298,6 +311,8 @@ class RMSNorm(ModuleRule):
 
     normalized_shape: Value
     elementwise_affine: Value = True
+    device: Value = None
+    dtype: Value = None
 
     def check(self) -> None:
         _check_normalized_shape(self.normalized_shape)
@@ -318,6 +333,8 @@ class GroupNorm(ModuleRule):
     num_groups: Value
     num_channels: Value
     affine: Value = True
+    device: Value = None
+    dtype: Value = None
     bias: Value = True
 
     def check(self) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.registry import ModuleRule, module
-from simpletorch.rules.spatial import as_dim, check_at_least, check_equal, need_float, need_ranks
+from simpletorch.rules.spatial import as_dim, check_at_least, check_equal, check_probability, need_float, need_ranks
 from simpletorch.rules.values import ANYTHING, TensorType, Value
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Shape, at_least, same
 
@@ -62,11 +62,30 @@ class _Sizes:
         return TensorType(shape, input.dtype if isinstance(input, TensorType) else None)
 
 
+def _check_flags(given: Mapping[str, Value], *, projects: bool) -> None:
+    """torch takes nothing for a bool here that isn't one, though mypy can't know: the constructor takes ``*args``."""
+    for name in ("bias", "batch_first"):
+        value = given.get(name, True)
+        if isinstance(value, int | float | str) and not isinstance(value, bool):
+            raise Mismatch(f"{name} is {value!r}, but it must be True or False", got=value)
+    for name in ("input_size", "hidden_size"):
+        value = given.get(name, 1)
+        if isinstance(value, bool | float | str) and value is not True:
+            raise Mismatch(f"{name} is {value!r}, but it must be an int", got=value)
+    if "proj_size" in given and not projects:
+        raise Mismatch("proj_size is for LSTM only", got=given["proj_size"])
+
+
 @dataclass(frozen=True)
 class _Recurrent(ModuleRule):
     """What RNN and GRU share: one state."""
 
+    takes_parameters_dtype = ("input",)
     kind: ClassVar[str]
+
+    @classmethod
+    def check_given(cls, given: Mapping[str, Value]) -> None:
+        _check_flags(given, projects=cls.kind == "LSTM")
 
     def _sizes(self) -> _Sizes:
         raise NotImplementedError
@@ -86,8 +105,9 @@ class _Recurrent(ModuleRule):
                 expected=sizes.hidden_size,
                 got=sizes.proj_size,
             )
-        if isinstance(dropout, bool) or (isinstance(dropout, int | float) and not 0 <= dropout <= 1):
+        if isinstance(dropout, bool):
             raise Mismatch(f"dropout is {dropout}, but it must be a probability", got=dropout)
+        check_probability("dropout", dropout)
 
     def forward(self, input: Value, hx: Value = None) -> Value:
         # a PackedSequence is no tensor: then only the states are known
@@ -140,6 +160,8 @@ class RNN(_Recurrent):
     batch_first: Value = False
     dropout: Value = 0.0
     bidirectional: Value = False
+    device: Value = None
+    dtype: Value = None
 
     def _sizes(self) -> _Sizes:
         sizes = (as_dim(self.input_size), as_dim(self.hidden_size), as_dim(self.num_layers))
@@ -170,6 +192,8 @@ class GRU(_Recurrent):
     batch_first: Value = False
     dropout: Value = 0.0
     bidirectional: Value = False
+    device: Value = None
+    dtype: Value = None
 
     def _sizes(self) -> _Sizes:
         sizes = (as_dim(self.input_size), as_dim(self.hidden_size), as_dim(self.num_layers))
@@ -197,6 +221,8 @@ class LSTM(_Recurrent):
     dropout: Value = 0.0
     bidirectional: Value = False
     proj_size: Value = 0
+    device: Value = None
+    dtype: Value = None
 
     def _sizes(self) -> _Sizes:
         sizes = (as_dim(self.input_size), as_dim(self.hidden_size), as_dim(self.num_layers))

@@ -17,6 +17,7 @@ from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Shape
 
 @dataclass(frozen=True)
 class _Cell(ModuleRule):
+    takes_parameters_dtype = ("input",)
     gates: ClassVar[int]
 
     input_size: Value
@@ -59,6 +60,8 @@ class RNNCell(_Cell):
     gates = 1
 
     nonlinearity: Value = "tanh"
+    device: Value = None
+    dtype: Value = None
 
     def forward(self, input: TensorType, hx: Value = None) -> TensorType:
         if isinstance(self.nonlinearity, str) and self.nonlinearity not in ("tanh", "relu"):
@@ -75,6 +78,9 @@ class GRUCell(_Cell):
 
     gates = 3
 
+    device: Value = None
+    dtype: Value = None
+
     def forward(self, input: TensorType, hx: Value = None) -> TensorType:
         return self.state(input, hx=hx)
 
@@ -85,6 +91,9 @@ class LSTMCell(_Cell):
     """``(N, input_size), (h, c) (N, hidden_size) -> h, c (N, hidden_size)``"""
 
     gates = 4
+
+    device: Value = None
+    dtype: Value = None
 
     def forward(self, input: TensorType, hx: Value = None) -> Value:
         given = isinstance(hx, tuple) and len(hx) == 2

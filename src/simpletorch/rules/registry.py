@@ -9,8 +9,9 @@ from functools import cache, cached_property
 from typing import Any, ClassVar, Final, TypeVar
 
 from simpletorch.rules.binding import Binder
+from simpletorch.rules.dtype import FLOAT32, DType
 from simpletorch.rules.mismatch import CannotTell, Mismatch, Report
-from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Device, Many, Named, TensorType, Value
+from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Device, Many, Named, TensorType, Value, as_device
 from simpletorch.shapes import same
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "infer_module",
     "module",
     "new_module",
+    "parameters",
     "rule",
     "spoken_name",
 ]
@@ -93,9 +95,27 @@ class ModuleRule:
     """
 
     names: ClassVar[tuple[str, ...]] = ()
+    takes_parameters_dtype: ClassVar[tuple[str, ...]] = ()
+    """The operands that torch refuses if their dtype isn't that of the parameters."""
 
     def check(self) -> None:
         """Raise `Mismatch` for arguments with which torch refuses to build the module."""
+
+    @classmethod
+    def check_given(cls, given: Mapping[str, Value]) -> None:
+        """The same for arguments that decide no shape and are therefore no fields, by name."""
+
+    @property
+    def parameters_dtype(self) -> DType | None:
+        """What ``dtype=`` says; without it torch's default, float32."""
+        given = getattr(self, "dtype", ANYTHING)
+        return FLOAT32 if given is None else given if isinstance(given, DType) else None
+
+    @property
+    def parameters_device(self) -> Device | None:
+        """What ``device=`` says; without it nothing is known, because the default can be changed."""
+        given = getattr(self, "device", None)
+        return as_device(given) if isinstance(given, str) else given if isinstance(given, Device) else None
 
     def forward(self, input: TensorType) -> Value:
         """The rule of ``forward``; subclasses declare their own parameters."""
@@ -220,6 +240,21 @@ def _common_device(operands: Mapping[str, TensorType]) -> Device | None:
     return None if found is None else found[1]
 
 
+def _check_dtypes(layer: ModuleRule, operands: Mapping[str, TensorType]) -> None:
+    """What a layer multiplies with its parameters has their dtype."""
+    own = layer.parameters_dtype
+    for name in layer.takes_parameters_dtype:
+        got = operands[name].dtype if name in operands else None
+        if own is not None and got is not None and own.is_concrete and got.is_concrete and got != own:
+            raise Mismatch(
+                f"{name} is {got}, but the layer's parameters are {own}",
+                kind="dtype",
+                hint=f"{name}.to(torch.{own.name.lower()})",
+                expected=own,
+                got=got,
+            )
+
+
 def _finish(result: Value, device: Device | None) -> Value:
     """A result is never itself a parameter, and is where its operands are unless the rule says otherwise."""
     if isinstance(result, TensorType):
@@ -248,9 +283,16 @@ def _call(entry: Rule, op: object, args: Sequence[Value], kwargs: Mapping[str, V
     except CannotTell:
         return ANYTHING
     operands = _operands(bound)
+    layer = bound.get("self")
     try:
-        device = None if entry.moves else _common_device(operands)
-        return _finish(entry.function(*args, **kwargs), device)
+        if isinstance(layer, ModuleRule):
+            device = _common_device({**operands, "the layer": TensorType(device=layer.parameters_device)})
+        else:
+            device = None if entry.moves else _common_device(operands)
+        result = _finish(entry.function(*args, **kwargs), device)
+        if isinstance(layer, ModuleRule):
+            _check_dtypes(layer, operands)
+        return result
     except CannotTell:
         return ANYTHING
     except Mismatch as m:
@@ -312,12 +354,24 @@ def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report
     except TypeError:
         return None
     try:
+        cls.check_given(arguments)
         built.check()
     except CannotTell:
         pass
     except Mismatch as m:
         return Report(name.rpartition(".")[2], m.kind, m.reason, {}, m.hint, m.expected, m.got)
     return built
+
+
+def parameters(self: ModuleRule) -> Mapping[str, Value]:
+    """The types of the module's parameters and buffers, with their dtype and device."""
+    dtype, device = self.parameters_dtype, self.parameters_device
+    return {
+        name: replace(value, dtype=value.dtype or dtype, device=value.device or device)
+        if isinstance(value, TensorType)
+        else value
+        for name, value in self.attributes().items()
+    }
 
 
 @cache

@@ -11,6 +11,7 @@ __all__ = [
     "check_at_least",
     "check_channels",
     "check_equal",
+    "check_probability",
     "is_positive",
     "need_float",
     "need_ranks",
@@ -90,6 +91,12 @@ def need_float(input: TensorType, *, name: str = "input", of: str = "the weights
             hint=f"{name}.float()",
             got=input.dtype,
         )
+
+
+def check_probability(name: str, value: Value) -> None:
+    """A constructor's argument that must be in [0, 1]."""
+    if isinstance(value, int | float) and not 0 <= value <= 1:
+        raise Mismatch(f"{name} is {value}, but it must be a probability", got=value)
 
 
 def need_ranks(name: str, shape: Shape, *ranks: int, meaning: str = "", hint: str | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from simpletorch.rules.attention import attend, check_heads
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.registry import ModuleRule, module
-from simpletorch.rules.spatial import as_dim, check_at_least, check_equal, need_float, need_ranks
+from simpletorch.rules.spatial import as_dim, check_at_least, check_equal, check_probability, need_float, need_ranks
 from simpletorch.rules.values import ANYTHING, TensorType, Value
 from simpletorch.shapes import UNKNOWN, Dim, Shape
 
@@ -44,6 +44,12 @@ class _Layer(ModuleRule):
     dim_feedforward: Value = 2048
     activation: Value = ANYTHING  # torch's default is the function relu
     batch_first: Value = False
+    device: Value = None
+    dtype: Value = None
+
+    @classmethod
+    def check_given(cls, given: Mapping[str, Value]) -> None:
+        check_probability("dropout", given.get("dropout"))
 
     def check(self) -> None:
         _check_sizes(self.d_model, self.nhead, self.dim_feedforward, self.activation)
@@ -82,6 +88,8 @@ class _Layer(ModuleRule):
 class TransformerEncoderLayer(_Layer):
     """``(L, N, d_model) -> (L, N, d_model)``; N first if batch_first"""
 
+    takes_parameters_dtype = ("src",)
+
     def forward(
         self,
         src: TensorType,
@@ -99,6 +107,8 @@ class TransformerEncoderLayer(_Layer):
 @dataclass(frozen=True)
 class TransformerDecoderLayer(_Layer):
     """``tgt (T, N, d_model), memory (S, N, d_model) -> (T, N, d_model)``; N first if batch_first"""
+
+    takes_parameters_dtype = ("tgt", "memory")
 
     def forward(  # type: ignore[override]  # its own operands
         self,
@@ -173,6 +183,8 @@ class TransformerDecoder(ModuleRule):
 class Transformer(ModuleRule):
     """``src (S, N, d_model), tgt (T, N, d_model) -> (T, N, d_model)``; N first if batch_first"""
 
+    takes_parameters_dtype = ("src", "tgt")
+
     d_model: Value = 512
     nhead: Value = 8
     num_encoder_layers: Value = 6
@@ -182,6 +194,13 @@ class Transformer(ModuleRule):
     custom_encoder: Value = None
     custom_decoder: Value = None
     batch_first: Value = False
+    device: Value = None
+    dtype: Value = None
+
+    @classmethod
+    def check_given(cls, given: Mapping[str, Value]) -> None:
+        if given.get("custom_encoder") is None or given.get("custom_decoder") is None:
+            check_probability("dropout", given.get("dropout"))
 
     def check(self) -> None:
         if self.custom_encoder is None or self.custom_decoder is None:

@@ -23,7 +23,19 @@ from typing import Final, Literal, TypeAlias, final
 from simpletorch.rules.dtype import DType
 from simpletorch.shapes import ANY_SHAPE, Dim, Item, Shape
 
-__all__ = ["ANYTHING", "ANY_TENSOR", "Anything", "Device", "Many", "Named", "Scalar", "TensorType", "Value", "tensor"]
+__all__ = [
+    "ANYTHING",
+    "ANY_TENSOR",
+    "Anything",
+    "Device",
+    "Many",
+    "Named",
+    "Scalar",
+    "TensorType",
+    "Value",
+    "as_device",
+    "tensor",
+]
 
 
 @final
@@ -67,6 +79,12 @@ class Device:
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
+
+
+def as_device(name: str) -> Device:
+    """``"cuda:1"`` as a device."""
+    kind, _, index = name.partition(":")
+    return Device(kind, int(index) if index.isdigit() else None)
 
 
 @final
