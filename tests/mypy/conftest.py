@@ -1,6 +1,6 @@
-"""Makes ``import programs`` work: the generator is shared by test_oracle.py and benchmarks/op_coverage.py."""
+"""Makes ``import programs`` and ``import oracle`` work, which tests here, those of rules, and benchmarks share."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "rules")]

@@ -22,6 +22,8 @@ import torch
 from oracle_modules import Case
 from torch import nn
 
+from simpletorch.rules import Named
+
 __all__ = ["Outcome", "examine", "write"]
 
 FUNCTIONS = {torch.nn.functional: "F", torch.nn: "nn", torch: "torch"}
@@ -82,7 +84,13 @@ def _judge(case: Case, said: programs.Said, truth: object) -> str:
         return "false_error"
     if said.stubs:
         return "stub"
-    return str(oracle.compare(programs.read(said.revealed), truth)) if case.called else "exact"
+    answer = programs.read(said.revealed)
+    if isinstance(answer, Named) and isinstance(truth, Named) and len(answer.fields) == len(truth.fields):
+        # mypy doesn't print the names of a named tuple's fields
+        answer = Named(
+            answer.type_name, tuple((k, v) for (k, _), (_, v) in zip(truth.fields, answer.fields, strict=True))
+        )
+    return str(oracle.compare(answer, truth)) if case.called else "exact"
 
 
 def examine(cases: Iterable[Case], folder: Path, *, cache: Path = programs.CACHE) -> list[Outcome]:

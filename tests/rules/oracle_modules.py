@@ -291,3 +291,61 @@ ACCEPTED = [
     made("LinearCrossEntropyLoss", 3, 2, weight=torch.ones(2)),
     made("TransformerEncoderLayer", 8, 2, 16, 0, "gelu"),
 ]
+
+
+# -- modules that module_db lacks --------------------------------------------------------------------------------------
+
+
+def _called(name: str, *args: Any, on: tuple[Any, ...], **kwargs: Any) -> Case:
+    """A construction of a module of torch.nn, and a call of it."""
+    return Case(f"torch.nn.{name}", args, kwargs, on)
+
+
+X = torch.zeros
+LACKING = [
+    _called("AdaptiveLogSoftmaxWithLoss", 7, 23, [3, 11], on=(X(5, 7), X(5, dtype=torch.int64))),
+    _called("AlphaDropout", 0.3, on=(X(5, 7),)),
+    _called("FeatureAlphaDropout", 0.3, on=(X(5, 7),)),
+    _called("Dropout1d", 0.3, on=(X(5, 7, 11),)),
+    _called("ChannelShuffle", 3, on=(X(2, 6, 5, 7),)),
+    _called("CrossMapLRN2d", 3, on=(X(2, 5, 7, 11),)),
+    _called("PixelShuffle", 2, on=(X(2, 12, 5, 7),)),
+    _called("PixelUnshuffle", 3, on=(X(2, 5, 6, 9),)),
+    _called("Fold", (5, 7), (2, 3), on=(X(2, 18, 20),)),
+    _called("Unfold", (2, 3), padding=1, on=(X(2, 3, 5, 7),)),
+    _called("Flatten", on=(X(2, 3, 5, 7),)),
+    _called("Flatten", 0, 2, on=(X(2, 3, 5, 7),)),
+    _called("Unflatten", 1, (3, 5), on=(X(2, 15, 7),)),
+    _called("Unflatten", -1, [7, -1], on=(X(2, 3, 21),)),
+    _called("Upsample", (11, 13), on=(X(2, 3, 5, 7),)),
+    _called("Upsample", scale_factor=2, mode="bilinear", on=(X(2, 3, 5, 7),)),
+    _called("UpsamplingNearest2d", scale_factor=3, on=(X(2, 3, 5, 7),)),
+    _called("UpsamplingBilinear2d", size=(11, 13), on=(X(2, 3, 5, 7),)),
+    _called("MaxUnpool1d", 2, on=(X(2, 3, 5), X(2, 3, 5, dtype=torch.int64))),
+    _called("MaxUnpool2d", 2, on=(X(2, 3, 5, 7), X(2, 3, 5, 7, dtype=torch.int64))),
+    _called("MaxUnpool3d", 2, on=(X(2, 3, 5, 7, 3), X(2, 3, 5, 7, 3, dtype=torch.int64))),
+    _called("PairwiseDistance", keepdim=True, on=(X(5, 7), X(5, 7))),
+    _called("CosineSimilarity", 1, on=(X(5, 7, 11), X(5, 7, 11))),
+    _called("Softmax2d", on=(X(2, 3, 5, 7),)),
+    _called("MultiLabelMarginLoss", on=(X(5, 7), X(5, 7, dtype=torch.int64))),
+    _called("TripletMarginWithDistanceLoss", on=(X(5, 7), X(5, 7), X(5, 7))),
+    _called("EmbeddingBag", 23, 7, on=(X(5, 3, dtype=torch.int64),)),
+    _called("LazyLinear", 11, on=(X(5, 7),)),
+    _called("LazyBatchNorm2d", on=(X(2, 3, 5, 7),)),
+    _called("LazyInstanceNorm1d", on=(X(2, 3, 5),)),
+    _called("LazyBatchNorm1d", on=(X(5, 3),)),
+    _called("LazyBatchNorm3d", on=(X(2, 3, 5, 7, 11),)),
+    _called("LazyInstanceNorm2d", on=(X(2, 3, 5, 7),)),
+    _called("LazyInstanceNorm3d", on=(X(2, 3, 5, 7, 11),)),
+    _called("Dropout", 0.3, on=(X(5, 7),)),
+    _called("Dropout2d", on=(X(2, 3, 5, 7),)),
+    _called("Dropout3d", on=(X(2, 3, 5, 7, 11),)),
+    _called("Hardsigmoid", on=(X(5, 7),)),
+    _called("RReLU", on=(X(5, 7),)),
+    _called("TripletMarginLoss", on=(X(5, 7), X(5, 7), X(5, 7))),
+    _called("TransformerDecoder", nn.TransformerDecoderLayer(6, 2, 7), 2, on=(X(5, 3, 6), X(7, 3, 6))),
+    _called("ZeroPad1d", (1, 2), on=(X(2, 3, 5),)),
+    _called("ZeroPad3d", 1, on=(X(2, 3, 5, 7, 11),)),
+    _called("Identity", on=(X(2, 3),)),
+    _called("Identity", 54, unused=True, on=(X(2, 3),)),
+]

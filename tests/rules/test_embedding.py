@@ -95,10 +95,10 @@ def test_layers(name: str, arguments: dict[str, Any], inputs: list[Any]) -> None
 
 def test_partly_known() -> None:
     layer = new_module("torch.nn.Embedding", {"num_embeddings": V, "embedding_dim": D})
-    assert str(infer_module(layer, [ANYTHING])) == "Tensor[..., D]"  # type: ignore[arg-type]
-    assert str(infer_module(layer, [tensor(B, T, dtype=INT32)])) == "Tensor[B, T, D]"  # type: ignore[arg-type]
+    assert str(infer_module(layer, [ANYTHING])) == "Float32[..., D]"  # type: ignore[arg-type]
+    assert str(infer_module(layer, [tensor(B, T, dtype=INT32)])) == "Float32[B, T, D]"  # type: ignore[arg-type]
     bag = new_module("torch.nn.EmbeddingBag", {"num_embeddings": 11, "embedding_dim": 7})
-    assert str(infer_module(bag, [ANYTHING, ANYTHING])) == "Tensor[?, 7]"  # type: ignore[arg-type]
+    assert str(infer_module(bag, [ANYTHING, ANYTHING])) == "Float32[?, 7]"  # type: ignore[arg-type]
     assert str(infer(f"{F}one_hot", [tensor(ANY_REST, T)])) == "Int64[..., T, ?]"
     assert str(infer(f"{F}cosine_similarity", [ANYTHING, tensor(N, D)])) == "Tensor[...]"
     assert str(infer(f"{F}pairwise_distance", [ANYTHING, ANYTHING])) == "Tensor[...]"

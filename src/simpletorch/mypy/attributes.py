@@ -16,7 +16,7 @@ from simpletorch.mypy.calls import CallReader, last_assigned
 from simpletorch.mypy.classes import fields_of
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
-from simpletorch.mypy.names import PHANTOM, RETURN_TYPES, TENSOR, TENSOR_BASE
+from simpletorch.mypy.names import MODULES_PREFIX, PACKED, PHANTOM, RETURN_TYPES, TENSOR, TENSOR_BASE, WRAPPERS
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import RULES, Report, infer
@@ -26,7 +26,7 @@ __all__ = ["construct_tensor", "rule_for"]
 
 Rule: TypeAlias = Callable[[AttributeContext, TypeTable], Type]
 _SAME_TENSOR: Final = ("data", "grad")
-_NAMED_TUPLES: Final = (RETURN_TYPES, f"{PHANTOM}.linalg_")
+_NAMED_TUPLES: Final = (RETURN_TYPES, f"{PHANTOM}.linalg_", f"{PACKED}_.", f"{PACKED}.")
 
 
 def rule_for(fullname: str) -> Rule | None:
@@ -42,8 +42,10 @@ def rule_for(fullname: str) -> Rule | None:
         return None
     if fullname.startswith(_NAMED_TUPLES):
         return partial(_field, name)
-    if owner.startswith("torch.nn.") and modules.has_attribute_rule(fullname):
+    if owner.startswith(MODULES_PREFIX) and not name.startswith("_"):
         return partial(modules.attribute, name)
+    if owner in WRAPPERS and name == "module":
+        return modules.wrapped
     return None
 
 

@@ -7,11 +7,11 @@ without them is the gradual type, assignable both ways. `torch.nn.Parameter` the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Final
 
-from mypy.nodes import COVARIANT, Decorator, FuncDef, OverloadedFuncDef, Statement, TypeInfo
+from mypy.nodes import ARG_POS, COVARIANT, Decorator, FuncDef, OverloadedFuncDef, Statement, TypeInfo
 from mypy.plugin import ClassDefContext
 from mypy.types import (
     CallableType,
@@ -29,13 +29,18 @@ from mypy.types import (
 )
 
 from simpletorch.mypy.names import (
-    MODULE,
+    DICTS,
+    LISTS,
+    MODULE_DICT,
     MODULE_LIST,
+    OUR_MODULE,
+    PACKED,
     PARAMETER,
     RETURN_TYPES,
     SEQUENTIAL,
     SEQUENTIALS,
     TENSOR,
+    WRAPPERS,
     public_class,
 )
 from simpletorch.mypy.types import any_type
@@ -44,6 +49,7 @@ from simpletorch.rules import MODULES
 __all__ = ["customizer", "fields_of"]
 
 _METADATA: Final = "simpletorch"
+_GIVE_ITEMS: Final = frozenset({"__iter__", "__getitem__", "values", "items", "pop"})
 
 
 def _object(context: ClassDefContext) -> Instance:
@@ -112,6 +118,16 @@ def make_sequential_generic(context: ClassDefContext) -> None:
         base.copy_modified(args=[UnpackType(layers)]) if base.type.fullname == SEQUENTIAL else base
         for base in info.bases
     ]
+    for statement in context.cls.defs.body:
+        if isinstance(statement, FuncDef) and statement.name == "forward" and statement.unanalyzed_type is None:
+            statement.type = statement.unanalyzed_type = _anything_to_anything(context)
+
+
+def _anything_to_anything(context: ClassDefContext) -> CallableType:
+    """A type for a method that torch has left without: any override fits it, and calling it isn't "untyped"."""
+    function = context.api.named_type("builtins.function")
+    anything: list[Type] = [any_type(), any_type()]
+    return CallableType(anything, [ARG_POS, ARG_POS], ["self", "input"], any_type(), function)
 
 
 def note_fields(context: ClassDefContext) -> None:
@@ -122,29 +138,54 @@ def note_fields(context: ClassDefContext) -> None:
 
 def fields_of(info: TypeInfo) -> list[str]:
     """The names of a named tuple's items, in order."""
-    match_args = info.names.get("__match_args__")
+    match_args = info.get("__match_args__")
     typ = get_proper_type(match_args.type) if match_args is not None else None
     if isinstance(typ, TupleType):  # a typing.NamedTuple
         return [str(literal.value) for item in typ.items if isinstance(literal := get_proper_type(item), LiteralType)]
     return list(info.metadata.get(_METADATA, {}).get("fields", ()))
 
 
-def make_module_list_generic(context: ClassDefContext) -> None:
-    """Give ``ModuleList`` the type of its layers, which iteration and ``layers[0]`` give back.
+def make_container_generic(context: ClassDefContext) -> None:
+    """Give ``ModuleList`` and its like what their items have in common, and the items one by one.
 
-    The return types of its methods have not been analysed yet, so they can be written anew.
+    The return types of the methods have not been analysed yet, so they can be written anew: iteration gives the former.
     """
     info = context.cls.info
-    layer = _type_variable("Layer", 1, context).copy_modified(default=info.bases[0])
-    _set_type_variables(info, [layer])
+    is_modules = info.fullname in (MODULE_LIST, MODULE_DICT)
+    common = _type_variable("Item", 1, context).copy_modified(default=info.bases[0] if is_modules else any_type())
+    _set_type_variables(info, [common, _variadic("Items", 2, context)])
+    written = "Module" if is_modules else "Any"
     for statement in context.cls.defs.body:
         for function in _functions(statement):
             typ = function.unanalyzed_type
-            if isinstance(typ, CallableType) and isinstance(typ.ret_type, UnboundType):
-                if function.name == "__iter__":
-                    typ.ret_type.args = (layer,)
-                elif function.name == "__getitem__" and typ.ret_type.name == "Module":
-                    function.type = function.unanalyzed_type = typ.copy_modified(ret_type=layer)
+            if function.name in _GIVE_ITEMS and isinstance(typ, CallableType):
+                result = _with_item(typ.ret_type, written, common)
+                function.type = function.unanalyzed_type = typ.copy_modified(ret_type=result)
+
+
+def _with_item(typ: Type, written: str, item: Type) -> Type:
+    """An annotation that has not been analysed, with the item's type for ``Module`` or ``Any``."""
+    if isinstance(typ, UnboundType):
+        if typ.name == written:
+            return item
+        typ.args = tuple(_with_item(a, written, item) for a in typ.args)
+    return typ
+
+
+def make_wrapper_generic(context: ClassDefContext) -> None:
+    """Give ``DistributedDataParallel`` the type of the module in it."""
+    if not context.cls.info.type_vars:
+        _set_type_variables(context.cls.info, [_type_variable("Wrapped", 1, context)])
+
+
+def make_our_module_generic(context: ClassDefContext) -> None:
+    """Give `simpletorch.nn.Module` what a call takes and what it gives."""
+    _set_type_variables(context.cls.info, [_type_variable("In", 1, context), _type_variable("Out", 2, context)])
+
+
+def make_packed_generic(context: ClassDefContext) -> None:
+    """Give ``PackedSequence`` the size of its batch."""
+    _set_type_variables(context.cls.info, [_type_variable("Batch", 1, context)])
 
 
 def _functions(statement: Statement) -> Iterator[FuncDef]:
@@ -158,19 +199,23 @@ def _functions(statement: Statement) -> Iterator[FuncDef]:
                 yield from _functions(item)
 
 
+_MADE_GENERIC: Final[Mapping[str, Callable[[ClassDefContext], None]]] = {
+    **dict.fromkeys((*LISTS, *DICTS), make_container_generic),
+    **dict.fromkeys(WRAPPERS, make_wrapper_generic),
+    OUR_MODULE: make_our_module_generic,
+    PACKED: make_packed_generic,
+}
+
+
 def customizer(fullname: str) -> Callable[[ClassDefContext], None] | None:
     """What to do with the class ``fullname`` while its MRO is made, or None."""
     if fullname in (TENSOR, PARAMETER):
         return make_tensor_generic
     if fullname in SEQUENTIALS:
         return make_sequential_generic
-    if fullname == MODULE_LIST:
-        return make_module_list_generic
+    if fullname in _MADE_GENERIC:
+        return _MADE_GENERIC[fullname]
     if fullname.startswith(RETURN_TYPES):
         return note_fields
-    if fullname.startswith("torch.nn.") and fullname != MODULE:
-        public = public_class(fullname)
-        rule = MODULES.get(public)
-        if rule is not None and fields(rule):
-            return make_module_generic
-    return None
+    rule = MODULES.get(public_class(fullname))
+    return make_module_generic if rule is not None and fields(rule) else None

@@ -8,7 +8,7 @@ user has annotated keeps its type.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final, cast
@@ -30,14 +30,16 @@ from mypy.nodes import (
 )
 from mypy.plugin import CheckerPluginInterface
 from mypy.type_visitor import TypeTranslator
-from mypy.types import Instance, Type, TypeAliasType, get_proper_type
+from mypy.typeops import make_simplified_union
+from mypy.types import Instance, NoneType, Type, TypeAliasType, UnionType, get_proper_type
 
 from simpletorch.mypy.constants import inner_blocks
 from simpletorch.mypy.lift import is_tensor
-from simpletorch.mypy.names import SEQUENTIALS
+from simpletorch.mypy.names import MODULE, SEQUENTIALS
 from simpletorch.mypy.types import TypeTable, any_type
+from simpletorch.mypy.walking import statements_in
 
-__all__ = ["is_grown", "is_unsettled", "widen", "widen_place"]
+__all__ = ["inferred_variable", "is_unsettled", "unite_modules", "widen", "widen_place"]
 
 _MUTATORS: Final = frozenset({"append", "appendleft", "extend", "insert", "add", "setdefault", "update", "put"})
 
@@ -73,10 +75,54 @@ def widen_place(line: int, api: CheckerPluginInterface) -> bool:
     """Widen the place that the statement on this line puts something into; False if its type was declared."""
     checker = cast(Any, api)
     place = next(_places(checker.tree.defs, line), None)
-    variable = None if place is None else _variable(place, checker)
+    variable = None if place is None else inferred_variable(place, checker)
     if variable is None or variable.type is None:
         return False
     variable.type = widen(variable.type, TypeTable(checker.modules))
+    return True
+
+
+def unite_modules(line: int, api: CheckerPluginInterface) -> bool:
+    """Let the place that the statement puts another kind of module into hold both; False if it isn't about modules.
+
+    ``self.proj = nn.Linear(3, 5)`` in one branch and ``self.proj = nn.Identity()`` in the other make a union.
+    """
+    checker = cast(Any, api)
+    for s in statements_in(checker.tree.defs):
+        match s:
+            case AssignmentStmt(line=at, lvalues=[place], rvalue=value, unanalyzed_type=None) if at == line:
+                variable, given = inferred_variable(place, checker), checker.lookup_type_or_none(value)
+                if variable is None or not _are_modules(variable.type) or not _are_modules(given):
+                    return False
+                variable.type = make_simplified_union([cast(Type, variable.type), given])
+                return True
+            case ExpressionStmt(line=at, expr=CallExpr(callee=MemberExpr(expr=place, name=name))) | (
+                OperatorAssignmentStmt(line=at, lvalue=place, op=name)
+            ) if at <= line <= (s.end_line or at) and (name in _MUTATORS or name == "+"):
+                return _widen_list(place, checker)
+    return False
+
+
+def _are_modules(typ: Type | None) -> bool:
+    """Whether a type is a module, or a union of modules and perhaps None."""
+    typ = get_proper_type(typ)
+    members = typ.items if isinstance(typ, UnionType) else [] if typ is None else [typ]
+    found = [m for m in map(get_proper_type, members) if not isinstance(m, NoneType)]
+    return bool(found) and all(isinstance(m, Instance) and m.type.has_base(MODULE) for m in found)
+
+
+def _widen_list(place: Expression, checker: Any) -> bool:
+    """A list of linear layers becomes a list of modules."""
+    variable = inferred_variable(place, checker)
+    typ = None if variable is None else get_proper_type(variable.type)
+    module = TypeTable(checker.modules).instance(MODULE)
+    if variable is None or module is None or not isinstance(typ, Instance) or len(typ.args) != 1:
+        return False
+    if not _are_modules(typ.args[0]):
+        return False
+    variable.type = typ.copy_modified(args=[module])
+    if checker.binder.get(place) is not None:
+        checker.binder.put(place, variable.type)
     return True
 
 
@@ -93,12 +139,12 @@ def _places(statements: Iterable[Statement], line: int) -> Iterator[Expression]:
             yield from _places(block.body, line)
 
 
-def _variable(place: Expression, checker: Any) -> Var | None:
+def inferred_variable(place: Expression, checker: Any) -> Var | None:
     """The variable or attribute behind an expression, if its type is inferred."""
     node: SymbolNode | None = None
     match place:
         case IndexExpr(base=base):
-            return _variable(base, checker)
+            return inferred_variable(base, checker)
         case NameExpr(node=node):
             pass
         case MemberExpr(expr=owner, name=name, node=node):
@@ -111,68 +157,43 @@ def _variable(place: Expression, checker: Any) -> Var | None:
     return node if node.is_inferred else None
 
 
-def is_unsettled(value: object, tree: MypyFile) -> bool:
-    """Whether the expression is assigned to an attribute that its class assigns in several places."""
-    return value in _unsettled(tree)
+def is_unsettled(value: object, tree: MypyFile, *, across_methods: bool = False) -> bool:
+    """Whether the expression is assigned to an attribute that its class assigns in several places.
+
+    Args:
+        value: the expression.
+        tree: the file.
+        across_methods: only if these places are in more than one method. What one method does in its branches makes a
+            union of modules (see `unite_modules`).
+    """
+    methods = _unsettled(tree).get(cast(Expression, value), 0)
+    return methods > 1 if across_methods else methods > 0
 
 
 @lru_cache(maxsize=8)
-def _unsettled(tree: MypyFile) -> frozenset[Expression]:
-    return frozenset(value for cls in _classes(tree.defs) for value in _rivals(cls))
+def _unsettled(tree: MypyFile) -> dict[Expression, int]:
+    """Values of attributes that are assigned in several places: in how many methods."""
+    return {value: count for cls in _classes(tree.defs) for value, count in _rivals(cls)}
 
 
 def _classes(statements: Iterable[Statement]) -> Iterator[ClassDef]:
-    for s in statements:
-        if isinstance(s, ClassDef):
-            yield s
-        for block in inner_blocks(s):
-            yield from _classes(block.body)
+    return (s for s in statements_in(statements) if isinstance(s, ClassDef))
 
 
-def _rivals(cls: ClassDef) -> Iterator[Expression]:
-    found: list[tuple[str, Expression]] = []
+def _rivals(cls: ClassDef) -> Iterator[tuple[Expression, int]]:
+    found: dict[str, list[tuple[int, Expression]]] = defaultdict(list)
     declared: set[str] = set()
-    for s in _assignments(cls.defs.body):
-        for lvalue in s.lvalues:
-            if s.unanalyzed_type is not None and isinstance(lvalue, MemberExpr | NameExpr):
-                declared.add(lvalue.name)
-            elif isinstance(lvalue, MemberExpr) and isinstance(lvalue.expr, NameExpr) and not _is_none(s.rvalue):
-                found.append((lvalue.name, s.rvalue))
-    counts = Counter(name for name, _ in found)
-    return (value for name, value in found if counts[name] > 1 and name not in declared)
-
-
-def is_grown(value: object, tree: MypyFile) -> bool:
-    """Whether the expression is assigned to a variable or attribute that something is added to in this file."""
-    return any(
-        s.rvalue is value and isinstance(lvalue, MemberExpr | NameExpr) and lvalue.name in _grown(tree)
-        for s in _all_statements(tree.defs)
-        if isinstance(s, AssignmentStmt)
-        for lvalue in s.lvalues
-    )
-
-
-@lru_cache(maxsize=8)
-def _grown(tree: MypyFile) -> frozenset[str]:
-    """Names of variables and attributes that are appended to, indexed for assignment, or ``+=``-ed."""
-    found: set[str] = set()
-    for s in _all_statements(tree.defs):
-        place: Expression | None = None
-        match s:
-            case ExpressionStmt(expr=CallExpr(callee=MemberExpr(expr=place, name=name))) if name not in _MUTATORS:
-                place = None
-            case AssignmentStmt(lvalues=[IndexExpr(base=place), *_]) | OperatorAssignmentStmt(lvalue=place):
-                pass
-        if isinstance(place, MemberExpr | NameExpr):
-            found.add(place.name)
-    return frozenset(found)
-
-
-def _all_statements(statements: Iterable[Statement]) -> Iterator[Statement]:
-    for s in statements:
-        yield s
-        for block in inner_blocks(s):
-            yield from _all_statements(block.body)
+    for i, member in enumerate(cls.defs.body):
+        for s in _assignments([member]):
+            for lvalue in s.lvalues:
+                if s.unanalyzed_type is not None and isinstance(lvalue, MemberExpr | NameExpr):
+                    declared.add(lvalue.name)
+                elif isinstance(lvalue, MemberExpr) and isinstance(lvalue.expr, NameExpr) and not _is_none(s.rvalue):
+                    found[lvalue.name].append((i, s.rvalue))
+    for name, places in found.items():
+        if len(places) > 1 and name not in declared:
+            methods = len({i for i, _ in places})
+            yield from ((value, methods) for _, value in places)
 
 
 def _is_none(value: Expression) -> bool:

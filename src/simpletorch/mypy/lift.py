@@ -49,7 +49,7 @@ from simpletorch.mypy.names import BROADCAST, DEVICE_TENSORS, DIM, DTYPES_MODULE
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, is_named
 from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.dtype import BY_NAME, BY_TORCH_NAME, DType
-from simpletorch.rules.values import ANYTHING, Device, Scalar, TensorType, Value
+from simpletorch.rules.values import ANYTHING, Device, Packed, Scalar, TensorType, Value
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Var, maximum, minimum, var
 
 __all__ = ["Lifter", "is_broadcast", "is_expression", "is_tensor", "lifter_at", "scope_of", "scopes_around"]
@@ -253,6 +253,8 @@ class Lifter:
             case TupleType(items=items):
                 if any(isinstance(get_proper_type(i), UnpackType) for i in items):
                     return ANYTHING
+                if typ.partial_fallback.type.fullname == names.PACKED:
+                    return self._packed(typ)
                 return tuple(self.value(i) for i in items)
             case TypeVarType(upper_bound=bound) if is_tensor(bound):
                 return self.value(bound)
@@ -268,6 +270,10 @@ class Lifter:
         if symbol is None or symbol.type is None or not info.has_base("builtins.int"):
             return ANYTHING
         return self.value(symbol.type)
+
+    def _packed(self, typ: TupleType) -> Value:
+        data, batch = self.value(typ.items[0]), typ.partial_fallback.args
+        return Packed(data if isinstance(data, TensorType) else TensorType(), self.dim(batch[0]) if batch else UNKNOWN)
 
     @staticmethod
     def joined(values: list[Value]) -> Value:
@@ -313,7 +319,7 @@ class Lifter:
             return self.dim(typ)
         if isinstance(typ, TupleType):
             return tuple(self.static(i) for i in typ.items)
-        return self.value(typ)
+        return self.dtype(typ) or self.value(typ)
 
     # -- expressions ----------------------------------------------------------------------------------------------
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mypy.types import AnyType, Instance, NoneType, TupleType, Type, UnpackType, get_proper_type
+from mypy.types import AnyType, Instance, NoneType, TupleType, Type, UnionType, UnpackType, get_proper_type
 
 from simpletorch.mypy.lift import Lifter, is_tensor
-from simpletorch.mypy.names import DEVICE_CLASSES, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, SIZE, TENSOR
+from simpletorch.mypy.names import DEVICE_CLASSES, DIM, DTYPES_MODULE, PACKED, PARAMETER, PHANTOM, SIZE, TENSOR
 from simpletorch.mypy.types import any_type
-from simpletorch.rules.dtype import DType
-from simpletorch.rules.values import Anything, Many, Named, Scalar, TensorType, Value
-from simpletorch.shapes import Dim, Expr, Func, Item, Rest, Unknown, Var
+from simpletorch.rules.dtype import INT64, DType
+from simpletorch.rules.values import Anything, Device, Many, Named, Packed, Scalar, TensorType, Value
+from simpletorch.shapes import UNKNOWN, Dim, Expr, Func, Item, Rest, Shape, Unknown, Var
 
 __all__ = ["Lowerer"]
 
@@ -85,6 +85,12 @@ class Lowerer:
         """A constructor argument as a type argument of its class; Any where it is no constant."""
         if isinstance(value, bool | str):
             return self.types.literal(value)
+        if isinstance(value, DType):
+            return self.dtype(value)
+        if isinstance(value, Device):
+            return self.types.literal(str(value)) if value.type else any_type()
+        if isinstance(value, TensorType):
+            return self.tensor(value) or any_type()
         if isinstance(value, int | Expr | Unknown):
             return self.dim(value)
         if value is None:
@@ -112,9 +118,21 @@ class Lowerer:
             case Many(item=each):
                 found = self.tensor(each)
                 return default if found is None else self.types.tuple_(found)
+            case Packed():
+                return self._packed(value, default)
             case Named(type_name=class_name, fields=named):
                 return self._named(class_name, [v for _, v in named], default)
         return default
+
+    def _packed(self, value: Packed, default: Type) -> Type:
+        """A ``PackedSequence`` is a named tuple; its class says how many sequences it holds."""
+        fallback = self.types.instance(PACKED, self.dim(value.batch))
+        data = self.tensor(value.data)
+        counts, order = (self.tensor(TensorType(Shape((size,)), INT64)) for size in (UNKNOWN, value.batch))
+        if fallback is None or data is None or counts is None or order is None:
+            return default
+        perhaps = UnionType([order, NoneType()])
+        return TupleType([data, counts, perhaps, perhaps], fallback)
 
     def _named(self, class_name: str, values: list[Value], default: Type) -> Type:
         """A named tuple of torch's; where its class isn't known to mypy, what torch's stub says stays."""

@@ -1,108 +1,108 @@
-"""``torch.nn``: constructors that keep their sizes, calls that follow ``forward``, ``Sequential``, parameters."""
+"""Calls of modules, which follow ``forward``, and the attributes of torch's own: parameters, buffers, sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any, cast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final, cast
 
 from mypy.expandtype import expand_type_by_instance
 from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import (
     ARG_POS,
-    ARG_STAR,
-    ARG_STAR2,
     CallExpr,
+    CastExpr,
+    Context,
     Decorator,
+    Expression,
     FuncDef,
     MemberExpr,
+    NameExpr,
     OverloadedFuncDef,
-    TempNode,
     TypeInfo,
 )
-from mypy.plugin import AttributeContext, CheckerPluginInterface, FunctionSigContext, MethodSigContext
+from mypy.plugin import AttributeContext, MethodSigContext
 from mypy.typeops import bind_self
-from mypy.types import CallableType, FunctionLike, Instance, Type, get_proper_type
+from mypy.types import (
+    AnyType,
+    CallableType,
+    FunctionLike,
+    Instance,
+    NoneType,
+    Overloaded,
+    ProperType,
+    Type,
+    UnionType,
+    UnpackType,
+    get_proper_type,
+)
 
+from simpletorch.mypy.autocast import is_autocast
 from simpletorch.mypy.calls import CallReader, Starred, read_arguments
+from simpletorch.mypy.casts import as_cast
 from simpletorch.mypy.functions import call_function, has_sizes
-from simpletorch.mypy.inferred import is_grown, is_unsettled, widen
+from simpletorch.mypy.layers import chain, module_value
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
-from simpletorch.mypy.names import (
-    MODULE,
-    MODULE_LIST,
-    OUR_MODULE,
-    PARAMETER,
-    SEQUENTIAL,
-    SEQUENTIALS,
-    TENSOR,
-    public_class,
-)
-from simpletorch.mypy.report import report
+from simpletorch.mypy.names import MODULE, OUR_MODULE, PARAMETER, SEQUENTIAL, SEQUENTIALS, TENSOR, WRAPPERS
 from simpletorch.mypy.types import TypeTable, any_type
-from simpletorch.rules import ANYTHING, MODULES, ModuleRule, Report, Value, infer_module, new_module
-from simpletorch.rules.values import ANY_TENSOR
+from simpletorch.rules import ANYTHING, ModuleRule, infer_module, parameters
+from simpletorch.rules.arguments import is_dim
 
-__all__ = ["attribute", "call", "construct", "construct_module_list", "construct_sequential", "has_attribute_rule"]
-
-
-def _rule_of(info: TypeInfo) -> type[ModuleRule] | None:
-    return MODULES.get(public_class(info.fullname)) if info.fullname.startswith("torch.nn.") else None
-
-
-def module_value(typ: Instance, lifter: Lifter) -> ModuleRule | None:
-    """The module that an instance is, by the torch class whose ``forward`` it has; None for a user's own."""
-    for info in typ.type.mro:
-        rule = _rule_of(info)
-        if rule is not None:
-            base = map_instance_to_supertype(typ, info)
-            values = [lifter.static(a) for a in base.args] if base.args else [ANYTHING] * len(fields(rule))
-            return rule(*values) if len(values) == len(fields(rule)) else None
-        if "forward" in info.names:
-            return None
-    return None
-
-
-def construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
-    """``nn.Linear(784, 128)`` is a ``Linear[784, 128]``; arguments that torch refuses are reported."""
-    signature = context.default_signature
-    built = get_proper_type(signature.ret_type)
-    if not isinstance(built, Instance):
-        return signature
-    rule = _rule_of(built.type)
-    if rule is None:
-        return signature
-    reader = CallReader(types, context.api)
-    given: dict[str, Value] = {}
-    for name, nodes in zip(signature.arg_names, context.args, strict=True):
-        if name is not None and len(nodes) == 1:
-            options = reader.alternatives(nodes[0])
-            given[name] = options[0] if len(options) == 1 else ANYTHING
-    own = [f.name for f in fields(rule)]
-    if _is_spread(context):
-        given = dict.fromkeys(own, ANYTHING)
-    made = new_module(public_class(built.type.fullname), given)
-    if isinstance(made, Report):
-        report(made, context.context, context.api)
-        made = None
-    values: Sequence[Value] = [ANYTHING] * len(own) if made is None else [getattr(made, name) for name in own]
-    result: Type = Instance(built.type, [reader.lowerer.static(v) for v in values])
-    if is_unsettled(context.context, cast(Any, context.api).tree):
-        result = widen(result, types)
-    return signature.copy_modified(ret_type=result, variables=[])
-
-
-def _is_spread(context: FunctionSigContext) -> bool:
-    call = context.context
-    return isinstance(call, CallExpr) and any(kind in (ARG_STAR, ARG_STAR2) for kind in call.arg_kinds)
+__all__ = ["attribute", "call", "wrapped"]
 
 
 # -- calling --------------------------------------------------------------------------------------------------------
 
 
+_weighing: Final[set[Context]] = set()
+"""The calls of a union of modules that are being weighed: their members are asked in turn."""
+
+
 def call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
-    """``model(x)`` has the signature of ``forward``; a torch module with a rule also knows its result."""
+    """``model(x)`` has the signature of ``forward``; a torch module with a rule also knows its result.
+
+    Of a union (``nn.Linear(a, b) if a != b else nn.Identity()``) only what no member takes is a mistake, and it is one.
+    """
+    others = _other_members(context)
+    if not others or context.context in _weighing:
+        return _call(context, types)
+    _weighing.add(context.context)
+    try:
+        with context.api.msg.filter_errors(save_filtered_errors=True) as errors:
+            signature = _call(context, types)
+        if not errors.has_new_errors():
+            return signature
+        members = [context.type, *others]
+        if not any(_takes(m, context) for m in others) and context.type == min(members, key=str):
+            context.api.msg.add_errors(errors.filtered_errors())
+        gradual = CallReader(types, context.api).gradual(any_type())
+        return context.default_signature.copy_modified(ret_type=gradual)
+    finally:
+        _weighing.discard(context.context)
+
+
+def _other_members(context: MethodSigContext) -> list[Instance]:
+    """The other modules that the called one may be."""
+    if not isinstance(context.context, CallExpr):
+        return []
+    callee = get_proper_type(cast(Any, context.api).lookup_type_or_none(context.context.callee))
+    if not isinstance(callee, UnionType):
+        return []
+    members = [get_proper_type(m) for m in callee.relevant_items()]
+    return [m for m in members if isinstance(m, Instance) and m != context.type and m.type.has_base(MODULE)]
+
+
+def _takes(module: Instance, context: MethodSigContext) -> bool:
+    """Whether a module can be called with these arguments."""
+    node = context.context
+    assert isinstance(node, CallExpr)
+    with context.api.msg.filter_errors() as errors:
+        cast(Any, context.api).expr_checker.check_call(module, node.args, node.arg_kinds, node, node.arg_names)
+    return not errors.has_new_errors()
+
+
+def _call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
     receiver = context.type
     if not isinstance(receiver, Instance) or not receiver.type.has_base(MODULE):
         return context.default_signature
@@ -111,25 +111,99 @@ def call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
     reader = CallReader(types, context.api)
     rule = module_value(receiver, reader.lifter)
     if rule is not None:
-        combinations = reader.arguments(read_arguments(context))
-        if combinations is None:
-            return context.default_signature
-        result = reader.answer(
-            lambda positional, named: infer_module(rule, positional, named),
-            combinations,
-            _forward_result(receiver),
-            context.context,
-        )
-        return context.default_signature.copy_modified(ret_type=result)
+        return _call_rule(rule, receiver, context, reader)
     found = _forward_node(receiver.type)
     if found is not None and found[0].fullname in SEQUENTIALS:
         return _call_sequential(receiver, context, reader)
-    forward = _forward_type(receiver)
+    if found is not None and found[0].fullname in WRAPPERS:
+        return _call_wrapped(receiver, found[0], context)
+    forward = _forward_type(receiver) or _stated(receiver, context)
     if not isinstance(forward, CallableType):
         return context.default_signature if forward is None else forward
     if not (has_sizes(forward) or receiver.type.has_base(OUR_MODULE)):
         return _loose(forward, context)
     return call_function(forward, context, types, f"{receiver.type.name}.forward")
+
+
+def _call_rule(rule: ModuleRule, receiver: Instance, context: MethodSigContext, reader: CallReader) -> FunctionLike:
+    called = _called_on(context)
+    known = rule if called is None else as_cast(rule, called, context.api)
+    if hasattr(known, "dtype") and is_autocast(context.context, context.api):
+        known = replace(known, dtype=ANYTHING)
+    # an attribute may be converted with the whole model, anywhere; a variable is converted here
+    certain = isinstance(called, NameExpr | CallExpr)
+    combinations = reader.arguments(read_arguments(context))
+    if combinations is None:
+        return context.default_signature
+    result = reader.answer(
+        lambda positional, named: infer_module(known, positional, named, dtype_counts=certain),
+        combinations,
+        _forward_result(receiver),
+        context.context,
+    )
+    return _returning(context.default_signature, result)
+
+
+def _returning(signature: FunctionLike, result: Type) -> FunctionLike:
+    """The signature, or each of an overloaded one, with this result."""
+    items = [item.copy_modified(ret_type=result) for item in signature.items]
+    return items[0] if len(items) == 1 else Overloaded(items)
+
+
+def _call_sequential(receiver: Instance, context: MethodSigContext, reader: CallReader) -> FunctionLike:
+    base = map_instance_to_supertype(receiver, next(i for i in receiver.type.mro if i.fullname == SEQUENTIAL))
+    given = read_arguments(context).positional
+    signature = context.default_signature
+    known = all(not isinstance(_content(a), AnyType) for a in base.args)
+    if not known or len(given) != 1 or isinstance(given[0], Starred):
+        if isinstance(context.context, CallExpr) and _is_super(context.context):
+            return _returning(signature, reader.gradual(any_type()))
+        return signature
+    result = chain(base.args, reader.type_of(given[0]), context.context, context.api)
+    return signature if result is None else _returning(signature, result)
+
+
+def _content(argument: Type) -> Type:
+    """A layer, or what ``*tuple[Layer, ...]`` has any number of."""
+    argument = get_proper_type(argument)
+    inner = get_proper_type(argument.type) if isinstance(argument, UnpackType) else argument
+    if isinstance(inner, Instance) and isinstance(argument, UnpackType):
+        return get_proper_type(inner.args[0]) if inner.args else any_type()
+    return inner
+
+
+def _is_super(call: CallExpr) -> bool:
+    """Whether ``super().forward(x)`` was written here; see `inherited`."""
+    return isinstance(call.callee, MemberExpr) and isinstance(call.callee.expr, CastExpr)
+
+
+def _call_wrapped(receiver: Instance, wrapper: TypeInfo, context: MethodSigContext) -> FunctionLike:
+    """``DistributedDataParallel(model)`` is called as the model is."""
+    node, signature = context.context, context.default_signature
+    args = map_instance_to_supertype(receiver, wrapper).args
+    inner = get_proper_type(args[0]) if args else None
+    if not isinstance(inner, Instance) or inner.type.fullname == MODULE or not isinstance(node, CallExpr):
+        return signature
+    result, _ = cast(Any, context.api).expr_checker.check_call(inner, node.args, node.arg_kinds, node, node.arg_names)
+    return _returning(signature, result)
+
+
+def _stated(receiver: Instance, context: MethodSigContext) -> CallableType | None:
+    """What ``Module[In, Out]`` says, where ``forward`` doesn't."""
+    info = next((i for i in receiver.type.mro if i.fullname == OUR_MODULE), None)
+    args = () if info is None else map_instance_to_supertype(receiver, info).args
+    if len(args) != 2 or all(isinstance(get_proper_type(a), AnyType) for a in args):
+        return None
+    signature = context.default_signature
+    return signature.copy_modified(arg_types=[args[0]], arg_kinds=[ARG_POS], arg_names=[None], ret_type=args[1])
+
+
+def _called_on(context: MethodSigContext) -> Expression | None:
+    """The module of a call as the program says it: ``self.fc`` in ``self.fc(x)``, also in ``self.fc.forward(x)``."""
+    match context.context:
+        case CallExpr(callee=MemberExpr(expr=module, name="forward")) | CallExpr(callee=module):
+            return module
+    return None
 
 
 def _loose(forward: CallableType, context: MethodSigContext) -> CallableType:
@@ -172,97 +246,38 @@ def _forward_result(receiver: Instance) -> Type:
     return any_type()
 
 
-# -- Sequential -----------------------------------------------------------------------------------------------------
-
-
-def construct_sequential(context: FunctionSigContext, types: TypeTable) -> CallableType:
-    """``nn.Sequential(a, b)`` is a ``Sequential[A, B]``; layers that don't fit each other are reported here."""
-    signature = context.default_signature
-    built = get_proper_type(signature.ret_type)
-    if not isinstance(built, Instance) or built.type.fullname not in SEQUENTIALS:
-        return signature
-    unknown = Instance(built.type, [types.any_rest()])
-    reader = CallReader(types, context.api)
-    given = read_arguments(context)
-    layers: list[Type] = []
-    for node in given.positional:
-        typ = None if isinstance(node, Starred) else get_proper_type(reader.type_of(node))
-        if not isinstance(typ, Instance) or not typ.type.has_base(MODULE):
-            return signature.copy_modified(ret_type=unknown, variables=[])
-        layers.append(typ)
-    result: Instance = Instance(built.type, layers)
-    gradual = reader.lowerer.tensor(ANY_TENSOR)
-    if gradual is not None and not _fits(layers, gradual, context):
-        result = unknown
-    return signature.copy_modified(ret_type=result, variables=[])
-
-
-def _fits(layers: Sequence[Type], given: Type, context: FunctionSigContext) -> bool:
-    """Send an unknown tensor through the layers, so that mypy reports the first that doesn't fit."""
-    with context.api.msg.filter_errors(save_filtered_errors=True) as errors:
-        _chain(layers, given, context, context.api)
-    context.api.msg.add_errors(errors.filtered_errors())
-    return not errors.has_new_errors()
-
-
-def _chain(
-    layers: Sequence[Type], given: Type, context: FunctionSigContext | MethodSigContext, api: CheckerPluginInterface
-) -> Type:
-    checker = cast(Any, api).expr_checker
-    for layer in layers:
-        node = TempNode(given, context=context.context)
-        given, _ = checker.check_call(layer, [node], [ARG_POS], context.context)
-    return given
-
-
-def _call_sequential(receiver: Instance, context: MethodSigContext, reader: CallReader) -> CallableType:
-    found = _forward_node(receiver.type)
-    base = map_instance_to_supertype(receiver, next(i for i in receiver.type.mro if i.fullname == SEQUENTIAL))
-    given = read_arguments(context).positional
-    signature = context.default_signature
-    known = all(isinstance(get_proper_type(a), Instance) for a in base.args)
-    if found is None or found[0].fullname not in SEQUENTIALS or not base.args or not known or len(given) != 1:
-        return signature
-    if isinstance(given[0], Starred):
-        return signature
-    start = reader.type_of(given[0])
-    return signature.copy_modified(ret_type=_chain(base.args, start, context, context.api))
-
-
-def construct_module_list(context: FunctionSigContext, types: TypeTable) -> CallableType:
-    """``nn.ModuleList([Block(dim) for _ in range(n)])`` holds ``Block[…]``s, unless others may be added later."""
-    signature = context.default_signature
-    built = get_proper_type(signature.ret_type)
-    module = types.instance(MODULE)
-    if not isinstance(built, Instance) or built.type.fullname != MODULE_LIST or module is None:
-        return signature
-    layer: Type = module
-    if context.args and len(context.args[0]) == 1 and not is_grown(context.context, cast(Any, context.api).tree):
-        given = get_proper_type(CallReader(types, context.api).type_of(context.args[0][0]))
-        iterable = types.info("typing.Iterable")
-        if isinstance(given, Instance) and iterable is not None and given.type.has_base("typing.Iterable"):
-            item = get_proper_type(map_instance_to_supertype(given, iterable).args[0])
-            layer = item if isinstance(item, Instance) and item.type.has_base(MODULE) else module
-    return signature.copy_modified(ret_type=Instance(built.type, [layer]), variables=[])
-
-
 # -- parameters -----------------------------------------------------------------------------------------------------
 
 
-def has_attribute_rule(fullname: str) -> bool:
-    """Whether ``torch.nn.modules.linear.Linear.weight`` may be known: its class has a rule."""
-    return public_class(fullname.rpartition(".")[0]) in MODULES
-
-
 def attribute(name: str, context: AttributeContext, types: TypeTable) -> Type:
-    """``Linear(4, 6).weight`` is a ``Parameter[…, 6, 4]``."""
+    """``Linear(4, 6).weight`` is a ``Parameter[Float32, 6, 4]``, its ``in_features`` a ``Dim[4]``."""
     receiver = get_proper_type(context.type)
     if context.is_lvalue or not isinstance(receiver, Instance) or not isinstance(context.context, MemberExpr):
         return context.default_attr_type
-    declared = get_proper_type(context.default_attr_type)
-    if not isinstance(declared, Instance) or declared.type.fullname not in (TENSOR, PARAMETER):
-        return context.default_attr_type
     lifter = Lifter(types, scopes_around(context.api))
-    rule = module_value(receiver, lifter)
-    found: Value = ANYTHING if rule is None else rule.attributes().get(name, ANYTHING)
-    return Lowerer(lifter).value(found, context.default_attr_type)
+    rule = module_value(receiver, lifter, called=False)
+    if rule is None:
+        return context.default_attr_type
+    rule = as_cast(rule, context.context.expr, context.api)
+    declared = get_proper_type(context.default_attr_type)
+    if isinstance(declared, Instance) and declared.type.fullname == "builtins.int":
+        size = getattr(rule, name, None)
+        return Lowerer(lifter).size(size) if is_dim(size) else context.default_attr_type
+    if not any(isinstance(m, Instance) and m.type.fullname in (TENSOR, PARAMETER) for m in _members(declared)):
+        return context.default_attr_type
+    found = parameters(rule).get(name, ANYTHING)
+    return NoneType() if found is None else Lowerer(lifter).value(found, context.default_attr_type)
+
+
+def _members(typ: ProperType) -> Iterator[ProperType]:
+    yield from map(get_proper_type, typ.items) if isinstance(typ, UnionType) else (typ,)
+
+
+def wrapped(context: AttributeContext, types: TypeTable) -> Type:
+    """``ddp.module`` is the model."""
+    receiver = get_proper_type(context.type)
+    if context.is_lvalue or not isinstance(receiver, Instance):
+        return context.default_attr_type
+    wrapper = next(info for info in receiver.type.mro if info.fullname in WRAPPERS)
+    args = map_instance_to_supertype(receiver, wrapper).args
+    return args[0] if args and not isinstance(get_proper_type(args[0]), AnyType) else context.default_attr_type

@@ -11,6 +11,20 @@ MODULE: Final = "torch.nn.modules.module.Module"
 OUR_MODULE: Final = "simpletorch.nn._module.Module"
 SEQUENTIAL: Final = "torch.nn.modules.container.Sequential"
 MODULE_LIST: Final = "torch.nn.modules.container.ModuleList"
+MODULE_DICT: Final = "torch.nn.modules.container.ModuleDict"
+PARAMETER_LIST: Final = "torch.nn.modules.container.ParameterList"
+PARAMETER_DICT: Final = "torch.nn.modules.container.ParameterDict"
+LISTS: Final = (MODULE_LIST, PARAMETER_LIST)
+DICTS: Final = (MODULE_DICT, PARAMETER_DICT)
+WRAPPERS: Final = frozenset(
+    {
+        "torch.nn.parallel.distributed.DistributedDataParallel",
+        "torch.nn.parallel.data_parallel.DataParallel",
+        "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel",
+        "torch.optim.swa_utils.AveragedModel",
+    }
+)
+PACKED: Final = "torch.nn.utils.rnn.PackedSequence"
 OUR_SEQUENTIAL: Final = "simpletorch.nn._sequential.Sequential"
 SEQUENTIALS: Final = (SEQUENTIAL, OUR_SEQUENTIAL)
 UNTYPED_MAKERS: Final = ("torch._C._add_docstr", "torch._jit_internal.boolean_dispatch")
@@ -68,11 +82,11 @@ def public_name(fullname: str) -> str:
 
 
 # torch.nn's classes are defined in torch.nn.modules.<file>.<Class>; the public name drops the file.
-_MODULES_PREFIX: Final = "torch.nn.modules."
+MODULES_PREFIX: Final = "torch.nn.modules."
 
 
 def public_class(fullname: str) -> str:
     """The public name of a torch class: ``torch.nn.modules.linear.Linear`` is ``torch.nn.Linear``."""
-    if fullname.startswith(_MODULES_PREFIX):
+    if fullname.startswith(MODULES_PREFIX):
         return "torch.nn." + fullname.rpartition(".")[2]
     return fullname

@@ -13,6 +13,7 @@ from mypy.options import Options
 from mypy.plugin import (
     AnalyzeTypeContext,
     AttributeContext,
+    CheckerPluginInterface,
     ClassDefContext,
     FunctionContext,
     FunctionSigContext,
@@ -21,23 +22,42 @@ from mypy.plugin import (
     Plugin,
     ReportConfigContext,
 )
-from mypy.types import FunctionLike, Type
+from mypy.types import CallableType, FunctionLike, Type, get_proper_type
 
 import simpletorch
-from simpletorch.mypy import attributes, calls, classes, functions, loaders, modules, sizes, training, transforms
+from simpletorch.mypy import (
+    attributes,
+    calls,
+    classes,
+    constructors,
+    containers,
+    functions,
+    inherited,
+    loaders,
+    modules,
+    registered,
+    sizes,
+    training,
+    transforms,
+    wrappers,
+)
 from simpletorch.mypy.annotations import Annotations
 from simpletorch.mypy.guard import guarded
+from simpletorch.mypy.layers import is_module
+from simpletorch.mypy.lift import is_tensor
 from simpletorch.mypy.meta import may_ask
 from simpletorch.mypy.names import (
+    DICTS,
     DIM,
     DTYPES_MODULE,
     LEGACY_TENSORS,
-    MODULE_LIST,
+    LISTS,
     OUR_TENSORS,
     PARAMETER,
     SEQUENTIALS,
     TENSOR,
     UNTYPED_MAKERS,
+    WRAPPERS,
     public_class,
     public_name,
 )
@@ -49,6 +69,7 @@ __all__ = ["SimpletorchPlugin", "plugin"]
 
 TENSOR_METHODS: Final = frozenset(n.removeprefix("Tensor.") for n in RULES if n.startswith("Tensor."))
 _NOT_OURS: Final = ("builtins.", "typing.", "typing_extensions.", "torch.", "collections.", "functools.")
+_OF_PYTHON: Final = ("builtins.", "typing.", "collections.")
 _DEPENDENCIES: Final = ("simpletorch.dtypes", "simpletorch.dims", "simpletorch._phantom")
 _ANNOTATED: Final = ("typing.Annotated", "typing_extensions.Annotated")
 _PRIORITY: Final = 10
@@ -86,6 +107,11 @@ class SimpletorchPlugin(Plugin):
         customize = classes.customizer(fullname)
         return None if customize is None else guarded(customize, lambda _: None)
 
+    def get_base_class_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
+        """Subclasses of torch's modules."""
+        known = fullname.startswith((*_OF_PYTHON, "abc.", "enum."))
+        return None if known else guarded(inherited.prepare, lambda _: None)
+
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
         """Both styles of annotation."""
         analyze = self._annotation(fullname)
@@ -96,7 +122,7 @@ class SimpletorchPlugin(Plugin):
             return self.annotations.legacy
         if fullname == TENSOR:
             return self.annotations.plain if self.annotations.takes() else None
-        if fullname.startswith("torch.nn.") and public_class(fullname) in MODULES:
+        if public_class(fullname) in MODULES:
             return partial(self.annotations.module, fullname) if self.annotations.takes() else None
         ours = fullname in OUR_TENSORS or fullname in (DIM, *_ANNOTATED) or fullname.startswith(DTYPES_MODULE + ".")
         if not ours:
@@ -131,14 +157,18 @@ class SimpletorchPlugin(Plugin):
             return self._hook(partial(transforms.apply, transforms.APPLIERS[fullname]))
         if fullname == training.EVALUATE:
             return self._hook(training.evaluate)
-        if fullname in SEQUENTIALS:
-            return self._hook(modules.construct_sequential)
-        if fullname == MODULE_LIST:
-            return self._hook(modules.construct_module_list)
+        if fullname in (*SEQUENTIALS, *LISTS, *DICTS):
+            return self._hook(containers.construct)
+        if fullname in WRAPPERS:
+            return self._hook(wrappers.wrap)
+        if fullname in wrappers.SAME_MODULE:
+            return self._hook(wrappers.same_module)
+        if fullname in wrappers.FUNCTIONAL_CALLS:
+            return self._hook(wrappers.functional_call)
         if fullname in (PARAMETER, TENSOR):
             return self._hook(attributes.construct_tensor)
-        if fullname.startswith("torch.nn.") and public_class(fullname) in MODULES:
-            return self._hook(modules.construct)
+        if public_class(fullname) in MODULES:
+            return self._hook(constructors.construct)
         if fullname == loaders.LOADER:
             return self._hook(loaders.construct)
         if fullname.startswith(_NOT_OURS):
@@ -150,15 +180,17 @@ class SimpletorchPlugin(Plugin):
         receiver, _, method = fullname.rpartition(".")
         if method == "__call__" and transforms.is_transformed(receiver):
             return self._hook(transforms.call)
-        if method == "__call__":
+        if method in ("__call__", "forward") and (method == "__call__" or receiver.startswith("torch.nn.")):
             return self._hook(modules.call)
         if fullname == loaders.BUILD:
             return self._hook(loaders.build)
         if training.is_fit(receiver, method, self.types()):
             return self._hook(training.fit)
-        is_tensor_method = method in TENSOR_METHODS or may_ask(fullname)
-        if is_tensor_method and not receiver.startswith(("builtins.", "typing.")):
-            return self._hook(partial(calls.method_rule, method))
+        if not receiver.startswith(_OF_PYTHON):
+            if method in _OF_MODULES:
+                return self._hook(partial(_module_method, method, _OF_MODULES[method], fullname))
+            if method in TENSOR_METHODS or may_ask(fullname):
+                return self._hook(partial(calls.method_rule, method))
         if fullname.startswith(_NOT_OURS):
             return None
         return self._hook(partial(_user_method, fullname))
@@ -196,10 +228,43 @@ class SimpletorchPlugin(Plugin):
 
     def _hook(self, work: Callable[[C, TypeTable], FunctionLike]) -> Callable[[C], FunctionLike]:
         def run(context: C) -> FunctionLike:
-            watch(context.api.msg.errors, context.api)  # type: ignore[attr-defined]
-            return work(context, self.types())
+            api: CheckerPluginInterface = context.api  # type: ignore[attr-defined]
+            types = self.types()
+            watch(api.msg.errors, api)
+            signature = work(context, types)
+            if isinstance(signature, CallableType) and is_module(signature.ret_type):
+                containers.settle(context.context, api, types)  # type: ignore[attr-defined]
+            return signature
 
         return guarded(run, _default_signature)
+
+
+_OF_MODULES: Final[dict[str, Callable[[MethodSigContext, TypeTable], FunctionLike]]] = {
+    **dict.fromkeys(registered.REGISTRATIONS, registered.register),
+    **{method: partial(wrappers.convert, method) for method in wrappers.CONVERSIONS},
+    **{method: partial(containers.grow, method) for method in containers.CHANGES},
+    "__getitem__": containers.item,
+    "__iter__": containers.iterate,
+    "convert_sync_batchnorm": wrappers.same_module,
+}
+
+
+def _module_method(
+    method: str,
+    of_module: Callable[[MethodSigContext, TypeTable], FunctionLike],
+    fullname: str,
+    context: MethodSigContext,
+    types: TypeTable,
+) -> FunctionLike:
+    """A method whose name modules have; other things have methods of that name as well."""
+    receiver = get_proper_type(context.type)
+    if is_module(receiver):
+        return of_module(context, types)
+    if method in TENSOR_METHODS and is_tensor(receiver):
+        return calls.method_rule(method, context, types)
+    if isinstance(receiver, FunctionLike) and receiver.is_type_obj():
+        return of_module(context, types) if method == "convert_sync_batchnorm" else context.default_signature
+    return context.default_signature if fullname.startswith(_NOT_OURS) else _user_method(fullname, context, types)
 
 
 def _default_signature(context: Any) -> FunctionLike:

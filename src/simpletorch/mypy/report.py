@@ -20,7 +20,7 @@ from mypy.plugin import CheckerPluginInterface
 
 from simpletorch.mypy.autocast import is_autocast
 from simpletorch.mypy.facts import NO_FACTS, Facts, facts_at
-from simpletorch.mypy.inferred import widen_place
+from simpletorch.mypy.inferred import unite_modules, widen_place
 from simpletorch.mypy.lift import Lifter, scopes_around
 from simpletorch.mypy.spelling import may_be, respell, same_module_class, tensor_in, tuple_items, union_members
 from simpletorch.mypy.types import TypeTable
@@ -110,7 +110,7 @@ def _review(file: str, info: ErrorInfo) -> bool:
     text = info.message
     if _is_void(file, info) or _DIM_DEFAULT.search(text):
         return True
-    if "[" not in text or (info.code is not None and info.code.category == "simpletorch"):
+    if info.code is not None and info.code.category == "simpletorch":
         return False
     if (pair := _PAIR.search(text)) is not None:
         got, expected = (g for g in pair.groups() if g is not None)
@@ -120,12 +120,11 @@ def _review(file: str, info: ErrorInfo) -> bool:
             verdict = _compare(got, expected, _facts(info.line, api))
         if verdict == "unsure":
             return True
-        if (
-            api is not None
-            and (verdict is not None or same_module_class(got, expected))
-            and widen_place(info.line, api)
-        ):
-            return True
+        if api is not None:
+            if verdict is None and unite_modules(info.line, api):
+                return True
+            if (verdict is not None or same_module_class(got, expected)) and widen_place(info.line, api):
+                return True
         if verdict is not None:
             info.code = CODES[verdict]
     info.message = respell(text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Final
 
 from simpletorch import dtypes
@@ -165,8 +165,10 @@ def may_be(got: str, expected: str) -> bool:
     return issubclass(first, second) or issubclass(second, first)
 
 
+_LAYERS: Final = {name.rpartition(".")[2]: rule for name, rule in MODULES.items() if fields(rule)}
 _HEADS: Final = re.compile(
-    rf"\b(?:[\w]+\.)*(?:{'|'.join((*TENSOR_NAMES, 'Dim', *_EXPRESSIONS))})\[|\bLiteral\[(-?\d+)\]\??"
+    rf"\b(?:[\w]+\.)*(?:{'|'.join((*TENSOR_NAMES, 'Dim', *_EXPRESSIONS))})\["
+    rf"|\bLiteral\[(?P<size>-?\d+)\]\??|\b(?:[\w]+\.)*(?P<layer>{'|'.join(_LAYERS)})\["
 )
 
 
@@ -178,13 +180,19 @@ def respell(text: str) -> str:
         out.append(text[at : match.start()])
         if match.group().startswith("Literal"):
             at = match.end() if _within_type(text, match.start()) else match.start() + 8
-            out.append(match.group(1) if _within_type(text, match.start()) else "Literal[")
+            out.append(match["size"] if _within_type(text, match.start()) else "Literal[")
             continue
         end = _closing(text, match.end())
-        out.append(_respell_type(text[match.start() : end]))
+        if match["layer"]:
+            out.append(_respell_layer(match["layer"], match.group()[:-1], text[match.end() : end - 1]))
+        else:
+            out.append(_respell_type(text[match.start() : end]))
         at = end
     out.append(text[at:])
     return "".join(out)
+
+
+_LITERAL: Final = re.compile(r"^Literal\[(.*)\]$")
 
 
 def _within_type(text: str, at: int) -> bool:
@@ -212,6 +220,21 @@ def _respell_type(text: str) -> str:
         return f"Dim[{dim}]" if node.short == "Dim" else dim
     except (_NotAType, ValueError, TypeError):
         return text
+
+
+def _respell_layer(name: str, fullname: str, arguments: str) -> str:
+    """``Linear[4, 6, Literal[True], None, None]`` as ``Linear[4, 6]``: without what is unknown or torch's default."""
+    shown = [respell(_LITERAL.sub(r"\1", a)).removeprefix("simpletorch.dtypes.") for a in _split(arguments, ",")]
+    defaults = ["" if f.default is MISSING else repr(f.default) for f in fields(_LAYERS[name])]
+    while shown and len(shown) <= len(defaults) and _says_nothing(shown[-1], defaults[len(shown) - 1]):
+        shown.pop()
+    if all(a == "Any" for a in shown):
+        return fullname
+    return f"{fullname}[{', '.join(shown)}]"
+
+
+def _says_nothing(argument: str, default: str) -> bool:
+    return bool(default) and argument in ("Any", default)
 
 
 def _item_text(item: Item) -> str:

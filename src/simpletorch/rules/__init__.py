@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 
 from simpletorch.rules.mismatch import CannotTell, Mismatch, Report
 from simpletorch.rules.registry import MODULES, RULES, ModuleRule, Rule, infer, infer_module, new_module, parameters
-from simpletorch.rules.values import ANYTHING, Device, Many, Named, Scalar, TensorType, Value, tensor
+from simpletorch.rules.values import ANYTHING, Device, Many, Named, Packed, Scalar, TensorType, Value, tensor
 
 for _family in iter_modules(__path__):
     import_module(f"{__name__}.{_family.name}")
@@ -23,6 +23,7 @@ __all__ = [
     "Mismatch",
     "ModuleRule",
     "Named",
+    "Packed",
     "Report",
     "Rule",
     "Scalar",

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.registry import ModuleRule, module
 from simpletorch.rules.spatial import as_dim, check_at_least, check_equal, check_probability, need_float, need_ranks
-from simpletorch.rules.values import ANYTHING, TensorType, Value
+from simpletorch.rules.values import ANYTHING, Packed, TensorType, Value
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Shape, at_least, same
 
 _GATES: Final = {"RNN": 1, "LSTM": 4, "GRU": 3}
@@ -46,8 +46,24 @@ class _Sizes:
         check_equal("the last dim of input is", input.shape.dim(-1), "input_size is", self.input_size)
         return TensorType(Shape((*input.shape.drop_last(1).items, self.directions * self.output_size)), input.dtype)
 
+    def packed(self, input: Packed) -> Packed:
+        """The same for sequences of different lengths."""
+        need_float(input.data)
+        if input.data.shape.min_rank >= 1:
+            check_equal("the last dim of input's data is", input.data.shape.dim(-1), "input_size is", self.input_size)
+        shape = Shape((input.data.shape.dim(0), self.directions * self.output_size))
+        return Packed(TensorType(shape, input.data.dtype), input.batch)
+
+    def result(self, input: Value) -> Value:
+        """What comes out of either."""
+        if isinstance(input, Packed):
+            return self.packed(input)
+        return self.output(input) if isinstance(input, TensorType) else ANYTHING
+
     def _batch(self, input: Value) -> tuple[Item, ...]:
         """The dims that a state has between its layers and its features."""
+        if isinstance(input, Packed):
+            return (input.batch,)
         if not isinstance(input, TensorType) or input.shape.rank is None:
             return (ANY_REST,)
         if input.shape.rank == 2:
@@ -59,7 +75,8 @@ class _Sizes:
     def state(self, input: Value, features: Dim) -> TensorType:
         """``(num_layers*directions, N, features)``"""
         shape = Shape((self.num_layers * self.directions, *self._batch(input), features))
-        return TensorType(shape, input.dtype if isinstance(input, TensorType) else None)
+        given = input.data if isinstance(input, Packed) else input
+        return TensorType(shape, given.dtype if isinstance(given, TensorType) else None)
 
 
 def _check_flags(given: Mapping[str, Value], *, projects: bool) -> None:
@@ -110,11 +127,10 @@ class _Recurrent(ModuleRule):
         check_probability("dropout", dropout)
 
     def forward(self, input: Value, hx: Value = None) -> Value:
-        # a PackedSequence is no tensor: then only the states are known
         sizes = self._sizes()
-        out = sizes.output(input) if isinstance(input, TensorType) else ANYTHING
+        out = sizes.result(input)
         state = sizes.state(input, sizes.hidden_size)
-        if isinstance(input, TensorType):
+        if isinstance(input, TensorType | Packed):
             check_state("hx", hx, state.shape)
         return (out, state)
 
@@ -236,9 +252,9 @@ class LSTM(_Recurrent):
 
     def forward(self, input: Value, hx: Value = None) -> Value:
         sizes = self._sizes()
-        out = sizes.output(input) if isinstance(input, TensorType) else ANYTHING
+        out = sizes.result(input)
         h, c = sizes.state(input, sizes.output_size), sizes.state(input, sizes.hidden_size)
-        if isinstance(hx, tuple) and len(hx) == 2 and isinstance(input, TensorType):
+        if isinstance(hx, tuple) and len(hx) == 2 and isinstance(input, TensorType | Packed):
             check_state("hx[0]", hx[0], h.shape)
             check_state("hx[1]", hx[1], c.shape)
         return (out, (h, c))

@@ -12,7 +12,7 @@ from simpletorch.rules.binding import Binder
 from simpletorch.rules.dtype import FLOAT32, DType
 from simpletorch.rules.mismatch import CannotTell, Mismatch, Report
 from simpletorch.rules.values import ANY_TENSOR, ANYTHING, Device, Many, Named, TensorType, Value, as_device
-from simpletorch.shapes import same
+from simpletorch.shapes import UNKNOWN, Shape, same
 
 __all__ = [
     "MODULES",
@@ -271,7 +271,9 @@ def _finish(result: Value, device: Device | None) -> Value:
     return result
 
 
-def _call(entry: Rule, op: object, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value | Report:
+def _call(
+    entry: Rule, op: object, args: Sequence[Value], kwargs: Mapping[str, Value], *, dtype_counts: bool = True
+) -> Value | Report:
     """The border of every rule: binds, asks, and turns a reason into a report with the operation and operands."""
     try:
         if kwargs:
@@ -286,11 +288,13 @@ def _call(entry: Rule, op: object, args: Sequence[Value], kwargs: Mapping[str, V
     layer = bound.get("self")
     try:
         if isinstance(layer, ModuleRule):
-            device = _common_device({**operands, "the layer": TensorType(device=layer.parameters_device)})
+            device = _common_device(
+                {**operands, "the layer": TensorType(Shape((UNKNOWN,)), device=layer.parameters_device)}
+            )
         else:
             device = None if entry.moves else _common_device(operands)
         result = _finish(entry.function(*args, **kwargs), device)
-        if isinstance(layer, ModuleRule):
+        if isinstance(layer, ModuleRule) and dtype_counts:
             _check_dtypes(layer, operands)
         return result
     except CannotTell:
@@ -379,6 +383,19 @@ def _forward(cls: type[ModuleRule]) -> Rule:
     return Rule(cls.names, cls.forward)
 
 
-def infer_module(self: ModuleRule, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value | Report:
-    """What calling the module gives: a value, a `Report`, or `ANYTHING`."""
-    return _call(_forward(type(self)), self, (self, *args), kwargs or {})  # type: ignore[arg-type]
+def infer_module(
+    self: ModuleRule,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value] | None = None,
+    *,
+    dtype_counts: bool = True,
+) -> Value | Report:
+    """What calling the module gives: a value, a `Report`, or `ANYTHING`.
+
+    Args:
+        self: the module.
+        args: the positional arguments.
+        kwargs: those by name.
+        dtype_counts: whether the parameters certainly have the dtype that they were made with.
+    """
+    return _call(_forward(type(self)), self, (self, *args), kwargs or {}, dtype_counts=dtype_counts)  # type: ignore[arg-type]

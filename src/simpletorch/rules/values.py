@@ -11,6 +11,7 @@ A value is one of
 `DType`, `Device`   themselves
 `Named`             a named tuple
 `Many`              a tuple of tensors, how many isn't known
+`Packed`            a `PackedSequence`
 `ANYTHING`          not known at all
 ==================  =================================================================================================
 """
@@ -30,6 +31,7 @@ __all__ = [
     "Device",
     "Many",
     "Named",
+    "Packed",
     "Scalar",
     "TensorType",
     "Value",
@@ -130,9 +132,21 @@ class Many:
     item: TensorType
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A `torch.nn.utils.rnn.PackedSequence`: its data, one row for each element, and how many sequences it holds."""
+
+    data: TensorType
+    batch: Dim
+
+    def __str__(self) -> str:
+        return f"PackedSequence of {self.batch} sequences, data {self.data}"
+
+
 Value: TypeAlias = (
     "TensorType | Dim | bool | float | complex | str | slice | tuple[Value, ...]"
-    " | Named | Many | Scalar | DType | Device | Anything | None"
+    " | Named | Many | Packed | Scalar | DType | Device | Anything | None"
 )
 
 

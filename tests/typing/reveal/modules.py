@@ -12,7 +12,7 @@ x = torch.zeros(7, 11)
 linear = nn.Linear(11, 13)
 reveal_type(linear)  # R: torch.nn.modules.linear.Linear[11, 13]
 reveal_type(linear(x))  # R: Tensor[Float32, 7, 13]
-reveal_type(linear.weight)  # R: Parameter[Any, 13, 11]
+reveal_type(linear.weight)  # R: Parameter[Float32, 13, 11]
 reveal_type(nn.Linear(in_features=11, out_features=5)(x))  # R: Tensor[Float32, 7, 5]
 
 mlp = nn.Sequential(nn.Linear(11, 13), nn.ReLU(), nn.Linear(13, 3))
@@ -23,7 +23,7 @@ conv = nn.Conv2d(3, 5, kernel_size=3, padding=1, stride=2)
 reveal_type(conv(images))  # R: Tensor[Float32, 2, 5, 9, 10]
 reveal_type(nn.MaxPool2d(2)(conv(images)))  # R: Tensor[Float32, 2, 5, 4, 5]
 reveal_type(nn.Flatten()(conv(images)))  # R: Tensor[Float32, 2, 450]
-reveal_type(nn.Embedding(31, 7)(torch.zeros(3, 5, dtype=torch.int64)))  # R: Tensor[Any, 3, 5, 7]
+reveal_type(nn.Embedding(31, 7)(torch.zeros(3, 5, dtype=torch.int64)))  # R: Tensor[Float32, 3, 5, 7]
 reveal_type(nn.LayerNorm(11)(x))  # R: Tensor[Float32, 7, 11]
 reveal_type(nn.BatchNorm2d(3)(images))  # R: Tensor[Float32, 2, 3, 17, 19]
 reveal_type(nn.Dropout(0.5)(x))  # R: Tensor[Float32, 7, 11]

@@ -1,0 +1,120 @@
+"""Sequences of different lengths: packed for recurrent layers, or padded to the longest."""
+
+from __future__ import annotations
+
+from simpletorch.rules.dtype import INT64
+from simpletorch.rules.mismatch import CannotTell, Mismatch
+from simpletorch.rules.positions import tensors_of
+from simpletorch.rules.registry import rule
+from simpletorch.rules.spatial import as_dim, check_equal
+from simpletorch.rules.values import Packed, TensorType, Value
+from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Shape, maximum
+
+__all__ = ["pack_padded_sequence", "pack_sequence", "pad_packed_sequence", "pad_sequence"]
+
+_RNN = "torch.nn.utils.rnn."
+
+
+def _of_two(shape: Shape, batch_first: Value) -> tuple[Dim, Dim]:
+    """Length and batch of a padded tensor, whichever comes first."""
+    if not isinstance(batch_first, bool):
+        return UNKNOWN, UNKNOWN
+    return (shape.dim(1), shape.dim(0)) if batch_first else (shape.dim(0), shape.dim(1))
+
+
+def _features(shape: Shape, leading: int) -> tuple[Item, ...]:
+    """The dims after the leading ones."""
+    return shape.items[leading:] if len(shape.head) >= leading else (ANY_REST,)
+
+
+@rule(f"{_RNN}pack_padded_sequence", moves=True)
+def pack_padded_sequence(
+    input: TensorType, lengths: Value, batch_first: Value = False, enforce_sorted: Value = True
+) -> Packed:
+    """``(T, B, *f), lengths (B,) -> PackedSequence of B sequences, data (sum, *f)``; B first if batch_first"""
+    if input.shape.rank is not None and input.shape.rank < 2:
+        raise Mismatch(f"input must have at least 2 dims, (T, B, ...) or (B, T, ...), but it is {input.shape}")
+    _, batch = _of_two(input.shape, batch_first)
+    total: Dim = UNKNOWN
+    if isinstance(lengths, TensorType):
+        if lengths.shape.rank is not None and lengths.shape.rank != 1:
+            raise Mismatch(f"lengths must have 1 dim, but it is {lengths.shape}", expected=1, got=lengths.shape.rank)
+        if lengths.device is not None and lengths.device.type != "cpu":
+            raise Mismatch(
+                f"lengths is on {lengths.device}, but it must be on the CPU", kind="device", hint="lengths.cpu()"
+            )
+        count: Dim = lengths.shape.dim(0)
+    elif isinstance(lengths, tuple):
+        count, sizes = len(lengths), [as_dim(v) for v in lengths]
+        total = sum(sizes, start=0)
+        _check_lengths(sizes, enforce_sorted)
+    else:
+        count = UNKNOWN
+    hint = None if batch_first is not False else "batch_first=True if the batch comes first"
+    check_equal("lengths has", count, "the batch is", batch, hint=hint)
+    data = TensorType(Shape((total, *_features(input.shape, 2))), input.dtype)
+    return Packed(data, count if batch is UNKNOWN else batch)
+
+
+def _check_lengths(sizes: list[Dim], enforce_sorted: Value) -> None:
+    known = [s for s in sizes if isinstance(s, int)]
+    if any(s <= 0 for s in known):
+        raise Mismatch(f"lengths has a {min(known)}, but every sequence must have at least 1 element", got=min(known))
+    if enforce_sorted is True and known != sorted(known, reverse=True):
+        raise Mismatch("lengths aren't in decreasing order", hint="enforce_sorted=False sorts them", got=tuple(sizes))
+
+
+@rule(f"{_RNN}pad_packed_sequence")
+def pad_packed_sequence(
+    sequence: Value, batch_first: Value = False, padding_value: Value = 0.0, total_length: Value = None
+) -> Value:
+    """``PackedSequence of B sequences -> (T, B, *f), lengths (B,)``; T is total_length, else the longest"""
+    if not isinstance(sequence, Packed):
+        raise CannotTell
+    length = UNKNOWN if total_length is None else as_dim(total_length)
+    batch, data = sequence.batch, sequence.data
+    first: tuple[Dim, Dim] = (UNKNOWN, UNKNOWN)
+    if isinstance(batch_first, bool):
+        first = (batch, length) if batch_first else (length, batch)
+    return TensorType(Shape((*first, *_features(data.shape, 1))), data.dtype), TensorType(Shape((batch,)), INT64)
+
+
+@rule(f"{_RNN}pack_sequence")
+def pack_sequence(sequences: Value, enforce_sorted: Value = True) -> Packed:
+    """``[(L, *f), …] -> PackedSequence of that many sequences, data (sum, *f)``"""
+    found = tensors_of(sequences)
+    features = _same_features(found)
+    if all(isinstance(t.shape.dim(0), int) for t in found):
+        _check_lengths([t.shape.dim(0) for t in found], enforce_sorted)
+    total = sum((t.shape.dim(0) for t in found), start=0)
+    return Packed(TensorType(Shape((total, *features)), found[0].dtype), len(found))
+
+
+@rule(f"{_RNN}pad_sequence")
+def pad_sequence(
+    sequences: Value, batch_first: Value = False, padding_value: Value = 0.0, padding_side: Value = "right"
+) -> TensorType:
+    """``[(L, *f), …] -> (T, B, *f)`` with T the longest and B how many there are; B first if batch_first"""
+    if isinstance(sequences, TensorType):
+        raise CannotTell
+    found = tensors_of(sequences)
+    features = _same_features(found)
+    longest = found[0].shape.dim(0)
+    for t in found[1:]:
+        longest = maximum(longest, t.shape.dim(0))
+    first: tuple[Dim, Dim] = (UNKNOWN, UNKNOWN)
+    if isinstance(batch_first, bool):
+        first = (len(found), longest) if batch_first else (longest, len(found))
+    return TensorType(Shape((*first, *features)), found[0].dtype)
+
+
+def _same_features(found: tuple[TensorType, ...]) -> tuple[Item, ...]:
+    """The dims after the first, which all sequences have in common."""
+    if not found:
+        raise Mismatch("sequences is an empty list; it needs at least one tensor")
+    first = found[0].shape
+    for i, t in enumerate(found[1:], 1):
+        if first.is_exact and t.shape.is_exact and first.rank == t.shape.rank:
+            for d in range(1, len(first.items)):
+                check_equal(f"dim {d} of sequences[{i}] is", t.shape.dim(d), "that of sequences[0] is", first.dim(d))
+    return _features(first, 1)
