@@ -12,6 +12,8 @@ from simpletorch.errors import DataError, DTypeMismatch, ShapeMismatch
 from simpletorch.transforms._transform import DT, Transform
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
+
     from simpletorch.dims import Batch, C, H, W
     from simpletorch.dtypes import Float32
     from simpletorch.tensor import Tensor
@@ -37,7 +39,7 @@ class ToTensor(Transform):
     @overload
     def __call__(self, image: Tensor[Any, *Batch]) -> Tensor[Float32, *Batch]: ...
     @overload
-    def __call__(self, image: Any) -> Tensor[Float32, Any, Any, Any]: ...
+    def __call__(self, image: Image | np.ndarray[Any, Any]) -> Tensor[Float32, Any, Any, Any]: ...
     def __call__(self, image: Any) -> Any:
         """``[C, H, W]`` of any of these, ``[*B, C, H, W]`` of a tensor."""
         return super().__call__(image)
