@@ -65,22 +65,22 @@ def extract(
         try:
             _unpack(archive, target)
         except _DAMAGED as error:
-            raise DataError(
-                f"{archive} is damaged or truncated: {error}", hint="delete it and download it again"
-            ) from error
+            raise _damaged(archive, error) from error
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise DataError(
                     f"the disk is full: {archive} can't be unpacked to {folder}",
                     hint="make room, or give another folder",
                 ) from error
-            if isinstance(error.errno, int):
-                raise
-            raise DataError(  # bz2 raises a bare OSError for bytes that are no bzip2
-                f"{archive} is damaged or truncated: {error}", hint="delete it and download it again"
-            ) from error
+            if error.errno is None:  # bz2 has no error of its own for bytes that are no bzip2
+                raise _damaged(archive, error) from error
+            raise
         _move(fresh, folder)
     return folder
+
+
+def _damaged(archive: Path, error: Exception) -> DataError:
+    return DataError(f"{archive} is damaged or truncated: {error}", hint="delete it and download it again")
 
 
 @contextmanager

@@ -116,9 +116,10 @@ def locked(folder: Path) -> Iterator[None]:
         lock.acquire()
     except OSError as error:
         raise DataError(f"can't write {folder}: {error.strerror}", hint="give a root that you may write to") from error
-    with lock:
-        lock.release()  # `with` took it a second time
+    try:
         yield
+    finally:
+        lock.release()
 
 
 def missing(what: str, paths: Sequence[Path], download: bool = False) -> DataError:
