@@ -192,6 +192,16 @@ def test_erasing_writes_one_rectangle_of_the_value():
     assert torch.equal(T.RandomErasing(0.0)(image), image)
 
 
+def test_erasing_with_noise():
+    floats = T.RandomErasing(1.0, value="random", generator=torch.Generator().manual_seed(3))(torch.zeros(3, 97, 101))
+    noise = floats[floats != 0]
+    assert abs(noise.mean()) < 0.1
+    assert abs(noise.std() - 1) < 0.1
+    image = torch.zeros(3, 97, 101, dtype=torch.uint8)
+    noise = T.RandomErasing(1.0, value="random", generator=torch.Generator().manual_seed(3))(image)
+    assert abs(noise[noise != 0].float().mean() - 128) < 8
+
+
 def test_erasing_in_place():
     image = torch.ones(1, 37, 41)
     assert T.RandomErasing(1.0, inplace=True)(image).data_ptr() == image.data_ptr()

@@ -23,7 +23,8 @@ class RandomErasing(Transform):
         p: the probability.
         scale: from which to which share of the image's area.
         ratio: from which to which ratio of height to width, on a logarithmic scale.
-        value: what is written: a number, one for each channel, or ``"random"`` for normal noise in each pixel.
+        value: what is written: a number, one for each channel, or ``"random"`` for noise in each pixel: normal in floats,
+            uniform in bytes.
         inplace: write into the image instead of a new tensor.
         generator: where random numbers come from; None: torch's global generator.
 
@@ -83,7 +84,9 @@ class RandomErasing(Transform):
     def _content(self, place: torch.Tensor, number: float) -> torch.Tensor:
         if self.value == "random":
             noise = torch.Generator().manual_seed(int(number * 2**24))  # a uniform Float32 has 24 random bits
-            return torch.randn(place.shape, generator=noise).to(place)
+            if place.dtype == torch.uint8:
+                return torch.randint(0, 256, place.shape, generator=noise, dtype=torch.uint8)
+            return torch.randn(place.shape, generator=noise)
         values = self.value if isinstance(self.value, Sequence) else [self.value]
         if len(values) not in (1, len(place)):
             raise DataError(f"RandomErasing has {len(values)} values, but the image has {len(place)} channels")
