@@ -195,6 +195,18 @@ def test_to_tensor_takes_what_holds_an_image(pixels):
     assert T.ToTensor()(np.full((3, 5), True)).tolist() == [[[1.0] * 5] * 3]
 
 
+def test_pixels_of_four_bytes_are_resized_as_those_of_three(pixels):
+    four = torch.from_numpy(np.concatenate([pixels, RANDOM.integers(0, 256, (59, 83, 1), dtype=np.uint8)], 2))
+    for image in (four[..., :3].permute(2, 0, 1), four[3:, :71, 1:].permute(2, 0, 1)):
+        assert torch.equal(T.Resize((23, 31))(image), T.Resize((23, 31))(image.contiguous()))
+
+
+def test_compose_leaves_floats_that_were_given_alone():
+    image = FLOATS.clone()
+    T.Compose([T.ToTensor(), T.Normalize(0.5, 0.3)])(image)
+    assert torch.equal(image, FLOATS)
+
+
 def test_normalize_is_the_formula():
     mean, std = [0.1, 0.3, 0.7], [0.2, 0.5, 1.3]
     ours = T.Normalize(mean, std)(FLOATS)

@@ -1,5 +1,6 @@
 """`read_image`: Pillow's pixels, and an error for every file that is no whole image."""
 
+import gc
 import io
 import random
 import struct
@@ -86,6 +87,21 @@ def test_bytes_may_be_a_tensor_and_the_result_may_be_written_to():
     read = decode_image(data)
     read.zero_()
     assert decode_image(data).any()
+
+
+def test_an_image_outlives_pillow_s_and_many_others():
+    expected = torch.from_numpy(PIXELS[..., :3].copy()).permute(2, 0, 1)
+    data = content(image(), "PNG")
+    kept = [decode_image(data) for _ in range(50)]
+    gc.collect()
+    assert all(torch.equal(read, expected) for read in kept)
+
+
+def test_an_image_in_several_blocks_of_memory_is_copied():
+    wide = Image.fromarray(RANDOM.integers(0, 256, (2003, 2503, 3), dtype=np.uint8))
+    with pytest.raises(ValueError, match="contiguous"):
+        wide.__arrow_c_array__()  # what is tested here would not be there
+    assert torch.equal(decode_image(content(wide, "BMP")), torch.from_numpy(np.array(wide)).permute(2, 0, 1))
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "BMP", "WEBP"])

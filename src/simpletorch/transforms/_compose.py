@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from simpletorch.errors import DataError
+from simpletorch.transforms._convert import Normalize, ToTensor
 from simpletorch.transforms._transform import Transform
 
 
@@ -51,15 +52,19 @@ class Compose(Transform):
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
         """Hand each transform its share of the numbers, which were drawn for all of them at once."""
-        start = 0
+        start, fresh = 0, False
         for transform in self.transforms:
-            its_own = numbers
+            if fresh and isinstance(transform, Normalize):  # nobody else has seen what ToTensor made: no copy is needed
+                images, fresh = transform.normalized(images, inplace=True), False
+                continue
+            before, its_own = images, numbers
             if transform.generator is not None:
                 its_own = transform.drawn(len(images), None)
             elif transform.draws:
                 its_own = numbers[:, start : start + transform.draws]
                 start += transform.draws
             images = transform.on_batch(images, its_own)
+            fresh = isinstance(transform, ToTensor) and images is not before
         return images
 
     def __len__(self) -> int:

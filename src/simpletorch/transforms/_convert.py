@@ -112,6 +112,10 @@ class Normalize(Transform):
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
         """The same shape and dtype."""
+        return self.normalized(images, self.inplace)
+
+    def normalized(self, images: torch.Tensor, inplace: bool) -> torch.Tensor:
+        """The formula; ``inplace`` writes it into ``images``."""
         if not images.is_floating_point():
             raise DTypeMismatch(
                 "Float",
@@ -128,7 +132,7 @@ class Normalize(Transform):
         mean, std = self.mean, self.std
         if images.dtype != mean.dtype or images.device != mean.device:
             mean, std = mean.to(images.device, images.dtype), std.to(images.device, images.dtype)
-        return (images.sub_(mean) if self.inplace else images - mean).div_(std)
+        return (images.sub_(mean) if inplace else images - mean).div_(std)
 
     def extra_repr(self) -> str:
         """Mean and deviation."""

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from simpletorch.errors import DataError
+from simpletorch.vision._pillow import pixels
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -56,7 +57,7 @@ def read_image(
     *,
     max_pixels: int = _MAX_PIXELS,
 ) -> Tensor[UInt8, Any, Any, Any]:
-    """The image in a file: UInt8 ``[C, H, W]`` from 0 to 255.
+    """The image in a file: UInt8 ``[C, H, W]`` from 0 to 255, in memory pixel by pixel.
 
     Args:
         path: of a file in one of `FORMATS`; what it holds decides, not its name.
@@ -143,9 +144,7 @@ def _pixels(image: Image, mode: str) -> torch.Tensor:
         image = image.convert("L")
     elif image.mode not in _AS_THEY_ARE:
         image = image.convert("RGBA" if image.has_transparency_data else "RGB")
-    # tobytes decodes; bytes can't be written to, and a bytearray is faster than np.array
-    pixels = torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8)
-    return pixels.view(image.height, image.width, -1).permute(2, 0, 1)
+    return pixels(image)
 
 
 def _from_array(values: np.ndarray[Any, Any]) -> Image:
