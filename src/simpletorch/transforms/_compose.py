@@ -38,8 +38,9 @@ class Compose(Transform):
         for position, transform in enumerate(self.transforms):
             if isinstance(transform, nn.Module):
                 self.add_module(str(position), transform)
-        self.draws = sum(t.draws for t in self.transforms if isinstance(t, Transform) and t.generator is None)
-        self.batched = all(isinstance(t, Transform) and t.batched for t in self.transforms)
+        self._ours = [transform for transform in self.transforms if isinstance(transform, Transform)]
+        self.draws = sum(transform.draws for transform in self._ours if transform.generator is None)
+        self.batched = len(self._ours) == len(self.transforms) and all(transform.batched for transform in self._ours)
 
     def run(self, image: Any, generator: torch.Generator | None) -> Any:
         """Apply them in order; the first one gets ``image``, whatever that is."""
@@ -53,7 +54,7 @@ class Compose(Transform):
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
         """Hand each transform its share of the numbers, which were drawn for all of them at once."""
         start, fresh = 0, False
-        for transform in self.transforms:
+        for transform in self._ours:
             if fresh and isinstance(transform, Normalize):  # nobody else has seen what ToTensor made: no copy is needed
                 images, fresh = transform.normalized(images, inplace=True), False
                 continue
