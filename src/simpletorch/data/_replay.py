@@ -68,7 +68,7 @@ class ReplayBuffer(Dataset[T], Generic[T]):
         """Put in one transition."""
         self.extend(self._made([torch.as_tensor(value).unsqueeze(0) for value in self._fields(transition)], transition))
 
-    def extend(self, transitions: T) -> None:
+    def extend(self, transitions: Any) -> None:
         """Put in several at once: a transition whose fields are ``[n, *S]``, as from n environments, oldest first."""
         values = [torch.as_tensor(value) for value in self._fields(transitions)]
         names = self._names(transitions)
@@ -87,7 +87,7 @@ class ReplayBuffer(Dataset[T], Generic[T]):
         self._next = (self._next + count) % self.capacity
         self._size = min(self.capacity, self._size + count)
 
-    def sample(self, batch_size: int) -> T:
+    def sample(self, batch_size: int) -> Any:
         """``batch_size`` transitions drawn uniformly, with replacement: fields ``[batch_size, *S]``.
 
         Raises:
@@ -197,10 +197,10 @@ class ReplayBuffer(Dataset[T], Generic[T]):
                 )
 
 
-class Prioritized(NamedTuple, Generic[T]):
+class Prioritized(NamedTuple):
     """What a `PrioritizedReplayBuffer` samples."""
 
-    batch: T
+    batch: Any
     """The transitions: fields ``[n, *S]``."""
     indices: Tensor[Int64, Any]
     """Where they are kept, Int64 ``[n]``, for `PrioritizedReplayBuffer.update`."""
@@ -253,7 +253,7 @@ class PrioritizedReplayBuffer(ReplayBuffer[T]):
     def _added(self, rows: torch.Tensor) -> None:
         self._tree[rows.numpy()] = np.full(len(rows), self._highest)
 
-    def sample(self, batch_size: int) -> Prioritized[T]:  # type: ignore[override]  # it says which ones, too
+    def sample(self, batch_size: int) -> Prioritized:
         """``batch_size`` transitions by priority: one from each of as many equal shares of all priorities.
 
         Raises:
