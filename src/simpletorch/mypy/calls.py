@@ -45,6 +45,7 @@ from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable
 from simpletorch.rules import ANYTHING, RULES, Report, Value, infer
 from simpletorch.rules.values import ANY_TENSOR, TensorType
+from simpletorch.shapes import assuming
 
 __all__ = [
     "Arguments",
@@ -175,7 +176,8 @@ class CallReader:
         context: Context,
     ) -> Type:
         """The type of the result over all combinations; the mistake is reported only if every one is a mistake."""
-        results = [ask(positional, named) for positional, named in combinations]
+        with assuming(self.lifter.facts.known):
+            results = [ask(positional, named) for positional, named in combinations]
         sound = [r for r in results if not isinstance(r, Report)]
         if not sound:
             first = results[0]

@@ -58,11 +58,12 @@ class Facts:
         return Facts(equal, tuple((plain(a), plain(b)) for a, b in self.divisible))
 
     def settle(self, dim: Dim) -> Dim:
-        """The size with what is known put in."""
-        if not isinstance(dim, Expr) or self is NO_FACTS:
-            return dim
-        known = substitute(dim, self.equal) if self.equal and variables(dim) & self.equal.keys() else dim
-        return exactly(known, self.divisible) if self.divisible else known
+        """The size without the divisions that are exact."""
+        return exactly(dim, self.divisible) if self.divisible else dim
+
+    def known(self, dim: Dim) -> Dim:
+        """The size with the same variables wherever two are equal: for comparing, as answers keep the program's own."""
+        return self.settle(substitute(dim, self.equal) if self.equal else dim)
 
 
 NO_FACTS: Final = Facts()

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, cast
 
 from mypy.argmap import map_actuals_to_formals
 from mypy.expandtype import expand_type
-from mypy.nodes import ARG_POS, ArgKind, CallExpr, Context, Decorator, Expression, FuncDef
+from mypy.nodes import ARG_POS, ArgKind, CallExpr, Context, Decorator, Expression, FuncDef, TempNode
 from mypy.subtypes import is_subtype
+from mypy.type_visitor import TypeTranslator
 from mypy.types import (
     AnyType,
     CallableType,
@@ -22,6 +23,7 @@ from mypy.types import (
     ProperType,
     TupleType,
     Type,
+    TypeAliasType,
     TypeVarId,
     TypeVarLikeType,
     TypeVarTupleType,
@@ -32,14 +34,14 @@ from mypy.types import (
 
 from simpletorch.mypy.calls import CallReader, SignatureContext
 from simpletorch.mypy.lift import is_broadcast, is_expression, is_tensor
-from simpletorch.mypy.names import DIM
+from simpletorch.mypy.names import DIM, MODULE
 from simpletorch.mypy.normal import normalise
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type, is_named, walk
 from simpletorch.rules import Report
 from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.values import TensorType
-from simpletorch.shapes import UNKNOWN, Bindings, Clash, Dim, Expr, Rest, Unknown, Var, unify, variables
+from simpletorch.shapes import UNKNOWN, Bindings, Clash, Dim, Expr, Rest, Unknown, Var, assuming, unify, variables
 
 __all__ = ["call_function", "has_sizes"]
 
@@ -59,6 +61,13 @@ class _Contents:
                 self.named[part.id] = part
             self.has_expression = self.has_expression or is_expression(part)
         return self
+
+
+class _Unaliased(TypeTranslator):
+    """Puts what an alias stands for in its place: mypy substitutes no variable in an alias without parameters."""
+
+    def visit_type_alias_type(self, t: TypeAliasType, /) -> Type:
+        return t if t.is_recursive else get_proper_type(t).accept(self)
 
 
 def has_sizes(signature: CallableType) -> bool:
@@ -83,12 +92,15 @@ def call_function(signature: CallableType, context: SignatureContext, types: Typ
     if not has_sizes(signature):
         return signature
     seen = _Contents().add(signature)
+    if seen.named:
+        signature = cast(CallableType, signature.accept(_Unaliased()))
     known = {v.id for v in signature.variables}
     added = [v for v in seen.named.values() if v.id not in known]
     fresh = _freshen(signature.copy_modified(variables=[*signature.variables, *added]))
     call = _Call(fresh, context, types, name)
     # what doesn't fit one variant of an overload may fit the next: then mypy shall find that it doesn't
-    return call.resolve(reporting=not _is_variant(signature)) or signature
+    with assuming(call.reader.lifter.facts.known):
+        return call.resolve(reporting=not _is_variant(signature)) or signature
 
 
 def _is_variant(signature: CallableType) -> bool:
@@ -161,28 +173,38 @@ class _Call:
                 assert isinstance(formal, Instance)
                 pattern = self.reader.lifter.tensor(formal)
                 patterns[i] = pattern
-                for item in pattern.shape.items:
-                    flexible |= variables(item) if not isinstance(item, Rest) else set()
+                flexible |= self._sizes_of(formal)
                 for size in formal.args[1:]:
                     flexible |= variables(self.reader.lifter.broadcast(size))
             elif isinstance(formal, Instance) and formal.type.fullname == DIM and formal.args:
                 size = self.reader.lifter.dim(formal.args[0])
                 patterns[i] = size
                 flexible |= variables(size)
+            elif isinstance(formal, CallableType) and is_tensor(formal.ret_type):
+                flexible |= self._sizes_of(formal.ret_type)
         self._add_defaults(flexible)
         bindings.flexible = frozenset(v for v in flexible if self.reader.lifter.variables[v].id in self.own)
         for pattern, size in self.defaults:
             bindings.bind(pattern, size, 0)
         failed = False
+        callables: list[tuple[CallableType, Expression]] = []
         for i, formal, node in sorted(pairs, key=lambda p: self._difficulty(p[1], patterns.get(p[0]))):
             pattern = patterns.get(i)
             if pattern is None:
-                continue
-            if isinstance(pattern, TensorType):
+                callables.extend([(formal, node)] if isinstance(formal, CallableType) else [])
+            elif isinstance(pattern, TensorType):
                 failed = self._bind_tensor(i, formal, pattern, node, bindings) or failed
             else:
                 failed = self._bind_dim(i, pattern, node, bindings) or failed
+        for wanted, function in callables:
+            self._bind_callable(wanted, function, bindings)
         return self._substituted(bindings, failed) if reporting or not failed else None
+
+    def _sizes_of(self, tensor: Type) -> set[Var]:
+        tensor = get_proper_type(tensor)
+        assert isinstance(tensor, Instance)
+        items = self.reader.lifter.tensor(tensor).shape.items
+        return {v for item in items if not isinstance(item, Rest) for v in variables(item)}
 
     def _add_defaults(self, flexible: set[Var]) -> None:
         """A `Dim` that the caller leaves out has the size of its default: ``def __init__(self, dim: Dim[D] = 768)``."""
@@ -266,6 +288,23 @@ class _Call:
             reason = f"{self._formal_name(i)} must be {clash.expected}, but it is {clash.got}"
             return self._fail(i, Report(self.name, "shape", reason, {}, None, clash.expected, clash.got))
         return False
+
+    def _bind_callable(self, formal: CallableType, node: Expression, bindings: Bindings) -> None:
+        """A module given for a ``Callable[[Tensor[N]], Tensor[M]]``: its call with such tensors says what M is."""
+        module = get_proper_type(self.reader.type_of(node))
+        result = get_proper_type(formal.ret_type)
+        if not isinstance(module, Instance) or not module.type.has_base(MODULE) or not is_tensor(result):
+            return
+        assert isinstance(result, Instance)
+        known = {self.reader.lifter.variables[v].id: self.reader.lowerer.dim(d) for v, d in bindings.dims.items()}
+        given = [expand_type(t, known) for t in formal.arg_types]
+        with self.context.api.msg.filter_errors():
+            nodes: list[Expression] = [TempNode(t, context=node) for t in given]
+            checker = cast(Any, self.context.api).expr_checker
+            found, _ = checker.check_call(module, nodes, formal.arg_kinds, node, formal.arg_names)
+        value = self.reader.lifter.value(found)
+        if isinstance(value, TensorType):
+            unify(self.reader.lifter.tensor(result).shape, value.shape, bindings)
 
     def _fail(self, i: int, found: Report) -> bool:
         node = self.arguments[i][0]

@@ -13,9 +13,18 @@ from typing import Final
 
 from simpletorch import dtypes
 from simpletorch.rules import MODULES
-from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Rest, Shape, maximum, minimum, var
+from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Expr, Item, Rest, Shape, maximum, minimum, var
 
-__all__ = ["may_be", "respell", "same_module_class", "tensor_in", "tuple_items", "union_members"]
+__all__ = [
+    "callable_items",
+    "has_variables",
+    "may_be",
+    "respell",
+    "same_module_class",
+    "tensor_in",
+    "tuple_items",
+    "union_members",
+]
 
 _TOKEN: Final = re.compile(r"\s*(?:(?P<name>\*?[A-Za-z_][\w.]*)|(?P<number>-?\d+)|(?P<mark>\.\.\.|[\[\],|?]))")
 TENSOR_NAMES: Final = ("Tensor", "Parameter", "CPUTensor", "CUDATensor", "MPSTensor")
@@ -135,6 +144,28 @@ def tuple_items(got: str, expected: str) -> list[tuple[str, str]] | None:
         return None
     left, right = _split(got[len("tuple[") : -1], ","), _split(expected[len("tuple[") : -1], ",")
     return list(zip(left, right, strict=True)) if len(left) == len(right) else None
+
+
+def callable_items(got: str, expected: str) -> list[tuple[str, str]] | None:
+    """Parameters and result of two ``Callable[[…], …]``, pairwise; None if they aren't two such of one length."""
+    parts = [_callable(got), _callable(expected)]
+    left, right = parts
+    if left is None or right is None or len(left) != len(right):
+        return None
+    return list(zip(left, right, strict=True))
+
+
+def _callable(text: str) -> list[str] | None:
+    if not text.startswith("Callable[["):
+        return None
+    parts = _split(text[len("Callable[") : -1], ",")
+    return [*_split(parts[0][1:-1], ","), parts[1]] if len(parts) == 2 else None
+
+
+def has_variables(text: str) -> bool:
+    """Whether a size in the text of a tensor type isn't a number."""
+    found = tensor_in(text)
+    return found is not None and any(isinstance(i, Expr | Rest) for i in found[1].items)
 
 
 def _split(text: str, mark: str) -> list[str]:

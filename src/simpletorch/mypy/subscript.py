@@ -294,7 +294,8 @@ class Subscript:
         return None
 
     def _in_class_body(self) -> bool:
-        return bool(cast(Any, self.api).tvar_scope.is_class_scope)
+        # mypy analyses an alias in a class scope, too
+        return cast(Any, self.api).tvar_scope.is_class_scope and cast(Any, self.api).api.type is not None
 
     def _namespace(self) -> str:
         """Whose names these are: the function's, or of whoever uses an alias."""

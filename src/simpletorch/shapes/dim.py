@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
@@ -22,6 +23,7 @@ __all__ = [
     "Expr",
     "Unknown",
     "Var",
+    "assuming",
     "at_least",
     "equal",
     "evaluate",
@@ -607,6 +609,19 @@ def _apply(op: str, args: tuple[Dim, ...]) -> Dim:
 # -- comparing: yes, no, can't tell ------------------------------------------------------------------------------------
 
 
+_assumed: list[Callable[[Dim], Dim]] = []
+
+
+@contextmanager
+def assuming(settle: Callable[[Dim], Dim]) -> Iterator[None]:
+    """While it lasts, `equal` compares sizes after ``settle`` has put in what is known of their variables."""
+    _assumed.append(settle)
+    try:
+        yield
+    finally:
+        _assumed.pop()
+
+
 def equal(a: Dim, b: Dim) -> bool | None:
     """Whether two dims are equal: True (for every size), False (not for every size), None (can't tell).
 
@@ -614,6 +629,8 @@ def equal(a: Dim, b: Dim) -> bool | None:
     occurs, the reader's charity applies: only sizes for which every division is exact count as a counter-example,
     because ``view(B, T, H, D // H)`` says that its author expects ``H`` to divide ``D``.
     """
+    if _assumed:
+        a, b = _assumed[-1](a), _assumed[-1](b)
     if a is b or (type(a) is type(b) and not isinstance(a, Unknown) and a == b):
         return not isinstance(a, Unknown) or None
     if isinstance(a, Unknown) or isinstance(b, Unknown):

@@ -1,5 +1,5 @@
 """What ``for x, y in loader`` gives, for each dataset; on small files in the real formats."""
-# ruff: noqa: B007, E501 - loops are there for their types, which may be long
+# ruff: noqa: B007 - loops are there for their types, which may be long
 
 import tempfile
 from pathlib import Path
