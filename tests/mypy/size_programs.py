@@ -231,7 +231,7 @@ def _sized(w: Writer, x: str, r: int) -> str | None:
             f"{x}.shape[0] + {y}.shape[0]",
             f"{x}.shape[0] * {y}.shape[-1]",
             f"max({x}.shape[0], {y}.shape[0])",
-            f"min({x}.shape[-1], {k})",
+            f"min({x}.shape[-1], {y}.shape[0])",
             f"{x}.numel()",
             f"{x}.size(0) % {k} + 1",
             f"2 * {x}.shape[0] - 1",

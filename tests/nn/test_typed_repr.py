@@ -32,7 +32,7 @@ def test_a_model_with_layers():
         "    (1): ReLU()\n"
         "    (2): Linear(in_features=5, out_features=3, bias=True): (..., 5) -> (..., 3)\n"
         "  )\n"
-        "): Float[*Batch, 7] -> Float[*Batch, 3]"
+        "): DT[*Batch, 7] -> DT[*Batch, 3]"
     )
 
 

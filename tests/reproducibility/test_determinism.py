@@ -23,9 +23,11 @@ def settings():
 @pytest.fixture(autouse=True)
 def _as_before():
     before = settings()
-    yield
-    torch.use_deterministic_algorithms(before[0], warn_only=before[1])
-    torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = before[2:4]
+    # torch.testing, which other tests of the process import, forbids to set these flags from then on
+    with getattr(torch.backends, "__allow_nonbracketed_mutation")():
+        yield
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+        torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = before[2:4]
 
 
 def test_a_block_is_deterministic_and_what_follows_is_as_before():

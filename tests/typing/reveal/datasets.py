@@ -84,22 +84,18 @@ for images, labels in DataLoader(CIFAR100(root), batch_size=3):
     reveal_type(images)  # R: Tensor[Float32, 5, 3, 32, 32] | Tensor[Float32, Any, 3, 32, 32]
 for images, labels in DataLoader(Digits(), batch_size=67, drop_last=True):
     reveal_type(images)  # R: Tensor[Float32, 67, 1, 8, 8]
-for images, labels in DataLoader(ImageFolder(root / "images"), batch_size=2):
-    reveal_type(
-        images
-    )  # R: Tensor[Float32, 5, 3, 32, 32] | Tensor[Float32, Any, 3, 32, 32] | Tensor[Float32, Any, 3, Any, Any]
-    reveal_type(labels)  # R: Tensor[Int64, Any] | Tensor[Int64, 5] | Tensor[Int64, 67]
-for images, labels in DataLoader(ImageNet(root), batch_size=1):
-    reveal_type(images)  # R: Tensor[Float32, 1, 3, 32, 32] | Tensor[Float32, 1, 3, Any, Any]
+for photos, kinds in DataLoader(ImageFolder(root / "images"), batch_size=2):
+    reveal_type(photos)  # R: Tensor[Float32, Any, 3, Any, Any]
+    reveal_type(kinds)  # R: Tensor[Int64, Any]
+for picture, _ in DataLoader(ImageNet(root), batch_size=1):
+    reveal_type(picture)  # R: Tensor[Float32, Any, 3, Any, Any]
 for images, labels in DataLoader(ImageFolder(root / "images", transform=CenterCrop(31)), batch_size=2, drop_last=True):
     reveal_type(images)  # R: Tensor[UInt8, 2, 3, 31, 31]
 for images, labels in DataLoader(MNIST(root, transform=RandomCrop(23)), batch_size=5):
     reveal_type(images)  # R: Tensor[UInt8, Any, 1, 23, 23]
 augment = Compose([RandomCrop(23), ToTensor(), Normalize(0.1, 0.3)])
-for images, labels in DataLoader(MNIST(root, transform=augment), batch_size=5):
-    reveal_type(
-        labels
-    )  # R: Tensor[Int64, Any] | Tensor[Int64, 5] | Tensor[Int64, 67] | Tensor[Int64, 1] | Tensor[Int64, 2]
+for _, digits in DataLoader(MNIST(root, transform=augment), batch_size=5):
+    reveal_type(digits)  # R: Tensor[Int64, Any]
 stated: MNIST[Tensor[Float32, 1, 23, 23], Tensor[Int64]] = MNIST(root, transform=augment)
 for images, labels in DataLoader(stated, batch_size=5):
     reveal_type(images)  # R: Tensor[Float32, Any, 1, 23, 23]
