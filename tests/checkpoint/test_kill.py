@@ -39,7 +39,6 @@ class Announcing(Checkpoint):
 
 def train(folder, steps, pipe=None, prepare=None, width=401, **options):
     """Save after every update; saving takes most of the time."""
-    torch.set_num_threads(1)
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(3, width), torch.nn.Linear(width, width), torch.nn.Linear(width, 2))
     trainer = Trainer(

@@ -90,6 +90,7 @@ def near(source: str, line: int) -> set[int]:
 
     Consumers are the statements of the same function that use a variable which it assigns. Where it makes an attribute,
     such as a layer, the statements of the class that use the attribute come first, and then their consumers.
+    A statement that only packs or unpacks sequences hands on what it gets: its consumers count as well.
     """
     tree = ast.parse(source)
     scope = _scopes(tree)
@@ -100,9 +101,17 @@ def near(source: str, line: int) -> set[int]:
     if attributes := {name for name in made if name.startswith("self.")}:
         found += [s for s in statements if scope[s][:1] == scope[mutated][:1] and attributes & _names(s, ast.Load)]
     for maker in tuple(found):
-        variables = {name for name in _names(maker, ast.Store) if not name.startswith("self.")}
-        found += [s for s in statements if scope[s] == scope[maker] and variables & _names(s, ast.Load)]
+        consumers = _consumers(maker, statements, scope)
+        found += consumers
+        for carrier in consumers:
+            if any(name in ast.unparse(carrier) for name in ("pack_padded_sequence(", "pad_packed_sequence(")):
+                found += _consumers(carrier, statements, scope)
     return {number for statement in found for number in _lines(statement)}
+
+
+def _consumers(maker: ast.stmt, statements: list[ast.stmt], scope: dict[ast.AST, tuple[str, ...]]) -> list[ast.stmt]:
+    variables = {name for name in _names(maker, ast.Store) if not name.startswith("self.")}
+    return [s for s in statements if scope[s] == scope[maker] and variables & _names(s, ast.Load)]
 
 
 def _scopes(tree: ast.Module) -> dict[ast.AST, tuple[str, ...]]:

@@ -12,14 +12,6 @@ import torch
 ROOT = ports.MODELS.parents[1]
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def test_every_port_is_run():
     assert {path.stem for path in ports.MODELS.glob("*.py")} == set(ports.PORTS)
 

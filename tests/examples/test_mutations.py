@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import mutants
 import pytest
-import torch
 
 pytestmark = pytest.mark.slow
 
-CAUGHT = 0.91  # the share that was reached
+CAUGHT = 0.95
+NEAR = 0.99
 
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory):
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
     found = mutants.examine(tmp_path_factory.mktemp("mutants"))
-    torch.set_num_threads(before)
     return [mutant for mutant in found if mutant.failure]
 
 
@@ -35,5 +32,6 @@ def test_mypy_catches_them(broken):
 
 
 def test_mypy_says_so_where_they_are(broken):
-    far = [mutant for mutant in broken if mutant.errors and not mutant.is_near]
-    assert not far, shown(far)
+    caught = [mutant for mutant in broken if mutant.errors]
+    far = [mutant for mutant in caught if not mutant.is_near]
+    assert 1 - len(far) / len(caught) >= NEAR, shown(far)

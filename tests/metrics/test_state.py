@@ -112,7 +112,6 @@ def test_a_metric_of_torchmetrics_is_one_of_ours_and_goes_on():
 
 
 def two_ranks(rank, rendezvous, results):
-    torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", f"file://{rendezvous}", rank=rank, world_size=2)
     metrics = {name: make() for name, make in OURS.items()}
     alone = Accuracy(synchronize=False)

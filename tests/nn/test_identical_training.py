@@ -16,14 +16,6 @@ from simpletorch.vision.models import resnet18
 STEPS = 7
 
 
-@pytest.fixture(autouse=True)
-def _deterministic():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 # -- plain torch ----------------------------------------------------------------------------------------------------
 
 

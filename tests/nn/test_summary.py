@@ -20,14 +20,6 @@ from simpletorch.shapes import UNKNOWN, Var, evaluate, parse_dim
 from simpletorch.vision.models import BasicBlock, resnet18
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 class Annotated(nn.Module, Generic[N]):
     def __init__(self, n: Dim[N]):
         super().__init__()

@@ -88,7 +88,7 @@ for photos, kinds in DataLoader(ImageFolder(root / "images"), batch_size=2):
     reveal_type(photos)  # R: Tensor[Float32, Any, 3, Any, Any]
     reveal_type(kinds)  # R: Tensor[Int64, Any]
 for picture, _ in DataLoader(ImageNet(root), batch_size=1):
-    reveal_type(picture)  # R: Tensor[Float32, Any, 3, Any, Any]
+    reveal_type(picture)  # R: Tensor[Float32, 1, 3, Any, Any]
 for images, labels in DataLoader(ImageFolder(root / "images", transform=CenterCrop(31)), batch_size=2, drop_last=True):
     reveal_type(images)  # R: Tensor[UInt8, 2, 3, 31, 31]
 for images, labels in DataLoader(MNIST(root, transform=RandomCrop(23)), batch_size=5):

@@ -1,0 +1,16 @@
+"""Fixtures for all tests."""
+
+import pytest
+import torch
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread():
+    """Where bits are compared, and in the processes that tests start, threads must not change the order of sums."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+            patch.setenv(name, "1")
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        yield
+        torch.set_num_threads(before)
