@@ -1,7 +1,5 @@
 """``python -m simpletorch.cli``."""
 
-import sys
+from simpletorch.cli import program
 
-from simpletorch.cli import main
-
-sys.exit(main())
+program()

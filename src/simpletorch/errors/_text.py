@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from simpletorch.errors._kinds import Operand, TorchError
 
 __all__ = ["headline", "markup", "page", "render", "size_text"]
@@ -56,10 +55,9 @@ def _place(error: TorchError) -> str:
     return ", ".join(parts)
 
 
-def markup(error: TorchError) -> Text:
-    """The text for a terminal: the failing expression underlined, what should be and the hint in green."""
-    from rich.text import Text
-
+def markup(error: TorchError) -> Any:
+    """A ``rich.text.Text`` for a terminal: the failing expression underlined, what should be and the hint in green."""
+    Text = import_module("rich.text").Text  # imported like this, mypy needn't read rich in every user's program
     out = Text()
     out.append(error.kind, "bold red")
     out.append(f": {error.operation}: " if error.operation else ": ", "bold")

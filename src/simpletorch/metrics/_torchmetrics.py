@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    import torchmetrics
+
+class _Metric(Protocol):
+    """What is used of ``torchmetrics.Metric``; importing it here would make mypy read all that it can work with."""
+
+    _update_count: int
+
+    @property
+    def update_count(self) -> int: ...
+    @property
+    def device(self) -> Any: ...
+    def persistent(self, mode: bool = ...) -> None: ...
+    def to(self, device: Any, /) -> Any: ...
+    def reset(self) -> None: ...
+    def state_dict(self) -> dict[str, Any]: ...
+    def load_state_dict(self, state_dict: Any, /) -> Any: ...
+    @property
+    def update(self) -> Any: ...
+    @property
+    def compute(self) -> Any: ...
 
 
 class TorchMetric:
@@ -17,7 +34,7 @@ class TorchMetric:
     Source: https://lightning.ai/docs/torchmetrics/stable/
     """
 
-    def __init__(self, metric: torchmetrics.Metric) -> None:
+    def __init__(self, metric: _Metric) -> None:
         self.metric = metric
         metric.persistent(True)  # else state_dict() is empty
 

@@ -83,6 +83,7 @@ class SimpletorchPlugin(Plugin):
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         self.annotations = Annotations(self.types)
+        self._not_annotations: set[str] = set()
 
     def types(self) -> TypeTable:
         """The classes that mypy has loaded so far."""
@@ -114,6 +115,8 @@ class SimpletorchPlugin(Plugin):
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
         """Both styles of annotation."""
+        if fullname in self._not_annotations:  # asked for every name in every annotation of every file
+            return None
         analyze = self._annotation(fullname)
         return None if analyze is None else guarded(analyze, lambda _: any_type())
 
@@ -126,7 +129,10 @@ class SimpletorchPlugin(Plugin):
             return partial(self.annotations.module, fullname) if self.annotations.takes() else None
         ours = fullname in OUR_TENSORS or fullname in (DIM, *_ANNOTATED) or fullname.startswith(DTYPES_MODULE + ".")
         if not ours:
-            if fullname.startswith(_NOT_OURS) or not self._is_generic(fullname):
+            if fullname.startswith(_NOT_OURS):
+                self._not_annotations.add(fullname)
+                return None
+            if not self._is_generic(fullname):
                 return None
             return self.annotations.generic if self.annotations.takes() else None
         if not self.annotations.takes():

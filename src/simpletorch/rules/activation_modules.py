@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from simpletorch.rules.activation import check_prelu, check_ranks, glu, same_shape, softmax, softsign, tanhshrink
@@ -11,7 +10,7 @@ from simpletorch.rules.arguments import float_dtype, is_dim
 from simpletorch.rules.matmul import check_size
 from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.pointwise import ALL_BUT_FLOAT, check_dtypes
-from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.registry import ModuleRule, module, record
 from simpletorch.rules.spatial import check_probability
 from simpletorch.rules.values import TensorType, Value
 from simpletorch.shapes import UNKNOWN, Dim, Shape
@@ -37,7 +36,7 @@ _FUNCTION_OF: Final = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class _Pointwise(ModuleRule):
     """``(*b) -> (*b)``"""
 
@@ -53,7 +52,7 @@ for _name, _function in _FUNCTION_OF.items():
 
 
 @module("torch.nn.Hardtanh")
-@dataclass(frozen=True)
+@record
 class Hardtanh(_Pointwise):
     """``(*b) -> (*b)``"""
 
@@ -66,7 +65,7 @@ class Hardtanh(_Pointwise):
             raise Mismatch(f"max_val is {high}, but it must be greater than min_val={low}", expected=low, got=high)
 
 
-@dataclass(frozen=True)
+@record
 class _Floating(ModuleRule):
     """``(*b) -> (*b)``"""
 
@@ -85,7 +84,7 @@ class Tanh(_Floating):
 
 
 @module("torch.nn.Softsign")
-@dataclass(frozen=True)
+@record
 class Softsign(ModuleRule):
     """``(*b) -> (*b)``"""
 
@@ -94,7 +93,7 @@ class Softsign(ModuleRule):
 
 
 @module("torch.nn.Tanhshrink")
-@dataclass(frozen=True)
+@record
 class Tanhshrink(ModuleRule):
     """``(*b) -> (*b)``"""
 
@@ -102,7 +101,7 @@ class Tanhshrink(ModuleRule):
         return tanhshrink(input)
 
 
-@dataclass(frozen=True)
+@record
 class _AlongDim(ModuleRule):
     """``(*b) -> (*b)``"""
 
@@ -128,7 +127,7 @@ class Softmin(_AlongDim):
 
 
 @module("torch.nn.Softmax2d")
-@dataclass(frozen=True)
+@record
 class Softmax2d(ModuleRule):
     """``(b, c, h, w) -> (b, c, h, w)``, or without b"""
 
@@ -138,7 +137,7 @@ class Softmax2d(ModuleRule):
 
 
 @module("torch.nn.GLU")
-@dataclass(frozen=True)
+@record
 class GLU(ModuleRule):
     """``(*a, 2*n, *b) -> (*a, n, *b)``"""
 
@@ -149,7 +148,7 @@ class GLU(ModuleRule):
 
 
 @module("torch.nn.PReLU")
-@dataclass(frozen=True)
+@record
 class PReLU(ModuleRule):
     """``(b, c, *) -> (b, c, *)``, with one parameter or c of them"""
 
@@ -175,7 +174,7 @@ class PReLU(ModuleRule):
         return {"weight": TensorType(Shape.of(self._count), is_parameter=True)}
 
 
-@dataclass(frozen=True)
+@record
 class _Dropout(ModuleRule):
     """``(*b) -> (*b)``"""
 
@@ -193,7 +192,7 @@ for _name in ("Dropout", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlpha
 
 
 @module("torch.nn.Dropout1d")
-@dataclass(frozen=True)
+@record
 class Dropout1d(ModuleRule):
     """``(b, c, l) -> (b, c, l)``, or without b"""
 
@@ -208,7 +207,7 @@ class Dropout1d(ModuleRule):
 
 
 @module("torch.nn.Identity")
-@dataclass(frozen=True)
+@record
 class Identity(ModuleRule):
     """``x -> x``"""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from simpletorch.rules.arguments import broadcast_shapes, same_dtype
 from simpletorch.rules.dtype import BOOL, FLOAT32
 from simpletorch.rules.mismatch import Mismatch
-from simpletorch.rules.registry import ModuleRule, module, rule
+from simpletorch.rules.registry import ModuleRule, module, record, rule
 from simpletorch.rules.spatial import as_dim, check_at_least, check_equal, need_float, need_ranks
 from simpletorch.rules.values import ANYTHING, TensorType, Value
 from simpletorch.shapes import ANY_SHAPE, UNKNOWN, BroadcastError, Dim, Item, Shape, broadcast, equal, same
@@ -257,7 +257,7 @@ def multi_head_attention_forward(
 
 
 @module("torch.nn.MultiheadAttention")
-@dataclass(frozen=True)
+@record
 class MultiheadAttention(ModuleRule):
     """``query (L, N, embed_dim), key (S, N, kdim), value (S, N, vdim) -> (L, N, embed_dim), weights (N, L, S)``"""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import ClassVar, Final
 
 from simpletorch.rules.convolution import check_groups, check_padding_string, slide, spread, window
 from simpletorch.rules.mismatch import Mismatch
-from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.registry import ModuleRule, module, record
 from simpletorch.rules.spatial import as_dim, check_at_least, need_float, per_dim, split_spatial
 from simpletorch.rules.values import ANYTHING, TensorType, Value
 from simpletorch.shapes import UNKNOWN, Dim, Shape, at_least
@@ -32,7 +32,7 @@ def _check_constructor(in_channels: Value, out_channels: Value, groups: Value, k
     check_at_least("kernel_size", tuple(as_dim(v) for v in sizes), 0, kernel_size)
 
 
-@dataclass(frozen=True)
+@record
 class _Conv(ModuleRule):
     """``(N, in_channels, *spatial) -> (N, out_channels, *window(spatial))``"""
 
@@ -89,7 +89,7 @@ def _check_padding_fits(mode: Value, both_sides: tuple[Dim, ...], sizes: tuple[D
 
 
 @module("torch.nn.Conv1d")
-@dataclass(frozen=True)
+@record
 class Conv1d(_Conv):
     """``(N, in_channels, L) -> (N, out_channels, (L + 2p - d(k - 1) - 1)//s + 1)``"""
 
@@ -97,7 +97,7 @@ class Conv1d(_Conv):
 
 
 @module("torch.nn.Conv2d")
-@dataclass(frozen=True)
+@record
 class Conv2d(_Conv):
     """``(N, in_channels, H, W) -> (N, out_channels, (H + 2p - d(k - 1) - 1)//s + 1, …)``"""
 
@@ -105,14 +105,14 @@ class Conv2d(_Conv):
 
 
 @module("torch.nn.Conv3d")
-@dataclass(frozen=True)
+@record
 class Conv3d(_Conv):
     """``(N, in_channels, D, H, W) -> (N, out_channels, (D + 2p - d(k - 1) - 1)//s + 1, …)``"""
 
     spatial_dims = 3
 
 
-@dataclass(frozen=True)
+@record
 class _ConvTranspose(ModuleRule):
     """``(N, in_channels, *spatial) -> (N, out_channels, *larger)``"""
 
@@ -183,7 +183,7 @@ def _asked_sizes(output_size: Value, least: Shape, stride: tuple[Dim, ...]) -> t
 
 
 @module("torch.nn.ConvTranspose1d")
-@dataclass(frozen=True)
+@record
 class ConvTranspose1d(_ConvTranspose):
     """``(N, in_channels, L) -> (N, out_channels, (L - 1)s - 2p + d(k - 1) + output_padding + 1)``"""
 
@@ -191,7 +191,7 @@ class ConvTranspose1d(_ConvTranspose):
 
 
 @module("torch.nn.ConvTranspose2d")
-@dataclass(frozen=True)
+@record
 class ConvTranspose2d(_ConvTranspose):
     """``(N, in_channels, H, W) -> (N, out_channels, (H - 1)s - 2p + d(k - 1) + output_padding + 1, …)``"""
 
@@ -199,7 +199,7 @@ class ConvTranspose2d(_ConvTranspose):
 
 
 @module("torch.nn.ConvTranspose3d")
-@dataclass(frozen=True)
+@record
 class ConvTranspose3d(_ConvTranspose):
     """``(N, in_channels, D, H, W) -> (N, out_channels, (D - 1)s - 2p + d(k - 1) + output_padding + 1, …)``"""
 
@@ -232,7 +232,7 @@ class _Lazy(ModuleRule):
         return self._built().attributes()
 
 
-@dataclass(frozen=True)
+@record
 class _LazyConv(_Lazy):
     out_channels: Value
     kernel_size: Value
@@ -249,7 +249,7 @@ class _LazyConv(_Lazy):
         return self._fit(input).forward(input)
 
 
-@dataclass(frozen=True)
+@record
 class _LazyConvTranspose(_Lazy):
     out_channels: Value
     kernel_size: Value
@@ -270,7 +270,7 @@ class _LazyConvTranspose(_Lazy):
 
 
 @module("torch.nn.LazyConv1d")
-@dataclass(frozen=True)
+@record
 class LazyConv1d(_LazyConv):
     """``(N, C, L) -> (N, out_channels, …)`` as `Conv1d`, whatever C is"""
 
@@ -278,7 +278,7 @@ class LazyConv1d(_LazyConv):
 
 
 @module("torch.nn.LazyConv2d")
-@dataclass(frozen=True)
+@record
 class LazyConv2d(_LazyConv):
     """``(N, C, H, W) -> (N, out_channels, …)`` as `Conv2d`, whatever C is"""
 
@@ -286,7 +286,7 @@ class LazyConv2d(_LazyConv):
 
 
 @module("torch.nn.LazyConv3d")
-@dataclass(frozen=True)
+@record
 class LazyConv3d(_LazyConv):
     """``(N, C, D, H, W) -> (N, out_channels, …)`` as `Conv3d`, whatever C is"""
 
@@ -294,7 +294,7 @@ class LazyConv3d(_LazyConv):
 
 
 @module("torch.nn.LazyConvTranspose1d")
-@dataclass(frozen=True)
+@record
 class LazyConvTranspose1d(_LazyConvTranspose):
     """``(N, C, L) -> (N, out_channels, …)`` as `ConvTranspose1d`, whatever C is"""
 
@@ -302,7 +302,7 @@ class LazyConvTranspose1d(_LazyConvTranspose):
 
 
 @module("torch.nn.LazyConvTranspose2d")
-@dataclass(frozen=True)
+@record
 class LazyConvTranspose2d(_LazyConvTranspose):
     """``(N, C, H, W) -> (N, out_channels, …)`` as `ConvTranspose2d`, whatever C is"""
 
@@ -310,7 +310,7 @@ class LazyConvTranspose2d(_LazyConvTranspose):
 
 
 @module("torch.nn.LazyConvTranspose3d")
-@dataclass(frozen=True)
+@record
 class LazyConvTranspose3d(_LazyConvTranspose):
     """``(N, C, D, H, W) -> (N, out_channels, …)`` as `ConvTranspose3d`, whatever C is"""
 

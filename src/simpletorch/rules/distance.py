@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from simpletorch.rules.arguments import axis, broadcast_shapes, float_dtype, replace_dim, result_dtype
 from simpletorch.rules.dtype import DType, to_real
 from simpletorch.rules.mismatch import CannotTell, Mismatch
-from simpletorch.rules.registry import ModuleRule, module, rule
+from simpletorch.rules.registry import ModuleRule, module, record, rule
 from simpletorch.rules.spatial import need_ranks
 from simpletorch.rules.values import TensorType, Value
 from simpletorch.shapes import ANY_SHAPE, Shape
@@ -60,7 +58,7 @@ def pdist(input: TensorType, p: Value = 2.0) -> TensorType:
 
 
 @module("torch.nn.CosineSimilarity")
-@dataclass(frozen=True)
+@record
 class CosineSimilarity(ModuleRule):
     """``(*a, n, *b), (*a, n, *b) -> (*a, *b)``, broadcast"""
 
@@ -71,7 +69,7 @@ class CosineSimilarity(ModuleRule):
 
 
 @module("torch.nn.PairwiseDistance")
-@dataclass(frozen=True)
+@record
 class PairwiseDistance(ModuleRule):
     """``(*b, n), (*b, n) -> (*b)``, broadcast"""
 

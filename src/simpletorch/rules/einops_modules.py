@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from simpletorch.rules.einops import check_pattern, transform
 from simpletorch.rules.mismatch import CannotTell
 from simpletorch.rules.positions import as_dim
-from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.registry import ModuleRule, module, record
 from simpletorch.rules.values import ANY_TENSOR, ANYTHING, TensorType, Value
 from simpletorch.shapes import Dim
 
@@ -27,7 +25,7 @@ def _lengths(value: Value) -> dict[str, Dim] | None:
 
 
 @module("einops.layers.torch.Rearrange")
-@dataclass(frozen=True)
+@record
 class Rearrange(ModuleRule):
     """``"b (h w) c -> b h (w c)", (b, h·w, c) -> (b, h, w·c)``"""
 
@@ -45,7 +43,7 @@ class Rearrange(ModuleRule):
 
 
 @module("einops.layers.torch.Reduce")
-@dataclass(frozen=True)
+@record
 class Reduce(ModuleRule):
     """``"b (h s) -> b h", (b, h·s) -> (b, h)``"""
 

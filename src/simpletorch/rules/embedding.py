@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from simpletorch.rules.arguments import same_dtype
 from simpletorch.rules.dtype import INT32, INT64, DType, promote
 from simpletorch.rules.mismatch import CannotTell, Mismatch
-from simpletorch.rules.registry import ModuleRule, module, rule
+from simpletorch.rules.registry import ModuleRule, module, record, rule
 from simpletorch.rules.spatial import as_dim, check_at_least, need_ranks
 from simpletorch.rules.values import ANY_TENSOR, ANYTHING, TensorType, Value
 from simpletorch.shapes import UNKNOWN, Dim, Shape, same
@@ -186,7 +185,7 @@ def one_hot(tensor: TensorType, num_classes: Value = -1) -> TensorType:
 
 
 @module("torch.nn.Embedding")
-@dataclass(frozen=True)
+@record
 class Embedding(ModuleRule):
     """``(*,) -> (*, embedding_dim)``"""
 
@@ -211,7 +210,7 @@ class Embedding(ModuleRule):
 
 
 @module("torch.nn.EmbeddingBag")
-@dataclass(frozen=True)
+@record
 class EmbeddingBag(ModuleRule):
     """``(B, n) -> (B, embedding_dim)``; ``(n,), offsets (B,) -> (B, embedding_dim)``"""
 

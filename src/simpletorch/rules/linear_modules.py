@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from simpletorch.rules.convolution_modules import flagged_bias
 from simpletorch.rules.matmul import bilinear, check_size
 from simpletorch.rules.mismatch import Mismatch
-from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.registry import ModuleRule, module, record
 from simpletorch.rules.spatial import as_dim, check_at_least, need_float
 from simpletorch.rules.values import TensorType, Value
 from simpletorch.shapes import UNKNOWN, Shape, equal
 
 
 @module("torch.nn.Linear")
-@dataclass(frozen=True)
+@record
 class Linear(ModuleRule):
     """``(*, in_features) -> (*, out_features)``"""
 
@@ -60,7 +59,7 @@ class Linear(ModuleRule):
 
 
 @module("torch.nn.LazyLinear")
-@dataclass(frozen=True)
+@record
 class LazyLinear(ModuleRule):
     """``(*, n) -> (*, out_features)``, whatever n is"""
 
@@ -82,7 +81,7 @@ class LazyLinear(ModuleRule):
 
 
 @module("torch.nn.Bilinear")
-@dataclass(frozen=True)
+@record
 class Bilinear(ModuleRule):
     """``(*, in1_features), (*, in2_features) -> (*, out_features)``"""
 

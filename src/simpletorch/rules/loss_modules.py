@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
 from simpletorch.rules import class_losses, losses
@@ -11,14 +10,14 @@ from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.conditions import need_equal, need_rank
 from simpletorch.rules.matmul import check_size
 from simpletorch.rules.mismatch import Mismatch
-from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.registry import ModuleRule, module, record
 from simpletorch.rules.spatial import check_probability
 from simpletorch.rules.values import Named, TensorType, Value
 from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Expr, Shape, Unknown
 
 
 @module("torch.nn.MSELoss")
-@dataclass(frozen=True)
+@record
 class MSELoss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -29,7 +28,7 @@ class MSELoss(ModuleRule):
 
 
 @module("torch.nn.L1Loss")
-@dataclass(frozen=True)
+@record
 class L1Loss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -40,7 +39,7 @@ class L1Loss(ModuleRule):
 
 
 @module("torch.nn.SmoothL1Loss")
-@dataclass(frozen=True)
+@record
 class SmoothL1Loss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -51,7 +50,7 @@ class SmoothL1Loss(ModuleRule):
 
 
 @module("torch.nn.HuberLoss")
-@dataclass(frozen=True)
+@record
 class HuberLoss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -62,7 +61,7 @@ class HuberLoss(ModuleRule):
 
 
 @module("torch.nn.SoftMarginLoss")
-@dataclass(frozen=True)
+@record
 class SoftMarginLoss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -73,7 +72,7 @@ class SoftMarginLoss(ModuleRule):
 
 
 @module("torch.nn.HingeEmbeddingLoss")
-@dataclass(frozen=True)
+@record
 class HingeEmbeddingLoss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -84,7 +83,7 @@ class HingeEmbeddingLoss(ModuleRule):
 
 
 @module("torch.nn.KLDivLoss")
-@dataclass(frozen=True)
+@record
 class KLDivLoss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -95,7 +94,7 @@ class KLDivLoss(ModuleRule):
 
 
 @module("torch.nn.BCELoss")
-@dataclass(frozen=True)
+@record
 class BCELoss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -110,7 +109,7 @@ class BCELoss(ModuleRule):
 
 
 @module("torch.nn.BCEWithLogitsLoss")
-@dataclass(frozen=True)
+@record
 class BCEWithLogitsLoss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -128,7 +127,7 @@ class BCEWithLogitsLoss(ModuleRule):
 
 
 @module("torch.nn.MultiLabelSoftMarginLoss")
-@dataclass(frozen=True)
+@record
 class MultiLabelSoftMarginLoss(ModuleRule):
     """``(*b, C), target (*b, C) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -143,7 +142,7 @@ class MultiLabelSoftMarginLoss(ModuleRule):
 
 
 @module("torch.nn.CrossEntropyLoss")
-@dataclass(frozen=True)
+@record
 class CrossEntropyLoss(ModuleRule):
     """``(N, C, *d), target (N, *d) of Int64 or (N, C, *d) of floats -> ()``; reduction "none" keeps ``(N, *d)``"""
 
@@ -158,7 +157,7 @@ class CrossEntropyLoss(ModuleRule):
 
 
 @module("torch.nn.NLLLoss")
-@dataclass(frozen=True)
+@record
 class NLLLoss(ModuleRule):
     """``(N, C, *d), target (N, *d) of Int64 -> ()``; reduction "none" keeps ``(N, *d)``"""
 
@@ -173,7 +172,7 @@ class NLLLoss(ModuleRule):
 
 
 @module("torch.nn.MultiMarginLoss")
-@dataclass(frozen=True)
+@record
 class MultiMarginLoss(ModuleRule):
     """``(N, C), target (N,) of Int64 -> ()``; reduction "none" keeps ``(N,)``"""
 
@@ -196,7 +195,7 @@ class MultiMarginLoss(ModuleRule):
 
 
 @module("torch.nn.MultiLabelMarginLoss")
-@dataclass(frozen=True)
+@record
 class MultiLabelMarginLoss(ModuleRule):
     """``(N, C), target (N, C) of Int64 -> ()``; reduction "none" keeps ``(N,)``"""
 
@@ -207,7 +206,7 @@ class MultiLabelMarginLoss(ModuleRule):
 
 
 @module("torch.nn.PoissonNLLLoss")
-@dataclass(frozen=True)
+@record
 class PoissonNLLLoss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -220,7 +219,7 @@ class PoissonNLLLoss(ModuleRule):
 
 
 @module("torch.nn.GaussianNLLLoss")
-@dataclass(frozen=True)
+@record
 class GaussianNLLLoss(ModuleRule):
     """``(*b), target (*b), var (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -233,7 +232,7 @@ class GaussianNLLLoss(ModuleRule):
 
 
 @module("torch.nn.MarginRankingLoss")
-@dataclass(frozen=True)
+@record
 class MarginRankingLoss(ModuleRule):
     """``(*b), (*b), target (*b) of -1 and 1 -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -246,7 +245,7 @@ class MarginRankingLoss(ModuleRule):
 
 
 @module("torch.nn.CosineEmbeddingLoss")
-@dataclass(frozen=True)
+@record
 class CosineEmbeddingLoss(ModuleRule):
     """``(N, D), (N, D), target (N,) of -1 and 1 -> ()``; reduction "none" keeps ``(N,)``"""
 
@@ -264,7 +263,7 @@ def _check_margin(margin: Value) -> None:
 
 
 @module("torch.nn.TripletMarginLoss")
-@dataclass(frozen=True)
+@record
 class TripletMarginLoss(ModuleRule):
     """``(*b, D), (*b, D), (*b, D) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -281,7 +280,7 @@ class TripletMarginLoss(ModuleRule):
 
 
 @module("torch.nn.TripletMarginWithDistanceLoss")
-@dataclass(frozen=True)
+@record
 class TripletMarginWithDistanceLoss(ModuleRule):
     """``(*b, D), (*b, D), (*b, D) -> ()``; reduction "none" keeps ``(*b)``"""
 
@@ -301,7 +300,7 @@ class TripletMarginWithDistanceLoss(ModuleRule):
 
 
 @module("torch.nn.CTCLoss")
-@dataclass(frozen=True)
+@record
 class CTCLoss(ModuleRule):
     """``(T, N, C), targets (N, S) -> ()``; reduction "none" keeps ``(N,)``"""
 
@@ -318,7 +317,7 @@ def _size(value: Value) -> Dim:
 
 
 @module("torch.nn.LinearCrossEntropyLoss")
-@dataclass(frozen=True)
+@record
 class LinearCrossEntropyLoss(ModuleRule):
     """``(N, in_features), target (N, *out_features) of Int64 -> ()``; reduction "none" keeps ``(N, *out_features)``"""
 
@@ -349,7 +348,7 @@ class LinearCrossEntropyLoss(ModuleRule):
 
 
 @module("torch.nn.AdaptiveLogSoftmaxWithLoss")
-@dataclass(frozen=True)
+@record
 class AdaptiveLogSoftmaxWithLoss(ModuleRule):
     """``(N, in_features), target (N,) of Int64 -> output (N,), loss ()``"""
 

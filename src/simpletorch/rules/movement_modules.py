@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.registry import ModuleRule, module, record
 from simpletorch.rules.reshaping import flatten, unflatten
 from simpletorch.rules.values import TensorType, Value
 
@@ -12,7 +10,7 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 @module("torch.nn.Flatten")
-@dataclass(frozen=True)
+@record
 class Flatten(ModuleRule):
     """``(*a, *m, *b) -> (*a, n, *b)`` with n the product of the dims from start_dim to end_dim"""
 
@@ -24,7 +22,7 @@ class Flatten(ModuleRule):
 
 
 @module("torch.nn.Unflatten")
-@dataclass(frozen=True)
+@record
 class Unflatten(ModuleRule):
     """``(*a, n, *b) -> (*a, *unflattened_size, *b)`` with the product of unflattened_size n"""
 

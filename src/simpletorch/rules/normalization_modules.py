@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from simpletorch.rules import normalization
 from simpletorch.rules.dtype import INT64
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.normalization import check_group_count, normalized_dims
-from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.registry import ModuleRule, module, record
 from simpletorch.rules.spatial import as_dim, check_at_least, check_channels, need_float, need_ranks
 from simpletorch.rules.values import ANYTHING, TensorType, Value
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Shape
@@ -43,7 +42,7 @@ def _statistics(size: Dim, affine: Value, bias: Value, tracked: Value) -> Mappin
     }
 
 
-@dataclass(frozen=True)
+@record
 class _BatchNorm(ModuleRule):
     ranks: ClassVar[tuple[int, ...]]
     meaning: ClassVar[str]
@@ -88,7 +87,7 @@ def _with_channels(shape: Shape, channels: Dim) -> Shape:
 
 
 @module("torch.nn.BatchNorm1d")
-@dataclass(frozen=True)
+@record
 class BatchNorm1d(_BatchNorm):
     """``(N, num_features) or (N, num_features, L) -> the same``"""
 
@@ -98,7 +97,7 @@ class BatchNorm1d(_BatchNorm):
 
 
 @module("torch.nn.BatchNorm2d")
-@dataclass(frozen=True)
+@record
 class BatchNorm2d(_BatchNorm):
     """``(N, num_features, H, W) -> (N, num_features, H, W)``"""
 
@@ -108,7 +107,7 @@ class BatchNorm2d(_BatchNorm):
 
 
 @module("torch.nn.BatchNorm3d")
-@dataclass(frozen=True)
+@record
 class BatchNorm3d(_BatchNorm):
     """``(N, num_features, D, H, W) -> (N, num_features, D, H, W)``"""
 
@@ -118,7 +117,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 @module("torch.nn.SyncBatchNorm")
-@dataclass(frozen=True)
+@record
 class SyncBatchNorm(ModuleRule):
     """``(N, num_features, *) -> (N, num_features, *)``"""
 
@@ -145,7 +144,7 @@ class SyncBatchNorm(ModuleRule):
         return _statistics(as_dim(self.num_features), self.affine, self.bias, self.track_running_stats)
 
 
-@dataclass(frozen=True)
+@record
 class _InstanceNorm(ModuleRule):
     spatial_dims: ClassVar[int]
 
@@ -174,7 +173,7 @@ class _InstanceNorm(ModuleRule):
 
 
 @module("torch.nn.InstanceNorm1d")
-@dataclass(frozen=True)
+@record
 class InstanceNorm1d(_InstanceNorm):
     """``(N, num_features, L) or (num_features, L) -> the same``"""
 
@@ -182,7 +181,7 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 @module("torch.nn.InstanceNorm2d")
-@dataclass(frozen=True)
+@record
 class InstanceNorm2d(_InstanceNorm):
     """``(N, num_features, H, W) or (num_features, H, W) -> the same``"""
 
@@ -190,14 +189,14 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 @module("torch.nn.InstanceNorm3d")
-@dataclass(frozen=True)
+@record
 class InstanceNorm3d(_InstanceNorm):
     """``(N, num_features, D, H, W) or (num_features, D, H, W) -> the same``"""
 
     spatial_dims = 3
 
 
-@dataclass(frozen=True)
+@record
 class _LazyNorm(ModuleRule):
     eager: ClassVar[type[_BatchNorm | _InstanceNorm]]
 
@@ -215,7 +214,7 @@ class _LazyNorm(ModuleRule):
 
 
 @module("torch.nn.LazyBatchNorm1d")
-@dataclass(frozen=True)
+@record
 class LazyBatchNorm1d(_LazyNorm):
     """``(N, C) or (N, C, L) -> the same``, whatever C is"""
 
@@ -223,7 +222,7 @@ class LazyBatchNorm1d(_LazyNorm):
 
 
 @module("torch.nn.LazyBatchNorm2d")
-@dataclass(frozen=True)
+@record
 class LazyBatchNorm2d(_LazyNorm):
     """``(N, C, H, W) -> (N, C, H, W)``, whatever C is"""
 
@@ -231,7 +230,7 @@ class LazyBatchNorm2d(_LazyNorm):
 
 
 @module("torch.nn.LazyBatchNorm3d")
-@dataclass(frozen=True)
+@record
 class LazyBatchNorm3d(_LazyNorm):
     """``(N, C, D, H, W) -> (N, C, D, H, W)``, whatever C is"""
 
@@ -239,7 +238,7 @@ class LazyBatchNorm3d(_LazyNorm):
 
 
 @module("torch.nn.LazyInstanceNorm1d")
-@dataclass(frozen=True)
+@record
 class LazyInstanceNorm1d(_LazyNorm):
     """``(N, C, L) or (C, L) -> the same``, whatever C is"""
 
@@ -247,7 +246,7 @@ class LazyInstanceNorm1d(_LazyNorm):
 
 
 @module("torch.nn.LazyInstanceNorm2d")
-@dataclass(frozen=True)
+@record
 class LazyInstanceNorm2d(_LazyNorm):
     """``(N, C, H, W) or (C, H, W) -> the same``, whatever C is"""
 
@@ -255,7 +254,7 @@ class LazyInstanceNorm2d(_LazyNorm):
 
 
 @module("torch.nn.LazyInstanceNorm3d")
-@dataclass(frozen=True)
+@record
 class LazyInstanceNorm3d(_LazyNorm):
     """``(N, C, D, H, W) or (C, D, H, W) -> the same``, whatever C is"""
 
@@ -280,7 +279,7 @@ def _affine_parameter(normalized_shape: Value, present: Value) -> Value:
 
 
 @module("torch.nn.LayerNorm")
-@dataclass(frozen=True)
+@record
 class LayerNorm(ModuleRule):
     """``(*, *normalized_shape) -> (*, *normalized_shape)``"""
 
@@ -305,7 +304,7 @@ class LayerNorm(ModuleRule):
 
 
 @module("torch.nn.RMSNorm")
-@dataclass(frozen=True)
+@record
 class RMSNorm(ModuleRule):
     """``(*, *normalized_shape) -> (*, *normalized_shape)``"""
 
@@ -326,7 +325,7 @@ class RMSNorm(ModuleRule):
 
 
 @module("torch.nn.GroupNorm")
-@dataclass(frozen=True)
+@record
 class GroupNorm(ModuleRule):
     """``(N, num_channels, *) -> (N, num_channels, *)``, the channels in num_groups groups"""
 
@@ -354,7 +353,7 @@ class GroupNorm(ModuleRule):
 
 
 @module("torch.nn.LocalResponseNorm")
-@dataclass(frozen=True)
+@record
 class LocalResponseNorm(ModuleRule):
     """``(N, C, *) -> (N, C, *)``"""
 
@@ -365,7 +364,7 @@ class LocalResponseNorm(ModuleRule):
 
 
 @module("torch.nn.CrossMapLRN2d")
-@dataclass(frozen=True)
+@record
 class CrossMapLRN2d(ModuleRule):
     """``(N, C, H, W) -> (N, C, H, W)``"""
 

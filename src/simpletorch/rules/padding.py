@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, Final
 
 from simpletorch.rules.dtype import BOOL
 from simpletorch.rules.mismatch import Mismatch
-from simpletorch.rules.registry import ModuleRule, module, rule
+from simpletorch.rules.registry import ModuleRule, module, record, rule
 from simpletorch.rules.spatial import as_dim
 from simpletorch.rules.values import ANYTHING, TensorType, Value
 from simpletorch.shapes import Dim, Item, Shape, at_least, minimum
@@ -98,7 +97,7 @@ def _constant(input: TensorType, amounts: Value) -> TensorType:
     return pad(input, amounts)
 
 
-@dataclass(frozen=True)
+@record
 class _Pad(ModuleRule):
     spatial_dims: ClassVar[int]
     mode: ClassVar[str]
@@ -115,7 +114,7 @@ class _Pad(ModuleRule):
 
 
 @module("torch.nn.ConstantPad1d")
-@dataclass(frozen=True)
+@record
 class ConstantPad1d(_Pad):
     """``(*, W) -> (*, left + W + right)``"""
 
@@ -124,7 +123,7 @@ class ConstantPad1d(_Pad):
 
 
 @module("torch.nn.ConstantPad2d")
-@dataclass(frozen=True)
+@record
 class ConstantPad2d(_Pad):
     """``(*, H, W) -> (*, top + H + bottom, left + W + right)``"""
 
@@ -133,7 +132,7 @@ class ConstantPad2d(_Pad):
 
 
 @module("torch.nn.ConstantPad3d")
-@dataclass(frozen=True)
+@record
 class ConstantPad3d(_Pad):
     """``(*, D, H, W) -> (*, front + D + back, top + H + bottom, left + W + right)``"""
 
@@ -142,7 +141,7 @@ class ConstantPad3d(_Pad):
 
 
 @module("torch.nn.ZeroPad1d")
-@dataclass(frozen=True)
+@record
 class ZeroPad1d(_Pad):
     """``(*, W) -> (*, left + W + right)``"""
 
@@ -151,7 +150,7 @@ class ZeroPad1d(_Pad):
 
 
 @module("torch.nn.ZeroPad2d")
-@dataclass(frozen=True)
+@record
 class ZeroPad2d(_Pad):
     """``(*, H, W) -> (*, top + H + bottom, left + W + right)``"""
 
@@ -160,7 +159,7 @@ class ZeroPad2d(_Pad):
 
 
 @module("torch.nn.ZeroPad3d")
-@dataclass(frozen=True)
+@record
 class ZeroPad3d(_Pad):
     """``(*, D, H, W) -> (*, front + D + back, top + H + bottom, left + W + right)``"""
 
@@ -169,7 +168,7 @@ class ZeroPad3d(_Pad):
 
 
 @module("torch.nn.ReflectionPad1d")
-@dataclass(frozen=True)
+@record
 class ReflectionPad1d(_Pad):
     """``(*, W) -> (*, left + W + right)``"""
 
@@ -178,7 +177,7 @@ class ReflectionPad1d(_Pad):
 
 
 @module("torch.nn.ReflectionPad2d")
-@dataclass(frozen=True)
+@record
 class ReflectionPad2d(_Pad):
     """``(*, H, W) -> (*, top + H + bottom, left + W + right)``"""
 
@@ -187,7 +186,7 @@ class ReflectionPad2d(_Pad):
 
 
 @module("torch.nn.ReflectionPad3d")
-@dataclass(frozen=True)
+@record
 class ReflectionPad3d(_Pad):
     """``(*, D, H, W) -> (*, front + D + back, top + H + bottom, left + W + right)``"""
 
@@ -196,7 +195,7 @@ class ReflectionPad3d(_Pad):
 
 
 @module("torch.nn.ReplicationPad1d")
-@dataclass(frozen=True)
+@record
 class ReplicationPad1d(_Pad):
     """``(*, W) -> (*, left + W + right)``"""
 
@@ -205,7 +204,7 @@ class ReplicationPad1d(_Pad):
 
 
 @module("torch.nn.ReplicationPad2d")
-@dataclass(frozen=True)
+@record
 class ReplicationPad2d(_Pad):
     """``(*, H, W) -> (*, top + H + bottom, left + W + right)``"""
 
@@ -214,7 +213,7 @@ class ReplicationPad2d(_Pad):
 
 
 @module("torch.nn.ReplicationPad3d")
-@dataclass(frozen=True)
+@record
 class ReplicationPad3d(_Pad):
     """``(*, D, H, W) -> (*, front + D + back, top + H + bottom, left + W + right)``"""
 
@@ -223,7 +222,7 @@ class ReplicationPad3d(_Pad):
 
 
 @module("torch.nn.CircularPad1d")
-@dataclass(frozen=True)
+@record
 class CircularPad1d(_Pad):
     """``(*, W) -> (*, left + W + right)``"""
 
@@ -232,7 +231,7 @@ class CircularPad1d(_Pad):
 
 
 @module("torch.nn.CircularPad2d")
-@dataclass(frozen=True)
+@record
 class CircularPad2d(_Pad):
     """``(*, H, W) -> (*, top + H + bottom, left + W + right)``"""
 
@@ -241,7 +240,7 @@ class CircularPad2d(_Pad):
 
 
 @module("torch.nn.CircularPad3d")
-@dataclass(frozen=True)
+@record
 class CircularPad3d(_Pad):
     """``(*, D, H, W) -> (*, front + D + back, top + H + bottom, left + W + right)``"""
 

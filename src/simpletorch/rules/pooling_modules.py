@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from simpletorch.rules import adaptive_pooling, pooling
 from simpletorch.rules.mismatch import Mismatch
 from simpletorch.rules.pooling import pool, with_indices
-from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.registry import ModuleRule, module, record
 from simpletorch.rules.spatial import as_dim, check_at_least
 from simpletorch.rules.values import ANYTHING, Scalar, TensorType, Value
 
 
-@dataclass(frozen=True)
+@record
 class _MaxPool(ModuleRule):
     spatial_dims: ClassVar[int]
 
@@ -32,7 +31,7 @@ class _MaxPool(ModuleRule):
 
 
 @module("torch.nn.MaxPool1d")
-@dataclass(frozen=True)
+@record
 class MaxPool1d(_MaxPool):
     """``(N, C, L) -> (N, C, (L + 2p - d(k - 1) - 1)//s + 1)``"""
 
@@ -40,7 +39,7 @@ class MaxPool1d(_MaxPool):
 
 
 @module("torch.nn.MaxPool2d")
-@dataclass(frozen=True)
+@record
 class MaxPool2d(_MaxPool):
     """``(N, C, H, W) -> (N, C, (H + 2p - d(k - 1) - 1)//s + 1, …)``"""
 
@@ -48,7 +47,7 @@ class MaxPool2d(_MaxPool):
 
 
 @module("torch.nn.MaxPool3d")
-@dataclass(frozen=True)
+@record
 class MaxPool3d(_MaxPool):
     """``(N, C, D, H, W) -> (N, C, (D + 2p - d(k - 1) - 1)//s + 1, …)``"""
 
@@ -56,7 +55,7 @@ class MaxPool3d(_MaxPool):
 
 
 @module("torch.nn.AvgPool1d")
-@dataclass(frozen=True)
+@record
 class AvgPool1d(ModuleRule):
     """``(N, C, L) -> (N, C, (L + 2p - k)//s + 1)``"""
 
@@ -71,7 +70,7 @@ class AvgPool1d(ModuleRule):
 
 
 @module("torch.nn.AvgPool2d")
-@dataclass(frozen=True)
+@record
 class AvgPool2d(ModuleRule):
     """``(N, C, H, W) -> (N, C, (H + 2p - k)//s + 1, …)``"""
 
@@ -89,7 +88,7 @@ class AvgPool2d(ModuleRule):
 
 
 @module("torch.nn.AvgPool3d")
-@dataclass(frozen=True)
+@record
 class AvgPool3d(ModuleRule):
     """``(N, C, D, H, W) -> (N, C, (D + 2p - k)//s + 1, …)``"""
 
@@ -107,7 +106,7 @@ class AvgPool3d(ModuleRule):
 
 
 @module("torch.nn.LPPool1d")
-@dataclass(frozen=True)
+@record
 class LPPool1d(ModuleRule):
     """``(N, C, L) -> (N, C, (L - k)//s + 1)``"""
 
@@ -121,7 +120,7 @@ class LPPool1d(ModuleRule):
 
 
 @module("torch.nn.LPPool2d")
-@dataclass(frozen=True)
+@record
 class LPPool2d(ModuleRule):
     """``(N, C, H, W) -> (N, C, (H - k)//s + 1, …)``"""
 
@@ -135,7 +134,7 @@ class LPPool2d(ModuleRule):
 
 
 @module("torch.nn.LPPool3d")
-@dataclass(frozen=True)
+@record
 class LPPool3d(ModuleRule):
     """``(N, C, D, H, W) -> (N, C, (D - k)//s + 1, …)``"""
 
@@ -149,7 +148,7 @@ class LPPool3d(ModuleRule):
 
 
 @module("torch.nn.AdaptiveAvgPool1d")
-@dataclass(frozen=True)
+@record
 class AdaptiveAvgPool1d(ModuleRule):
     """``(N, C, L) -> (N, C, *output_size)``"""
 
@@ -160,7 +159,7 @@ class AdaptiveAvgPool1d(ModuleRule):
 
 
 @module("torch.nn.AdaptiveAvgPool2d")
-@dataclass(frozen=True)
+@record
 class AdaptiveAvgPool2d(ModuleRule):
     """``(N, C, H, W) -> (N, C, *output_size)``"""
 
@@ -171,7 +170,7 @@ class AdaptiveAvgPool2d(ModuleRule):
 
 
 @module("torch.nn.AdaptiveAvgPool3d")
-@dataclass(frozen=True)
+@record
 class AdaptiveAvgPool3d(ModuleRule):
     """``(N, C, D, H, W) -> (N, C, *output_size)``"""
 
@@ -182,7 +181,7 @@ class AdaptiveAvgPool3d(ModuleRule):
 
 
 @module("torch.nn.AdaptiveMaxPool1d")
-@dataclass(frozen=True)
+@record
 class AdaptiveMaxPool1d(ModuleRule):
     """``(N, C, L) -> (N, C, *output_size)``"""
 
@@ -194,7 +193,7 @@ class AdaptiveMaxPool1d(ModuleRule):
 
 
 @module("torch.nn.AdaptiveMaxPool2d")
-@dataclass(frozen=True)
+@record
 class AdaptiveMaxPool2d(ModuleRule):
     """``(N, C, H, W) -> (N, C, *output_size)``"""
 
@@ -206,7 +205,7 @@ class AdaptiveMaxPool2d(ModuleRule):
 
 
 @module("torch.nn.AdaptiveMaxPool3d")
-@dataclass(frozen=True)
+@record
 class AdaptiveMaxPool3d(ModuleRule):
     """``(N, C, D, H, W) -> (N, C, *output_size)``"""
 
@@ -217,7 +216,7 @@ class AdaptiveMaxPool3d(ModuleRule):
         return adaptive_pooling.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
-@dataclass(frozen=True)
+@record
 class _FractionalMaxPool(ModuleRule):
     spatial_dims: ClassVar[int]
 
@@ -244,7 +243,7 @@ class _FractionalMaxPool(ModuleRule):
 
 
 @module("torch.nn.FractionalMaxPool2d")
-@dataclass(frozen=True)
+@record
 class FractionalMaxPool2d(_FractionalMaxPool):
     """``(N, C, H, W) -> (N, C, *output_size)``"""
 
@@ -252,7 +251,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
 
 @module("torch.nn.FractionalMaxPool3d")
-@dataclass(frozen=True)
+@record
 class FractionalMaxPool3d(_FractionalMaxPool):
     """``(N, C, D, H, W) -> (N, C, *output_size)``"""
 
@@ -264,7 +263,7 @@ class FractionalMaxPool3d(_FractionalMaxPool):
         super().check()
 
 
-@dataclass(frozen=True)
+@record
 class _MaxUnpool(ModuleRule):
     spatial_dims: ClassVar[int]
 
@@ -281,7 +280,7 @@ class _MaxUnpool(ModuleRule):
 
 
 @module("torch.nn.MaxUnpool1d")
-@dataclass(frozen=True)
+@record
 class MaxUnpool1d(_MaxUnpool):
     """``(N, C, L), indices (N, C, L) -> (N, C, (L - 1)s - 2p + k)``"""
 
@@ -289,7 +288,7 @@ class MaxUnpool1d(_MaxUnpool):
 
 
 @module("torch.nn.MaxUnpool2d")
-@dataclass(frozen=True)
+@record
 class MaxUnpool2d(_MaxUnpool):
     """``(N, C, H, W), indices (N, C, H, W) -> (N, C, (H - 1)s - 2p + k, …)``"""
 
@@ -297,7 +296,7 @@ class MaxUnpool2d(_MaxUnpool):
 
 
 @module("torch.nn.MaxUnpool3d")
-@dataclass(frozen=True)
+@record
 class MaxUnpool3d(_MaxUnpool):
     """``(N, C, D, H, W), indices (N, C, D, H, W) -> (N, C, (D - 1)s - 2p + k, …)``"""
 

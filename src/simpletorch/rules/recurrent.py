@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from simpletorch.rules.mismatch import Mismatch
-from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.registry import ModuleRule, module, record
 from simpletorch.rules.spatial import as_dim, check_at_least, check_equal, check_probability, need_float, need_ranks
 from simpletorch.rules.values import ANYTHING, Packed, TensorType, Value
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Shape, at_least, same
@@ -93,7 +93,7 @@ def _check_flags(given: Mapping[str, Value], *, projects: bool) -> None:
         raise Mismatch("proj_size is for LSTM only", got=given["proj_size"])
 
 
-@dataclass(frozen=True)
+@record
 class _Recurrent(ModuleRule):
     """What RNN and GRU share: one state."""
 
@@ -162,7 +162,7 @@ def _directions(bidirectional: Value) -> Dim:
 
 
 @module("torch.nn.RNN")
-@dataclass(frozen=True)
+@record
 class RNN(_Recurrent):
     """``(L, N, input_size) -> (L, N, D*hidden_size), h (num_layers*D, N, hidden_size)``; D directions"""
 
@@ -195,7 +195,7 @@ class RNN(_Recurrent):
 
 
 @module("torch.nn.GRU")
-@dataclass(frozen=True)
+@record
 class GRU(_Recurrent):
     """``(L, N, input_size) -> (L, N, D*hidden_size), h (num_layers*D, N, hidden_size)``; D directions"""
 
@@ -223,7 +223,7 @@ class GRU(_Recurrent):
 
 
 @module("torch.nn.LSTM")
-@dataclass(frozen=True)
+@record
 class LSTM(_Recurrent):
     """``(L, N, input_size) -> (L, N, D*Hout), (h (num_layers*D, N, Hout), c (num_layers*D, N, hidden_size))``"""
 

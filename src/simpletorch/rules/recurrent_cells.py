@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from simpletorch.rules.arguments import same_dtype
 from simpletorch.rules.mismatch import CannotTell, Mismatch
 from simpletorch.rules.recurrent import check_state
-from simpletorch.rules.registry import ModuleRule, module, rule
+from simpletorch.rules.registry import ModuleRule, module, record, rule
 from simpletorch.rules.spatial import as_dim, check_at_least, check_equal, need_float, need_ranks
 from simpletorch.rules.values import ANYTHING, TensorType, Value
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Shape
 
 
-@dataclass(frozen=True)
+@record
 class _Cell(ModuleRule):
     takes_parameters_dtype = ("input",)
     gates: ClassVar[int]
@@ -53,7 +52,7 @@ class _Cell(ModuleRule):
 
 
 @module("torch.nn.RNNCell")
-@dataclass(frozen=True)
+@record
 class RNNCell(_Cell):
     """``(N, input_size), h (N, hidden_size) -> (N, hidden_size)``"""
 
@@ -72,7 +71,7 @@ class RNNCell(_Cell):
 
 
 @module("torch.nn.GRUCell")
-@dataclass(frozen=True)
+@record
 class GRUCell(_Cell):
     """``(N, input_size), h (N, hidden_size) -> (N, hidden_size)``"""
 
@@ -86,7 +85,7 @@ class GRUCell(_Cell):
 
 
 @module("torch.nn.LSTMCell")
-@dataclass(frozen=True)
+@record
 class LSTMCell(_Cell):
     """``(N, input_size), (h, c) (N, hidden_size) -> h, c (N, hidden_size)``"""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import cache, cached_property
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
 from simpletorch.rules.binding import Binder
 from simpletorch.rules.dtype import FLOAT32, DType
@@ -24,11 +24,13 @@ __all__ = [
     "module",
     "new_module",
     "parameters",
+    "record",
     "rule",
     "spoken_name",
 ]
 
 R = TypeVar("R", bound=Callable[..., Any])
+T = TypeVar("T")
 M = TypeVar("M", bound="type[ModuleRule]")
 
 
@@ -86,7 +88,16 @@ def rule(*names: str, moves: bool = False) -> Callable[[R], R]:
     return register
 
 
-@dataclass(frozen=True)
+@dataclass_transform(frozen_default=True)
+def record(cls: type[T]) -> type[T]:
+    """A `ModuleRule` as a frozen dataclass, made in a fraction of the time: mypy starts with some 150 of them.
+
+    What `dataclass` would compile for each class apart, `ModuleRule` does for all; that nothing is assigned, mypy sees.
+    """
+    return dataclass(eq=False, repr=False)(cls)
+
+
+@record
 class ModuleRule:
     """A ``torch.nn`` module class: its fields are the constructor arguments that decide shapes, under torch's names.
 
@@ -94,6 +105,7 @@ class ModuleRule:
     where it isn't known.
     """
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     names: ClassVar[tuple[str, ...]] = ()
     takes_parameters_dtype: ClassVar[tuple[str, ...]] = ()
     """The operands that torch refuses if their dtype isn't that of the parameters."""
@@ -124,6 +136,15 @@ class ModuleRule:
     def attributes(self) -> Mapping[str, Value]:
         """The types of parameters and buffers, such as ``weight``."""
         return {}
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
     def __str__(self) -> str:
         """The module as a user would write it, with the arguments that decide shapes and differ from the defaults."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from simpletorch.rules.arguments import same_dtype
 from simpletorch.rules.mismatch import CannotTell, Mismatch
-from simpletorch.rules.registry import ModuleRule, module, rule
+from simpletorch.rules.registry import ModuleRule, module, record, rule
 from simpletorch.rules.spatial import as_dim, check_at_least, check_equal, need_ranks, scaled
 from simpletorch.rules.values import ANYTHING, TensorType, Value
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Shape, at_least
@@ -134,7 +133,7 @@ def upsample_bilinear(input: TensorType, size: Value = None, scale_factor: Value
 
 
 @module("torch.nn.Upsample")
-@dataclass(frozen=True)
+@record
 class Upsample(ModuleRule):
     """``(N, C, *spatial) -> (N, C, *size) or (N, C, *(scale_factor*spatial))``"""
 
@@ -151,7 +150,7 @@ class Upsample(ModuleRule):
 
 
 @module("torch.nn.UpsamplingNearest2d")
-@dataclass(frozen=True)
+@record
 class UpsamplingNearest2d(ModuleRule):
     """``(N, C, H, W) -> (N, C, *size) or (N, C, scale_factor*H, scale_factor*W)``"""
 
@@ -163,7 +162,7 @@ class UpsamplingNearest2d(ModuleRule):
 
 
 @module("torch.nn.UpsamplingBilinear2d")
-@dataclass(frozen=True)
+@record
 class UpsamplingBilinear2d(ModuleRule):
     """``(N, C, H, W) -> (N, C, *size) or (N, C, scale_factor*H, scale_factor*W)``"""
 
@@ -223,7 +222,7 @@ def channel_shuffle(input: TensorType, groups: Value) -> TensorType:
 
 
 @module("torch.nn.PixelShuffle")
-@dataclass(frozen=True)
+@record
 class PixelShuffle(ModuleRule):
     """``(*, C*r**2, H, W) -> (*, C, H*r, W*r)``"""
 
@@ -234,7 +233,7 @@ class PixelShuffle(ModuleRule):
 
 
 @module("torch.nn.PixelUnshuffle")
-@dataclass(frozen=True)
+@record
 class PixelUnshuffle(ModuleRule):
     """``(*, C, H*r, W*r) -> (*, C*r**2, H, W)``"""
 
@@ -245,7 +244,7 @@ class PixelUnshuffle(ModuleRule):
 
 
 @module("torch.nn.ChannelShuffle")
-@dataclass(frozen=True)
+@record
 class ChannelShuffle(ModuleRule):
     """``(N, C, *) -> (N, C, *)``"""
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from simpletorch.rules.mismatch import Mismatch
-from simpletorch.rules.registry import ModuleRule, module, rule
+from simpletorch.rules.registry import ModuleRule, module, record, rule
 from simpletorch.rules.spatial import as_dim, check_at_least, check_equal, need_ranks, per_dim, split_spatial
 from simpletorch.rules.values import TensorType, Value
 from simpletorch.shapes import Dim, Shape, at_least
@@ -86,7 +84,7 @@ def fold(
 
 
 @module("torch.nn.Unfold")
-@dataclass(frozen=True)
+@record
 class Unfold(ModuleRule):
     """``(N, C, H, W) -> (N, C*kh*kw, blocks)``"""
 
@@ -100,7 +98,7 @@ class Unfold(ModuleRule):
 
 
 @module("torch.nn.Fold")
-@dataclass(frozen=True)
+@record
 class Fold(ModuleRule):
     """``(N, C*kh*kw, blocks) -> (N, C, *output_size)``"""
 

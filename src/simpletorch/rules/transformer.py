@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from simpletorch.rules.attention import attend, check_heads
 from simpletorch.rules.mismatch import CannotTell, Mismatch
-from simpletorch.rules.registry import ModuleRule, module
+from simpletorch.rules.registry import ModuleRule, module, record
 from simpletorch.rules.spatial import as_dim, check_at_least, check_equal, check_probability, need_float, need_ranks
 from simpletorch.rules.values import ANYTHING, TensorType, Value
 from simpletorch.shapes import UNKNOWN, Dim, Shape
@@ -37,7 +36,7 @@ def _need_sequence(name: str, x: TensorType, features: Dim, what: str = "d_model
     check_equal(f"the last dim of {name} is", x.shape.dim(-1), what, features)
 
 
-@dataclass(frozen=True)
+@record
 class _Layer(ModuleRule):
     d_model: Value
     nhead: Value
@@ -84,7 +83,7 @@ class _Layer(ModuleRule):
 
 
 @module("torch.nn.TransformerEncoderLayer")
-@dataclass(frozen=True)
+@record
 class TransformerEncoderLayer(_Layer):
     """``(L, N, d_model) -> (L, N, d_model)``; N first if batch_first"""
 
@@ -104,7 +103,7 @@ class TransformerEncoderLayer(_Layer):
 
 
 @module("torch.nn.TransformerDecoderLayer")
-@dataclass(frozen=True)
+@record
 class TransformerDecoderLayer(_Layer):
     """``tgt (T, N, d_model), memory (S, N, d_model) -> (T, N, d_model)``; N first if batch_first"""
 
@@ -138,7 +137,7 @@ class TransformerDecoderLayer(_Layer):
 
 
 @module("torch.nn.TransformerEncoder")
-@dataclass(frozen=True)
+@record
 class TransformerEncoder(ModuleRule):
     """``(L, N, E) -> (L, N, E)``"""
 
@@ -154,7 +153,7 @@ class TransformerEncoder(ModuleRule):
 
 
 @module("torch.nn.TransformerDecoder")
-@dataclass(frozen=True)
+@record
 class TransformerDecoder(ModuleRule):
     """``tgt (T, N, E), memory (S, N, E) -> (T, N, E)``"""
 
@@ -179,7 +178,7 @@ class TransformerDecoder(ModuleRule):
 
 
 @module("torch.nn.Transformer")
-@dataclass(frozen=True)
+@record
 class Transformer(ModuleRule):
     """``src (S, N, d_model), tgt (T, N, d_model) -> (T, N, d_model)``; N first if batch_first"""
 
