@@ -65,7 +65,7 @@ class Accuracy(Streaming):
         else:
             counts = target != self.ignore_index
             right, seen = right & counts, counts.sum()
-        self._add(right=right.sum(), seen=seen)
+        self._add(right=right.count_nonzero(), seen=seen)
 
     def _right(self, output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         if self.top_k == 1:

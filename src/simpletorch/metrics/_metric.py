@@ -60,4 +60,7 @@ def predicted_classes(
 
 def has_class_dim(output: torch.Tensor, target: torch.Tensor) -> bool:
     """Whether ``output`` is ``[B, C, *S]`` for a target ``[B, *S]``."""
-    return output.ndim == target.ndim + 1 and output.shape[:1] + output.shape[2:] == target.shape
+    if output.ndim != target.ndim + 1:
+        return False
+    batch, _, *rest = output.shape
+    return target.shape == (batch, *rest)

@@ -19,6 +19,7 @@ class Streaming(ABC):
     """
 
     _sums: dict[str, torch.Tensor]
+    _integers: dict[str, int]  # to be added to the sums: what is known without waiting for a device
     _fresh: bool  # nothing was added yet, so the sums have no device
 
     def __init__(self, *, synchronize: bool) -> None:
@@ -36,24 +37,33 @@ class Streaming(ABC):
             self._sums = {name: total.to(device) for name, total in self._sums.items()}
             self._fresh = False
         for name, term in terms.items():
-            total = self._sums[name]
-            if isinstance(term, torch.Tensor):
+            if not isinstance(term, torch.Tensor):
+                self._integers[name] += term
+            elif term.is_cpu and term.dtype == torch.int64 and term.ndim == 0:
+                self._integers[name] += int(term)  # an addition of tensors takes five times as long
+            else:
+                total = self._sums[name]
                 term = term.detach() if term.requires_grad else term
                 term = term if term.device == total.device else term.to(total.device)
-            self._sums[name] = total + term
+                self._sums[name] = total + term
+
+    def _own(self) -> dict[str, torch.Tensor]:
+        """The sums of this rank."""
+        return {name: total + self._integers[name] for name, total in self._sums.items()}
 
     def _totals(self) -> dict[str, torch.Tensor]:
         """The sums, over all ranks if this metric is to be synchronized."""
-        return {name: summed(total) if self.synchronize else total for name, total in self._sums.items()}
+        return {name: summed(total) if self.synchronize else total for name, total in self._own().items()}
 
     def reset(self) -> None:
         """Forget everything."""
         self._sums = self._zeros()
+        self._integers = dict.fromkeys(self._sums, 0)
         self._fresh = True
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The sums of this rank, copied."""
-        return {name: total.clone() for name, total in self._sums.items()}
+        return self._own()
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
         """Go on from what `state_dict` gave.
@@ -72,6 +82,7 @@ class Streaming(ABC):
                 )
         # On the device of the next batch, as after `reset`: where the state was saved from need not exist any more.
         self._sums = {name: state_dict[name].detach().to("cpu", zeros[name].dtype, copy=True) for name in zeros}
+        self._integers = dict.fromkeys(zeros, 0)
         self._fresh = True
 
 

@@ -45,7 +45,7 @@ class CSVLogger(Callback):
         self.path = Path(path)
         self.every = every
         self._columns = ["kind", "epoch", "step", "loss", "learning_rate"]
-        self._steps: list[tuple[int, int, torch.Tensor | None, float, dict[str, torch.Tensor | float]]] = []
+        self._steps: list[tuple[int, int, torch.Tensor | float | None, float, dict[str, torch.Tensor | float]]] = []
         self._resume_at: int | None = None
 
     def on_fit_start(self, fit: Fit) -> None:
@@ -62,8 +62,10 @@ class CSVLogger(Callback):
     def on_step_end(self, fit: Fit) -> None:
         """Remember the update's row."""
         if fit.step % self.every == 0:
+            loss = fit.loss
+            number = loss.item() if loss is not None and loss.is_cpu else loss
             logged = dict(fit.logged) if fit.logged else _NOTHING
-            self._steps.append((fit.epoch, fit.step, fit.loss, fit.learning_rate, logged))
+            self._steps.append((fit.epoch, fit.step, number, fit.learning_rate, logged))
             if len(self._steps) >= _BUFFERED:
                 self.flush()
 

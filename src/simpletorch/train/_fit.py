@@ -170,9 +170,12 @@ class Fit:
 
     def add(self, loss: torch.Tensor, samples: int) -> None:
         """Count one batch and its mean loss."""
-        self._losses.append((loss, samples))
-        if len(self._losses) >= _UNREAD:
-            self._read_losses()
+        if loss.is_cpu:
+            self._loss_sum += loss.item() * samples
+        else:
+            self._losses.append((loss, samples))
+            if len(self._losses) >= _UNREAD:
+                self._read_losses()
         self.batches += 1
         self.samples += samples
 
