@@ -173,8 +173,8 @@ def test_type_parameters_of_pep_695_and_an_unknown_name(tmp_path: Path):
     assert done.stdout.splitlines()[:-1] == [
         'new.py:16: note: Revealed type is "Tensor[Float32, 3, 17, 19]"',
         'new.py:18: note: Revealed type is "Tensor[Float32, 7, 3]"',
-        "new.py:19: error: MLP.forward: x must be Float32[B, 5], but it is Float32[7, 4]: dim 1: expected 5, got 4  "
-        "[tensor-shape]",
+        "new.py:19: error: MLP.forward: dim 1 of x is 4, but N is 5 in this MLP [x: Float32[7, 4] (should be "
+        "Float32[B, 5])]  [tensor-shape]",
         'new.py:21: error: "Unknown" is no size variable here; declare Unknown = TypeVar("Unknown")  '
         "[tensor-annotation]",
     ]

@@ -28,6 +28,14 @@ from simpletorch.errors._kinds import (
 )
 from simpletorch.errors._modules import chain, path
 from simpletorch.shapes import DimSyntaxError, evaluate, parse_axes, parse_dim, variables
+from simpletorch.shapes.sentences import (
+    dim_differs,
+    dim_impossible,
+    dtype_differs,
+    rank_differs,
+    rest_differs,
+    size_source,
+)
 
 __all__ = ["Bound", "Mistake", "hint_text", "refusal"]
 
@@ -156,8 +164,10 @@ def _of_type(name: str, hint: Any, value: Any, sizes: Mapping[str, Any]) -> _Fin
         axis = hint._axis.dim_str
         expected = _expected_size(axis, sizes)
         if expected is not None:
-            sentence = f"{name} is {value}, {_but(axis, expected)}"
+            sentence = dim_differs(name, value, axis, expected.size, expected.source)
             return _Finding(ShapeMismatch, sentence, expected.size, value)
+        if _is_impossible(axis, value, sizes):
+            return _Finding(ShapeMismatch, dim_impossible(name, value, axis), axis, value)
     if isinstance(value, torch.Tensor):
         got = describe(name, value).type_text
     what = hint_text(hint)
@@ -180,7 +190,7 @@ def _of_tensor(name: str, hint: Any, value: torch.Tensor, sizes: Mapping[str, An
     if isinstance(hint.dtypes, tuple) and not isinstance(value, hint.dtype[Any, "..."]):
         got = dtype_name(value.dtype)
         right = getattr(hint.dtype, "kind", hint.dtype.__name__)
-        return _Finding(DTypeMismatch, f"{name} is {got}, but should be {right}", right, got)
+        return _Finding(DTypeMismatch, dtype_differs(name, got, right), right, got)
     sentence = _shape_sentence(name, hint, tuple(value.shape), sizes)
     return _Finding(ShapeMismatch, sentence, tuple(hint.dim_str.split()), tuple(value.shape))
 
@@ -193,8 +203,7 @@ def _shape_sentence(name: str, hint: Any, shape: tuple[int, ...], sizes: Mapping
     dims = aligned(axes, shape)
     if dims is None:
         least = sum(a.kind in ("dim", "any") for a in axes)
-        more = " or more" if least < len(axes) else ""
-        return f"{name} has {len(shape)} dim{'s' * (len(shape) != 1)}, not {least}{more}"
+        return rank_differs(name, len(shape), least, or_more=least < len(axes))
     own: dict[str, Any] = dict(sizes)
     for index, axis, size in dims:
         if axis.broadcastable and size == 1:
@@ -202,23 +211,17 @@ def _shape_sentence(name: str, hint: Any, shape: tuple[int, ...], sizes: Mapping
         expected = _expected_size(axis.expression, own)
         if expected is None:
             if axis.expression.isidentifier() and isinstance(size, int):
-                own[axis.expression] = _Size(size, f"from dim {index} of {name}")
+                own[axis.expression] = _Size(size, size_source(name, index))
             elif _is_impossible(axis.expression, size, own):
-                return f"dim {index} of {name} is {size}, which {axis.expression} can't be"
+                return dim_impossible(f"dim {index} of {name}", size, axis.expression)
         elif expected.size != size:
-            return f"dim {index} of {name} is {size}, {_but(axis.expression, expected)}"
+            return dim_differs(f"dim {index} of {name}", size, axis.expression, expected.size, expected.source)
     rest = next((a.expression for a in axes if a.kind == "rest"), None)
     if rest is not None and isinstance(sizes.get(f"*{rest}"), tuple):
         at = [a.kind for a in axes].index("rest")
         own_rest = shape[at : len(shape) - (len(axes) - at - 1)]
-        return f"*{rest} is {own_rest} in {name}, but {sizes[f'*{rest}']} before"
+        return rest_differs(rest, name, own_rest, sizes[f"*{rest}"])
     return f"{name} has shape {shape}, which {hint_text(hint)} doesn't allow"
-
-
-def _but(axis: str, expected: _Size) -> str:
-    if axis.isdigit():
-        return f"not {axis}"
-    return f"but {axis} is {expected.size}" + (f" {expected.source}" if expected.source else "")
 
 
 def _expected_size(expression: str, sizes: Mapping[str, Any]) -> _Size | None:
@@ -273,9 +276,9 @@ def _settle(leaf: Part, sizes: dict[str, Any], computed: list[tuple[str, int, st
     axis = getattr(hint, "_axis", None)
     if axis is not None and isinstance(value, int):
         if axis.dim_str.isidentifier():
-            sizes.setdefault(axis.dim_str, _Size(value, f"from {name}"))
+            sizes.setdefault(axis.dim_str, _Size(value, size_source(name)))
         else:
-            computed.append((axis.dim_str, value, f"from {name}"))
+            computed.append((axis.dim_str, value, size_source(name)))
     hints = tensor_hints(hint)
     if not isinstance(value, torch.Tensor) or len(hints) != 1:
         return
@@ -286,9 +289,9 @@ def _settle(leaf: Part, sizes: dict[str, Any], computed: list[tuple[str, int, st
     shape = tuple(value.shape)
     for index, a, size in aligned(axes, shape) or ():
         if a.expression.isidentifier() and not a.broadcastable:
-            sizes.setdefault(a.expression, _Size(size, f"from dim {index} of {name}"))
+            sizes.setdefault(a.expression, _Size(size, size_source(name, index)))
         elif not a.broadcastable:
-            computed.append((a.expression, size, f"from dim {index} of {name}"))
+            computed.append((a.expression, size, size_source(name, index)))
     at = next((i for i, a in enumerate(axes) if a.kind == "rest"), None)
     if at is not None and len(shape) >= len(axes) - 1:
         sizes.setdefault(f"*{axes[at].expression}", shape[at : len(shape) - (len(axes) - at - 1)])

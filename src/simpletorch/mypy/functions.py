@@ -34,14 +34,33 @@ from mypy.types import (
 
 from simpletorch.mypy.calls import CallReader, SignatureContext
 from simpletorch.mypy.lift import is_broadcast, is_expression, is_tensor
+from simpletorch.mypy.misfits import Misfits
 from simpletorch.mypy.names import DIM, MODULE
 from simpletorch.mypy.normal import normalise
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type, is_named, walk
 from simpletorch.rules import Report
 from simpletorch.rules.arguments import is_dim
+from simpletorch.rules.mismatch import Kind
 from simpletorch.rules.values import TensorType
-from simpletorch.shapes import UNKNOWN, Bindings, Clash, Dim, Expr, Rest, Unknown, Var, assuming, unify, variables
+from simpletorch.shapes import (
+    UNKNOWN,
+    Bindings,
+    Clash,
+    Dim,
+    Expr,
+    Rest,
+    Unknown,
+    Var,
+    assuming,
+    is_compound,
+    unify,
+    variables,
+)
+from simpletorch.shapes.sentences import (
+    dtype_differs,
+    size_source,
+)
 
 __all__ = ["call_function", "has_sizes"]
 
@@ -143,7 +162,9 @@ class _Call:
         self.reader = CallReader(types, context.api, context.context)
         self.own = {v.id: v for v in signature.variables}
         self.formals: list[Type] = list(signature.arg_types)
-        self.defaults: list[tuple[Dim, Dim]] = []
+        self.defaults: list[tuple[str, Dim, Dim]] = []
+        self.bindings = Bindings(frozenset())
+        self.misfits = Misfits(name, signature, self.bindings, self.reader.lifter)
         self.arguments = self._arguments()
         self.reporting = True
 
@@ -164,7 +185,6 @@ class _Call:
     def resolve(self, *, reporting: bool = True) -> CallableType | None:
         """The signature for this call; None where something doesn't fit and that is not to be reported."""
         self.reporting = reporting
-        bindings = Bindings(frozenset())
         pairs = list(self._pairs())
         flexible: set[Var] = set()
         patterns: dict[int, TensorType | Dim] = {}
@@ -183,9 +203,10 @@ class _Call:
             elif isinstance(formal, CallableType) and is_tensor(formal.ret_type):
                 flexible |= self._sizes_of(formal.ret_type)
         self._add_defaults(flexible)
-        bindings.flexible = frozenset(v for v in flexible if self.reader.lifter.variables[v].id in self.own)
-        for pattern, size in self.defaults:
-            bindings.bind(pattern, size, 0)
+        self.bindings.flexible = frozenset(v for v in flexible if self.reader.lifter.variables[v].id in self.own)
+        for name, pattern, size in self.defaults:
+            self.bindings.bind(pattern, size, 0)
+            self.misfits.note({size_source(name): pattern})
         failed = False
         callables: list[tuple[CallableType, Expression]] = []
         for i, formal, node in sorted(pairs, key=lambda p: self._difficulty(p[1], patterns.get(p[0]))):
@@ -193,12 +214,12 @@ class _Call:
             if pattern is None:
                 callables.extend([(formal, node)] if isinstance(formal, CallableType) else [])
             elif isinstance(pattern, TensorType):
-                failed = self._bind_tensor(i, formal, pattern, node, bindings) or failed
+                failed = self._bind_tensor(i, formal, pattern, node) or failed
             else:
-                failed = self._bind_dim(i, pattern, node, bindings) or failed
+                failed = self._bind_dim(i, pattern, node) or failed
         for wanted, function in callables:
-            self._bind_callable(wanted, function, bindings)
-        return self._substituted(bindings, failed) if reporting or not failed else None
+            self._bind_callable(wanted, function)
+        return self._substituted(failed) if reporting or not failed else None
 
     def _sizes_of(self, tensor: Type) -> set[Var]:
         tensor = get_proper_type(tensor)
@@ -217,7 +238,7 @@ class _Call:
             flexible |= variables(pattern)
             node = defaults.get(self.signature.arg_names[i])
             value = UNKNOWN if node is None else self.reader.lifter.expression(node, lambda _: any_type())
-            self.defaults.append((pattern, value if is_dim(value) else UNKNOWN))
+            self.defaults.append((self._formal_name(i), pattern, value if is_dim(value) else UNKNOWN))
 
     def _initializers(self) -> dict[str | None, Expression | None]:
         definition = self.signature.definition
@@ -232,7 +253,7 @@ class _Call:
     def _difficulty(formal: Type, pattern: TensorType | Dim | None) -> int:
         """Plain variables are bound before expressions over them are solved, and before what may also be 1."""
         items = pattern.shape.items if isinstance(pattern, TensorType) else (pattern,)
-        compound = sum((isinstance(i, Expr) and len(variables(i)) > 1) or _is_compound(i) for i in items)
+        compound = sum(isinstance(i, Expr) and is_compound(i) for i in items)
         return compound + (isinstance(formal, Instance) and any(is_broadcast(a) for a in formal.args))
 
     def _pairs(self) -> Iterator[tuple[int, ProperType, Expression]]:
@@ -243,23 +264,26 @@ class _Call:
     def _formal_name(self, i: int) -> str:
         return self.signature.arg_names[i] or f"argument {i + 1}"
 
-    def _bind_tensor(self, i: int, formal: Type, pattern: TensorType, node: Expression, bindings: Bindings) -> bool:
+    def _bind_tensor(self, i: int, formal: Type, pattern: TensorType, node: Expression) -> bool:
         value = self.reader.lifter.value(self.reader.type_of(node))
         if not isinstance(value, TensorType):
             return self._loosen_expressions(i, formal)
         name = self._formal_name(i)
+        self.misfits.operands[name] = value
         wanted = get_proper_type(self.reader.lowerer.dtype(pattern.dtype))
         got = get_proper_type(self.reader.lowerer.dtype(value.dtype))
         if not is_subtype(got, wanted) and not is_subtype(wanted, got):
             return self._fail(
-                i, Report(self.name, "dtype", f"{name} must be {wanted_text(pattern)}, but it is {value}")
+                i, "dtype", dtype_differs(name, value.dtype, pattern.dtype), pattern.dtype, value.dtype, pattern
             )
-        clash = unify(pattern.shape, value.shape, bindings) or self._bind_broadcast(formal, value, bindings)
+        clash = unify(pattern.shape, value.shape, self.bindings) or self._bind_broadcast(name, formal, value)
+        self.misfits.note_shape(name, pattern.shape, value.shape)
         if clash is not None:
-            return self._fail(i, self._clash_report(name, pattern, value, clash))
+            sentence = self.misfits.of_tensor(name, pattern, value, clash)
+            return self._fail(i, "shape", sentence, clash.expected, clash.got, pattern)
         return self._loosen_expressions(i, formal)
 
-    def _bind_broadcast(self, formal: Type, value: TensorType, bindings: Bindings) -> Clash | None:
+    def _bind_broadcast(self, name: str, formal: Type, value: TensorType) -> Clash | None:
         """``#n``: a size other than 1 must be n."""
         assert isinstance(formal, Instance)
         if value.shape.rank != len(formal.args) - 1:
@@ -267,36 +291,34 @@ class _Call:
         for i, (wanted, size) in enumerate(zip(formal.args[1:], value.shape.dims, strict=True)):
             wanted = get_proper_type(wanted)
             if is_broadcast(wanted) and size != 1:
-                clash = bindings.bind(self.reader.lifter.broadcast(wanted), size, i)
-                if clash is not None:
-                    return Clash(f"{clash.expected} or 1", clash.got, i)
+                pattern = self.reader.lifter.broadcast(wanted)
+                if clash := self.bindings.bind(pattern, size, i):
+                    return clash
+                self.misfits.note({size_source(name, i): pattern})
         return None
 
-    def _clash_report(self, name: str, pattern: TensorType, value: TensorType, clash: Clash) -> Report:
-        reason = f"{name} must be {pattern}, but it is {value}: {clash}"
-        return Report(self.name, "shape", reason, {}, None, clash.expected, clash.got)
-
-    def _bind_dim(self, i: int, pattern: Dim, node: Expression, bindings: Bindings) -> bool:
+    def _bind_dim(self, i: int, pattern: Dim, node: Expression) -> bool:
         values = self.reader.alternatives(node)
         value = values[0] if len(values) == 1 else UNKNOWN
         size: Dim = value if isinstance(value, int | Expr) and not isinstance(value, bool) else UNKNOWN
-        clash = bindings.bind(pattern, size, 0)
+        name = self._formal_name(i)
+        clash = self.bindings.bind(pattern, size, 0)
         actual = get_proper_type(self.reader.type_of(node))
         if (isinstance(actual, Instance) and actual.type.has_base("builtins.int")) or not isinstance(size, Unknown):
             self.formals[i] = self.types.int_()
         if clash is not None:
-            reason = f"{self._formal_name(i)} must be {clash.expected}, but it is {clash.got}"
-            return self._fail(i, Report(self.name, "shape", reason, {}, None, clash.expected, clash.got))
+            return self._fail(i, "shape", self.misfits.of_size(name, clash), clash.expected, clash.got)
+        self.misfits.note({size_source(name): pattern})
         return False
 
-    def _bind_callable(self, formal: CallableType, node: Expression, bindings: Bindings) -> None:
+    def _bind_callable(self, formal: CallableType, node: Expression) -> None:
         """A module given for a ``Callable[[Tensor[N]], Tensor[M]]``: its call with such tensors says what M is."""
         module = get_proper_type(self.reader.type_of(node))
         result = get_proper_type(formal.ret_type)
         if not isinstance(module, Instance) or not module.type.has_base(MODULE) or not is_tensor(result):
             return
         assert isinstance(result, Instance)
-        known = {self.reader.lifter.variables[v].id: self.reader.lowerer.dim(d) for v, d in bindings.dims.items()}
+        known = {self.reader.lifter.variables[v].id: self.reader.lowerer.dim(d) for v, d in self.bindings.dims.items()}
         given = [expand_type(t, known) for t in formal.arg_types]
         with self.context.api.msg.filter_errors():
             nodes: list[Expression] = [TempNode(t, context=node) for t in given]
@@ -304,9 +326,13 @@ class _Call:
             found, _ = checker.check_call(module, nodes, formal.arg_kinds, node, formal.arg_names)
         value = self.reader.lifter.value(found)
         if isinstance(value, TensorType):
-            unify(self.reader.lifter.tensor(result).shape, value.shape, bindings)
+            unify(self.reader.lifter.tensor(result).shape, value.shape, self.bindings)
 
-    def _fail(self, i: int, found: Report) -> bool:
+    def _fail(
+        self, i: int, kind: Kind, reason: str, expected: object, got: object, pattern: TensorType | None = None
+    ) -> bool:
+        operands = self.misfits.shown(self._formal_name(i), pattern)
+        found = Report(self.name, kind, reason, operands, None, expected, got)
         node = self.arguments[i][0]
         place: Context = node if node.line >= 0 else self.context.context
         if self.reporting:
@@ -320,8 +346,8 @@ class _Call:
             self.formals[i] = formal.copy_modified(args=[formal.args[0], self.types.any_rest()])
         return False
 
-    def _substituted(self, bindings: Bindings, failed: bool) -> CallableType:
-        lifter, lowerer = self.reader.lifter, self.reader.lowerer
+    def _substituted(self, failed: bool) -> CallableType:
+        lifter, lowerer, bindings = self.reader.lifter, self.reader.lowerer, self.bindings
         filled: dict[TypeVarId, Type] = {}
         for name in bindings.flexible:
             variable = lifter.variables[name]
@@ -363,14 +389,5 @@ def _has_dims(typ: Instance) -> bool:
     return is_tensor(typ) or typ.type.fullname == DIM
 
 
-def _is_compound(item: object) -> bool:
-    return isinstance(item, Expr) and not (len(item.terms) == 1 and item.terms[0][1] == 1 and len(variables(item)) == 1)
-
-
 def _unknown(variable: TypeVarLikeType, types: TypeTable) -> Type:
     return types.any_rest() if isinstance(variable, TypeVarTupleType) else any_type()
-
-
-def wanted_text(pattern: TensorType) -> str:
-    """The dtype that a formal asks for, with its article-free name."""
-    return str(pattern.dtype or "a tensor")

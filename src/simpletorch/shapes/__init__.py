@@ -30,7 +30,7 @@ from simpletorch.shapes.shape import (
     broadcast_dims,
     same,
 )
-from simpletorch.shapes.unify import Bindings, Clash, unify
+from simpletorch.shapes.unify import Bindings, Clash, is_compound, unify
 
 __all__ = [
     "ANY_REST",
@@ -56,6 +56,7 @@ __all__ = [
     "equal",
     "evaluate",
     "exactly",
+    "is_compound",
     "maximum",
     "minimum",
     "parse_axes",

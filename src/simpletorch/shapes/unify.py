@@ -8,16 +8,22 @@ from dataclasses import dataclass, field
 from simpletorch.shapes.dim import UNKNOWN, Dim, Expr, Unknown, Var, equal, substitute, variables
 from simpletorch.shapes.shape import ANY_REST, Item, Rest, Shape
 
-__all__ = ["Bindings", "Clash", "unify"]
+__all__ = ["Bindings", "Clash", "is_compound", "unify"]
 
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A reason why a pattern can't be a shape: the two dims that differ, or two numbers of dims."""
+    """A reason why a pattern can't be a shape: two dims that differ, two numbers of dims, or two runs of dims.
+
+    ``pattern`` is the dim of the pattern, and ``expected`` what it has to be; where no size of its open variables fits,
+    ``expected`` still has them. ``rest`` is what stands for other dims than before.
+    """
 
     expected: Dim | str
     got: Dim | str
     index: int | None = None
+    pattern: Dim | None = None
+    rest: tuple[Rest, Shape, Shape] | None = None
 
     def __str__(self) -> str:
         where = "" if self.index is None else f"dim {self.index}: "
@@ -42,25 +48,25 @@ class Bindings:
         unbound = variables(known) & self.flexible
         if not unbound:
             if equal(known, actual) is False:
-                return Clash(known, actual, index)
+                return Clash(known, actual, index, pattern)
             return None
         if len(unbound) > 1:
             return None
         (name,) = unbound
-        return self._solve(known, name, actual, index)
+        return self._solve(pattern, known, name, actual, index)
 
-    def _solve(self, pattern: Dim, name: Var, actual: Dim, index: int) -> Clash | None:
-        assert isinstance(pattern, Expr)
-        slope = [(m, c) for m, c in pattern.terms if any(a == name for a, _ in m)]
+    def _solve(self, pattern: Dim, known: Dim, name: Var, actual: Dim, index: int) -> Clash | None:
+        assert isinstance(known, Expr)
+        slope = [(m, c) for m, c in known.terms if any(a == name for a, _ in m)]
         linear = len(slope) == 1 and slope[0][0] == ((name, 1),)
-        if not linear or any(name in variables(Expr(((m, c),))) for m, c in pattern.terms if (m, c) != slope[0]):
+        if not linear or any(name in variables(Expr(((m, c),))) for m, c in known.terms if (m, c) != slope[0]):
             return None
         factor = slope[0][1]
-        left = actual - substitute(pattern, {name: 0})
+        left = actual - substitute(known, {name: 0})
         if isinstance(left, int) and left % factor:
-            return Clash(pattern, actual, index)
+            return Clash(known, actual, index, pattern)
         if isinstance(left, int) and left // factor < 0:
-            return Clash(pattern, actual, index)
+            return Clash(known, actual, index, pattern)
         self.dims[name] = left // factor
         return None
 
@@ -70,7 +76,8 @@ def unify(pattern: Shape, actual: Shape, bindings: Bindings) -> Clash | None:
     if pattern.is_exact and actual.is_exact:
         if pattern.rank != actual.rank:
             return Clash(f"{pattern.rank} dims {pattern}", f"{actual.rank} dims {actual}")
-        for i, (p, a) in enumerate(zip(pattern.dims, actual.dims, strict=True)):
+        pairs = list(enumerate(zip(pattern.dims, actual.dims, strict=True)))
+        for i, (p, a) in sorted(pairs, key=lambda pair: is_compound(pair[1][0])):  # names are bound before expressions
             if clash := bindings.bind(p, a, i):
                 return clash
         return None
@@ -86,6 +93,11 @@ def unify(pattern: Shape, actual: Shape, bindings: Bindings) -> Clash | None:
         if clash := bindings.bind(pattern.dims[i], actual.dim(i), i):
             return clash
     return None
+
+
+def is_compound(dim: Dim) -> bool:
+    """Whether a dim is an expression, and no number or name."""
+    return isinstance(dim, Expr) and not (len(dim.terms) == 1 and dim.terms[0][1] == 1 and len(variables(dim)) == 1)
 
 
 def _unify_variadic(pattern: Shape, actual: Shape, bindings: Bindings) -> Clash | None:
@@ -110,10 +122,14 @@ def _unify_variadic(pattern: Shape, actual: Shape, bindings: Bindings) -> Clash 
         bindings.rests[rest] = middle
     elif all(not isinstance(i, Rest) for i in (*bound, *middle)):
         if len(bound) != len(middle):
-            return Clash(f"{rest} = {Shape(bound)}", str(Shape(middle)))
-        for i, (b, m) in enumerate(zip(bound, middle, strict=True)):
+            return _other_rest(rest, bound, middle)
+        for b, m in zip(bound, middle, strict=True):
             assert not isinstance(b, Rest)
             assert not isinstance(m, Rest)
             if equal(b, m) is False:
-                return Clash(b, m, i)
+                return _other_rest(rest, bound, middle)
     return None
+
+
+def _other_rest(rest: Rest, before: tuple[Item, ...], now: tuple[Item, ...]) -> Clash:
+    return Clash(f"{rest} = {Shape(before)}", str(Shape(now)), rest=(rest, Shape(before), Shape(now)))
