@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from simpletorch.cli import _check as check_module
 from simpletorch.cli import main
-from simpletorch.cli._check import MYPY_NEEDED, why_not
+from simpletorch.cli._check import MYPY_NEEDED, daemon_file, why_not
 from simpletorch.cli._config import PRIVATE, Config
 from simpletorch.cli._run import Diagnostic, Report
 from simpletorch.cli._show import block, show
@@ -69,6 +70,34 @@ def test_json_is_one_document(folder, capsys):
     assert document["exit_code"] == 1
     assert document["configuration"] is None
     assert document["versions"]["mypy"] == metadata.version("mypy")
+
+
+@pytest.fixture
+def _daemon(folder):
+    """Ends the daemon of the folder."""
+    yield
+    subprocess.run([sys.executable, "-m", "mypy.dmypy", "--status-file", daemon_file(), "stop"], check=True)
+
+
+def save(file, text):
+    """Write a file, a second younger than it was: mypy takes one of the same size and second to be the same."""
+    later = file.stat().st_mtime + 1 if file.exists() else time.time()
+    file.write_text(text)
+    os.utime(file, (later, later))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_daemon")
+def test_a_daemon_says_the_same_after_each_edit(folder, capsys):
+    uses = "import torch\nfrom model import MLP\n\nreveal_type(MLP()(torch.zeros(7, 784)))\n"
+    save(folder / "use.py", uses)
+    for edited, shape in ((FIXED, "7, 11"), (BUGGY, "7, 11"), (FIXED.replace("11", "13"), "7, 13"), (FIXED, "7, 11")):
+        save(folder / "model.py", edited)
+        code = main(["check", "--daemon"])
+        said = capsys.readouterr().out.partition("(checked ")[0]  # a daemon also counts what it has followed
+        assert main(["check"]) == code == (edited == BUGGY)
+        assert said == capsys.readouterr().out.partition("(checked ")[0]
+        assert f"Tensor[Float32, {shape}]" in said
 
 
 def test_sizes_and_gradual_tensors_are_written_as_people_write_them(folder, capsys):

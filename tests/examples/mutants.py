@@ -6,12 +6,18 @@ Table of all: python tests/examples/mutants.py
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 
 import ports
 import torch
@@ -20,6 +26,9 @@ from mutations import MUTATIONS
 ROOT = ports.MODELS.parents[1]
 SEEDS = (0, 1)
 ERROR = re.compile(r"^(?P<file>[^:]+):(?P<line>\d+): error: (?P<message>.*)$")
+
+
+Error: TypeAlias = tuple[int, str]  # line and message
 
 
 @dataclass
@@ -32,7 +41,7 @@ class Mutant:
     path: Path
     line: int
     failure: str = ""  # what a run says; empty: it runs and every shape is right
-    errors: list[tuple[int, str]] = field(default_factory=list)  # what mypy says
+    errors: list[Error] = field(default_factory=list)  # what mypy says
 
     @property
     def is_near(self) -> bool:
@@ -76,13 +85,45 @@ def check(mutants: list[Mutant], folder: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1) or "could not analyse" in done.stderr:
         raise RuntimeError(f"mypy failed:\n{done.stdout}{done.stderr}")
-    by_file = {mutant.path.name: mutant for mutant in mutants}
-    for line in done.stdout.splitlines():
-        match = ERROR.match(line)
-        if match is not None and Path(match["file"]).name in by_file:
-            by_file[Path(match["file"]).name].errors.append((int(match["line"]), match["message"]))
+    said = _errors(done.stdout)
     for mutant in mutants:
-        mutant.errors.sort()
+        mutant.errors = sorted(said.get(mutant.path.name, []))
+
+
+def check_in_daemon(mutants: list[Mutant], folder: Path) -> Iterator[tuple[Mutant, list[Error], list[Error]]]:
+    """What mypy's daemon says when the port is edited to be each mutant, and when it is the port again."""
+    dmypy = [sys.executable, "-m", "mypy.dmypy", "--status-file", str(folder / "dmypy.json")]
+    names = sorted({f"{mutant.name}.py" for mutant in mutants})
+    ticks = count(int(time.time()))  # mypy takes a file of the same size and second to be the same
+
+    def edit(name: str, source: str) -> list[Error]:
+        (folder / name).write_text(source)
+        now = next(ticks)
+        os.utime(folder / name, (now, now))
+        done = subprocess.run([*dmypy, "check", *names], cwd=folder, capture_output=True, text=True, check=False)
+        return sorted(_errors(done.stdout).get(name, []))
+
+    for name in names:
+        shutil.copy(ports.MODELS / name, folder)
+    settings = ["--config-file", str(ROOT / "mypy.ini"), "--cache-dir", str(ROOT / ".mypy_cache" / "typing")]
+    subprocess.run([*dmypy, "start", "--", *settings], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    try:
+        for mutant in mutants:
+            name = f"{mutant.name}.py"
+            said = edit(name, mutant.path.read_text())
+            yield mutant, said, edit(name, (ports.MODELS / name).read_text())
+    finally:
+        subprocess.run([*dmypy, "stop"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+def _errors(output: str) -> dict[str, list[Error]]:
+    """mypy's errors, by the names of the files."""
+    found: dict[str, list[Error]] = {}
+    for line in output.splitlines():
+        match = ERROR.match(line)
+        if match is not None:
+            found.setdefault(Path(match["file"]).name, []).append((int(match["line"]), match["message"]))
+    return found
 
 
 def near(source: str, line: int) -> set[int]:

@@ -35,3 +35,12 @@ def test_mypy_says_so_where_they_are(broken):
     caught = [mutant for mutant in broken if mutant.errors]
     far = [mutant for mutant in caught if not mutant.is_near]
     assert 1 - len(far) / len(caught) >= NEAR, shown(far)
+
+
+def test_the_daemon_says_the_same_after_each_edit(broken, tmp_path):
+    """What an editor sees: the slips are made and taken back one after the other, in one process of mypy."""
+    edits = [mutant for mutant in broken if mutant.name in ("gpt", "lstm_tagger")]
+    assert len(edits) > 15
+    for mutant, said, after in mutants.check_in_daemon(edits, tmp_path):
+        assert said == mutant.errors, mutant
+        assert after == [], mutant

@@ -49,7 +49,13 @@ def _dispatch(arguments: argparse.Namespace, mypy_arguments: Sequence[str]) -> i
     if arguments.command == "check":
         from simpletorch.cli._check import check
 
-        return check(arguments.paths, as_json=arguments.json, strict=arguments.strict, mypy_arguments=mypy_arguments)
+        return check(
+            arguments.paths,
+            as_json=arguments.json,
+            strict=arguments.strict,
+            daemon=arguments.daemon,
+            mypy_arguments=mypy_arguments,
+        )
     if arguments.command == "summary":
         from simpletorch.cli._summary import summary
 
@@ -76,13 +82,18 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser(
         "check",
         help="check shapes, dtypes and devices with mypy",
-        usage="simpletorch check [PATH ...] [--json] [--strict] [-- MYPY ARGUMENT ...]",
+        usage="simpletorch check [PATH ...] [--json] [--strict] [--daemon] [-- MYPY ARGUMENT ...]",
         description="mypy with simpletorch's plugin and good defaults. A mypy configuration that the project has is "
         "used, with the plugin added. The exit code is mypy's: 0 no error, 1 errors, 2 mypy could not run.",
     )
     check.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; the current folder by default")
     check.add_argument("--json", action="store_true", help="one JSON document instead of text")
     check.add_argument("--strict", action="store_true", help="mypy's --strict: everything has to be annotated")
+    check.add_argument(
+        "--daemon",
+        action="store_true",
+        help="keep mypy in memory between checks, which makes them faster; it ends after an hour without one",
+    )
 
     summary = commands.add_parser(
         "summary",

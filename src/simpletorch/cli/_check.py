@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
-from simpletorch.cli._config import Config, ConfigError, configure, read
+from simpletorch.cli._config import Config, ConfigError, cache_folder, configure, read
 from simpletorch.cli._run import Report, run_mypy
 
 # What pyproject.toml asks for; a test keeps the two equal.
@@ -18,7 +19,12 @@ MYPY_NEEDED: Final = ((2, 4), (3, 0))
 
 
 def check(
-    paths: Sequence[str], *, as_json: bool = False, strict: bool = False, mypy_arguments: Sequence[str] = ()
+    paths: Sequence[str],
+    *,
+    as_json: bool = False,
+    strict: bool = False,
+    daemon: bool = False,
+    mypy_arguments: Sequence[str] = (),
 ) -> int:
     """Check ``paths`` (what the configuration names, else the current folder, if there are none); mypy's exit code."""
     if reason := why_not(paths):
@@ -26,7 +32,7 @@ def check(
         return 2
     try:
         named, rest = _config_file(mypy_arguments)
-        config = configure(Path(named)) if named else configure(search=named is None)
+        config = configure(Path(named) if named else None, search=named is None, daemon=daemon)
         targets = list(paths) or _targets(config)
     except ConfigError as error:
         print(f"simpletorch check: {error}", file=sys.stderr)
@@ -34,7 +40,9 @@ def check(
     arguments = ["--config-file", str(config.file)]
     if config.cache is not None:
         arguments += ["--cache-dir", str(config.cache)]
-    report = run_mypy([*arguments, *(["--strict"] if strict else []), *rest, *targets])
+    report = run_mypy(
+        [*arguments, *(["--strict"] if strict else []), *rest, *targets], daemon_file() if daemon else None
+    )
     if as_json:
         print(json.dumps(_document(report, config), indent=2))
     elif sys.stdout.isatty():
@@ -45,6 +53,13 @@ def check(
         for line in _lines(report, config):
             print(line)
     return report.exit_code
+
+
+def daemon_file() -> Path:
+    """Where the daemon that checks the current folder says how to reach it."""
+    folder = cache_folder() / "daemons"
+    folder.mkdir(exist_ok=True)
+    return folder / f"{hashlib.sha256(str(Path.cwd()).encode()).hexdigest()[:16]}.json"
 
 
 def why_not(paths: Sequence[str]) -> str:

@@ -75,7 +75,7 @@ class Config:
     """What was added to the project's own configuration."""
 
 
-def configure(explicit: Path | None = None, *, search: bool = True) -> Config:
+def configure(explicit: Path | None = None, *, search: bool = True, daemon: bool = False) -> Config:
     """Find the configuration to use: ``explicit``, else the one mypy would find from here, else our defaults.
 
     A configuration that names our plugin is used untouched, together with its cache, so that ``mypy`` and
@@ -84,6 +84,7 @@ def configure(explicit: Path | None = None, *, search: bool = True) -> Config:
     Args:
         explicit: the configuration to use.
         search: look for one; our defaults if false.
+        daemon: for mypy's daemon, which crashes where imports are skipped.
 
     Raises:
         ConfigError: the configuration can't be read.
@@ -97,12 +98,12 @@ def configure(explicit: Path | None = None, *, search: bool = True) -> Config:
         if PLUGIN in _names(sections["mypy"].get("plugins", "")):
             return Config(found, None, found)
         added = _add(sections["mypy"], found.parent)
-    for package in PRIVATE:
+    for package in () if daemon else PRIVATE:
         sections.setdefault(f"mypy-{package}.*", {"follow_imports": "skip"})
     text = _write(sections)
     # Our defaults are the same everywhere, so all projects share what mypy learns about torch.
     name = "default" if found is None else hashlib.sha256(str(found.resolve()).encode()).hexdigest()[:16]
-    folder = cache_folder() / name
+    folder = cache_folder() / (f"{name}-daemon" if daemon else name)
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "mypy.ini"
     if not file.is_file() or file.read_text(encoding="utf-8") != text:

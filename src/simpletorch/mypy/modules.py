@@ -22,6 +22,7 @@ from mypy.nodes import (
     TypeInfo,
 )
 from mypy.plugin import AttributeContext, MethodSigContext
+from mypy.server.trigger import make_trigger
 from mypy.typeops import bind_self
 from mypy.types import (
     AnyType,
@@ -108,6 +109,7 @@ def _call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
         return context.default_signature
     if "forward" not in {n for info in receiver.type.mro for n in info.names}:
         return context.default_signature
+    _depend(f"{receiver.type.fullname}.forward", context)
     reader = CallReader(types, context.api)
     rule = module_value(receiver, reader.lifter)
     if rule is not None:
@@ -213,6 +215,15 @@ def _loose(forward: CallableType, context: MethodSigContext) -> CallableType:
     """
     result = forward.ret_type if is_tensor(forward.ret_type) else context.default_signature.ret_type
     return context.default_signature.copy_modified(ret_type=result)
+
+
+def _depend(name: str, context: MethodSigContext) -> None:
+    """Let mypy's daemon check the function or module that is being checked again when ``name`` changes.
+
+    It finds out by itself what is called, and that is ``Module.__call__``.
+    """
+    checker = cast(Any, context.api)
+    checker.tree.plugin_deps.setdefault(make_trigger(name), set()).add(checker.tscope.current_target())
 
 
 def _forward_node(info: TypeInfo) -> tuple[TypeInfo, Any] | None:
