@@ -185,7 +185,12 @@ def make_our_module_generic(context: ClassDefContext) -> None:
 
 def make_packed_generic(context: ClassDefContext) -> None:
     """Give ``PackedSequence`` the size of its batch."""
-    _set_type_variables(context.cls.info, [_type_variable("Batch", 1, context)])
+    info = context.cls.info
+    _set_type_variables(info, [_type_variable("Batch", 1, context)])
+    if info.tuple_type is not None and info.special_alias is not None:
+        # what an annotation stands for was made when there was no variable, and would have one that is never bound
+        info.update_tuple_type(info.tuple_type)
+        info.special_alias.alias_tvars = list(info.defn.type_vars)
 
 
 def _functions(statement: Statement) -> Iterator[FuncDef]:

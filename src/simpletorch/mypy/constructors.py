@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, cast
 
-from mypy.nodes import ARG_STAR, ARG_STAR2, CallExpr, Expression
+from mypy.nodes import ARG_STAR, ARG_STAR2, CallExpr, Expression, MemberExpr, MypyFile, RefExpr
 from mypy.plugin import FunctionSigContext
 from mypy.types import CallableType, Instance, Type, UninhabitedType, get_proper_type
 
+from simpletorch._empty import empty
 from simpletorch.mypy.calls import CallReader
 from simpletorch.mypy.inferred import is_unsettled, widen
 from simpletorch.mypy.names import public_class
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type
-from simpletorch.rules import ANYTHING, MODULES, Report, Value, new_module
+from simpletorch.rules import ANYTHING, MODULES, ModuleRule, Report, Value, new_module
 
 __all__ = ["construct"]
 
@@ -36,6 +37,10 @@ def construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
     name = public_class(built.type.fullname)
     given = dict(_given(context, reader))
     made = new_module(name, given)
+    if isinstance(made, ModuleRule) and _is_ours(context.context):
+        layer = name.rpartition(".")[2]
+        found = empty(layer, {**given, **{f.name: getattr(made, f.name) for f in fields(rule)}})
+        made = made if found is None else Report(layer, "shape", found.reason, {}, found.hint, 1, 0)
     if isinstance(made, Report):
         report(made, context.context, context.api)
         signature = signature.copy_modified(arg_types=[any_type()] * len(signature.arg_types))
@@ -46,6 +51,14 @@ def construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
     if is_unsettled(context.context, cast(Any, context.api).tree, across_methods=True):
         result = widen(result, types)
     return _loosened(name, signature, context).copy_modified(ret_type=result, variables=[])
+
+
+def _is_ours(call: object) -> bool:
+    """Whether the class is named as one of ``simpletorch.nn``, which refuses what torch only warns of."""
+    match call:
+        case CallExpr(callee=MemberExpr(expr=RefExpr(node=MypyFile() as module))):
+            return module.fullname.partition(".")[0] == "simpletorch"
+    return False
 
 
 def _given(context: FunctionSigContext, reader: CallReader) -> Iterator[tuple[str, Value]]:

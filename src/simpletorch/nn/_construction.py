@@ -9,21 +9,15 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
-from typing import Any, Final
+from typing import Any
 
 from torch import nn
 
+from simpletorch._empty import SIZES, empty
 from simpletorch.errors import ShapeMismatch, TorchError, as_also
 from simpletorch.nn._arguments import sizes
 
 __all__ = ["build"]
-
-# How much a layer reads or writes. (An embedding of 0 words is left alone: a vocabulary can grow.)
-_SIZES: Final = (
-    *("in_features", "out_features", "in1_features", "in2_features", "in_channels", "out_channels"),
-    *("num_features", "num_channels", "num_parameters", "normalized_shape", "embedding_dim"),
-    *("input_size", "hidden_size", "embed_dim", "d_model", "dim_feedforward"),
-)
 
 
 def build(cls: type[nn.Module], args: tuple[Any, ...], kwargs: dict[str, Any]) -> nn.Module:
@@ -42,14 +36,8 @@ def build(cls: type[nn.Module], args: tuple[Any, ...], kwargs: dict[str, Any]) -
         if refused is None:
             raise
         raise refused from error
-    known = vars(built)
-    for name in _SIZES:
-        value = known.get(name)
-        if value == 0 or (type(value) is tuple and 0 in value):
-            hint = f"a division may have made it; if it is meant, torch.nn.{cls.__name__} allows it"
-            raise as_also(ShapeMismatch, ValueError)(
-                1, 0, f"{name} is {value}, but it must be at least 1", operation=cls.__name__, hint=hint
-            )
+    if found := empty(cls.__name__, vars(built)):
+        raise as_also(ShapeMismatch, ValueError)(1, 0, found.reason, operation=cls.__name__, hint=found.hint)
     return built
 
 
@@ -72,7 +60,7 @@ def _explained(
             arguments = signature.bind(*args, **kwargs).arguments
         except TypeError:  # Python's own message says it
             return None
-    named = {name: arguments[name] for name in _SIZES if isinstance(arguments.get(name), float | str)}
+    named = {name: arguments[name] for name in SIZES if isinstance(arguments.get(name), float | str)}
     try:
         list(sizes(**named))
     except TorchError as refused:
