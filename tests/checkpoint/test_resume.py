@@ -260,6 +260,15 @@ def test_signals_are_given_back(tmp_path):
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
 
 
+@pytest.fixture
+def _interruptible():
+    """Python's own handler of Ctrl-C; a program that a shell starts in the background has none."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_a_second_signal_does_what_it_always_did(tmp_path):
     def twice():
         signal.raise_signal(signal.SIGINT)
@@ -270,6 +279,7 @@ def test_a_second_signal_does_what_it_always_did(tmp_path):
     assert files(tmp_path) == []
 
 
+@pytest.mark.usefixtures("_interruptible")
 def test_signals_can_be_left_alone(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         Variant().run(tmp_path, At(5, lambda: signal.raise_signal(signal.SIGINT)), interruptible=False)
