@@ -11,12 +11,12 @@ from mypy.nodes import MemberExpr
 from mypy.plugin import AttributeContext, FunctionSigContext
 from mypy.types import CallableType, Instance, TupleType, Type, get_proper_type
 
-from simpletorch.mypy import modules
+from simpletorch.mypy import containers, modules
 from simpletorch.mypy.calls import CallReader, last_assigned
 from simpletorch.mypy.classes import fields_of
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
-from simpletorch.mypy.names import MODULES_PREFIX, PACKED, PHANTOM, RETURN_TYPES, TENSOR, TENSOR_BASE, WRAPPERS
+from simpletorch.mypy.names import MODULE, MODULES_PREFIX, PACKED, PHANTOM, RETURN_TYPES, TENSOR, TENSOR_BASE, WRAPPERS
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import RULES, Report, infer
@@ -42,11 +42,18 @@ def rule_for(fullname: str) -> Rule | None:
         return None
     if fullname.startswith(_NAMED_TUPLES):
         return partial(_field, name)
+    if owner == MODULE and not name.startswith("_"):
+        return partial(_of_module, name)
     if owner.startswith(MODULES_PREFIX) and not name.startswith("_"):
         return partial(modules.attribute, name)
     if owner in WRAPPERS and name == "module":
         return modules.wrapped
     return None
+
+
+def _of_module(name: str, context: AttributeContext, types: TypeTable) -> Type:
+    """What is not declared in the module's class."""
+    return containers.attribute(name, context) or modules.attribute(name, context, types)
 
 
 def _receiver(context: AttributeContext) -> Instance | None:

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from mypy.join import join_type_list
 from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import (
+    ARG_NAMED,
     ARG_STAR,
     CallExpr,
     ClassDef,
@@ -26,7 +27,7 @@ from mypy.nodes import (
     TupleExpr,
     TypeInfo,
 )
-from mypy.plugin import CheckerPluginInterface, FunctionSigContext, MethodSigContext
+from mypy.plugin import AttributeContext, CheckerPluginInterface, FunctionSigContext, MethodSigContext
 from mypy.types import (
     AnyType,
     CallableType,
@@ -211,11 +212,15 @@ def _named_layers(given: Sequence[Expression | Starred], contents: _Contents) ->
 
 
 def _items_of_dict(node: Expression, contents: _Contents, parameters: bool) -> dict[str, Type] | None:
-    """The items of a dict display, or of a list of pairs, whose keys are literal."""
+    """The items of a dict display, of ``dict(a=...)``, or of a list of pairs, whose keys are literal."""
     pairs: list[tuple[Expression | None, Expression]] = []
     match node:
         case DictExpr(items=found):
             pairs = list(found)
+        case CallExpr(callee=NameExpr(fullname="builtins.dict"), args=values, arg_kinds=kinds, arg_names=names):
+            if any(kind != ARG_NAMED for kind in kinds):
+                return None
+            pairs = [(StrExpr(name or ""), value) for name, value in zip(names, values, strict=True)]
         case ListExpr(items=items):
             for entry in items:
                 if not isinstance(entry, TupleExpr | ListExpr) or len(entry.items) != 2:
@@ -380,6 +385,13 @@ def _item(receiver: Instance, index: Expression, contents: _Contents) -> Type | 
     if isinstance(value, int) and not isinstance(value, bool) and -len(held) <= value < len(held):
         return held[value]
     return None
+
+
+def attribute(name: str, context: AttributeContext) -> Type | None:
+    """``heads.a`` is ``heads["a"]``, if a `ModuleDict` is known to have it."""
+    receiver = get_proper_type(context.type)
+    base = _base(receiver) if isinstance(receiver, Instance) and not context.is_lvalue else None
+    return None if base is None or base.type.fullname not in DICTS else _of_key(name, base.args[1:])
 
 
 def _of_key(value: object, held: Sequence[Type]) -> Type | None:

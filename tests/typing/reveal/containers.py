@@ -138,6 +138,11 @@ class Named(nn.Module):
     def __init__(self, wide: bool) -> None:
         super().__init__()
         self.heads = nn.ModuleDict({"a": nn.Linear(11, 2), "b": nn.Linear(11, 3)})
+        self.parts = nn.ModuleDict(
+            dict(  # noqa: C408 - as people write it
+                embed=nn.Linear(11, 19), h=nn.ModuleList([nn.ReLU() for _ in range(3)])
+            )
+        )
         self.more = nn.ModuleDict()
         self.more["x"] = nn.Linear(11, 5)
         self.weights = nn.ParameterList([torch.zeros(3, 5), torch.zeros(5, 2)])
@@ -155,6 +160,13 @@ class Named(nn.Module):
         reveal_type(self.heads["a"](x))  # R: Tensor[Float32, B, 2]
         reveal_type(self.heads["b"](x))  # R: Tensor[Float32, B, 3]
         reveal_type(self.heads[task](x))  # R: Tensor[Float32, B, Any]
+        reveal_type(self.heads.b(x))  # R: Tensor[Float32, B, 3]
+        hidden = self.parts.embed(x)
+        for layer in self.parts.h:
+            hidden = layer(hidden)
+        reveal_type(hidden)  # R: Tensor[Float32, B, 19]
+        reveal_type(self.parts.embed.weight)  # R: Parameter[Float32, 19, 11]
+        reveal_type(self.by_name.w)  # R: Parameter[Float32, 3, 5]
         reveal_type(self.more["x"](x))  # R: Tensor[Float32, B, 5]
         for _, head in self.heads.items():
             reveal_type(head)  # R: torch.nn.modules.linear.Linear[11, Any]
