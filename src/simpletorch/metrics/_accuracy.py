@@ -47,6 +47,7 @@ class Accuracy(Streaming):
         if top_k < 1:
             raise DataError(f"Accuracy got top_k={top_k}: it must be at least 1")
         self.top_k, self.threshold, self.ignore_index = top_k, threshold, ignore_index
+        self._is_simple = top_k == 1 and ignore_index is None
         super().__init__(synchronize=synchronize)
 
     def _zeros(self) -> dict[str, torch.Tensor]:
@@ -58,6 +59,10 @@ class Accuracy(Streaming):
         Raises:
             DataError: the shapes or dtypes are not as above, or there are fewer than ``top_k`` classes.
         """
+        if self._takes_quickly(output, target):
+            self._integers["right"] += int((output.argmax(1) == target).count_nonzero())
+            self._integers["seen"] += target.size(0)
+            return
         target = classes_of(target, "Accuracy")
         right = self._right(output, target)
         if self.ignore_index is None:
@@ -66,6 +71,18 @@ class Accuracy(Streaming):
             counts = target != self.ignore_index
             right, seen = right & counts, counts.sum()
         self._add(right=right.count_nonzero(), seen=seen)
+
+    def _takes_quickly(self, output: torch.Tensor, target: torch.Tensor) -> bool:
+        """Whether this is the most frequent case, scores ``[B, C]`` on the CPU: what follows takes half of its time."""
+        return (
+            self._is_simple
+            and output.is_cpu
+            and target.dtype is torch.int64
+            and output.ndim == 2
+            and target.ndim == 1
+            and output.size(0) == target.size(0)
+            and output.is_floating_point()
+        )
 
     def _right(self, output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         if self.top_k == 1:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from simpletorch.errors import DataError
 
 
@@ -18,4 +20,5 @@ def samples_in(batch: Any) -> int:
             f"a batch is a {type(batch).__name__}, but training and evaluation need tuples (inputs, target): "
             "write the loop by hand for anything else"
         )
-    return len(batch[-1])
+    target = batch[-1]
+    return target.size(0) if isinstance(target, torch.Tensor) and target.ndim else len(target)  # quicker than its len()

@@ -24,7 +24,7 @@ def to_device(batches: Iterable[T], device: torch.device | None) -> Iterator[T]:
     """
     if device is None:
         return iter(batches)
-    return (cast("T", _move(batch, device)) for batch in batches)
+    return (batch if _is_there(batch, device) else cast("T", _move(batch, device)) for batch in batches)
 
 
 def tensors_in(item: Any) -> Iterator[torch.Tensor]:
@@ -37,6 +37,16 @@ def tensors_in(item: Any) -> Iterator[torch.Tensor]:
     elif isinstance(item, (tuple, list)):
         for value in item:
             yield from tensors_in(value)
+
+
+def _is_there(batch: Any, device: torch.device) -> bool:
+    """Whether a batch is a tuple of tensors on ``device``; then nothing has to be taken apart."""
+    if type(batch) is not tuple:
+        return False
+    for item in batch:  # noqa: SIM110 - a generator for all() costs twice as much, in every step
+        if not isinstance(item, torch.Tensor) or item.device != device:
+            return False
+    return True
 
 
 def _move(item: Any, device: torch.device) -> Any:
