@@ -14,8 +14,8 @@ import pytest
 
 from simpletorch.cli import _check as check_module
 from simpletorch.cli import main
-from simpletorch.cli._check import MYPY_NEEDED, daemon_file, why_not
-from simpletorch.cli._config import PRIVATE, Config
+from simpletorch.cli._check import MYPY_NEEDED, why_not
+from simpletorch.cli._config import PRIVATE, Config, daemon_file
 from simpletorch.cli._run import Diagnostic, Report
 from simpletorch.cli._show import block, show
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
-from simpletorch.cli._config import Config, ConfigError, cache_folder, configure, read
+from simpletorch.cli._config import Config, ConfigError, configure, daemon_file, read
 from simpletorch.cli._run import Report, run_mypy
 
 # What pyproject.toml asks for; a test keeps the two equal.
@@ -53,13 +52,6 @@ def check(
         for line in _lines(report, config):
             print(line)
     return report.exit_code
-
-
-def daemon_file() -> Path:
-    """Where the daemon that checks the current folder says how to reach it."""
-    folder = cache_folder() / "daemons"
-    folder.mkdir(exist_ok=True)
-    return folder / f"{hashlib.sha256(str(Path.cwd()).encode()).hexdigest()[:16]}.json"
 
 
 def why_not(paths: Sequence[str]) -> str:

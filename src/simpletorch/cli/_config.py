@@ -102,7 +102,7 @@ def configure(explicit: Path | None = None, *, search: bool = True, daemon: bool
         sections.setdefault(f"mypy-{package}.*", {"follow_imports": "skip"})
     text = _write(sections)
     # Our defaults are the same everywhere, so all projects share what mypy learns about torch.
-    name = "default" if found is None else hashlib.sha256(str(found.resolve()).encode()).hexdigest()[:16]
+    name = "default" if found is None else _short(found.resolve())
     folder = cache_folder() / (f"{name}-daemon" if daemon else name)
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "mypy.ini"
@@ -111,6 +111,18 @@ def configure(explicit: Path | None = None, *, search: bool = True, daemon: bool
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(file)
     return Config(file, folder, found, added)
+
+
+def daemon_file() -> Path:
+    """Where the daemon that checks the current folder says how to reach it."""
+    folder = cache_folder() / "daemons"
+    folder.mkdir(exist_ok=True)
+    return folder / f"{_short(Path.cwd())}.json"
+
+
+def _short(path: Path) -> str:
+    """A name for what is kept of a path."""
+    return hashlib.sha256(str(path).encode()).hexdigest()[:16]
 
 
 def _candidates(here: Path) -> Iterator[Path]:

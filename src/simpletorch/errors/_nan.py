@@ -12,6 +12,7 @@ from torch import nn
 from torch.nn.modules import module as hooks
 from torch.overrides import TorchFunctionMode
 
+from simpletorch._tensors import tensors_in
 from simpletorch.errors._describe import describe, short
 from simpletorch.errors._frames import expression, is_user, location, outer_steps
 from simpletorch.errors._kinds import NotFinite
@@ -49,20 +50,9 @@ def detect_nan(*, operations: bool = False, gradients: bool = True) -> Iterator[
         yield
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _tensors(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _tensors(item)
-
-
 def _problem(value: Any) -> tuple[torch.Tensor, str] | None:
     """The first tensor in ``value`` that isn't finite, and what is wrong with it."""
-    for tensor in _tensors(value):
+    for tensor in tensors_in(value):
         if not (tensor.is_floating_point() or tensor.is_complex()) or tensor.device.type == "meta":
             continue
         data = tensor.detach()
@@ -94,7 +84,7 @@ class _Outputs:
             given = _problem(args)
             raise _error(module, name, found, given)
         if self.gradients:
-            for tensor in _tensors(output):
+            for tensor in tensors_in(output):
                 if tensor.requires_grad:
                     tensor.register_hook(_Gradient(name or type(module).__name__))
 
@@ -137,7 +127,7 @@ class _Operations(TorchFunctionMode):
         raise NotFinite(
             f"the result has {found[1]}, and all operands are finite",
             operation=name.strip("_"),
-            operands=[describe(f"operand {i + 1}", t) for i, t in enumerate(_tensors(args))],
+            operands=[describe(f"operand {i + 1}", t) for i, t in enumerate(tensors_in(args))],
             location=None if step is None else location(step, expression(step)),
             module_path=path(chain(steps, ()), steps),
             hint=_HINTS.get(name.strip("_")),

@@ -36,16 +36,16 @@ def construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
     reader = CallReader(types, context.api)
     name = public_class(built.type.fullname)
     given = dict(_given(context, reader))
+    own = [f.name for f in fields(rule)]
     made = new_module(name, given)
     if isinstance(made, ModuleRule) and _is_ours(context.context):
         layer = name.rpartition(".")[2]
-        found = empty(layer, {**given, **{f.name: getattr(made, f.name) for f in fields(rule)}})
+        found = empty(layer, {**given, **vars(made)})
         made = made if found is None else Report(layer, "shape", found.reason, {}, found.hint, 1, 0)
     if isinstance(made, Report):
         report(made, context.context, context.api)
         signature = signature.copy_modified(arg_types=[any_type()] * len(signature.arg_types))
         made = None
-    own = [f.name for f in fields(rule)]
     values: Sequence[Value] = [ANYTHING] * len(own) if made is None else [getattr(made, name) for name in own]
     result: Type = Instance(built.type, [reader.lowerer.static(v) for v in values])
     if is_unsettled(context.context, cast(Any, context.api).tree, across_methods=True):

@@ -42,15 +42,15 @@ from mypy.types import (
 
 from simpletorch.mypy.calls import CallReader, SignatureContext, Starred, read_arguments
 from simpletorch.mypy.grown import History, display, history, history_of_value
-from simpletorch.mypy.inferred import inferred_variable
-from simpletorch.mypy.layers import check_fit
+from simpletorch.mypy.inferred import put
+from simpletorch.mypy.layers import check_fit, repeated
 from simpletorch.mypy.lift import is_tensor
 from simpletorch.mypy.names import DICTS, LISTS, MODULE, PARAMETER_DICT, PARAMETER_LIST, SEQUENTIAL, SEQUENTIALS
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.mypy.walking import calls_in, statements_in
 from simpletorch.rules.values import TensorType
 
-__all__ = ["CHANGES", "construct", "grow", "item", "iterate", "settle"]
+__all__ = ["CHANGES", "attribute", "construct", "grow", "item", "iterate", "settle"]
 
 CHANGES: Final = frozenset(
     {"append", "extend", "insert", "add_layer", "__iadd__", "__setitem__", "__delitem__", "update", "pop", "clear"}
@@ -148,19 +148,13 @@ class _Contents:
 
     def common(self, info: TypeInfo, layers: Sequence[Type]) -> Type:
         """What all items have in common, as loops see them."""
-        flat = [_unpacked(t) for t in layers]
+        flat = [repeated(t) or get_proper_type(t) for t in layers]
         known = {a for t in flat if isinstance(t, Instance) for a in t.args}
         joined = get_proper_type(join_type_list(flat)) if flat else None
         if isinstance(joined, Instance) and joined.type.has_base(MODULE):
             # where the items differ, a join of literals says "int" or "bool"
             return joined.copy_modified(args=[a if a in known else any_type() for a in joined.args])
         return joined if joined is not None and is_tensor(joined) else self._default(info)
-
-
-def _unpacked(typ: Type) -> Type:
-    typ = get_proper_type(typ)
-    inner = get_proper_type(typ.type) if isinstance(typ, UnpackType) else None
-    return inner.args[0] if isinstance(inner, Instance) else typ
 
 
 # -- constructors ------------------------------------------------------------------------------------------------------
@@ -268,7 +262,7 @@ def grow(method: str, context: MethodSigContext, types: TypeTable) -> CallableTy
     if result.type.fullname in SEQUENTIALS and not check_fit(result.args, [None] * len(result.args), context, types):
         result = contents.sequential(receiver.type, None)
     if place is not None and past is not None:
-        _put(place, result, context.api)
+        put(place, result, contents.checker)
     own = get_proper_type(signature.ret_type)
     return signature.copy_modified(ret_type=result) if isinstance(own, Instance) and own == receiver else signature
 
@@ -342,17 +336,6 @@ def _one_more(method: str, receiver: Instance, context: MethodSigContext, conten
     return None if added is None else contents.sequential(receiver.type, [*receiver.args, *added])
 
 
-def _put(place: Expression, typ: Type, api: CheckerPluginInterface) -> None:
-    """Let a variable, whose type mypy has inferred, have this type from here on."""
-    checker = cast(Any, api)
-    variable = inferred_variable(place, checker)
-    if variable is None:
-        return
-    variable.type = typ
-    if checker.binder.get(place) is not None:
-        checker.binder.put(place, typ)
-
-
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
@@ -407,7 +390,7 @@ def _of_rest(base: Instance, held: Sequence[Type], index: Expression) -> Type | 
     """An item of ``Sequential[*tuple[Layer, ...]]``, whichever it is."""
     if len(held) != 1 or isinstance(index, SliceExpr) or base.type.fullname not in SEQUENTIALS:
         return None
-    found = get_proper_type(_unpacked(held[0]))
+    found = get_proper_type(repeated(held[0]))
     return None if isinstance(found, AnyType) else found
 
 

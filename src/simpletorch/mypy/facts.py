@@ -32,7 +32,7 @@ from mypy.plugin import CheckerPluginInterface
 from mypy.types import Type
 
 from simpletorch.mypy.constants import inner_blocks
-from simpletorch.shapes import Dim, Expr, Var, exactly, substitute, var, variables
+from simpletorch.shapes import Dim, Expr, Var, exactly, is_compound, substitute, var, variables
 
 __all__ = ["NO_FACTS", "Facts", "facts_at"]
 
@@ -112,9 +112,9 @@ def facts_at(line: int, api: CheckerPluginInterface, read: Callable[[Type], obje
 def _equate(a: Dim, b: Dim, known: dict[Var, Dim]) -> None:
     """Solve a = b for a variable that occurs alone in one of them."""
     for left, right in ((a, b), (b, a)):
-        if isinstance(left, Expr) and len(variables(left)) == 1:
+        if isinstance(left, Expr) and not is_compound(left):
             (v,) = variables(left)
-            if left == var(v.name, v.scope) and v not in variables(right):
+            if v not in variables(right):
                 for other in known:
                     known[other] = substitute(known[other], {v: right})
                 known[v] = right

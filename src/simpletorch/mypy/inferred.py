@@ -39,7 +39,7 @@ from simpletorch.mypy.names import MODULE, SEQUENTIALS
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.mypy.walking import statements_in
 
-__all__ = ["inferred_variable", "is_unsettled", "unite_modules", "widen", "widen_place"]
+__all__ = ["is_unsettled", "put", "unite_modules", "widen", "widen_place"]
 
 _MUTATORS: Final = frozenset({"append", "appendleft", "extend", "insert", "add", "setdefault", "update", "put"})
 
@@ -75,7 +75,7 @@ def widen_place(line: int, api: CheckerPluginInterface) -> bool:
     """Widen the place that the statement on this line puts something into; False if its type was declared."""
     checker = cast(Any, api)
     place = next(_places(checker.tree.defs, line), None)
-    variable = None if place is None else inferred_variable(place, checker)
+    variable = None if place is None else _variable(place, checker)
     if variable is None or variable.type is None:
         return False
     variable.type = widen(variable.type, TypeTable(checker.modules))
@@ -91,7 +91,7 @@ def unite_modules(line: int, api: CheckerPluginInterface) -> bool:
     for s in statements_in(checker.tree.defs):
         match s:
             case AssignmentStmt(line=at, lvalues=[place], rvalue=value, unanalyzed_type=None) if at == line:
-                variable, given = inferred_variable(place, checker), checker.lookup_type_or_none(value)
+                variable, given = _variable(place, checker), checker.lookup_type_or_none(value)
                 if variable is None or not _are_modules(variable.type) or not _are_modules(given):
                     return False
                 variable.type = make_simplified_union([cast(Type, variable.type), given])
@@ -113,17 +113,25 @@ def _are_modules(typ: Type | None) -> bool:
 
 def _widen_list(place: Expression, checker: Any) -> bool:
     """A list of linear layers becomes a list of modules."""
-    variable = inferred_variable(place, checker)
+    variable = _variable(place, checker)
     typ = None if variable is None else get_proper_type(variable.type)
     module = TypeTable(checker.modules).instance(MODULE)
     if variable is None or module is None or not isinstance(typ, Instance) or len(typ.args) != 1:
         return False
     if not _are_modules(typ.args[0]):
         return False
-    variable.type = typ.copy_modified(args=[module])
-    if checker.binder.get(place) is not None:
-        checker.binder.put(place, variable.type)
+    put(place, typ.copy_modified(args=[module]), checker)
     return True
+
+
+def put(place: Expression, typ: Type, checker: Any) -> None:
+    """Let a variable, whose type mypy has inferred, have this type from here on."""
+    variable = _variable(place, checker)
+    if variable is None:
+        return
+    variable.type = typ
+    if checker.binder.get(place) is not None:
+        checker.binder.put(place, typ)
 
 
 def _places(statements: Iterable[Statement], line: int) -> Iterator[Expression]:
@@ -139,12 +147,12 @@ def _places(statements: Iterable[Statement], line: int) -> Iterator[Expression]:
             yield from _places(block.body, line)
 
 
-def inferred_variable(place: Expression, checker: Any) -> Var | None:
+def _variable(place: Expression, checker: Any) -> Var | None:
     """The variable or attribute behind an expression, if its type is inferred."""
     node: SymbolNode | None = None
     match place:
         case IndexExpr(base=base):
-            return inferred_variable(base, checker)
+            return _variable(base, checker)
         case NameExpr(node=node):
             pass
         case MemberExpr(expr=owner, name=name, node=node):

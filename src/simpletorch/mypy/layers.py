@@ -19,7 +19,7 @@ from simpletorch.mypy.types import TypeTable
 from simpletorch.rules import ANYTHING, MODULES, ModuleRule
 from simpletorch.rules.values import ANY_TENSOR
 
-__all__ = ["chain", "check_fit", "is_module", "module_value"]
+__all__ = ["chain", "check_fit", "is_module", "module_value", "repeated"]
 
 
 def is_module(typ: Type) -> bool:
@@ -57,7 +57,7 @@ def called(module: Type, given: Type, context: Context, api: CheckerPluginInterf
 def chain(layers: Sequence[Type], given: Type, context: Context, api: CheckerPluginInterface) -> Type | None:
     """What comes out at the end; None if that depends on how many layers there are."""
     for layer in layers:
-        if (kind := _repeated(layer)) is not None:
+        if (kind := repeated(layer)) is not None:
             once = called(kind, given, context, api)
             if not is_same_type(called(kind, once, context, api), once):
                 return None
@@ -67,7 +67,7 @@ def chain(layers: Sequence[Type], given: Type, context: Context, api: CheckerPlu
     return given
 
 
-def _repeated(layer: Type) -> Type | None:
+def repeated(layer: Type) -> Type | None:
     """The layer of ``*tuple[Layer, ...]``."""
     layer = get_proper_type(layer)
     inner = get_proper_type(layer.type) if isinstance(layer, UnpackType) else None
@@ -97,7 +97,7 @@ def check_fit(
     given = CallReader(types, api).lowerer.tensor(ANY_TENSOR)
     source: _Source | None = None
     for i, (layer, place) in enumerate(zip(layers, places, strict=True)):
-        if given is None or _repeated(layer) is not None:
+        if given is None or repeated(layer) is not None:
             return True
         with api.msg.filter_errors(save_filtered_errors=True) as errors:
             result = called(layer, given, place or context.context, api)

@@ -34,7 +34,6 @@ from mypy.types import (
     ProperType,
     Type,
     UnionType,
-    UnpackType,
     get_proper_type,
 )
 
@@ -42,7 +41,7 @@ from simpletorch.mypy.autocast import is_autocast
 from simpletorch.mypy.calls import CallReader, Starred, read_arguments
 from simpletorch.mypy.casts import as_cast
 from simpletorch.mypy.functions import call_function, has_sizes
-from simpletorch.mypy.layers import chain, module_value
+from simpletorch.mypy.layers import chain, module_value, repeated
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.names import MODULE, OUR_MODULE, PARAMETER, SEQUENTIAL, SEQUENTIALS, TENSOR, WRAPPERS
@@ -156,22 +155,13 @@ def _call_sequential(receiver: Instance, context: MethodSigContext, reader: Call
     base = map_instance_to_supertype(receiver, next(i for i in receiver.type.mro if i.fullname == SEQUENTIAL))
     given = read_arguments(context).positional
     signature = context.default_signature
-    known = all(not isinstance(_content(a), AnyType) for a in base.args)
+    known = all(not isinstance(get_proper_type(repeated(a) or a), AnyType) for a in base.args)
     if not known or len(given) != 1 or isinstance(given[0], Starred):
         if isinstance(context.context, CallExpr) and _is_super(context.context):
             return _returning(signature, reader.gradual(any_type()))
         return signature
     result = chain(base.args, reader.type_of(given[0]), context.context, context.api)
     return signature if result is None else _returning(signature, result)
-
-
-def _content(argument: Type) -> Type:
-    """A layer, or what ``*tuple[Layer, ...]`` has any number of."""
-    argument = get_proper_type(argument)
-    inner = get_proper_type(argument.type) if isinstance(argument, UnpackType) else argument
-    if isinstance(inner, Instance) and isinstance(argument, UnpackType):
-        return get_proper_type(inner.args[0]) if inner.args else any_type()
-    return inner
 
 
 def _is_super(call: CallExpr) -> bool:

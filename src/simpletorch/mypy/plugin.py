@@ -186,11 +186,11 @@ class SimpletorchPlugin(Plugin):
         receiver, _, method = fullname.rpartition(".")
         if method == "__call__" and transforms.is_transformed(receiver):
             return self._hook(transforms.call)
-        if method in ("__call__", "forward") and (method == "__call__" or receiver.startswith("torch.nn.")):
+        if method == "__call__" or (method == "forward" and receiver.startswith("torch.nn.")):
             return self._hook(modules.call)
         if fullname == loaders.BUILD:
             return self._hook(loaders.build)
-        if training.is_fit(receiver, method, self.types()):
+        if method == "fit" and training.is_trainer(receiver, self.types()):
             return self._hook(training.fit)
         if not receiver.startswith(_OF_PYTHON):
             if method in _OF_MODULES:

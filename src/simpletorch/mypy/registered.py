@@ -28,9 +28,8 @@ def register(context: MethodSigContext, types: TypeTable) -> CallableType:
     if len(context.args) < 2 or len(named) != 1 or not isinstance(named[0], StrExpr) or not context.args[1]:
         return signature
     if isinstance(receiver, Instance) and _is_self(context):
-        found = _registered(
-            CallReader(types, context.api), get_proper_type(CallReader(types, context.api).type_of(context.args[1][0]))
-        )
+        reader = CallReader(types, context.api)
+        found = _registered(reader, reader.type_of(context.args[1][0]))
         if found is not None:
             _define(named[0].value, found, receiver.type, types)
     return signature

@@ -13,17 +13,15 @@ from simpletorch.mypy.functions import call_function
 from simpletorch.mypy.names import MODULE
 from simpletorch.mypy.types import TypeTable
 
-__all__ = ["EVALUATE", "TRAINER", "evaluate", "fit", "is_fit"]
+__all__ = ["EVALUATE", "TRAINER", "evaluate", "fit", "is_trainer"]
 
 TRAINER: Final = "simpletorch.train._trainer.Trainer"
 EVALUATE: Final = "simpletorch.train._evaluate.evaluate"
 _LOADERS: Final = ("loader", "validation")
 
 
-def is_fit(receiver: str, method: str, types: TypeTable) -> bool:
-    """Whether this is `Trainer.fit`, or that of a subclass."""
-    if method != "fit":
-        return False
+def is_trainer(receiver: str, types: TypeTable) -> bool:
+    """Whether the class is `Trainer` or derives from it."""
     info = types.info(receiver)
     return info is not None and info.has_base(TRAINER)
 

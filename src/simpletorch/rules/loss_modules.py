@@ -93,27 +93,32 @@ class KLDivLoss(ModuleRule):
         return losses.kl_div(input, target, reduction=self.reduction)
 
 
-@module("torch.nn.BCELoss")
 @record
-class BCELoss(ModuleRule):
-    """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+class _Weighted(ModuleRule):
+    """A loss with a weight for each class or element, which is a buffer."""
 
     weight: Value = None
-    reduction: Value = "mean"
-
-    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
-        return losses.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
     def attributes(self) -> Mapping[str, Value]:
         return {"weight": self.weight}
 
 
-@module("torch.nn.BCEWithLogitsLoss")
+@module("torch.nn.BCELoss")
 @record
-class BCEWithLogitsLoss(ModuleRule):
+class BCELoss(_Weighted):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
-    weight: Value = None
+    reduction: Value = "mean"
+
+    def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
+        return losses.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
+
+
+@module("torch.nn.BCEWithLogitsLoss")
+@record
+class BCEWithLogitsLoss(_Weighted):
+    """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
+
     reduction: Value = "mean"
     pos_weight: Value = None
 
@@ -123,60 +128,47 @@ class BCEWithLogitsLoss(ModuleRule):
         )
 
     def attributes(self) -> Mapping[str, Value]:
-        return {"weight": self.weight, "pos_weight": self.pos_weight}
+        return {**super().attributes(), "pos_weight": self.pos_weight}
 
 
 @module("torch.nn.MultiLabelSoftMarginLoss")
 @record
-class MultiLabelSoftMarginLoss(ModuleRule):
+class MultiLabelSoftMarginLoss(_Weighted):
     """``(*b, C), target (*b, C) -> ()``; reduction "none" keeps ``(*b)``"""
 
-    weight: Value = None
     reduction: Value = "mean"
 
     def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
         return losses.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
 
-    def attributes(self) -> Mapping[str, Value]:
-        return {"weight": self.weight}
-
 
 @module("torch.nn.CrossEntropyLoss")
 @record
-class CrossEntropyLoss(ModuleRule):
+class CrossEntropyLoss(_Weighted):
     """``(N, C, *d), target (N, *d) of Int64 or (N, C, *d) of floats -> ()``; reduction "none" keeps ``(N, *d)``"""
 
-    weight: Value = None
     reduction: Value = "mean"
 
     def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
         return class_losses.cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
-    def attributes(self) -> Mapping[str, Value]:
-        return {"weight": self.weight}
-
 
 @module("torch.nn.NLLLoss")
 @record
-class NLLLoss(ModuleRule):
+class NLLLoss(_Weighted):
     """``(N, C, *d), target (N, *d) of Int64 -> ()``; reduction "none" keeps ``(N, *d)``"""
 
-    weight: Value = None
     reduction: Value = "mean"
 
     def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
         return class_losses.nll_loss(input, target, weight=self.weight, reduction=self.reduction)
 
-    def attributes(self) -> Mapping[str, Value]:
-        return {"weight": self.weight}
-
 
 @module("torch.nn.MultiMarginLoss")
 @record
-class MultiMarginLoss(ModuleRule):
+class MultiMarginLoss(_Weighted):
     """``(N, C), target (N,) of Int64 -> ()``; reduction "none" keeps ``(N,)``"""
 
-    weight: Value = None
     reduction: Value = "mean"
 
     @classmethod
@@ -189,9 +181,6 @@ class MultiMarginLoss(ModuleRule):
 
     def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
         return class_losses.multi_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
-
-    def attributes(self) -> Mapping[str, Value]:
-        return {"weight": self.weight}
 
 
 @module("torch.nn.MultiLabelMarginLoss")

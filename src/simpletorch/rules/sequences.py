@@ -15,11 +15,11 @@ __all__ = ["pack_padded_sequence", "pack_sequence", "pad_packed_sequence", "pad_
 _RNN = "torch.nn.utils.rnn."
 
 
-def _of_two(shape: Shape, batch_first: Value) -> tuple[Dim, Dim]:
-    """Length and batch of a padded tensor, whichever comes first."""
+def _in_order(first: Dim, second: Dim, batch_first: Value) -> tuple[Dim, Dim]:
+    """Length and batch as the first two dims of a padded tensor; or these dims as length and batch."""
     if not isinstance(batch_first, bool):
         return UNKNOWN, UNKNOWN
-    return (shape.dim(1), shape.dim(0)) if batch_first else (shape.dim(0), shape.dim(1))
+    return (second, first) if batch_first else (first, second)
 
 
 def _features(shape: Shape, leading: int) -> tuple[Item, ...]:
@@ -34,7 +34,7 @@ def pack_padded_sequence(
     """``(T, B, *f), lengths (B,) -> PackedSequence of B sequences, data (sum, *f)``; B first if batch_first"""
     if input.shape.rank is not None and input.shape.rank < 2:
         raise Mismatch(f"input must have at least 2 dims, (T, B, ...) or (B, T, ...), but it is {input.shape}")
-    _, batch = _of_two(input.shape, batch_first)
+    _, batch = _in_order(input.shape.dim(0), input.shape.dim(1), batch_first)
     total: Dim = UNKNOWN
     if isinstance(lengths, TensorType):
         if lengths.shape.rank is not None and lengths.shape.rank != 1:
@@ -73,9 +73,7 @@ def pad_packed_sequence(
         raise CannotTell
     length = UNKNOWN if total_length is None else as_dim(total_length)
     batch, data = sequence.batch, sequence.data
-    first: tuple[Dim, Dim] = (UNKNOWN, UNKNOWN)
-    if isinstance(batch_first, bool):
-        first = (batch, length) if batch_first else (length, batch)
+    first = _in_order(length, batch, batch_first)
     return TensorType(Shape((*first, *_features(data.shape, 1))), data.dtype), TensorType(Shape((batch,)), INT64)
 
 
@@ -99,12 +97,7 @@ def pad_sequence(
         raise CannotTell
     found = tensors_of(sequences)
     features = _same_features(found)
-    longest = found[0].shape.dim(0)
-    for t in found[1:]:
-        longest = maximum(longest, t.shape.dim(0))
-    first: tuple[Dim, Dim] = (UNKNOWN, UNKNOWN)
-    if isinstance(batch_first, bool):
-        first = (len(found), longest) if batch_first else (longest, len(found))
+    first = _in_order(maximum(*(t.shape.dim(0) for t in found)), len(found), batch_first)
     return TensorType(Shape((*first, *features)), found[0].dtype)
 
 

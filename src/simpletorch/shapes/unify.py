@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from simpletorch.shapes.dim import UNKNOWN, Dim, Expr, Unknown, Var, equal, substitute, variables
+from simpletorch.shapes.dim import UNKNOWN, Dim, Expr, Unknown, Var, equal, substitute, var, variables
 from simpletorch.shapes.shape import ANY_REST, Item, Rest, Shape
 
 __all__ = ["Bindings", "Clash", "is_compound", "unify"]
@@ -97,7 +97,7 @@ def unify(pattern: Shape, actual: Shape, bindings: Bindings) -> Clash | None:
 
 def is_compound(dim: Dim) -> bool:
     """Whether a dim is an expression, and no number or name."""
-    return isinstance(dim, Expr) and not (len(dim.terms) == 1 and dim.terms[0][1] == 1 and len(variables(dim)) == 1)
+    return isinstance(dim, Expr) and all(dim != var(v.name, v.scope) for v in variables(dim))
 
 
 def _unify_variadic(pattern: Shape, actual: Shape, bindings: Bindings) -> Clash | None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from simpletorch._tensors import tensors_in
 from simpletorch.errors import TorchError, as_also
 from simpletorch.train._callback import Callback
-from simpletorch.train._device import tensors_in
 
 if TYPE_CHECKING:
     from simpletorch.train._fit import Fit

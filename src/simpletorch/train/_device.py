@@ -27,18 +27,6 @@ def to_device(batches: Iterable[T], device: torch.device | None) -> Iterator[T]:
     return (batch if _is_there(batch, device) else cast("T", _move(batch, device)) for batch in batches)
 
 
-def tensors_in(item: Any) -> Iterator[torch.Tensor]:
-    """The tensors in tuples, lists and mappings, in order."""
-    if isinstance(item, torch.Tensor):
-        yield item
-    elif isinstance(item, Mapping):
-        for value in item.values():
-            yield from tensors_in(value)
-    elif isinstance(item, (tuple, list)):
-        for value in item:
-            yield from tensors_in(value)
-
-
 def _is_there(batch: Any, device: torch.device) -> bool:
     """Whether a batch is a tuple of tensors on ``device``; then nothing has to be taken apart."""
     if type(batch) is not tuple:

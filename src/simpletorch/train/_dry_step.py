@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 
+from simpletorch._tensors import tensors_in
 from simpletorch.errors import DTypeMismatch, ShapeMismatch, explain
-from simpletorch.train._device import tensors_in
 
 
 def dry_step(model: torch.nn.Module, loss: Callable[[Any, Any], torch.Tensor], *batch: Any) -> bool:

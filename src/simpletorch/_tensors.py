@@ -1,0 +1,22 @@
+"""The tensors in what a function takes or gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+
+__all__ = ["tensors_in"]
+
+
+def tensors_in(item: Any) -> Iterator[torch.Tensor]:
+    """The tensors in tuples, lists and mappings, in order."""
+    if isinstance(item, torch.Tensor):
+        yield item
+    elif isinstance(item, Mapping):
+        for value in item.values():
+            yield from tensors_in(value)
+    elif isinstance(item, (tuple, list)):
+        for value in item:
+            yield from tensors_in(value)
