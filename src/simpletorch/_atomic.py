@@ -62,7 +62,9 @@ def duplicate(path: Path, other: Path) -> None:
         os.replace(new, other)
         _sync_folder(other.parent)
     except OSError:
-        with open(path, "rb") as source, replacing(other) as target:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+        with replacing(other) as target, open(path, "rb") as source:  # so that either one's error is explained
             shutil.copyfileobj(source, target, 1 << 22)
 
 

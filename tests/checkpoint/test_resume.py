@@ -10,6 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from simpletorch import checkpoint
+from simpletorch._atomic import duplicate
 from simpletorch.data import DataLoader, TensorDataset
 from simpletorch.errors import CheckpointError, TorchError
 from simpletorch.reproducibility import Manifest
@@ -292,6 +293,21 @@ def test_what_can_not_be_written_in_the_background_stops_the_training(tmp_path):
             At(13, lambda: (tmp_path / "run").rename(tmp_path / "gone") and (tmp_path / "run").touch()),
             asynchronous=True,
         )
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_folder_lost_between_the_file_and_its_copy_is_explained_too(tmp_path, monkeypatch, asynchronous):
+    folder = tmp_path / "run"
+
+    def lose(path, other):
+        folder.rename(tmp_path / "gone")
+        folder.touch()
+        duplicate(path, other)
+
+    monkeypatch.setattr("simpletorch.checkpoint._checkpoint.duplicate", lose)
+    with pytest.raises(CheckpointError, match=r"can't write .*best\.safetensors"):
+        Variant().run(folder, asynchronous=asynchronous)
+    assert folder.read_bytes() == b"", "what was put in its place is nobody's to write to"
 
 
 def test_the_parts_of_a_training_can_be_taken_out(tmp_path):
