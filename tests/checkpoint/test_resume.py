@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import sys
 
@@ -14,7 +15,7 @@ from simpletorch._atomic import duplicate
 from simpletorch.data import DataLoader, TensorDataset
 from simpletorch.errors import CheckpointError, TorchError
 from simpletorch.reproducibility import Manifest
-from simpletorch.train import INTERRUPTED, Callback, Checkpoint, Fit, Trainer
+from simpletorch.train import INTERRUPTED, Callback, Checkpoint, EarlyStopping, Fit, Trainer
 
 sys.path.insert(0, os.path.dirname(__file__))
 from training import At, Variant, nothing, same
@@ -31,6 +32,35 @@ def test_stopped_anywhere_and_resumed_is_never_stopped(tmp_path, seed):
         variant.run(tmp_path / "stopped", terminated)
     assert caught.value.code == INTERRUPTED == 75
     assert checkpoint.latest(tmp_path / "stopped").name == f"step-{stop:09d}.safetensors"
+    resumed = variant.run(tmp_path / "stopped", At(0, nothing), seed=1, resume="auto")
+    for part in straight:
+        assert same(straight[part], resumed[part]), part
+
+
+@pytest.mark.parametrize("evaluate_every", [None, 3])
+@pytest.mark.parametrize("restore_best", [False, True])
+def test_what_was_stopped_early_stays_so_when_it_is_resumed(tmp_path, evaluate_every, restore_best):
+    def run(folder, patience=4, **options):
+        stopping = EarlyStopping(patience=patience, min_delta=100.0, restore_best=restore_best)
+        return variant.run(tmp_path / folder, stopping, every_steps=1, keep=9, **options)
+
+    variant = Variant(epochs=7, validation=True, evaluate_every=evaluate_every)
+    stopped = run("run")
+    assert len(stopped["history"]) == (5 if evaluate_every is None else 2)
+    for path in checkpoint.latest(tmp_path / "run").parent.glob("step-*"):  # of the last update, and some before it
+        (tmp_path / path.stem).mkdir()
+        shutil.copy(path, tmp_path / path.stem)
+        resumed = run(path.stem, seed=1, resume="auto")
+        for part in stopped:
+            assert same(stopped[part], resumed[part]), (path, part)
+    assert len(run("run", patience=6, resume="auto")["history"]) > len(stopped["history"])
+
+
+def test_stopped_at_the_last_of_so_many_updates(tmp_path):
+    variant = Variant(epochs=None, steps=11)
+    straight = variant.run(tmp_path / "straight", At(11, nothing))
+    with pytest.raises(SystemExit):
+        variant.run(tmp_path / "stopped", At(11, lambda: signal.raise_signal(signal.SIGTERM)))
     resumed = variant.run(tmp_path / "stopped", At(0, nothing), seed=1, resume="auto")
     for part in straight:
         assert same(straight[part], resumed[part]), part

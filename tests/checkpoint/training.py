@@ -32,7 +32,8 @@ class Augmented(torch.utils.data.Dataset):
 class Variant:
     samples: int = 31
     batch: int = 4
-    epochs: int = 3
+    epochs: int | None = 3
+    steps: int | None = None
     accumulate: int = 1
     workers: int = 0
     augmented: bool = True
@@ -105,7 +106,7 @@ class Variant:
             progress=False,
         )
         validation = DataLoader(TensorDataset(inputs[:7], targets[:7]), 3) if self.validation else None
-        history = trainer.fit(model, loader, epochs=self.epochs, validation=validation, resume=resume)
+        history = trainer.fit(model, loader, epochs=self.epochs, steps=self.steps, validation=validation, resume=resume)
         return {
             "model": model.state_dict(),
             "optimizer": optimizer.state_dict(),

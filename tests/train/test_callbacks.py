@@ -180,6 +180,12 @@ def test_early_stopping_puts_the_best_weights_back():
     assert torch.equal(model[0].weight, keep.weights)
 
 
+def test_early_stopping_begins_anew_with_each_training():
+    model, stopping = net(), EarlyStopping(patience=1, min_delta=100.0)
+    trained = trainer(model, stopping)
+    assert [len(trained.fit(model, loader(), epochs=7)) for _ in range(2)] == [2, 2]
+
+
 def test_early_stopping_says_what_it_could_monitor():
     model = net()
     with pytest.raises(TorchError, match="monitors 'validation_accuracy', but what is measured is 'loss'"):

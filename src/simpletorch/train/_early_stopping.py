@@ -18,10 +18,9 @@ class EarlyStopping(Callback):
     """Stop when a measure has not got better for some time.
 
     Args:
-        monitor: the name of the measure in `Fit.metrics`; by default ``"validation_loss"``, or without validation
-        batches
-            the training ``"loss"``. What is measured in validation is looked at after each evaluation, what in training
-            after each epoch.
+        monitor: the name of the measure in `Fit.metrics`; by default ``"validation_loss"``, or the training ``"loss"``
+            without validation batches. What is measured in validation is looked at after each evaluation, what in
+            training after each epoch.
         mode: whether smaller (``"min"``) or larger (``"max"``) is better.
         patience: how many looks without a better value are put up with.
         min_delta: what a value must be better by to count.
@@ -56,9 +55,13 @@ class EarlyStopping(Callback):
         self.patience = patience
         self.min_delta = min_delta
         self.restore_best = restore_best
-        self.best = math.inf if mode == "min" else -math.inf
-        self.waited = 0
-        self._weights: dict[str, torch.Tensor] | None = None
+        self._forget()
+
+    def on_fit_start(self, fit: Fit) -> None:
+        """Begin anew; a resumed training that had been stopped stays so, unless ``patience`` has been raised since."""
+        if fit.epoch == 0:
+            self._forget()
+        self._stop_if_waited(fit)
 
     def on_evaluated(self, fit: Fit) -> None:
         """Look at a measure of validation."""
@@ -76,6 +79,11 @@ class EarlyStopping(Callback):
         """Put the best weights back."""
         if self._weights is not None:
             fit.model.load_state_dict(self._weights)
+
+    def _forget(self) -> None:
+        self.best = math.inf if self.mode == "min" else -math.inf
+        self.waited = 0
+        self._weights: dict[str, torch.Tensor] | None = None
 
     def _name(self, fit: Fit) -> str:
         if self.monitor is not None:
@@ -98,8 +106,11 @@ class EarlyStopping(Callback):
                 self._weights = {key: tensor.detach().clone() for key, tensor in fit.model.state_dict().items()}
             return
         self.waited += 1
+        self._stop_if_waited(fit)
+
+    def _stop_if_waited(self, fit: Fit) -> None:
         if self.waited >= self.patience:
-            fit.stop(f"{name} has not got better than {self.best:.6g} for {self.waited} evaluations")
+            fit.stop(f"{self._name(fit)} has not got better than {self.best:.6g} for {self.waited} evaluations")
 
     def state_dict(self) -> dict[str, Any]:
         """The best value and how long ago it was, and the best weights if they are kept."""

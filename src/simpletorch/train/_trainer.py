@@ -141,7 +141,8 @@ class Trainer:
             self._tell("on_epoch_start", fit)
         metrics, step_ends = tuple(self.train_metrics.values()), fit.hooks("on_step_end")
         with mode(fit.model, training=True):
-            for batch in () if fit.is_over else self._batches(fit):
+            batches = self._batches(fit)  # of a resumed epoch too that is over: this is where its generators go on
+            for batch in () if fit.is_over else batches:
                 fit.batch = batch
                 size = samples_in(batch)
                 fit.loss = loss = step(*batch)
