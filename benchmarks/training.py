@@ -1,17 +1,19 @@
 """What a training loop costs per step, over the loop written out: ours by hand, our Trainer, and others.
 
-    python benchmarks/training.py [--rounds 6] [--bursts 10] [--write]
+    python benchmarks/training.py [--rounds 2] [--write]
 
-An MLP 784-128-10, batches of 64, AdamW (fused), one thread. Each contender trains in a thread of its own, and they take
-turns: a burst of steps each, so that whatever else the machine does meets all of them alike. The first steps of a burst
-warm the caches; of the others the CPU time is taken, between the loop's asking for one batch and the next, with
-everything that happens only now and then (bars, flushes). A contender's overhead is the mean, over all turns, of its
-difference to the raw loop in the same turn; the median is shown beside it. Every round begins with new models, because
-where one lies in memory makes it faster or slower; for the same reason malloc uses one arena and gives nothing back.
-All of it is done again for an MLP 7-5-3: the loops cost the same, and less disturbs the measure. ``--write`` puts the
-tables into benchmarks/results/training.md.
+An MLP 784-128-10, batches of 64, AdamW (fused), one thread. Each contender has a process of its own, in which it and
+the raw loop train the same model with the same optimizer (where one lies in memory makes it faster or slower) and take
+turns in the middle of their loops (as greenlets): a burst of steps each, so that whatever else the machine does meets
+both alike. The first steps of a burst warm the caches; of the others the CPU time is taken, between the loop's asking
+for one batch and the next. Bursts are summed up by the dozen, so that what happens only now and then (a bar is drawn,
+rows are written) counts. A contender's overhead is its difference to the raw loop in the same dozen: the mean of the
+middle half of all dozens, since on a shared machine some are far off. The raw loop is a contender too: what it differs
+from itself is the measure's own error. All of it is done again for an MLP 7-5-3: the loops cost the same, and less
+disturbs the measure. ``--write`` puts the tables into benchmarks/results/training.md.
 
-The others are benchmark-only: pip install lightning pytorch-ignite accelerate torchmetrics; who is missing is left out.
+This needs greenlet, and the others are benchmark-only too; who is missing is left out:
+pip install -c constraints.txt greenlet lightning pytorch-ignite accelerate torchmetrics
 """
 
 # ruff: noqa: D102, D103 - the contenders are described in their table
@@ -19,92 +21,81 @@ The others are benchmark-only: pip install lightning pytorch-ignite accelerate t
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import logging
+import multiprocessing
 import os
 import platform
 import random
 import statistics
 import sys
 import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import greenlet
 import torch
+from torch.nn import Module
 from torch.nn import functional as F
+from torch.optim import Optimizer
 
 from simpletorch.metrics import Accuracy
 from simpletorch.train import CSVLogger, Step, Trainer, track
 
-BURST, WARM_UP = 60, 10
+BURST, WARM_UP, DOZEN, DOZENS = 60, 10, 12, 5
 MALLOC = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
 BATCH = 64
 DISTINCT = 13
-SIZES = [784, 128, 10]
 FOLDER = Path(__file__).parent / "results"
 
 
-class Turns:
-    """Lets one thread run at a time, each for a burst of steps, in an order that is drawn anew for every round."""
+class Round:
+    """A model and batches, which the contenders use in turn."""
 
-    def __init__(self) -> None:
-        self.gates: list[threading.Semaphore] = []
-        self.order: list[int] = []
-        self.draw = random.Random(0)
-
-    def join(self) -> int:
-        """Take part; returns one's number."""
-        self.gates.append(threading.Semaphore(0))
-        return len(self.gates) - 1
-
-    def wait(self, number: int) -> None:
-        """Wait for one's turn."""
-        self.gates[number].acquire()
-
-    def pass_on(self) -> None:
-        """Let the next one run."""
-        if not self.order:
-            self.order = self.draw.sample(range(len(self.gates)), len(self.gates))
-        self.gates[self.order.pop()].release()
+    def __init__(self, sizes: Sequence[int]) -> None:
+        torch.manual_seed(0)
+        self.classes = sizes[-1]
+        self.model = torch.nn.Sequential(
+            torch.nn.Linear(sizes[0], sizes[1]), torch.nn.ReLU(), torch.nn.Linear(sizes[1], sizes[2])
+        )
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-3, fused=True)
+        self.batches = [(torch.randn(BATCH, sizes[0]), torch.randint(sizes[2], (BATCH,))) for _ in range(DISTINCT)]
+        self.is_over = False
 
 
 class Batches:
-    """Ready-made batches, which hand over to the next contender after each burst and note the time of each."""
+    """The round's batches, which hand over after each burst and note the CPU time of a step."""
 
-    def __init__(self, bursts: int, turns: Turns) -> None:
-        generator = torch.Generator().manual_seed(0)
-        self.batches = [
-            (torch.randn(BATCH, SIZES[0], generator=generator), torch.randint(SIZES[2], (BATCH,), generator=generator))
-            for _ in range(DISTINCT)
-        ]
-        self.bursts = bursts
-        self.turns = turns
-        self.number = turns.join()
+    def __init__(self, of: Round) -> None:
+        self.round = of
         self.seconds: list[float] = []
 
     def __len__(self) -> int:
-        return self.bursts * BURST
+        return BURST * DOZEN * DOZENS
 
     def __iter__(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        clock = time.thread_time
-        start = 0.0
-        for index in range(len(self)):
+        clock, others = time.thread_time, greenlet.getcurrent().parent
+        index, start = 0, 0.0
+        while True:
             place = index % BURST
             if place == WARM_UP:
                 start = clock()
             elif place == 0 and index:
                 self.seconds.append((clock() - start) / (BURST - WARM_UP))
-                self.turns.pass_on()
-                self.turns.wait(self.number)
-            yield self.batches[index % DISTINCT]
-        self.seconds.append((clock() - start) / (BURST - WARM_UP))
+                others.switch()
+            if self.round.is_over:
+                return
+            yield self.round.batches[index % DISTINCT]
+            index += 1
 
 
 class Terminal(io.StringIO):
@@ -117,16 +108,7 @@ class Terminal(io.StringIO):
         return len(text)
 
 
-def new() -> tuple[torch.nn.Module, torch.optim.Optimizer]:
-    torch.manual_seed(0)
-    model = torch.nn.Sequential(
-        torch.nn.Linear(SIZES[0], SIZES[1]), torch.nn.ReLU(), torch.nn.Linear(SIZES[1], SIZES[2])
-    )
-    return model, torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
-
-
-def raw(batches: Batches) -> None:
-    model, optimizer = new()
+def raw(model: Module, optimizer: Optimizer, batches: Batches) -> None:
     model.train()
     for images, targets in batches:
         optimizer.zero_grad()
@@ -135,21 +117,18 @@ def raw(batches: Batches) -> None:
         optimizer.step()
 
 
-def by_hand(batches: Batches) -> None:
-    model, optimizer = new()
+def by_hand(model: Module, optimizer: Optimizer, batches: Batches) -> None:
     step = Step(model, F.cross_entropy, optimizer)
     model.train()
     for images, targets in track(batches):
-        step(images, targets)
+        loss = step(images, targets)  # noqa: F841 - as one does
 
 
-def trainer_bare(batches: Batches) -> None:
-    model, optimizer = new()
+def trainer_bare(model: Module, optimizer: Optimizer, batches: Batches) -> None:
     Trainer(loss=F.cross_entropy, optimizer=optimizer, progress=False).fit(model, batches)
 
 
-def trainer_full(batches: Batches) -> None:
-    model, optimizer = new()
+def trainer_full(model: Module, optimizer: Optimizer, batches: Batches) -> None:
     with tempfile.TemporaryDirectory() as folder:
         Trainer(
             loss=F.cross_entropy,
@@ -159,11 +138,11 @@ def trainer_full(batches: Batches) -> None:
         ).fit(model, batches)
 
 
-def fabric(batches: Batches) -> None:
+def fabric(model: Module, optimizer: Optimizer, batches: Batches) -> None:
     from lightning.fabric import Fabric
 
     engine = Fabric(accelerator="cpu", devices=1)
-    model, optimizer = engine.setup(*new())
+    model, optimizer = engine.setup(model, optimizer)
     model.train()
     for images, targets in batches:
         optimizer.zero_grad()
@@ -172,10 +151,8 @@ def fabric(batches: Batches) -> None:
         optimizer.step()
 
 
-def ignite(batches: Batches) -> None:
+def ignite(model: Module, optimizer: Optimizer, batches: Batches) -> None:
     from ignite.engine import Engine
-
-    model, optimizer = new()
 
     def update(_: Engine, batch: tuple[torch.Tensor, torch.Tensor]) -> float:
         model.train()
@@ -189,11 +166,11 @@ def ignite(batches: Batches) -> None:
     Engine(update).run(batches, max_epochs=1)
 
 
-def accelerate(batches: Batches) -> None:
+def accelerate(model: Module, optimizer: Optimizer, batches: Batches) -> None:
     from accelerate import Accelerator
 
     accelerator = Accelerator(cpu=True)
-    model, optimizer = accelerator.prepare(*new())
+    model, optimizer = accelerator.prepare(model, optimizer)
     model.train()
     for images, targets in batches:
         optimizer.zero_grad()
@@ -202,10 +179,8 @@ def accelerate(batches: Batches) -> None:
         optimizer.step()
 
 
-def lightning(batches: Batches, *, full: bool = False) -> None:
+def lightning(model: Module, optimizer: Optimizer, batches: Batches, *, full: bool = False) -> None:
     import lightning as L
-
-    model, optimizer = new()
 
     class Module(L.LightningModule):
         def __init__(self) -> None:
@@ -214,7 +189,7 @@ def lightning(batches: Batches, *, full: bool = False) -> None:
             if full:
                 from torchmetrics.classification import MulticlassAccuracy
 
-                self.accuracy = MulticlassAccuracy(SIZES[2], average="micro")
+                self.accuracy = MulticlassAccuracy(batches.round.classes, average="micro")
 
         def training_step(self, batch: tuple[torch.Tensor, torch.Tensor], _: int) -> torch.Tensor:
             images, targets = batch
@@ -243,12 +218,12 @@ def lightning(batches: Batches, *, full: bool = False) -> None:
         ).fit(Module(), batches)
 
 
-def lightning_full(batches: Batches) -> None:
-    lightning(batches, full=True)
+def lightning_full(model: Module, optimizer: Optimizer, batches: Batches) -> None:
+    lightning(model, optimizer, batches, full=True)
 
 
-CONTENDERS: dict[str, tuple[Callable[[Batches], None], str, float | None]] = {
-    "the loop written out in torch": (raw, "torch", None),
+CONTENDERS: dict[str, tuple[Callable[[Module, Optimizer, Batches], None], str, float | None]] = {
+    "the raw loop: written out in torch": (raw, "torch", None),
     "`Step` and `track` by hand": (by_hand, "simpletorch", 5),
     "`Trainer`, bare": (trainer_bare, "simpletorch", 30),
     "`Trainer` with bar, CSV row per step, accuracy": (trainer_full, "simpletorch", 60),
@@ -260,48 +235,57 @@ CONTENDERS: dict[str, tuple[Callable[[Batches], None], str, float | None]] = {
 }
 
 
-def measure(bursts: int, needs: Sequence[str]) -> dict[str, list[float]]:
-    """CPU seconds per step of every contender of these packages, by turn."""
-    names = [name for name, (_, package, _) in CONTENDERS.items() if package in needs and find_spec(package)]
-    turns = Turns()
-    batches = {name: Batches(bursts, turns) for name in names}
-
-    def run(name: str) -> None:
-        turns.wait(batches[name].number)
-        CONTENDERS[name][0](batches[name])
-        turns.pass_on()
-
-    threads = [threading.Thread(target=run, args=(name,)) for name in names]
+def measure(name: str, sizes: Sequence[int]) -> list[tuple[float, float]]:
+    """CPU seconds per step of the raw loop and of a contender, by dozen."""
+    of = Round(sizes)
+    both = [(Batches(of), train) for train in (raw, CONTENDERS[name][0])]
+    loops = [greenlet.greenlet(partial(train, of.model, of.optimizer, batches)) for batches, train in both]
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    order = random.Random(0)
     screen = sys.stdout, sys.stderr
     sys.stdout = sys.stderr = Terminal()
     try:
-        for thread in threads:
-            thread.start()
-        turns.pass_on()
-        for thread in threads:
-            thread.join()
+        for burst in range(DOZEN * DOZENS + 1):
+            if burst == 1:
+                gc.collect()
+                gc.freeze()  # or whoever is on when the collector runs pays for all of torch's objects
+            for loop in order.sample(loops, 2):
+                loop.switch()
+        of.is_over = True
+        for loop in loops:
+            loop.switch()
     finally:
         sys.stdout, sys.stderr = screen
-    count = min(len(batches[name].seconds) for name in names)  # Lightning never asks for the end
-    return {name: batches[name].seconds[1:count] for name in names}  # the first has what happens once
+        gc.unfreeze()
+    raws, others = (  # without the first burst, which has what happens once
+        [statistics.fmean(batches.seconds[1 + DOZEN * i :][:DOZEN]) for i in range(DOZENS)] for batches, _ in both
+    )
+    return list(zip(raws, others, strict=True))
 
 
-def table(found: dict[str, list[float]]) -> tuple[str, bool]:
+def middle(values: Sequence[float]) -> float:
+    """The mean of the middle half."""
+    quarter = len(values) // 4
+    return statistics.fmean(sorted(values)[quarter : len(values) - quarter])
+
+
+def table(found: dict[str, list[tuple[float, float]]]) -> tuple[str, bool]:
     """The results as Markdown, and whether ours are within their limits."""
-    base = found[next(iter(CONTENDERS))]
     rows = [
-        "| loop | CPU time per step | over the raw loop: mean | median | limit |",
-        "| --- | --- | --- | --- | --- |",
+        "| loop | CPU time per step | the raw loop beside it | over it: middle half | quartiles | limit |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     good = True
-    for name, times in found.items():
-        over = [(t - b) * 1e6 for t, b in zip(times, base, strict=True)]
-        mean, limit = statistics.fmean(over), CONTENDERS[name][2]
+    for name, pairs in found.items():
+        over = [(time - base) * 1e6 for base, time in pairs]
+        mean, limit = middle(over), CONTENDERS[name][2]
+        low, _, high = statistics.quantiles(over, n=4)
         good = good and (limit is None or mean <= limit)
-        shown = "| |" if times is base else f"{mean:+.1f} µs | {statistics.median(over):+.1f} µs |"
-        rows.append(
-            f"| {name} | {statistics.fmean(times) * 1e6:.0f} µs | {shown} {f'+{limit:g} µs' if limit else ''} |"
-        )
+        times = " | ".join(f"{middle(column) * 1e6:.0f} µs" for column in list(zip(*pairs, strict=True))[::-1])
+        shown = f"{mean:+.1f} µs | {low:+.0f} to {high:+.0f} µs | {f'+{limit:g} µs' if limit else ''}"
+        rows.append(f"| {name} | {times} | {shown} |")
     return "\n".join(rows), good
 
 
@@ -316,37 +300,31 @@ def environment() -> str:
     return f"Python {platform.python_version()}, {os.cpu_count()} cores, one thread; {', '.join(versions)}"
 
 
-def report(rounds: int, bursts: int, needs: Sequence[str]) -> tuple[str, bool]:
-    """The table for the model of the current sizes, with a heading, and whether ours are within their limits."""
-    found: dict[str, list[float]] = {}
-    for _ in range(rounds):
-        for name, times in measure(bursts, needs).items():
-            found.setdefault(name, []).extend(times)
-    text, good = table(found)
-    return f"## MLP {'-'.join(map(str, SIZES))}\n\n{text}\n", good
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--bursts", type=int, default=10)
-    parser.add_argument("--only", nargs="+", default=["lightning", "ignite", "accelerate"], help="which others")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--only", nargs="*", default=["lightning", "ignite", "accelerate"], help="which others")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    warnings.simplefilter("ignore")
-    logging.disable(logging.WARNING)
-    head = f"{environment()}.\nBatches of {BATCH}, fused AdamW for all; {options.rounds} rounds of {options.bursts} "
-    head += f"bursts of {BURST} steps, taking turns; load average {os.getloadavg()[0]:.1f} at the start.\n"
-    parts, verdicts = [head], []
+    parts = [
+        f"{environment()}.\nBatches of {BATCH}, fused AdamW for all; {options.rounds} rounds of {DOZENS} times {DOZEN} "
+        f"bursts of {BURST} steps; load average {os.getloadavg()[0]:.1f} at the start.\n"
+    ]
+    needs = ["torch", "simpletorch", *options.only]
+    names = [name for name, (_, package, _) in CONTENDERS.items() if package in needs and find_spec(package)]
+    order, verdicts = random.Random(0), []
     for sizes in ([784, 128, 10], [7, 5, 3]):
-        SIZES[:] = sizes
-        text, good = report(options.rounds, options.bursts, ["torch", "simpletorch", *options.only])
-        parts.append(text)
+        found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+        for _ in range(options.rounds):
+            for name in order.sample(names, len(names)):
+                with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+                    found[name] += process.submit(measure, name, sizes).result()
+        text, good = table(found)
+        parts.append(f"## MLP {'-'.join(map(str, sizes))}\n\n{text}\n")
         verdicts.append(good)
     print("\n".join(parts))
     if options.write:
-        command = f"python benchmarks/training.py --rounds {options.rounds} --bursts {options.bursts} --write"
+        command = f"python benchmarks/training.py --rounds {options.rounds} --write"
         title = f"# Training: overhead per step\n\n`{command}`, {time.strftime('%Y-%m-%d')}.\n"
         (FOLDER / "training.md").write_text(title + "\n".join(parts), encoding="utf-8")
     return 0 if all(verdicts) else 1

@@ -23,7 +23,7 @@ def test_json_holds_the_same(capsys, monkeypatch):
     found = json.loads(capsys.readouterr().out)
     assert found["versions"]["torch"] == torch.__version__
     assert found["versions"]["mypy"].startswith("2.")
-    assert found["capabilities"]["distributed"] == ["gloo"] or torch.cuda.is_available()
+    assert "gloo" in found["capabilities"]["distributed"]
     assert found["settings"]["SIMPLETORCH_CHECK"] == "full"
     assert ("cuda:0" in found["devices"]) == torch.cuda.is_available()
 

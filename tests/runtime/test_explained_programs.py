@@ -60,8 +60,11 @@ def failing(program: Callable[[], object]) -> TorchError:
 
 
 def plain(text: str) -> str:
-    """Without what differs from machine to machine: folders, process ids."""
+    """Without what differs from machine to machine: folders, process ids, and why there is no CUDA."""
     text = re.sub(r"[^\s:'\"]*/broken/", "", text)
+    text = re.sub(
+        "there is no NVIDIA driver|no GPU is visible to this process", "this build of torch has no CUDA", text
+    )
     return re.sub(r"worker process \d+", "worker process …", text)
 
 

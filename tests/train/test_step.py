@@ -199,3 +199,37 @@ def test_a_step_can_be_copied_with_its_model():
     step = copy.deepcopy(Step(model, F.cross_entropy, SGD(model.parameters(), lr=0.1)))
     step(INPUTS, TARGETS)
     assert model[0].weight.grad is None
+
+
+def test_gradients_are_dropped_as_torchs_zero_grad_does():
+    model = net()
+    optimizer = SGD([{"params": model[0].parameters()}], lr=0.1)
+    step = Step(model, F.cross_entropy, optimizer)
+    optimizer.add_param_group({"params": model[2].parameters()})
+    for _ in range(2):
+        step(INPUTS[:7], TARGETS[:7])
+    reference = net()
+    F.cross_entropy(reference(INPUTS[:7]), TARGETS[:7]).backward()
+    torch.optim.SGD(reference.parameters(), lr=0.1).step()
+    reference.zero_grad()
+    F.cross_entropy(reference(INPUTS[:7]), TARGETS[:7]).backward()
+    assert all(map(torch.equal, gradients(model), gradients(reference)))
+
+
+@pytest.mark.parametrize("how", ["overridden", "replaced"])
+def test_an_optimizers_own_zero_grad_is_called(how):
+    calls = []
+
+    class Own(SGD):
+        def zero_grad(self, set_to_none=True):
+            calls.append(set_to_none)
+            super().zero_grad(set_to_none)
+
+    model = net()
+    optimizer = (Own if how == "overridden" else SGD)(model.parameters(), lr=0.1)
+    if how == "replaced":
+        optimizer.zero_grad = lambda: calls.append(True)
+    step = Step(model, F.cross_entropy, optimizer)
+    for _ in range(3):
+        step(INPUTS[:7], TARGETS[:7])
+    assert calls == [True] * 3

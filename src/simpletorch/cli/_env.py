@@ -38,6 +38,7 @@ def environment() -> dict[str, dict[str, Any]]:
     versions |= {name: _version(name) for name in _NEEDED + _OPTIONAL}
     found = {"versions": versions, "devices": {}, "capabilities": {}, "settings": _settings()}
     if versions["torch"] is not None:
+        versions["torch"] = _build_of_torch()
         found["devices"], found["capabilities"] = _devices(), _capabilities()
     return found
 
@@ -47,6 +48,13 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def _build_of_torch() -> str:
+    """The version with the build, such as ``2.13.0+cu130``, which a package's metadata can lack."""
+    import torch
+
+    return str(torch.__version__)
 
 
 def _devices() -> dict[str, Any]:
