@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ __all__ = ["tensors_in"]
 
 
 def tensors_in(item: Any) -> Iterator[torch.Tensor]:
-    """The tensors in tuples, lists and mappings, in order."""
+    """The tensors in tuples, lists, mappings and dataclasses, in order."""
     if isinstance(item, torch.Tensor):
         yield item
     elif isinstance(item, Mapping):
@@ -20,3 +21,6 @@ def tensors_in(item: Any) -> Iterator[torch.Tensor]:
     elif isinstance(item, (tuple, list)):
         for value in item:
             yield from tensors_in(value)
+    elif dataclasses.is_dataclass(item) and not isinstance(item, type):
+        for each in dataclasses.fields(item):
+            yield from tensors_in(getattr(item, each.name))

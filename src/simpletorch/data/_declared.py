@@ -10,8 +10,8 @@ import torch
 import torch.utils.data
 from jaxtyping import AbstractArray
 
+from simpletorch._tensors import tensors_in
 from simpletorch.data._dataset import Dataset, IterableDataset
-from simpletorch.data._nested import tensors_in
 from simpletorch.dtypes import dtype_of
 from simpletorch.errors import DataError
 

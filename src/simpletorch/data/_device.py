@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import torch
 
-from simpletorch.data._nested import map_tensors, tensors_in
+from simpletorch._tensors import tensors_in
+from simpletorch.data._nested import map_tensors
 
 if TYPE_CHECKING:
     from simpletorch.data._loader import DataLoader

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -34,18 +34,3 @@ def map_tensors(item: Any, function: Callable[[torch.Tensor], torch.Tensor], met
             object.__setattr__(new, each.name, map_tensors(getattr(item, each.name), function, method))
         return new
     return item
-
-
-def tensors_in(item: Any) -> Iterator[torch.Tensor]:
-    """The tensors of a batch."""
-    if isinstance(item, torch.Tensor):
-        yield item
-    elif isinstance(item, tuple | list):
-        for value in item:
-            yield from tensors_in(value)
-    elif isinstance(item, Mapping):
-        for value in item.values():
-            yield from tensors_in(value)
-    elif dataclasses.is_dataclass(item) and not isinstance(item, type):
-        for each in dataclasses.fields(item):
-            yield from tensors_in(getattr(item, each.name))
