@@ -1,4 +1,4 @@
-"""What mypy keeps of a module in its cache is enough for the plugin: defaults of sizes are not in it."""
+"""What mypy keeps of a module in its cache is enough for the plugin, and a check says the same with and without it."""
 
 import os
 import subprocess
@@ -13,34 +13,70 @@ from typing import Generic
 import torch
 from simpletorch import Dim, Float32, N, Tensor, nn
 
+WIDTH = 13
+
 
 class Layer(nn.Module, Generic[N]):
-    def __init__(self, bias: bool = True, n: Dim[N] = 7) -> None:
+    def __init__(self, bias: bool = True, n: Dim[N] = {default}) -> None:
         super().__init__()
 
     def forward(self, x: Tensor[Float32, N]) -> Tensor[Float32, N]:
         return x
+
+
+class Derived(Layer[N]): ...
+
+
+class Wide(nn.Module, Generic[N]):
+    def __init__(self, n: Dim[N] = WIDTH) -> None:
+        super().__init__()
+
+    def forward(self, x: Tensor[Float32, N]) -> Tensor[Float32, N]:
+        return x
+
+
+def zeros(n: Dim[N] = 11 + 2 * 4) -> Tensor[Float32, N]:
+    return torch.zeros(n)
+
+
+reveal_type(Wide()(torch.zeros(13)))
+reveal_type(zeros())
 """
-USE = "import torch\nfrom library import Layer\nreveal_type(Layer(n={n})(torch.zeros({n})))\nLayer()(torch.zeros(7))\n"
+USE = """
+import torch
+from library import Derived, Layer, Wide, zeros
+reveal_type(Layer(n={n})(torch.zeros({n})))
+reveal_type(Layer())
+reveal_type(Derived())
+Layer()(torch.zeros(7))
+reveal_type(Wide())
+reveal_type(zeros())
+"""
 
 
 @pytest.mark.slow
-def test_a_constructor_from_the_cache_is_understood(tmp_path):
+def test_a_module_from_the_cache_says_what_it_said_at_first(tmp_path):
     cache = Path(__file__).parents[2] / ".mypy_cache/typing"
-    (tmp_path / "library.py").write_text(LIBRARY)
 
-    def check(size):
-        (tmp_path / "use.py").write_text(USE.format(n=size))
+    def check(size, *, default=7):
+        if not (library := tmp_path / "library.py").exists() or f"= {default})" not in library.read_text():
+            library.write_text(LIBRARY.format(default=default) + "\n" * default)
+        (tmp_path / "use.py").write_text(USE.format(n=size) + "\n" * size)
         command = [sys.executable, "-m", "mypy", "use.py", "--cache-dir", str(cache)]
         options = ["--config-file", str(Path(__file__).parents[1] / "typing/mypy.ini")]
         environment = {key: value for key, value in os.environ.items() if key != "SIMPLETORCH_DEBUG"}
         done = subprocess.run(
             [*command, *options], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment
         )
-        return done.stdout + done.stderr
+        assert "could not analyse" not in done.stdout + done.stderr
+        return [line.partition(": ")[2] for line in done.stdout.splitlines() if line.startswith("use.py")]
 
-    for size in (3, 5):  # the second time, library.py comes from the cache
-        said = check(size)
-        assert "could not analyse" not in said
-        assert f'"Tensor[Float32, {size}]"' in said
-        assert "Success" in said
+    def revealed(size, layer):
+        types = [f"Tensor[Float32, {size}]", f"library.Layer[{layer}]", f"library.Derived[{layer}]"]
+        return [f'note: Revealed type is "{name}"' for name in (*types, "library.Wide[Any]", "Tensor[Float32, 19]")]
+
+    assert check(3) == revealed(3, 7)
+    assert check(5) == revealed(5, 7), "now library.py comes from the cache"
+    changed = check(5, default=17)
+    assert [line for line in changed if "note" in line and "Revealed" in line] == revealed(5, 17)
+    assert [line for line in changed if "[tensor-shape]" in line], "7 is no longer what Layer() takes"

@@ -41,6 +41,7 @@ from mypy.types import (
     get_proper_type,
 )
 
+from simpletorch.mypy.defaults import noted_default
 from simpletorch.mypy.lift import is_tensor
 from simpletorch.mypy.names import DEVICE_TENSORS, DIM, OUR_PARAMETER, PARAMETER, TENSOR
 from simpletorch.mypy.report import allow_sizes
@@ -141,7 +142,8 @@ class Annotations:
         if len(found) != 1 or isinstance(found[0], UnpackType):
             reader.fail("Dim takes one size, such as Dim[N]")
             found = [any_type()]
-        return Instance(info, found, unbound.line, unbound.column)
+        extra = noted_default(unbound, api, types)
+        return Instance(info, found, unbound.line, unbound.column, extra_attrs=extra)
 
     # -- Float32[torch.Tensor, "batch 784"] -------------------------------------------------------------------------
 

@@ -33,9 +33,10 @@ from mypy.types import (
 )
 
 from simpletorch.mypy.calls import CallReader, SignatureContext
-from simpletorch.mypy.lift import is_broadcast, is_expression, is_tensor
+from simpletorch.mypy.defaults import default_of
+from simpletorch.mypy.lift import is_broadcast, is_expression, is_module, is_tensor
 from simpletorch.mypy.misfits import Misfits
-from simpletorch.mypy.names import DIM, MODULE
+from simpletorch.mypy.names import DIM
 from simpletorch.mypy.normal import normalise
 from simpletorch.mypy.report import report
 from simpletorch.mypy.types import TypeTable, any_type, is_named, walk
@@ -229,25 +230,17 @@ class _Call:
 
     def _add_defaults(self, flexible: set[Var]) -> None:
         """A `Dim` that the caller leaves out has the size of its default: ``def __init__(self, dim: Dim[D] = 768)``."""
-        defaults = self._initializers()
+        tree = cast(Any, self.context.api).tree
         for i, formal in enumerate(self.formals):
             formal = get_proper_type(formal)
             if self.arguments[i] or not isinstance(formal, Instance) or formal.type.fullname != DIM:
                 continue
             pattern = self.reader.lifter.dim(formal.args[0])
             flexible |= variables(pattern)
-            node = defaults.get(self.signature.arg_names[i])
-            value = UNKNOWN if node is None else self.reader.lifter.expression(node, lambda _: any_type())
+            value: Any = default_of(self.signature.definition, self.signature.arg_names[i] or "", formal, tree)
+            if isinstance(value, Expression):
+                value = self.reader.lifter.expression(value, lambda _: any_type())
             self.defaults.append((self._formal_name(i), pattern, value if is_dim(value) else UNKNOWN))
-
-    def _initializers(self) -> dict[str | None, Expression | None]:
-        definition = self.signature.definition
-        if isinstance(definition, Decorator):
-            definition = definition.func
-        if not isinstance(definition, FuncDef):
-            return {}
-        arguments = getattr(definition, "arguments", [])  # a function from mypy's cache has none
-        return {a.variable.name: a.initializer for a in arguments}
 
     @staticmethod
     def _difficulty(formal: Type, pattern: TensorType | Dim | None) -> int:
@@ -315,7 +308,7 @@ class _Call:
         """A module given for a ``Callable[[Tensor[N]], Tensor[M]]``: its call with such tensors says what M is."""
         module = get_proper_type(self.reader.type_of(node))
         result = get_proper_type(formal.ret_type)
-        if not isinstance(module, Instance) or not module.type.has_base(MODULE) or not is_tensor(result):
+        if not is_module(module) or not is_tensor(result):
             return
         assert isinstance(result, Instance)
         known = {self.reader.lifter.variables[v].id: self.reader.lowerer.dim(d) for v, d in self.bindings.dims.items()}
