@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from simpletorch.dims import Dim, E, H, K, V
+from simpletorch.nn import run_padded
 
 NO_TAG = -100
 """The label of padding, which `torch.nn.functional.cross_entropy` leaves out."""
@@ -34,6 +35,8 @@ class Tagger(nn.Module, Generic[V, E, H, K]):
     ) -> Float32[Tensor, "batch time K"]:
         """Scores for the tags of each word; those after a sentence's end mean nothing."""
         vectors = self.embedding(words)
+        if torch.compiler.is_compiling():  # torch doesn't trace packed sequences
+            return self.head(run_padded(self.lstm, vectors, lengths))
         packed = pack_padded_sequence(vectors, lengths.cpu(), batch_first=True, enforce_sorted=False)
         states, _ = self.lstm(packed)
         padded, _ = pad_packed_sequence(states, batch_first=True, total_length=words.shape[1])

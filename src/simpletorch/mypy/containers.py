@@ -44,7 +44,7 @@ from simpletorch.mypy.calls import CallReader, SignatureContext, Starred, read_a
 from simpletorch.mypy.grown import History, display, history, history_of_value
 from simpletorch.mypy.inferred import put
 from simpletorch.mypy.layers import check_fit, repeated
-from simpletorch.mypy.lift import is_tensor
+from simpletorch.mypy.lift import is_module, is_tensor
 from simpletorch.mypy.names import DICTS, LISTS, MODULE, PARAMETER_DICT, PARAMETER_LIST, SEQUENTIAL, SEQUENTIALS
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.mypy.walking import calls_in, statements_in
@@ -82,7 +82,7 @@ class _Contents:
         typ = get_proper_type(typ)
         if parameters:
             return self._as_parameter(typ)
-        return typ if isinstance(typ, Instance) and typ.type.has_base(MODULE) else None
+        return typ if is_module(typ) else None
 
     def _as_parameter(self, typ: ProperType) -> Type | None:
         value = self.reader.lifter.value(typ)
@@ -151,7 +151,7 @@ class _Contents:
         flat = [repeated(t) or get_proper_type(t) for t in layers]
         known = {a for t in flat if isinstance(t, Instance) for a in t.args}
         joined = get_proper_type(join_type_list(flat)) if flat else None
-        if isinstance(joined, Instance) and joined.type.has_base(MODULE):
+        if is_module(joined):
             # where the items differ, a join of literals says "int" or "bool"
             return joined.copy_modified(args=[a if a in known else any_type() for a in joined.args])
         return joined if joined is not None and is_tensor(joined) else self._default(info)

@@ -34,7 +34,7 @@ from mypy.typeops import make_simplified_union
 from mypy.types import Instance, NoneType, Type, TypeAliasType, UnionType, get_proper_type
 
 from simpletorch.mypy.constants import inner_blocks
-from simpletorch.mypy.lift import is_tensor
+from simpletorch.mypy.lift import is_module, is_tensor
 from simpletorch.mypy.names import MODULE, SEQUENTIALS
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.mypy.walking import statements_in
@@ -108,7 +108,7 @@ def _are_modules(typ: Type | None) -> bool:
     typ = get_proper_type(typ)
     members = typ.items if isinstance(typ, UnionType) else [] if typ is None else [typ]
     found = [m for m in map(get_proper_type, members) if not isinstance(m, NoneType)]
-    return bool(found) and all(isinstance(m, Instance) and m.type.has_base(MODULE) for m in found)
+    return bool(found) and all(is_module(m) for m in found)
 
 
 def _widen_list(place: Expression, checker: Any) -> bool:

@@ -14,18 +14,12 @@ from mypy.types import AnyType, Instance, Type, UnpackType, get_proper_type
 
 from simpletorch.mypy.calls import CallReader, SignatureContext
 from simpletorch.mypy.lift import Lifter
-from simpletorch.mypy.names import MODULE, public_class
+from simpletorch.mypy.names import public_class
 from simpletorch.mypy.types import TypeTable
 from simpletorch.rules import ANYTHING, MODULES, ModuleRule
 from simpletorch.rules.values import ANY_TENSOR
 
-__all__ = ["chain", "check_fit", "is_module", "module_value", "repeated"]
-
-
-def is_module(typ: Type) -> bool:
-    """Whether the type is ``torch.nn.Module`` or a subclass of it."""
-    typ = get_proper_type(typ)
-    return isinstance(typ, Instance) and typ.type.has_base(MODULE)
+__all__ = ["chain", "check_fit", "module_value", "repeated"]
 
 
 def module_value(typ: Instance, lifter: Lifter, *, called: bool = True) -> ModuleRule | None:

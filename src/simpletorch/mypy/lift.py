@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard, cast
 
 from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import (
@@ -33,6 +33,7 @@ from mypy.types import (
     Instance,
     LiteralType,
     NoneType,
+    ProperType,
     TupleType,
     Type,
     TypeVarTupleType,
@@ -45,14 +46,28 @@ from mypy.types import (
 from simpletorch.mypy import names
 from simpletorch.mypy.constants import constant
 from simpletorch.mypy.facts import NO_FACTS, Facts, facts_at
-from simpletorch.mypy.names import BROADCAST, DEVICE_TENSORS, DIM, DTYPES_MODULE, PARAMETER, PHANTOM, TENSOR
+from simpletorch.mypy.names import BROADCAST, DEVICE_TENSORS, DIM, DTYPES_MODULE, MODULE, PARAMETER, PHANTOM, TENSOR
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, is_named
 from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.dtype import BY_NAME, BY_TORCH_NAME, DType
 from simpletorch.rules.values import ANYTHING, Device, Packed, Scalar, TensorType, Value
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Var, maximum, minimum, var
 
-__all__ = ["Lifter", "is_broadcast", "is_expression", "is_tensor", "lifter_at", "scope_of", "scopes_around"]
+__all__ = [
+    "Lifter",
+    "is_broadcast",
+    "is_expression",
+    "is_module",
+    "is_tensor",
+    "lifter_at",
+    "scope_of",
+    "scopes_around",
+]
+
+
+def is_module(typ: ProperType | None) -> TypeGuard[Instance]:
+    """Whether the type is ``torch.nn.Module`` or a subclass of it."""
+    return isinstance(typ, Instance) and typ.type.has_base(MODULE)
 
 
 def is_tensor(typ: Type) -> bool:

@@ -42,7 +42,7 @@ from simpletorch.mypy.calls import CallReader, Starred, read_arguments
 from simpletorch.mypy.casts import as_cast
 from simpletorch.mypy.functions import call_function, has_sizes
 from simpletorch.mypy.layers import chain, module_value, repeated
-from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
+from simpletorch.mypy.lift import Lifter, is_module, is_tensor, scopes_around
 from simpletorch.mypy.lower import Lowerer
 from simpletorch.mypy.names import MODULE, OUR_MODULE, PARAMETER, SEQUENTIAL, SEQUENTIALS, TENSOR, WRAPPERS
 from simpletorch.mypy.types import TypeTable, any_type
@@ -90,7 +90,7 @@ def _other_members(context: MethodSigContext) -> list[Instance]:
     if not isinstance(callee, UnionType):
         return []
     members = [get_proper_type(m) for m in callee.relevant_items()]
-    return [m for m in members if isinstance(m, Instance) and m != context.type and m.type.has_base(MODULE)]
+    return [m for m in members if is_module(m) and m != context.type]
 
 
 def _takes(module: Instance, context: MethodSigContext) -> bool:
@@ -103,8 +103,8 @@ def _takes(module: Instance, context: MethodSigContext) -> bool:
 
 
 def _call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
-    receiver = context.type
-    if not isinstance(receiver, Instance) or not receiver.type.has_base(MODULE):
+    receiver = get_proper_type(context.type)
+    if not is_module(receiver):
         return context.default_signature
     if "forward" not in {n for info in receiver.type.mro for n in info.names}:
         return context.default_signature

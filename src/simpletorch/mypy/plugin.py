@@ -43,8 +43,7 @@ from simpletorch.mypy import (
 )
 from simpletorch.mypy.annotations import Annotations
 from simpletorch.mypy.guard import guarded
-from simpletorch.mypy.layers import is_module
-from simpletorch.mypy.lift import is_tensor
+from simpletorch.mypy.lift import is_module, is_tensor
 from simpletorch.mypy.meta import may_ask
 from simpletorch.mypy.names import (
     DICTS,
@@ -171,6 +170,8 @@ class SimpletorchPlugin(Plugin):
             return self._hook(wrappers.same_module)
         if fullname in wrappers.FUNCTIONAL_CALLS:
             return self._hook(wrappers.functional_call)
+        if fullname == wrappers.RUN_PADDED:
+            return self._hook(wrappers.run_padded)
         if fullname in (PARAMETER, TENSOR):
             return self._hook(attributes.construct_tensor)
         if public_class(fullname) in MODULES:
@@ -238,7 +239,7 @@ class SimpletorchPlugin(Plugin):
             types = self.types()
             watch(api.msg.errors, api)
             signature = work(context, types)
-            if isinstance(signature, CallableType) and is_module(signature.ret_type):
+            if isinstance(signature, CallableType) and is_module(get_proper_type(signature.ret_type)):
                 containers.settle(context.context, api, types)  # type: ignore[attr-defined]
             return signature
 

@@ -10,8 +10,7 @@ from mypy.types import CallableType, Instance, NoneType, Type, get_proper_type
 
 from simpletorch.mypy.calls import CallReader
 from simpletorch.mypy.inferred import widen
-from simpletorch.mypy.lift import is_tensor
-from simpletorch.mypy.names import MODULE
+from simpletorch.mypy.lift import is_module, is_tensor
 from simpletorch.mypy.types import TypeTable
 from simpletorch.rules.values import ANY_TENSOR
 
@@ -47,7 +46,7 @@ def _registered(reader: CallReader, given: Type) -> Type | None:
     given = get_proper_type(given)
     if isinstance(given, NoneType):
         return reader.lowerer.tensor(ANY_TENSOR)
-    return given if is_tensor(given) or (isinstance(given, Instance) and given.type.has_base(MODULE)) else None
+    return given if is_tensor(given) or is_module(given) else None
 
 
 def _define(name: str, typ: Type, info: TypeInfo, types: TypeTable) -> None:

@@ -10,7 +10,7 @@ from mypy.types import FunctionLike, Instance, TupleType, Type, UnpackType, get_
 
 from simpletorch.mypy.calls import CallReader, SignatureContext
 from simpletorch.mypy.functions import call_function
-from simpletorch.mypy.names import MODULE
+from simpletorch.mypy.lift import is_module
 from simpletorch.mypy.types import TypeTable
 
 __all__ = ["EVALUATE", "TRAINER", "evaluate", "fit", "is_trainer"]
@@ -49,7 +49,7 @@ def _check(context: SignatureContext, types: TypeTable) -> None:
     if "model" not in given:
         return
     model = get_proper_type(reader.type_of(given["model"]))
-    if not isinstance(model, Instance) or not model.type.has_base(MODULE):
+    if not is_module(model):
         return
     for name in _LOADERS:
         if name in given:

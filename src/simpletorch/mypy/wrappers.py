@@ -9,17 +9,27 @@ from typing import Any, Final, cast
 from mypy.nodes import ARG_POS, CallExpr, Expression, TempNode, TupleExpr
 from mypy.plugin import FunctionSigContext, MethodSigContext
 from mypy.type_visitor import TypeTranslator
-from mypy.types import CallableType, Instance, Type, TypeAliasType, get_proper_type
+from mypy.types import CallableType, Instance, TupleType, Type, TypeAliasType, get_proper_type
 
 from simpletorch.mypy.calls import CallReader
-from simpletorch.mypy.lift import is_tensor
+from simpletorch.mypy.lift import is_module, is_tensor
 from simpletorch.mypy.names import MODULE, public_class
 from simpletorch.mypy.types import TypeTable
 from simpletorch.rules import ANYTHING, MODULES, Device, Value
 from simpletorch.rules.dtype import BY_TORCH_NAME, DType
 from simpletorch.rules.values import as_device
 
-__all__ = ["CONVERSIONS", "FUNCTIONAL_CALLS", "SAME_MODULE", "convert", "functional_call", "same_module", "wrap"]
+__all__ = [
+    "CONVERSIONS",
+    "FUNCTIONAL_CALLS",
+    "RUN_PADDED",
+    "SAME_MODULE",
+    "convert",
+    "functional_call",
+    "run_padded",
+    "same_module",
+    "wrap",
+]
 
 _UTILS: Final = "torch.nn.utils."
 SAME_MODULE: Final = frozenset(
@@ -53,6 +63,7 @@ SAME_MODULE: Final = frozenset(
 FUNCTIONAL_CALLS: Final = frozenset(
     {"torch._functorch.functional_call.functional_call", "torch.nn.utils.stateless.functional_call"}
 )
+RUN_PADDED: Final = "simpletorch.nn._recurrent.run_padded"
 _DTYPE_OF: Final = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"}
 _DEVICES: Final = ("cuda", "cpu", "xpu")
 CONVERSIONS: Final = frozenset({*_DTYPE_OF, *_DEVICES, "to", "type", "to_empty"})
@@ -60,7 +71,7 @@ CONVERSIONS: Final = frozenset({*_DTYPE_OF, *_DEVICES, "to", "type", "to_empty"}
 
 def _is_module(typ: Type) -> bool:
     typ = get_proper_type(typ)
-    return isinstance(typ, Instance) and typ.type.has_base(MODULE) and typ.type.fullname != MODULE
+    return is_module(typ) and typ.type.fullname != MODULE
 
 
 def same_module(context: FunctionSigContext | MethodSigContext, types: TypeTable) -> CallableType:
@@ -98,10 +109,29 @@ def functional_call(context: FunctionSigContext, types: TypeTable) -> CallableTy
     args: Sequence[Expression] = given[0].items if isinstance(given[0], TupleExpr) else given
     if not isinstance(given[0], TupleExpr) and not is_tensor(reader.type_of(given[0])):
         return signature
+    return signature.copy_modified(ret_type=_called(context, reader, module, args))
+
+
+def run_padded(context: FunctionSigContext, types: TypeTable) -> CallableType:
+    """``run_padded(lstm, x, lengths)`` gives the outputs that ``lstm(x)`` gives."""
+    signature = context.default_signature
+    reader = CallReader(types, context.api)
+    if any(len(given) != 1 for given in context.args):
+        return signature
+    layer = get_proper_type(reader.type_of(context.args[0][0]))
+    sequences = context.args[1][0]
+    if not _is_module(layer) or not is_tensor(reader.type_of(sequences)):
+        return signature
+    result = get_proper_type(_called(context, reader, layer, [sequences]))
+    return signature.copy_modified(ret_type=result.items[0]) if isinstance(result, TupleType) else signature
+
+
+def _called(context: FunctionSigContext, reader: CallReader, module: Type, args: Sequence[Expression]) -> Type:
+    """What the call of a module gives; what is wrong with it is reported."""
     result, _ = cast(Any, context.api).expr_checker.check_call(
-        module, [TempNode(reader.type_of(a), context=a) for a in args], [ARG_POS] * len(args), node
+        module, [TempNode(reader.type_of(a), context=a) for a in args], [ARG_POS] * len(args), context.context
     )
-    return signature.copy_modified(ret_type=result)
+    return cast(Type, result)
 
 
 # -- conversions -------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ own object, or for a module class to its `Face`, which builds torch's own instan
 - `Sequential`: torch's, with `Sequential.add_layer`,
 - `MLP`, `FeedForward`, `Residual`, `SelfAttention`, `TransformerBlock`: blocks that most models are built from,
 - `initialize`: a model's weights drawn anew by the recipe of a paper,
+- `run_padded`: a recurrent layer over sequences of different lengths, which can be compiled and exported,
 - `summary`: what each part of a model takes, gives, holds and costs,
 - `typed_repr`: a model's repr with the types of its calls,
 - `load_state_dict`: any module's state loaded whole or not at all, with all that doesn't fit in one error.
@@ -38,6 +39,7 @@ from simpletorch.nn._blocks import TransformerBlock as TransformerBlock
 from simpletorch.nn._face import Face
 from simpletorch.nn._initialize import initialize as initialize
 from simpletorch.nn._module import Module as Module
+from simpletorch.nn._recurrent import run_padded as run_padded
 from simpletorch.nn._sequential import Sequential as Sequential
 from simpletorch.nn._state import StateMismatch as StateMismatch
 from simpletorch.nn._state import load_state_dict as load_state_dict
@@ -224,7 +226,7 @@ if not TYPE_CHECKING:  # a checker must not think that every name exists
     _LATER = {"Summary": "_summary", "summary": "_summary", "typed_repr": "_typed_repr"}
     _OURS = {
         *("FeedForward", "MLP", "Module", "Residual", "SelfAttention", "Sequential", "StateMismatch"),
-        *("TransformerBlock", "initialize", "load_state_dict", *_LATER),
+        *("TransformerBlock", "initialize", "load_state_dict", "run_padded", *_LATER),
     }
     __all__ = sorted(
         _OURS

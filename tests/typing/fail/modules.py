@@ -6,6 +6,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 import simpletorch as st
 from simpletorch import Float32, Tensor
+from simpletorch.nn import run_padded
 
 x = torch.zeros(7, 11)
 
@@ -73,6 +74,10 @@ def fail_compiled() -> None:
 
 def fail_functional_call() -> None:
     torch.func.functional_call(nn.Linear(13, 3), {}, (x,))  # E: tensor-shape
+
+
+def fail_run_padded() -> None:
+    run_padded(nn.GRU(13, 3), torch.zeros(5, 2, 11), torch.tensor([5, 3]))  # E: tensor-shape
 
 
 def fail_parametrised() -> None:

@@ -8,6 +8,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pack_sequen
 
 from simpletorch import Float32, Int64, Tensor
 from simpletorch.dims import B, T
+from simpletorch.nn import run_padded
 
 
 def tag(x: Tensor[Float32, B, T, 11], lengths: Tensor[Int64, B]) -> Tensor[Float32, B, Any, 10]:
@@ -54,3 +55,11 @@ class Encoder(nn.Module):
 
 
 Encoder()(torch.zeros(7, 2, 3), torch.tensor([7, 5]))
+
+
+def unpacked(x: Tensor[Float32, B, T, 11], lengths: Tensor[Int64, B], any_layer: nn.RNNBase) -> None:
+    both = nn.LSTM(11, 5, batch_first=True, bidirectional=True)
+    reveal_type(run_padded(both, x, lengths))  # R: Tensor[Float32, B, T, 10]
+    reveal_type(run_padded(nn.LSTM(11, 5, proj_size=3), x, lengths))  # R: Tensor[Float32, B, T, 3]
+    reveal_type(run_padded(lengths=lengths, rnn=nn.GRU(11, 7), sequences=x))  # R: Tensor[Float32, B, T, 7]
+    reveal_type(run_padded(any_layer, x, lengths))  # R: Tensor
