@@ -11,7 +11,7 @@ from mypy.nodes import MemberExpr
 from mypy.plugin import AttributeContext, FunctionSigContext
 from mypy.types import CallableType, Instance, TupleType, Type, get_proper_type
 
-from simpletorch.mypy import containers, modules
+from simpletorch.mypy import containers, dynamic, modules
 from simpletorch.mypy.calls import CallReader, last_assigned
 from simpletorch.mypy.classes import fields_of
 from simpletorch.mypy.lift import Lifter, is_tensor, scopes_around
@@ -53,7 +53,8 @@ def rule_for(fullname: str) -> Rule | None:
 
 def _of_module(name: str, context: AttributeContext, types: TypeTable) -> Type:
     """What is not declared in the module's class."""
-    return containers.attribute(name, context) or modules.attribute(name, context, types)
+    found = containers.attribute(name, context) or modules.attribute(name, context, types)
+    return dynamic.attribute(name, context, found)
 
 
 def _receiver(context: AttributeContext) -> Instance | None:

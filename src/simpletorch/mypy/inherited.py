@@ -14,6 +14,7 @@ from mypy.nodes import LDEF, CallExpr, CastExpr, FuncDef, MemberExpr, NameExpr, 
 from mypy.plugin import ClassDefContext
 from mypy.types import Instance
 
+from simpletorch.mypy.dynamic import note_computed_names
 from simpletorch.mypy.names import MODULE, MODULES_PREFIX
 from simpletorch.mypy.walking import calls_in, statements_in
 
@@ -28,6 +29,7 @@ def prepare(context: ClassDefContext) -> None:
     initializer = info.names.get("__init__")
     if initializer is not None and isinstance(initializer.node, FuncDef):
         initializer.node.def_or_infer_vars = True
+    note_computed_names(context.cls)
     base = next((b for b in info.bases if b.type.fullname.startswith(MODULES_PREFIX)), None)
     if base is None or base.type.fullname == MODULE:
         return

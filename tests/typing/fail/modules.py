@@ -115,3 +115,15 @@ def fail_recurrent_size() -> None:
 
 def fail_padding_mode() -> None:
     nn.Conv2d(3, 5, 3, padding_mode="zero")  # E: tensor-shape
+
+
+def fail_misspelt() -> None:
+    class Misspelt(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc = nn.Linear(11, 3)
+
+        def forward(self, given: torch.Tensor) -> None:
+            self.fcc(given)  # E: operator
+
+    Misspelt()(x)

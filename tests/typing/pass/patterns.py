@@ -1,5 +1,6 @@
 """How programs build modules when they don't say which: nothing of it is an error."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -127,3 +128,26 @@ class Half(nn.Module):
 
 Half().half()(torch.zeros(2, 3))
 scripted = torch.jit.script(Half())
+
+
+class Computed(nn.Module):
+    """Its layers' names are made when it runs."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        for i in range(count):
+            setattr(self, f"fc{i}", nn.Linear(3, 3))
+            self.add_module(f"norm{i}", nn.LayerNorm(3))
+        self.body = nn.Sequential(OrderedDict([("conv", nn.Conv2d(3, 5, 3)), ("act", nn.ReLU())]))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = self.norm1(self.fc1(x)) + self.body.conv(x) + self.body.conv.weight.sum()
+        return out
+
+
+class Derived(Computed): ...
+
+
+def of_any_model(model: nn.Module, derived: Derived) -> None:
+    model.encoder.layer[0](torch.zeros(3))
+    derived.fc0.weight.data.zero_()
