@@ -47,4 +47,4 @@ def default_of(definition: SymbolNode | None, name: str, formal: Instance, tree:
 def _is_in(definition: FuncDef, tree: MypyFile) -> bool:
     if definition.info:
         return definition.info.module_name == tree.fullname
-    return "." not in definition.fullname or definition.fullname.startswith(tree.fullname + ".")
+    return definition.fullname.rpartition(".")[0] in ("", tree.fullname)  # a function inside another has a bare name

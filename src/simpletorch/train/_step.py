@@ -174,10 +174,8 @@ class Step:
 def _zero_grad_of(optimizer: Optimizer) -> Callable[[], None]:
     """``optimizer.zero_grad``, or what does the same as torch's without its profiler range, which costs more than all
     else that a step adds to the loop written out (benchmarks/training.py)."""
-    is_torchs = getattr(type(optimizer), "zero_grad", None) is torch.optim.Optimizer.zero_grad
-    return (
-        partial(_drop_gradients, optimizer) if is_torchs and "zero_grad" not in vars(optimizer) else optimizer.zero_grad
-    )
+    own = getattr(optimizer.zero_grad, "__func__", None)  # neither overridden nor replaced
+    return partial(_drop_gradients, optimizer) if own is torch.optim.Optimizer.zero_grad else optimizer.zero_grad
 
 
 def _drop_gradients(optimizer: Optimizer) -> None:
