@@ -5,6 +5,7 @@ import random
 import shutil
 import signal
 import sys
+import time
 
 import pytest
 import torch
@@ -317,12 +318,18 @@ def test_signals_can_be_left_alone(tmp_path):
 
 
 def test_what_can_not_be_written_in_the_background_stops_the_training(tmp_path):
+    folder = tmp_path / "run"
+
+    def lose():
+        for _ in range(3000):  # the first epoch's is written by now, or soon
+            if (folder / "best.safetensors").exists():
+                break
+            time.sleep(0.01)
+        folder.rename(tmp_path / "gone")
+        folder.touch()
+
     with pytest.raises(CheckpointError, match="can't write"):
-        Variant().run(
-            tmp_path / "run",
-            At(13, lambda: (tmp_path / "run").rename(tmp_path / "gone") and (tmp_path / "run").touch()),
-            asynchronous=True,
-        )
+        Variant().run(folder, At(13, lose), asynchronous=True)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
