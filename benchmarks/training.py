@@ -52,6 +52,7 @@ from simpletorch.metrics import Accuracy
 from simpletorch.train import CSVLogger, Step, Trainer, track
 
 BURST, WARM_UP, DOZEN, DOZENS = 60, 10, 12, 5
+# one arena that gives nothing back: no step waits for the system's memory
 MALLOC = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
 BATCH = 64
 DISTINCT = 13

@@ -32,8 +32,7 @@ def replacing(path: Path, size: int | None = None) -> Iterator[BinaryIO]:
         CheckpointError: the disk is full, the folder can't be written to, …: the system's error with what it is about.
             It is also of the system's class, such as `PermissionError`.
     """
-    owner = f"{_HOST}-{os.getpid()}-{secrets.token_hex(4)}"
-    new = path.with_name(f".{path.name}.{owner}.tmp")
+    new = _unfinished(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(new, "xb") as file:
@@ -56,7 +55,7 @@ def duplicate(path: Path, other: Path) -> None:
     Raises:
         CheckpointError: as for `replacing`.
     """
-    new = other.with_name(f".{other.name}.{_HOST}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    new = _unfinished(other)
     try:
         os.link(path, new)
         os.replace(new, other)
@@ -95,6 +94,11 @@ def _explained(error: OSError, path: Path, size: int | None) -> CheckpointError:
 
 
 _HOST: Final = re.sub(r"\W", "_", socket.gethostname())
+
+
+def _unfinished(path: Path) -> Path:
+    """A new name beside ``path`` that says whose it is, for `remove_leftovers`."""
+    return path.with_name(f".{path.name}.{_HOST}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final, cast
 
 from mypy.constant_fold import constant_fold_expr
-from mypy.nodes import Decorator, Expression, FuncDef, MypyFile, SymbolNode
+from mypy.nodes import Expression, FuncDef, MypyFile
 from mypy.plugin import TypeAnalyzerPluginInterface
 from mypy.types import CallableType, ExtraAttrs, Instance, LiteralType, UnboundType, get_proper_type
 
@@ -34,11 +34,9 @@ def noted_default(annotation: UnboundType, api: TypeAnalyzerPluginInterface, typ
     return None
 
 
-def default_of(definition: SymbolNode | None, name: str, formal: Instance, tree: MypyFile) -> Expression | int | None:
+def default_of(definition: FuncDef | None, name: str, formal: Instance, tree: MypyFile) -> Expression | int | None:
     """The default of a function's parameter, seen from the file ``tree``; None if it isn't known."""
-    if isinstance(definition, Decorator):
-        definition = definition.func
-    if isinstance(definition, FuncDef) and _is_in(definition, tree):
+    if definition is not None and _is_in(definition, tree):
         return next((a.initializer for a in definition.arguments if a.variable.name == name), None)
     size = get_proper_type(formal.extra_attrs.attrs.get(_DEFAULT)) if formal.extra_attrs else None
     return size.value if isinstance(size, LiteralType) and isinstance(size.value, int) else None

@@ -26,9 +26,9 @@ _REGISTER: Final = ("add_module", "register_module", "register_buffer", "registe
 
 def note_computed_names(definition: ClassDef) -> None:
     """Keep with a class whether its methods set attributes whose names they compute."""
-    for function in statements_in(definition.defs.body):
-        if isinstance(function, FuncDef) and any(_sets_computed_name(call) for call in calls_in(function.body.body)):
-            definition.info.metadata[_METADATA] = {"computed": True}
+    methods = (method for method in statements_in(definition.defs.body) if isinstance(method, FuncDef))
+    if any(_sets_computed_name(call) for method in methods for call in calls_in(method.body.body)):
+        definition.info.metadata[_METADATA] = {"computed": True}
 
 
 def _sets_computed_name(call: CallExpr) -> bool:
@@ -42,7 +42,7 @@ def _sets_computed_name(call: CallExpr) -> bool:
 
 def attribute(name: str, context: AttributeContext, found: Type) -> Type:
     """``found``, unless that is only what ``__getattr__`` says of a module that may well have such an attribute."""
-    receiver, typ = get_proper_type(context.type), get_proper_type(found)
+    receiver, typ = context.type, get_proper_type(found)
     if context.is_lvalue or not isinstance(receiver, Instance) or receiver.type.get(name) is not None:
         return found
     members = [get_proper_type(m) for m in typ.items] if isinstance(typ, UnionType) else []

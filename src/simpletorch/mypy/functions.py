@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 
 from mypy.argmap import map_actuals_to_formals
 from mypy.expandtype import expand_type
-from mypy.nodes import ARG_POS, ArgKind, CallExpr, Context, Decorator, Expression, FuncDef, TempNode
+from mypy.nodes import ARG_POS, ArgKind, CallExpr, Context, Expression, TempNode
 from mypy.subtypes import is_subtype
 from mypy.type_visitor import TypeTranslator
 from mypy.types import (
@@ -39,7 +39,7 @@ from simpletorch.mypy.misfits import Misfits
 from simpletorch.mypy.names import DIM
 from simpletorch.mypy.normal import normalise
 from simpletorch.mypy.report import report
-from simpletorch.mypy.types import TypeTable, any_type, is_named, walk
+from simpletorch.mypy.types import TypeTable, any_type, definition_of, is_named, walk
 from simpletorch.rules import Report
 from simpletorch.rules.arguments import is_dim
 from simpletorch.rules.mismatch import Kind
@@ -124,10 +124,8 @@ def call_function(signature: CallableType, context: SignatureContext, types: Typ
 
 
 def _is_variant(signature: CallableType) -> bool:
-    definition = signature.definition
-    if isinstance(definition, Decorator):
-        definition = definition.func
-    return isinstance(definition, FuncDef) and definition.is_overload
+    definition = definition_of(signature)
+    return definition is not None and definition.is_overload
 
 
 def _freshen(signature: CallableType) -> CallableType:
@@ -230,14 +228,14 @@ class _Call:
 
     def _add_defaults(self, flexible: set[Var]) -> None:
         """A `Dim` that the caller leaves out has the size of its default: ``def __init__(self, dim: Dim[D] = 768)``."""
-        tree = cast(Any, self.context.api).tree
+        definition, tree = definition_of(self.signature), cast(Any, self.context.api).tree
         for i, formal in enumerate(self.formals):
             formal = get_proper_type(formal)
             if self.arguments[i] or not isinstance(formal, Instance) or formal.type.fullname != DIM:
                 continue
             pattern = self.reader.lifter.dim(formal.args[0])
             flexible |= variables(pattern)
-            value: Any = default_of(self.signature.definition, self.signature.arg_names[i] or "", formal, tree)
+            value: Any = default_of(definition, self.signature.arg_names[i] or "", formal, tree)
             if isinstance(value, Expression):
                 value = self.reader.lifter.expression(value, lambda _: any_type())
             self.defaults.append((self._formal_name(i), pattern, value if is_dim(value) else UNKNOWN))

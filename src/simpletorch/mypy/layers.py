@@ -19,7 +19,7 @@ from simpletorch.mypy.types import TypeTable
 from simpletorch.rules import ANYTHING, MODULES, ModuleRule
 from simpletorch.rules.values import ANY_TENSOR
 
-__all__ = ["chain", "check_fit", "module_value", "repeated"]
+__all__ = ["called_with", "chain", "check_fit", "module_value", "repeated"]
 
 
 def module_value(typ: Instance, lifter: Lifter, *, called: bool = True) -> ModuleRule | None:
@@ -43,8 +43,12 @@ def module_value(typ: Instance, lifter: Lifter, *, called: bool = True) -> Modul
 
 def called(module: Type, given: Type, context: Context, api: CheckerPluginInterface) -> Type:
     """The type of ``module(x)``."""
-    node = TempNode(given, context=context)
-    result, _ = cast(Any, api).expr_checker.check_call(module, [node], [ARG_POS], context)
+    return called_with(module, [TempNode(given, context=context)], context, api)
+
+
+def called_with(module: Type, args: list[Expression], context: Context, api: CheckerPluginInterface) -> Type:
+    """The type of ``module(*args)``; what is wrong with the call is reported."""
+    result, _ = cast(Any, api).expr_checker.check_call(module, args, [ARG_POS] * len(args), context)
     return cast(Type, result)
 
 

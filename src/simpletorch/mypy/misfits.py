@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from mypy.nodes import Decorator, FuncDef
 from mypy.types import CallableType, Instance, TypeVarType, get_proper_type
 
 from simpletorch.mypy.lift import Lifter, is_tensor
-from simpletorch.mypy.types import is_named
+from simpletorch.mypy.types import definition_of, is_named
 from simpletorch.rules.values import TensorType
 from simpletorch.shapes import Bindings, Clash, Dim, Expr, Shape, Var, is_compound, variables
 from simpletorch.shapes.sentences import dim_differs, dim_impossible, rank_differs, rest_differs, size_source
@@ -79,9 +78,8 @@ class Misfits:
 
     def _of_class(self, name: str, index: int) -> str | None:
         """The name of a size of the class, which is filled in where the method is called."""
-        definition = self.signature.definition
-        definition = definition.func if isinstance(definition, Decorator) else definition
-        typ = get_proper_type(definition.type) if isinstance(definition, FuncDef) else None
+        definition = definition_of(self.signature)
+        typ = None if definition is None else get_proper_type(definition.type)
         if not isinstance(typ, CallableType) or name not in typ.arg_names or "." not in self.name:
             return None
         declared = get_proper_type(typ.arg_types[typ.arg_names.index(name)])

@@ -103,7 +103,7 @@ def _takes(module: Instance, context: MethodSigContext) -> bool:
 
 
 def _call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
-    receiver = get_proper_type(context.type)
+    receiver = context.type
     if not is_module(receiver):
         return context.default_signature
     if "forward" not in {n for info in receiver.type.mro for n in info.names}:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
-from mypy.nodes import ARG_POS, Expression, TempNode
+from mypy.nodes import Expression, TempNode
 from mypy.types import FunctionLike, Instance, TupleType, Type, UnpackType, get_proper_type
 
 from simpletorch.mypy.calls import CallReader, SignatureContext
 from simpletorch.mypy.functions import call_function
+from simpletorch.mypy.layers import called_with
 from simpletorch.mypy.lift import is_module
 from simpletorch.mypy.types import TypeTable
 
@@ -72,10 +73,10 @@ def _inputs(loader: Expression, reader: CallReader) -> Sequence[Type]:
 def _call(model: Instance, inputs: Sequence[Type], loader: Expression, name: str, reader: CallReader) -> None:
     if not inputs:
         return
-    checker, messages = cast(Any, reader.api).expr_checker, reader.api.msg
-    nodes = [TempNode(item, context=loader) for item in inputs]
+    messages = reader.api.msg
+    nodes: list[Expression] = [TempNode(item, context=loader) for item in inputs]
     with messages.filter_errors(save_filtered_errors=True) as errors:
-        checker.check_call(model, nodes, [ARG_POS] * len(nodes), loader)
+        called_with(model, nodes, loader, reader.api)
     messages.add_errors(errors.filtered_errors())
     if errors.has_new_errors():
         what = "batches" if name == "loader" else "validation batches"

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from mypy.nodes import MypyFile, TypeInfo
+from mypy.nodes import Decorator, FuncDef, MypyFile, TypeInfo
 from mypy.types import (
     AnyType,
     CallableType,
@@ -28,7 +28,7 @@ from mypy.types import (
 
 from simpletorch.mypy.names import TENSOR
 
-__all__ = ["NAMED_SCOPE", "TypeTable", "any_type", "is_named", "walk"]
+__all__ = ["NAMED_SCOPE", "TypeTable", "any_type", "definition_of", "is_named", "walk"]
 
 NAMED_SCOPE: Final = "jaxtyping"
 """The namespace of jaxtyping's names in an alias, which belong to whatever function uses it."""
@@ -38,6 +38,13 @@ _NAMED_IDS: Final = -1000  # raw ids below are ours; mypy's own are -1, -2, …
 def any_type() -> AnyType:
     """``Any`` as the plugin means it: nothing is known, and that is no fault."""
     return AnyType(TypeOfAny.special_form)
+
+
+def definition_of(signature: CallableType) -> FuncDef | None:
+    """The function that a signature was taken from, also if it is decorated; None if there is no single one."""
+    definition = signature.definition
+    definition = definition.func if isinstance(definition, Decorator) else definition
+    return definition if isinstance(definition, FuncDef) else None
 
 
 def _named_id(name: str, namespace: str) -> TypeVarId:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, Final, cast
+from typing import Final
 
-from mypy.nodes import ARG_POS, CallExpr, Expression, TempNode, TupleExpr
+from mypy.nodes import CallExpr, Expression, TempNode, TupleExpr
 from mypy.plugin import FunctionSigContext, MethodSigContext
 from mypy.type_visitor import TypeTranslator
 from mypy.types import CallableType, Instance, TupleType, Type, TypeAliasType, get_proper_type
 
 from simpletorch.mypy.calls import CallReader
+from simpletorch.mypy.layers import called_with
 from simpletorch.mypy.lift import is_module, is_tensor
 from simpletorch.mypy.names import MODULE, public_class
 from simpletorch.mypy.types import TypeTable
@@ -127,11 +128,9 @@ def run_padded(context: FunctionSigContext, types: TypeTable) -> CallableType:
 
 
 def _called(context: FunctionSigContext, reader: CallReader, module: Type, args: Sequence[Expression]) -> Type:
-    """What the call of a module gives; what is wrong with it is reported."""
-    result, _ = cast(Any, context.api).expr_checker.check_call(
-        module, [TempNode(reader.type_of(a), context=a) for a in args], [ARG_POS] * len(args), context.context
-    )
-    return cast(Type, result)
+    """The type of ``module(*args)``, with what the arguments are known to be here."""
+    nodes: list[Expression] = [TempNode(reader.type_of(a), context=a) for a in args]
+    return called_with(module, nodes, context.context, context.api)
 
 
 # -- conversions -------------------------------------------------------------------------------------------------------

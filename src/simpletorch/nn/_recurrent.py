@@ -88,8 +88,7 @@ def _reversing(rnn: nn.RNNBase, sequences: torch.Tensor, lengths: torch.Tensor) 
 
 def _one_way(rnn: nn.RNNBase, x: torch.Tensor, weights: Sequence[torch.Tensor]) -> torch.Tensor:
     """One layer in one direction, from zeros."""
-    state = x.new_zeros(1, x.shape[0], rnn.hidden_size)
-    start = (x.new_zeros(1, x.shape[0], rnn.proj_size), state) if rnn.proj_size else (state, state)
-    first = start if rnn.mode == "LSTM" else state
+    state = x.new_zeros(1, x.shape[0], rnn.proj_size or rnn.hidden_size)
+    first = (state, x.new_zeros(1, x.shape[0], rnn.hidden_size)) if rnn.mode == "LSTM" else state
     output: torch.Tensor = _KERNELS[rnn.mode](x, first, weights, rnn.bias, 1, 0.0, rnn.training, False, True)[0]
     return output
