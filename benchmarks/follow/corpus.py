@@ -1,0 +1,76 @@
+"""The programs of ``programs/``: PyTorch as other people write it, to be followed without one annotation.
+
+A program is a file, or a folder of modules whose ``main.py`` is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@dataclass(frozen=True)
+class Program:
+    """The text of a program: its files by name, and the one that is run."""
+
+    name: str
+    main: str
+    files: Mapping[str, str]
+
+    def changed(self, file: str, text: str) -> Program:
+        """The program with another text in one of its files."""
+        return replace(self, files={**self.files, file: text})
+
+    @property
+    def key(self) -> str:
+        """What the program is known by in a cache: a hash of all that its run depends on."""
+        return sha256(repr((self.main, sorted(self.files.items()))).encode()).hexdigest()[:16]
+
+    @cached_property
+    def statements(self) -> dict[str, dict[int, int]]:
+        """For each file, from a line to the first line of the innermost statement that it is part of."""
+        return {file: _statement_lines(text) for file, text in self.files.items()}
+
+    def statement(self, file: str, line: int) -> tuple[str, int]:
+        """The place of the statement that a line is part of: one mistake may be told at several lines of one call."""
+        return file, self.statements.get(file, {}).get(line, line)
+
+    @contextmanager
+    def written(self) -> Iterator[Path]:
+        """The program in a folder of its own; gives the path of its main file."""
+        with tempfile.TemporaryDirectory(prefix="followed-") as folder:
+            for file, text in self.files.items():
+                Path(folder, file).write_text(text)
+            yield Path(folder, self.main).resolve()
+
+
+def programs(names: Collection[str] = ()) -> list[Program]:
+    """The corpus, or the programs of these names."""
+    found = [_read(path) for path in sorted(PROGRAMS.iterdir()) if path.suffix == ".py" or (path / "main.py").exists()]
+    unknown = set(names) - {p.name for p in found}
+    if unknown:
+        raise SystemExit(f"no program of the name {', '.join(sorted(unknown))} in {PROGRAMS}")
+    return [p for p in found if not names or p.name in names]
+
+
+def _read(path: Path) -> Program:
+    if path.is_file():
+        return Program(path.stem, path.name, {path.name: path.read_text()})
+    return Program(path.name, "main.py", {file.name: file.read_text() for file in sorted(path.glob("*.py"))})
+
+
+def _statement_lines(text: str) -> dict[int, int]:
+    lines: dict[int, int] = {}
+    for node in ast.walk(ast.parse(text)):  # outer ones first, so inner ones write over them
+        if isinstance(node, ast.stmt):
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                lines[line] = node.lineno
+    return lines

@@ -1,0 +1,199 @@
+"""Where values go: names, attributes, items, several at once; ``del``, ``+=`` and the patterns of ``match``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from simpletorch.follow import branches, items, iteration, operators
+from simpletorch.follow.outcomes import Done, Raised
+from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Sizes, Tensor, Unknown, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.scopes import Scope
+
+__all__ = ["assign", "augment", "delete", "match", "unpack"]
+
+
+def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> None:
+    """``target = value``."""
+    match target:
+        case ast.Name(id=name):
+            run.heap.write(scope.holder(name), name, value)
+            run.claim(name, value)
+        case ast.Attribute(value=owner, attr=name):
+            run.set_attribute(run.evaluate(owner, scope), name, value)
+            run.claim(ast.unparse(target), value)
+        case ast.Subscript(value=owner, slice=index):
+            items.put(run, run.evaluate(owner, scope), run.evaluate(index, scope), value)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for part, piece in zip(parts, unpack(run, value, parts), strict=True):
+                assign(run, part.value if isinstance(part, ast.Starred) else part, piece, scope)
+        case ast.Starred(value=inner):
+            assign(run, inner, value, scope)
+
+
+def unpack(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Value]:
+    """The pieces for the targets of ``a, *b, c = value``."""
+    value = run.resolve(value)
+    star = next((i for i, p in enumerate(parts) if isinstance(p, ast.Starred)), None)
+    if isinstance(value, Choice):
+        left = unpack(run, value.when_true, parts)
+        right = unpack(run, value.when_false, parts)
+        return [branches.merge(value.condition, a, b) for a, b in zip(left, right, strict=True)]
+    found = None if value is MISSING else run.items(value)
+    if found is None:
+        return _pieces_of_unknown(run, value, parts)
+    if star is None and len(found) == len(parts):
+        return list(found)
+    if star is not None and len(found) >= len(parts) - 1:
+        after = len(parts) - star - 1
+        middle = List(found[star : len(found) - after])
+        return [*found[:star], middle, *found[len(found) - after :]]
+    return _wrong_number(run, value, found, parts)
+
+
+def _pieces_of_unknown(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Value]:
+    if (
+        isinstance(value, Unknown)
+        and value.fact is not None
+        and value.fact[0] == "shape"
+        and not any(isinstance(p, ast.Starred) for p in parts)
+    ):
+        # ``b, t, c = x.shape``: x has three dims from here on
+        run.narrow_rank(value.fact[1], len(parts))
+        shape = run.attribute(value.fact[1], "shape")
+        if isinstance(shape, tuple) and len(shape) == len(parts):
+            return list(shape)
+    one = iteration.item(run, value)
+    return [List(None, one) if isinstance(p, ast.Starred) else _another(run, one) for p in parts]
+
+
+def _another(run: Interpreter, value: Value) -> Value:
+    """Another value of the same kind: two items of an unknown list aren't the same object."""
+    if isinstance(value, Unknown):
+        made = run.part(value, value.reason)
+        made.type, made.cause = value.type, value.cause
+        return made
+    if isinstance(value, Tensor):
+        return Tensor(value.type, array=value.array)
+    return value
+
+
+def _wrong_number(run: Interpreter, value: Value, found: tuple[Value, ...], parts: Sequence[ast.expr]) -> list[Value]:
+    tensors = bool(found) and all(isinstance(run.resolve(v), Tensor) for v in found)
+    if run.tries or not (tensors or isinstance(value, Tensor | Sizes)):
+        raise Raised("ValueError", None, ("Exception", "BaseException"))
+    if isinstance(value, Tensor):
+        what = f"{value!r} has {len(found)} items along its first dim"
+    else:
+        what = f"these are {len(found)} tensors" if tensors else f"the shape {value} has {len(found)} dims"
+    run.find("tensor-shape", f"{what}, but {len(parts)} are unpacked")
+    return [run.unknown("an error was found here") for _ in parts]
+
+
+def augment(run: Interpreter, node: ast.AugAssign, scope: Scope) -> None:
+    """``target += value``; lists and tensors change in place."""
+    target = node.target
+    name = operators.METHODS[type(node.op)]
+    if isinstance(target, ast.Name):
+        old = scope.find(target.id)
+        new = operators.in_place(run, name, old, run.evaluate(node.value, scope))
+        run.heap.write(scope.holder(target.id), target.id, new)
+        run.claim(target.id, new)
+    elif isinstance(target, ast.Attribute):
+        owner = run.evaluate(target.value, scope)
+        old = run.attribute(owner, target.attr)
+        new = operators.in_place(run, name, old, run.evaluate(node.value, scope))
+        run.set_attribute(owner, target.attr, new)
+        run.claim(ast.unparse(target), new)
+    elif isinstance(target, ast.Subscript):
+        owner, index = run.evaluate(target.value, scope), run.evaluate(target.slice, scope)
+        old = items.get(run, owner, index)
+        new = operators.in_place(run, name, old, run.evaluate(node.value, scope))
+        items.put(run, owner, index, new)
+
+
+def delete(run: Interpreter, target: ast.expr, scope: Scope) -> None:
+    """``del target``."""
+    match target:
+        case ast.Name(id=name):
+            run.heap.write(scope.holder(name), name, MISSING)
+        case ast.Attribute(value=owner, attr=name):
+            found = run.resolve(run.evaluate(owner, scope))
+            if isinstance(found, Instance):
+                run.heap.write(found.cells, name, MISSING)
+        case ast.Subscript(value=owner, slice=index):
+            items.remove(run, run.evaluate(owner, scope), run.evaluate(index, scope))
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for part in parts:
+                delete(run, part, scope)
+
+
+# -- match -----------------------------------------------------------------------------------------------------------
+
+
+def match(run: Interpreter, subject: Value, cases: Sequence[ast.match_case], scope: Scope) -> Done:
+    """The first case that fits; where that can't be told, it and the later ones."""
+    if not cases:
+        return None
+    case, rest = cases[0], cases[1:]
+    binding: dict[str, Value] = {}
+    fits = _fits(run, case.pattern, run.resolve(subject), scope, binding)
+
+    def taken() -> Done:
+        for name, value in binding.items():
+            run.heap.write(scope.holder(name), name, value)
+        if case.guard is None:
+            return run.execute(case.body, scope)
+        test = run.evaluate(case.guard, scope)
+        return branches.choose(
+            run, test, lambda: run.execute(case.body, scope), lambda: match(run, subject, rest, scope)
+        )
+
+    return branches.choose(run, fits, taken, lambda: match(run, subject, rest, scope))
+
+
+def _fits(run: Interpreter, pattern: ast.pattern, value: Value, scope: Scope, binding: dict[str, Value]) -> Value:
+    """Whether a value fits a pattern: a bool, or an unknown one. What the pattern names goes into ``binding``."""
+    match pattern:
+        case ast.MatchValue(value=node):
+            return run.operate("__eq__", value, run.evaluate(node, scope))
+        case ast.MatchSingleton(value=constant):
+            return operators.identical(run, value, constant)
+        case ast.MatchAs(pattern=None, name=name):
+            if name is not None:
+                binding[name] = value
+            return True
+        case ast.MatchAs(pattern=inner, name=name) if inner is not None:
+            if name is not None:
+                binding[name] = value
+            return _fits(run, inner, value, scope, binding)
+        case ast.MatchOr(patterns=patterns):
+            found = [_fits(run, p, value, scope, binding) for p in patterns]
+            return True if any(f is True for f in found) else next((f for f in found if f is not False), False)
+        case ast.MatchSequence(patterns=patterns) if isinstance(value, tuple | List):
+            return _fits_items(run, patterns, value, scope, binding)
+        case ast.MatchSequence():
+            return (
+                False
+                if isinstance(value, int | float | str | Instance | Dict)
+                else run.unknown("what a value is", "bool")
+            )
+        case ast.MatchClass(cls=cls, patterns=[], kwd_patterns=[]):
+            return operators.is_instance(run, value, run.evaluate(cls, scope))
+    return run.unknown("whether a pattern fits", "bool")
+
+
+def _fits_items(
+    run: Interpreter, patterns: Sequence[ast.pattern], value: Value, scope: Scope, binding: dict[str, Value]
+) -> Value:
+    found = run.items(value)
+    if found is None or any(isinstance(p, ast.MatchStar) for p in patterns):
+        return run.unknown("whether a pattern fits", "bool")
+    if len(found) != len(patterns):
+        return False
+    answers = [_fits(run, p, run.resolve(v), scope, binding) for p, v in zip(patterns, found, strict=True)]
+    return False if any(a is False for a in answers) else next((a for a in answers if a is not True), True)

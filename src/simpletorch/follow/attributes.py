@@ -1,0 +1,410 @@
+"""``value.name``, read and written: by kind of value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import branches, items, layers, texts
+from simpletorch.follow.libraries import METHODS
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import (
+    MISSING,
+    BoundNative,
+    Choice,
+    Class,
+    Dict,
+    Fields,
+    Function,
+    Instance,
+    List,
+    Method,
+    Namespace,
+    Native,
+    Property,
+    Set,
+    Sizes,
+    StaticMethod,
+    Super,
+    Tensor,
+    Unknown,
+    Value,
+    behind,
+)
+from simpletorch.rules import Device, TensorType
+from simpletorch.rules.core.dtype import DType
+from simpletorch.shapes import UNKNOWN, Shape
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["attributes_of", "find", "get", "put"]
+
+_TENSOR_PROPERTIES: Final = frozenset({"T", "mT", "H", "mH", "real", "imag", "itemsize", "nbytes"})
+_FLAGS: Final = frozenset(
+    {"is_cuda", "is_sparse", "is_quantized", "is_leaf", "requires_grad", "is_mps", "is_meta", "retains_grad"}
+)
+_ATTRIBUTE_ERROR: Final = ("Exception", "BaseException")
+
+
+def get(run: Interpreter, value: Value, name: str) -> Value:
+    """``value.name``.
+
+    Raises:
+        Raised: there is no such attribute for sure.
+    """
+    found = find(run, value, name)
+    if found is MISSING:
+        raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
+    return found
+
+
+def find(run: Interpreter, value: Value, name: str) -> Value:
+    """``value.name``, MISSING where there is none for sure."""
+    value = run.resolve(value)
+    if isinstance(value, Choice):
+        return _of_choice(run, value, name)
+    if isinstance(value, Unknown):
+        method = texts.method(run, value, name) if value.type == "str" else None
+        return run.derived(f".{name}", value, None, type=None) if method is None else method
+    reader = _READERS.get(type(value), _of_plain)
+    return run.resolve(reader(run, value, name))
+
+
+def _of_choice(run: Interpreter, value: Choice, name: str) -> Value:
+    there = [v for v in (value.when_true, value.when_false) if v is not None]
+    if len(there) == 1:  # who asks for an attribute knows that it isn't None
+        return find(run, there[0], name)
+    left = find(run, value.when_true, name)
+    right = find(run, value.when_false, name)
+    if left is MISSING or right is MISSING:
+        return right if left is MISSING else left
+    if isinstance(left, BoundNative | Method) and isinstance(right, BoundNative | Method):
+        return Choice(value.condition, left, right)
+    return branches.merge(value.condition, left, right)
+
+
+# -- tensors ---------------------------------------------------------------------------------------------------------
+
+
+def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
+    if name in value.cells and name != "type":
+        return value.cells[name]
+    if name == "shape":
+        return shape_of(run, value)
+    if name == "ndim":
+        rank = value.type.shape.rank
+        return run.derived("ndim", value, value.type.shape, "int") if rank is None else rank
+    if name == "dtype":
+        return value.type.dtype if value.type.dtype is not None else run.derived("dtype", value, None, None)
+    if name == "device":
+        return value.type.device if value.type.device is not None else run.derived("device", value, None, None)
+    if name == "data":
+        return Tensor(replace(value.type, is_parameter=False), array=value.array)
+    if value.array:
+        return run.program.array_attribute(run, value, name)
+    if name == "grad":
+        return Tensor(replace(value.type, is_parameter=False))
+    if name in _TENSOR_PROPERTIES:
+        return run.ask(f"Tensor.{name}", (value,))
+    if name in _FLAGS:
+        return run.derived(f".{name}", value, None)
+    if name in ("grad_fn", "_version", "layout", "names"):
+        return run.unknown(f".{name} of a tensor")
+    return BoundNative(name, value)
+
+
+def shape_of(run: Interpreter, value: Tensor) -> Value:
+    """The sizes; an unknown value where not even their number is known."""
+    shape = value.type.shape
+    if not shape.is_exact:
+        return run.derived("shape", value, shape, None)
+    if UNKNOWN in shape.items:  # from here on these sizes have a name: what is made of them can be compared
+        dims = tuple(run.some_size() if d is UNKNOWN else d for d in shape.dims)
+        run.heap.write(value.cells, "type", replace(value.type, shape=Shape(dims)))
+        return Sizes(dims)
+    return Sizes(shape.dims)
+
+
+# -- objects and classes ---------------------------------------------------------------------------------------------
+
+
+def bind(run: Interpreter, found: Value, receiver: Value, owner: Class) -> Value:
+    """What a class has under a name, as its object sees it."""
+    if isinstance(found, Function | Native):
+        return Method(found, receiver)
+    if isinstance(found, StaticMethod):
+        cls = receiver.cls if isinstance(receiver, Instance) else owner
+        return Method(found.function, cls) if found.of_class else found.function
+    if isinstance(found, Property):
+        return run.call(found.getter, (receiver,))
+    return found
+
+
+def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
+    in_class = value.cls.find(name)
+    if in_class is not None and isinstance(in_class[0], Property):
+        held = value.cells.get(name, MISSING)
+        if in_class[0].cached and held is not MISSING:
+            return held
+        found = run.call(in_class[0].getter, (value,))
+        if in_class[0].cached:
+            run.heap.write(value.cells, name, found)
+        return found
+    if name in value.cells:
+        found = value.cells[name]
+        if found is not MISSING:
+            return found
+    if value.native is not None:
+        found = layers.attribute(run, value, name)
+        if found is not MISSING:
+            return found
+    if in_class is not None:
+        return bind(run, in_class[0], value, in_class[1])
+    if name == "__class__":
+        return value.cls
+    if name == "__dict__":
+        return attributes_of(run, value)
+    held = behind(value)
+    if held is not value:
+        if value.state.get("mirrored") and name in held.cells:
+            return held.cells[name]
+        if name in METHODS.get(type(held), {}):
+            return BoundNative(name, held)
+    hook = value.cls.find("__getattr__")
+    if hook is not None:
+        return run.call(Method(hook[0], value), (name,))
+    if value.cls.unknown_base is not None or value.state.get("open") or value.cls.native is not None:
+        return run.derived(f".{name}", value, None, type=None)
+    if value.cls.metadata.get("exact"):
+        return MISSING
+    if any(
+        c.native is not None or c.module not in ("", run.program.main) for c in value.cls.mro if c.name != "object"
+    ) or name.startswith("__"):
+        return (
+            MISSING
+            if name.startswith("__") or value.cls.is_a("torch.nn.Module")
+            else run.unknown(f"attribute {name!r}")
+        )
+    return MISSING
+
+
+def attributes_of(run: Interpreter, value: Instance) -> Dict:
+    """``vars(value)``: what is put into it is an attribute."""
+    made = Dict({}, run.unknown("an attribute") if value.state.get("open") else MISSING)
+    made.cells = value.cells
+    return made
+
+
+def _of_class(run: Interpreter, value: Class, name: str) -> Value:
+    found = value.find(name)
+    if found is not None:
+        inner, _ = found
+        if isinstance(inner, StaticMethod):
+            return Method(inner.function, value) if inner.of_class else inner.function
+        return inner
+    if name in ("__name__", "__qualname__"):
+        return value.name
+    if value.module == "builtins" and (work := _unbound(value.name, name)) is not None:
+        return Native(f"{value.name}.{name}", work)
+    if name == "__module__":
+        return value.module
+    if name == "__mro__":
+        return value.mro
+    if name == "__bases__":
+        return value.bases
+    if name == "__members__" and "members" in value.metadata:
+        return Dict({m.cells["name"]: m for m in value.metadata["members"]})
+    if name == "__dict__":
+        return Dict(dict(value.cells), run.unknown("an attribute of a class"))
+    if name in ("__annotations__", "__doc__", "__new__", "__init__", "__init_subclass__", "__subclasses__"):
+        return run.unknown(f"{name} of a class")
+    if value.unknown_base is not None or value.module not in ("", run.program.main):
+        return run.unknown(f"attribute {name!r} of class {value.name}")
+    return MISSING
+
+
+_COLLECTIONS: Final[dict[str, type]] = {"dict": Dict, "list": List, "set": Set, "str": str}
+_ITEM_METHODS: Final[dict[str, Callable[..., Value]]] = {
+    "__getitem__": items.get,
+    "__setitem__": items.put,
+    "__delitem__": items.remove,
+}
+
+
+def _unbound(owner: str, name: str) -> Callable[..., Value] | None:
+    """``dict.get`` as a function of the dict and the rest."""
+    work = METHODS.get(_COLLECTIONS.get(owner, object), {}).get(name)
+    if work is not None:
+        return lambda run, args, kwargs: work(run, (behind(args[0]), *args[1:]), kwargs)
+    item = _ITEM_METHODS.get(name) if owner in _COLLECTIONS else None
+    return None if item is None else lambda run, args, kwargs: item(run, *map(behind, args[:1]), *args[1:])
+
+
+def _of_super(run: Interpreter, value: Super, name: str) -> Value:
+    receiver = value.receiver
+    cls = receiver.cls if isinstance(receiver, Instance) else receiver
+    if not isinstance(cls, Class):
+        return run.unknown("super() of what isn't known")
+    found = cls.find(name, after=value.after)
+    if found is not None:
+        return bind(run, found[0], receiver, cls)
+    for base in cls.mro:
+        work = _unbound(base.name, name) if base.module == "builtins" and behind(receiver) is not receiver else None
+        if work is not None:
+            return Method(Native(name, work), receiver)
+    if name in ("__init__", "__init_subclass__", "__post_init__", "__setattr__"):
+        if cls.unknown_base is not None and isinstance(receiver, Instance):
+            run.heap.write(receiver.state, "open", True)
+        if name == "__setattr__":
+            return Native("__setattr__", lambda run, args, kwargs: run.heap.write(receiver.cells, args[0], args[1]))
+        return Native(name, lambda run, args, kwargs: None)
+    if name == "__new__":
+        return Native(name, lambda run, args, kwargs: Instance(args[0]) if isinstance(args[0], Class) else None)
+    if name == "__getattr__" and isinstance(receiver, Instance):
+        return Native(name, lambda run, args, kwargs: receiver.cells.get(args[0], run.unknown("an attribute")))
+    return run.unknown(f"{name} of what a class is derived from")
+
+
+# -- the rest --------------------------------------------------------------------------------------------------------
+
+
+def _of_namespace(run: Interpreter, value: Namespace, name: str) -> Value:
+    if name in value.cells:
+        return value.cells[name]
+    if name == "__name__":
+        return value.name
+    return run.program.member(run, value, name)
+
+
+def _of_function(run: Interpreter, value: Function, name: str) -> Value:
+    if name in value.attributes:
+        return value.attributes[name]
+    if name in ("__name__", "__qualname__"):
+        return value.name
+    return run.unknown(f"{name} of a function")
+
+
+def _of_method(run: Interpreter, value: Method, name: str) -> Value:
+    if name == "__self__":
+        return value.receiver
+    if name == "__func__":
+        return value.function
+    return find(run, value.function, name)
+
+
+def _of_native(run: Interpreter, value: Native, name: str) -> Value:
+    if name in ("__name__", "__qualname__"):
+        return value.name.rpartition(".")[2]
+    if name == "apply":
+        return value
+    inner = run.program.library(run, f"{value.name}.{name}")
+    return run.unknown(f"{value.name}.{name}") if inner is MISSING else inner
+
+
+def _of_property(run: Interpreter, value: Property, name: str) -> Value:
+    if name == "setter":
+        return Native("setter", lambda run, args, kwargs: Property(value.getter, args[0], value.cached))
+    return Native(name, lambda run, args, kwargs: value)
+
+
+def _of_dtype(run: Interpreter, value: DType, name: str) -> Value:
+    if name == "is_floating_point":
+        return value.category == "float"
+    if name == "is_complex":
+        return value.category == "complex"
+    if name == "itemsize":
+        return value.bits // 8
+    return run.unknown(f"{name} of a dtype")
+
+
+def _of_device(run: Interpreter, value: Device, name: str) -> Value:
+    return {"type": value.type, "index": value.index}.get(name, MISSING)
+
+
+def _of_fields(run: Interpreter, value: Fields, name: str) -> Value:
+    return value[value.names.index(name)] if name in value.names else BoundNative(name, value)
+
+
+def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
+    if name == "__class__":
+        return run.program.builtin(run, type(value).__name__.lower() if not isinstance(value, tuple) else "tuple")
+    if name == "__name__":
+        return run.unknown("a name", "str")
+    if isinstance(value, slice) and name in ("start", "stop", "step"):
+        return getattr(value, name)
+    if isinstance(value, int | float) and name in ("real", "imag"):
+        return getattr(value, name)
+    if isinstance(value, range) and name in ("start", "stop", "step"):
+        return getattr(value, name)
+    return BoundNative(name, value)
+
+
+_READERS: Final[dict[type, Callable[[Any, Any, str], Value]]] = {
+    Tensor: _of_tensor,
+    Instance: _of_instance,
+    Class: _of_class,
+    Super: _of_super,
+    Namespace: _of_namespace,
+    Function: _of_function,
+    Method: _of_method,
+    Native: _of_native,
+    Property: _of_property,
+    DType: _of_dtype,
+    Device: _of_device,
+    Fields: _of_fields,
+}
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
+    """``value.name = new``."""
+    value = run.resolve(value)
+    if isinstance(value, Choice):
+        branches.distribute(run, value, lambda v: put(run, v, name, new))
+    elif isinstance(value, Tensor):
+        _put_on_tensor(run, value, name, new)
+    elif isinstance(value, Instance):
+        in_class = value.cls.find(name)
+        if in_class is not None and isinstance(in_class[0], Property) and in_class[0].setter is not None:
+            run.call(in_class[0].setter, (value, new))
+            return
+        if name == "__dict__":
+            _put_all(run, value, new)
+            return
+        hook = value.cls.find("__setattr__")
+        if hook is not None and isinstance(hook[0], Function | Native):
+            run.call(Method(hook[0], value), (name, new))
+            return
+        layers.note_change(run, value, name, new)
+        run.heap.write(value.cells, name, new)
+    elif isinstance(value, Class | Namespace):
+        run.heap.write(value.cells, name, new)
+    elif isinstance(value, Function):
+        run.heap.write(value.attributes, name, new)
+
+
+def _put_all(run: Interpreter, value: Instance, new: Value) -> None:
+    """``value.__dict__ = new``; a dict that is its own ``__dict__`` has its items as attributes."""
+    new = run.resolve(new)
+    held = behind(new)
+    if new is value and isinstance(held, Dict):
+        run.heap.write(value.state, "mirrored", True)
+    elif isinstance(held, Dict) and held.rest is MISSING:
+        for name, one in held.cells.items():
+            run.heap.write(value.cells, name, one)
+    else:
+        run.heap.write(value.state, "open", True)
+
+
+def _put_on_tensor(run: Interpreter, value: Tensor, name: str, new: Value) -> None:
+    if name == "data":
+        kind = new.type if isinstance(new, Tensor) else TensorType()
+        run.heap.write(value.cells, "type", replace(kind, is_parameter=value.type.is_parameter))
+    elif name == "shape":
+        run.heap.write(value.cells, "type", TensorType(dtype=value.type.dtype))
+    elif name not in ("requires_grad", "grad", "type"):
+        run.heap.write(value.cells, name, new)

@@ -1,0 +1,491 @@
+"""Conditions that aren't known: both ways are followed, each from the same state, and joined where they meet again.
+
+What differs afterwards is a `Choice` that remembers the condition: a second ``if self.pool:`` knows what the first did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow.heap import Change, born, now
+from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
+from simpletorch.follow.values import (
+    MISSING,
+    Cause,
+    Choice,
+    Class,
+    Dict,
+    Function,
+    Instance,
+    Iterator,
+    List,
+    Namespace,
+    Set,
+    Tensor,
+    Unknown,
+    Value,
+    behind,
+    is_known,
+)
+from simpletorch.rules import TensorType
+from simpletorch.shapes import ANY_REST, UNKNOWN, Expr, Rest, Shape
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = [
+    "alike",
+    "cause_of",
+    "choose",
+    "common_type",
+    "distribute",
+    "finish",
+    "follow_on",
+    "generalise",
+    "join",
+    "merge",
+    "resolve",
+    "truth",
+]
+
+_MOST_ALTERNATIVES: Final = 6
+
+
+# -- values ---------------------------------------------------------------------------------------------------------
+
+
+def resolve(run: Interpreter, value: Value) -> Value:
+    """A choice whose condition is decided here is one alternative; what one branch leaves undefined is the other's."""
+    while isinstance(value, Choice):
+        decided = decision(run, value.condition)
+        if decided is not None:
+            value = value.when_true if decided else value.when_false
+        elif value.when_true is MISSING:
+            value = value.when_false
+        elif value.when_false is MISSING:
+            value = value.when_true
+        else:
+            break
+    return value
+
+
+def decision(run: Interpreter, condition: Unknown) -> bool | None:
+    """What is assumed of a condition here."""
+    found: bool | None = run.assumed.get(condition)
+    return found
+
+
+def truth(run: Interpreter, value: Value) -> bool | tuple[Unknown, bool]:
+    """True, False, or the unknown condition with the way it counts (False: negated)."""
+    value = resolve(run, value)
+    if isinstance(value, Choice):
+        left, right = truth(run, value.when_true), truth(run, value.when_false)
+        if isinstance(left, bool) and isinstance(right, bool):
+            return left if left is right else (value.condition, left)
+        return _decided(run, Unknown("it depends on a condition that isn't known", "bool", value.condition.cause), True)
+    if isinstance(value, Unknown):
+        return _decided(run, value, True)
+    if isinstance(value, Tensor):
+        return truth(run, run.ask("Tensor.__bool__", (value,)))
+    if isinstance(value, Expr):
+        return _decided(run, run.derived("bool", value, None), True)
+    if isinstance(value, List):
+        if value.items is not None:
+            return bool(value.items)
+        return Unknown("how long a list is", "bool", cause_of(value)), True
+    if isinstance(value, Dict):
+        return bool(value.cells) or (False if value.rest is MISSING else (Unknown("what a dict holds", "bool"), True))
+    if isinstance(value, Set):
+        return bool(value.cells) or ((Unknown("what a set holds", "bool"), True) if value.open else False)
+    if isinstance(value, Instance):
+        return _truth_of_instance(run, value)
+    if isinstance(value, tuple) or is_known(value):
+        return bool(value)
+    return True
+
+
+def cause_of(value: List) -> Cause:
+    """Why nobody knows how long a list is: who fills one with what is known does it for as long as there is data."""
+    return value.item.cause if isinstance(value.item, Unknown) else "data"
+
+
+def _truth_of_instance(run: Interpreter, value: Instance) -> bool | tuple[Unknown, bool]:
+    for name in ("__bool__", "__len__"):
+        if value.cls.find(name) is not None:
+            return truth(run, run.call(run.attribute(value, name), ()))
+    held = behind(value)
+    return True if held is value else truth(run, held)
+
+
+def _decided(run: Interpreter, condition: Unknown, way: bool) -> bool | tuple[Unknown, bool]:
+    while condition.negates is not None:
+        condition, way = condition.negates, not way
+    decided = decision(run, condition)
+    return (condition, way) if decided is None else decided is way
+
+
+def alike(a: Value, b: Value) -> bool:
+    """Whether two values are the same as far as anything is known of them: one object, or equal constants and types."""
+    if a is b:
+        return True
+    if isinstance(a, Unknown) and isinstance(b, Unknown):
+        return a.type == b.type
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.type == b.type and a.array == b.array
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, List):
+        if a.items is None or b.items is None:
+            return a.items is b.items and alike(a.item, b.item)
+        return alike(a.items, b.items)
+    if isinstance(a, Choice):
+        return alike(a.when_true, b.when_true) and alike(a.when_false, b.when_false)
+    if isinstance(a, Iterator):
+        return a.items is None and b.items is None and alike(a.cells["item"], b.cells["item"])
+    if isinstance(a, Instance):
+        return (
+            a.cls is b.cls
+            and a.native == b.native
+            and a.cells.keys() == b.cells.keys()
+            and all(alike(v, b.cells[k]) for k, v in a.cells.items())
+        )
+    if isinstance(a, Dict):
+        return a.cells.keys() == b.cells.keys() and all(alike(v, b.cells[k]) for k, v in a.cells.items())
+    if isinstance(a, Function):
+        return a.node is b.node and a.scope is b.scope
+    if isinstance(a, Class | Namespace | Set):
+        return False
+    if isinstance(a, Expr | TensorType) or is_known(a):
+        return bool(a == b)
+    return False
+
+
+def common_type(a: TensorType, b: TensorType) -> TensorType:
+    """What two tensors have in common."""
+    return TensorType(
+        _common_shape(a.shape, b.shape),
+        a.dtype if a.dtype == b.dtype else None,
+        a.device if a.device == b.device else None,
+        a.is_parameter and b.is_parameter,
+    )
+
+
+def _common_shape(a: Shape, b: Shape) -> Shape:
+    if a == b:
+        return a
+    if a.is_exact and b.is_exact and a.rank == b.rank:
+        return Shape(tuple(x if x == y else UNKNOWN for x, y in zip(a.dims, b.dims, strict=True)))
+    head: list[Any] = []
+    for x, y in zip(a.items, b.items, strict=False):
+        if isinstance(x, Rest) or isinstance(y, Rest) or x != y:
+            break
+        head.append(x)
+    tail: list[Any] = []
+    for x, y in zip(reversed(a.items[len(head) :]), reversed(b.items[len(head) :]), strict=False):
+        if isinstance(x, Rest) or isinstance(y, Rest) or x != y:
+            break
+        tail.insert(0, x)
+    return Shape((*head, ANY_REST, *tail))
+
+
+def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
+    """One value that stands for both, without remembering which: what a loop leaves behind."""
+    if alike(a, b):
+        return a
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.array == b.array:
+        return Tensor(common_type(a.type, b.type), array=a.array)
+    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+        return tuple(generalise(x, y, reason, cause) for x, y in zip(a, b, strict=True))
+    if isinstance(a, Instance) and isinstance(b, Instance) and a.cls is b.cls and a.cls.metadata.get("tuple"):
+        made = Instance(a.cls)
+        made.cells.update({k: generalise(v, b.cells.get(k), reason, cause) for k, v in a.cells.items()})
+        return made
+    if isinstance(a, Dict) and isinstance(b, Dict) and a.kind == b.kind:
+        return _common_dict(a, b, reason, cause)
+    if isinstance(a, List) and isinstance(b, List):
+        if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+            return List(tuple(generalise(x, y, reason, cause) for x, y in zip(a.items, b.items, strict=True)))
+        return List(None, common_item((*_members(a), *_members(b)), reason))
+    return Unknown(reason, _common_name(a, b), cause)
+
+
+def _common_dict(a: Dict, b: Dict, reason: str, cause: Any) -> Dict:
+    """The items that both have; where one has others, there may be some."""
+    same = {k: generalise(v, b.cells[k], reason, cause) for k, v in a.cells.items() if k in b.cells}
+    closed = a.rest is MISSING and b.rest is MISSING and len(same) == len(a.cells) == len(b.cells)
+    made = Dict(same, MISSING if closed else Unknown(reason, cause=cause))
+    made.kind, made.default = a.kind, a.default if a.default is b.default else None
+    return made
+
+
+def _members(a: List) -> tuple[Value, ...]:
+    return a.items if a.items is not None else (a.item,)
+
+
+def common_item(items: Iterable[Value], reason: str = "which item it is") -> Value:
+    """One value for every item of a collection."""
+    out: Value = MISSING
+    for item in items:
+        out = item if out is MISSING else generalise(out, item, reason)
+    return Unknown(reason) if out is MISSING else out
+
+
+def type_name(value: Value) -> str | None:
+    """The name of the Python class of a number or string."""
+    if isinstance(value, Unknown):
+        return value.type
+    if isinstance(value, Expr):
+        return "int"
+    return type(value).__name__ if isinstance(value, bool | int | float | str) else None
+
+
+def _common_name(a: Value, b: Value) -> str | None:
+    left, right = type_name(a), type_name(b)
+    return left if left == right else None
+
+
+def _alternatives(value: Value) -> int:
+    if isinstance(value, Choice):
+        return _alternatives(value.when_true) + _alternatives(value.when_false)
+    return 1
+
+
+def merge(condition: Unknown, a: Value, b: Value) -> Value:
+    """``a`` if the condition holds, else ``b``."""
+    if a is b or (alike(a, b) and not isinstance(a, Tensor | List | Dict | Instance | Iterator)):
+        return a
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        source = a if isinstance(a, Unknown) else b
+        return Unknown(source.reason, _common_name(a, b), source.cause)
+    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+        return tuple(merge(condition, x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and alike(a, b):
+        return Tensor(
+            a.type, array=a.array
+        )  # which of the two it is matters to nobody but who changes its shape in place
+    if _alternatives(a) + _alternatives(b) > _MOST_ALTERNATIVES:
+        return generalise(a, b, "it depends on several conditions that aren't known", condition.cause)
+    return Choice(condition, a, b)
+
+
+# -- ways ---------------------------------------------------------------------------------------------------------
+
+
+def choose(run: Interpreter, value: Value, when_true: Callable[[], Done], when_false: Callable[[], Done]) -> Done:
+    """Go the way that a condition says, or both."""
+    found = truth(run, value)
+    if isinstance(found, bool):
+        return when_true() if found else when_false()
+    condition, way = found
+    ways = (when_true, when_false) if way else (when_false, when_true)
+    return join(
+        run, [o for holds, go in zip((True, False), ways, strict=True) for o in _aside(run, condition, holds, go)]
+    )
+
+
+def _aside(run: Interpreter, condition: Unknown, holds: bool, go: Callable[[], Done]) -> list[Outcome]:
+    """One way, with its changes set aside; what it finds is kept beside it."""
+    began = now()
+    run.heap.begin()
+    outer, run.findings = run.findings, []
+    run.conditions.append(condition)
+    try:
+        try:
+            run.assume(condition, holds)
+            done = go()
+        except Raised as error:
+            done = Raise(error)
+    finally:
+        found, run.findings = run.findings, outer
+        run.conditions.pop()
+        change = run.heap.end()
+    here = (condition, holds)
+    if isinstance(done, Split):
+        return [
+            Outcome(o.done, {**change, **o.change}, [*found, *o.findings], (here, *o.conditions), began)
+            for o in done.outcomes
+        ]
+    return [Outcome(done, change, found, (here,), began)]
+
+
+def join(run: Interpreter, outcomes: list[Outcome]) -> Done:
+    """Join the ways that end in the same manner. If all do, their changes are made, and that is how it ends."""
+    _report(run, outcomes)
+    if not run.tries:  # nobody catches: who gets on did not raise
+        alive = [o for o in outcomes if o.kind != "raise"]
+        outcomes = alive or outcomes[:1]
+    groups: dict[str, Outcome] = {}
+    for o in outcomes:
+        groups[o.kind] = _join_two(run, groups[o.kind], o) if o.kind in groups else o
+    if len(groups) > 1:
+        return Split(list(groups.values()))
+    (only,) = groups.values()
+    run.heap.apply(only.change)
+    return only.done
+
+
+def _report(run: Interpreter, outcomes: Sequence[Outcome]) -> None:
+    """What was found counts if the program fails on every way, or where the condition can't have to do with sizes."""
+    going = [o for o in outcomes if o.kind != "raise"] or outcomes
+    everywhere = all(o.findings for o in going)
+    for o in outcomes:
+        if everywhere or all(c.cause == "data" for c, _ in o.conditions):
+            for f in o.findings:
+                run.keep(f)
+        o.findings = []
+
+
+def _join_two(run: Interpreter, a: Outcome, b: Outcome) -> Outcome:
+    condition, swapped = _what_tells_apart(a, b)
+    if swapped:
+        a, b = b, a
+    change: Change = {}
+    for place in {**a.change, **b.change}:
+        if (place in a.change) is not (place in b.change):
+            entry = a.change.get(place) or b.change[place]
+            if born(entry[0]) > min(a.began, b.began):  # made on one way only: nobody has it on the other
+                change[place] = entry
+                continue
+        cells, key, _ = a.change.get(place) or b.change.get(place)  # type: ignore[misc]
+        before = cells.get(key, MISSING)
+        left = a.change[place][2] if place in a.change else before
+        right = b.change[place][2] if place in b.change else before
+        _merge_cell(run, change, cells, key, condition, left, right)
+    done = a.done
+    if isinstance(a.done, Return) and isinstance(b.done, Return):
+        done = Return(merge(condition, a.done.value, b.done.value))
+    common = tuple(c for c in a.conditions if c in b.conditions)
+    return Outcome(done, change, [], common, min(a.began, b.began))
+
+
+def _merge_cell(
+    run: Interpreter, change: Change, cells: dict[Any, Any], key: Any, condition: Unknown, left: Value, right: Value
+) -> None:
+    place = id(cells), key
+    if cells is run.assumed:
+        change[place] = cells, key, left if left == right else MISSING
+    elif cells is run.equalities:  # what is known on both ways
+        change[place] = cells, key, {v: d for v, d in left.items() if right.get(v) == d}
+    elif isinstance(left, TensorType) and isinstance(right, TensorType):
+        change[place] = cells, key, common_type(left, right)
+    elif key == "items" and isinstance(left, tuple) and isinstance(right, tuple) and len(left) != len(right):
+        change[place] = cells, key, None
+        change[id(cells), "item"] = cells, "item", common_item((*left, *right))
+    elif key == "items" and (left is None) is not (right is None):
+        change[place] = cells, key, None
+        known = left if right is None else right
+        change[id(cells), "item"] = (
+            cells,
+            "item",
+            common_item((*known, cells.get("item")) if cells.get("item") is not None else known),
+        )
+    elif key == "item" and place in change:
+        return
+    elif key == "at" and left != right:
+        change[place] = cells, key, max(left, right)
+    else:
+        change[place] = cells, key, merge(condition, left, right)
+
+
+def _what_tells_apart(a: Outcome, b: Outcome) -> tuple[Unknown, bool]:
+    """The condition that holds on one way and not on the other, and whether it is the second one."""
+    other = dict(b.conditions)
+    for condition, holds in a.conditions:
+        if other.get(condition, holds) is not holds:
+            return condition, not holds
+    cause = "data" if all(c.cause == "data" for c, _ in (*a.conditions, *b.conditions)) else "code"
+    return Unknown("it depends on several conditions", "bool", cause), False  # type: ignore[arg-type]
+
+
+def follow_on(
+    run: Interpreter,
+    split: Split,
+    rest: Callable[[], Done],
+    kinds: tuple[str, ...] = ("normal",),
+    *,
+    keep: bool = False,
+) -> Done:
+    """After ways that ended differently: those of these kinds go on with ``rest``, and all are joined again.
+
+    With ``keep`` a way ends as it did, unless ``rest`` ends otherwise than normally (``finally``).
+    """
+    going = [o for o in split.outcomes if o.kind in kinds]
+    out = [o for o in split.outcomes if o.kind not in kinds]
+    for o in going:
+        run.heap.begin()
+        outer, run.findings = run.findings, []
+        run.conditions.extend(c for c, _ in o.conditions)
+        try:
+            run.heap.apply(o.change)
+            try:
+                done = rest()
+            except Raised as error:
+                done = Raise(error)
+        finally:
+            found, run.findings = run.findings, outer
+            del run.conditions[len(run.conditions) - len(o.conditions) :]
+            change = run.heap.end()
+        if keep and done is None:
+            done = o.done
+        if isinstance(done, Split):
+            out += [
+                Outcome(i.done, {**change, **i.change}, [*found, *i.findings], (*o.conditions, *i.conditions), o.began)
+                for i in done.outcomes
+            ]
+        else:
+            out.append(Outcome(done, change, found, o.conditions, o.began))
+    return join(run, out)
+
+
+def finish(run: Interpreter, done: Done) -> Value:
+    """What a call gives whose body ended so.
+
+    Raises:
+        Raised: it ends with an exception for sure.
+    """
+    if isinstance(done, Split):
+        raising = [o for o in done.outcomes if o.kind == "raise"]
+        for o in raising:
+            assert isinstance(o.done, Raise)
+            run.may_raise.append(o.done.error)
+        going = [
+            Outcome(o.done if o.kind == "return" else Return(None), o.change, o.findings, o.conditions, o.began)
+            for o in done.outcomes
+            if o.kind != "raise"
+        ]
+        done = join(run, going or raising)
+    if isinstance(done, Raise):
+        raise done.error
+    return done.value if isinstance(done, Return) else None
+
+
+def settle(run: Interpreter, done: Done) -> None:
+    """At the end of a file: however it ended, what was changed on any way is in force."""
+    if isinstance(done, Split):
+        for o in done.outcomes:
+            o.done = None
+        join(run, done.outcomes)
+
+
+def distribute(run: Interpreter, choice: Choice, compute: Callable[[Value], Value]) -> Value:
+    """A computation with each of the values that there may be; a way on which it surely fails isn't gone."""
+
+    def way(value: Value) -> Callable[[], Done]:
+        return lambda: Return(compute(resolve(run, value)))
+
+    outcomes = [
+        o
+        for holds, value in ((True, choice.when_true), (False, choice.when_false))
+        if value is not MISSING
+        for o in _aside(run, choice.condition, holds, way(value))
+    ]
+    fine = [o for o in outcomes if not o.findings and o.kind != "raise"]
+    if fine and len(fine) < len(outcomes):
+        # a value that fails here can't be the one: where it would, the program doesn't get here
+        for o in fine:
+            o.change = {p: c for p, c in o.change.items() if c[0] is not run.assumed}
+        outcomes = fine
+    return finish(run, join(run, outcomes))

@@ -1,0 +1,91 @@
+"""What following a program may take: time, memory, and how large a value may become.
+
+Steps are counted by the interpreter, the same on every machine. The clock is for programs whose steps are long.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from typing import Any, Final
+
+from simpletorch.follow.outcomes import Exhausted
+
+try:
+    import resource
+except ImportError:  # Windows: only the clock
+    resource = None  # type: ignore[assignment]
+
+__all__ = ["LARGEST", "SECONDS", "STEPS", "Budget", "formats_too_much", "is_huge", "is_slow_pattern", "is_too_much"]
+
+STEPS: Final = 400_000
+SECONDS: Final = 10.0  # of CPU
+LARGEST: Final = 10**6  # characters or items of a value, and bits of an int
+_BYTES: Final = 2**30
+_UNIT: Final = 1 if sys.platform == "darwin" else 1024  # of `ru_maxrss`
+_BETWEEN: Final = 500  # expressions between two looks at the clock
+
+
+class Budget:
+    """The time and the memory that one follow may take."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._ends = time.thread_time() + seconds
+        self._most = _peak() + _BYTES
+        self._left = _BETWEEN
+
+    def spend(self) -> None:
+        """One expression more.
+
+        Raises:
+            Exhausted: the budget is used up.
+        """
+        self._left -= 1
+        if self._left < 0:
+            self._left = _BETWEEN
+            if time.thread_time() > self._ends or _peak() > self._most:
+                raise Exhausted
+
+
+def _peak() -> int:
+    """The most memory that this process has had, in bytes."""
+    return 0 if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _UNIT
+
+
+_LONG_NUMBER: Final = re.compile(r"\d{6}")
+_REPEATED_GROUP: Final = re.compile(r"\)[*+{]")
+
+
+def formats_too_much(text: str) -> bool:
+    """Whether a format may ask for a very long text: ``{:>999999999}``, ``%999999999d``."""
+    return _LONG_NUMBER.search(text) is not None or "*" in text
+
+
+def is_slow_pattern(pattern: str) -> bool:
+    """Whether looking for a regular expression may take for ever: ``(a+)+$``."""
+    return _REPEATED_GROUP.search(pattern) is not None
+
+
+_GROWING: Final = frozenset({"math.factorial", "math.comb", "math.perm", "builtins.pow"})
+_MOST_FACTORS: Final = 20_000
+
+
+def is_huge(name: str, args: tuple[Any, ...]) -> bool:
+    """Whether Python would compute for long: a factorial, a power, a search."""
+    if name in _GROWING:
+        return any(isinstance(a, int) and abs(a) > _MOST_FACTORS for a in args)
+    return name.startswith("re.") and isinstance(args[0] if args else None, str) and is_slow_pattern(args[0])
+
+
+def is_too_much(args: tuple[Any, ...]) -> bool:
+    """Whether a method of a text may give a very long one: a width, or one text in place of many."""
+    size = 1
+    for value in args:
+        if isinstance(value, str | bytes):
+            size *= max(len(value), 1)
+        elif isinstance(value, int):
+            size *= max(abs(value), 1) if abs(value) > LARGEST else 1
+        elif isinstance(value, tuple):
+            size *= max(sum(len(v) for v in value if isinstance(v, str | bytes)), 1)
+    return size > 10 * LARGEST

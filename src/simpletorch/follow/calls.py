@@ -1,0 +1,234 @@
+"""Calls: of the program's functions, of classes, of what the follower computes itself, and of what nobody knows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import branches, classes, layers
+from simpletorch.follow.libraries import METHODS
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.scopes import Scope
+from simpletorch.follow.values import (
+    MISSING,
+    BoundNative,
+    Choice,
+    Class,
+    Dict,
+    Function,
+    Instance,
+    Iterator,
+    List,
+    Method,
+    Native,
+    Set,
+    StaticMethod,
+    Tensor,
+    Unknown,
+    Value,
+    is_known,
+    type_of,
+)
+from simpletorch.rules.core.dtype import DType
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["call", "escape", "in_the_dark"]
+
+_RECURSION: Final = 24  # calls of one function inside each other
+_TYPE_ERROR: Final = ("Exception", "BaseException")
+
+
+def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``function(*args, **kwargs)``."""
+    function = run.resolve(function)
+    match function:
+        case Function():
+            return _function(run, function, args, kwargs)
+        case Method(function=inner, receiver=receiver):
+            return call(run, inner, (receiver, *args), kwargs)
+        case Native(work=work):
+            return _native(run, function.name, work, args, kwargs)
+        case BoundNative(name=name, receiver=receiver):
+            return _method(run, name, receiver, args, kwargs)
+        case Class():
+            return classes.instantiate(run, function, args, kwargs)
+        case Instance():
+            return _instance(run, function, args, kwargs)
+        case StaticMethod(function=inner):
+            return call(run, inner, args, kwargs)
+        case DType():  # ``np.float32(x)``
+            return call(run, run.program.library(run, "numpy.asarray"), args, {"dtype": function})
+        case Choice():
+            return branches.distribute(run, function, lambda v: call(run, v, args, kwargs))
+    if is_known(function) or isinstance(function, Tensor | List | Dict):
+        raise Raised("TypeError", None, _TYPE_ERROR)
+    return in_the_dark(run, function, args, kwargs)
+
+
+def _native(
+    run: Interpreter, name: str, work: Callable[..., Value], args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value:
+    """What the follower computes itself. A call that its model doesn't foresee gives what isn't known."""
+    try:
+        return work(run, args, kwargs)
+    except (IndexError, KeyError, TypeError, AttributeError, ValueError, AssertionError) as error:
+        run.fault(error)
+        escape(run, (*args, *kwargs.values()))
+        return run.unknown(f"what {name} gives for such arguments")
+
+
+def _instance(run: Interpreter, function: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if layers.is_module(function) and function.cls.find("__call__") is None:
+        return layers.call(run, function, args, kwargs)
+    found = function.cls.find("__call__")
+    if found is not None:
+        return call(run, Method(found[0], function), args, kwargs)
+    return in_the_dark(run, function, args, kwargs)
+
+
+def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    receiver = run.resolve(receiver)
+    if isinstance(receiver, Choice):
+        return branches.distribute(run, receiver, lambda v: call(run, run.attribute(v, name), args, kwargs))
+    table = METHODS.get(type_of(receiver), {})
+    work = table.get(name)
+    if work is not None:
+        return _native(run, name, work, (receiver, *args), kwargs)
+    if isinstance(receiver, Tensor) and not receiver.array:
+        return run.ask(f"Tensor.{name}", (receiver, *args), kwargs)
+    escape(run, (*args, *kwargs.values()))
+    return run.unknown(f"what .{name}() gives")
+
+
+# -- the program's functions -----------------------------------------------------------------------------------------
+
+
+def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    node = function.node
+    if run.too_deep or run.running.count(node) > _RECURSION:
+        escape(run, (*args, *kwargs.values()))
+        return run.unknown(f"{function.name} calls itself too often")
+    scope = Scope(function.scope, function.scope.path)
+    scope.function = function.name
+    scope.owner = function.owner
+    _bind(run, function, args, kwargs, scope.cells)
+    scope.first = args[0] if args else MISSING
+    if function.is_generator:
+        return classes.generate(run, function, scope)
+    return run.enter(function, scope, lambda: body(run, function, scope))
+
+
+def body(run: Interpreter, function: Function, scope: Scope) -> Value:
+    """What the body of a function gives."""
+    if isinstance(function.node, ast.Lambda):
+        return run.evaluate(function.node.body, scope)
+    return branches.finish(run, run.execute(function.node.body, scope))
+
+
+def _bind(
+    run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: Mapping[str, Value], cells: dict[str, Any]
+) -> None:
+    """Arguments to parameters, as Python does it.
+
+    Raises:
+        Raised: they don't fit.
+    """
+    spec = function.node.args
+    names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
+    cells.update(zip(names, args, strict=False))
+    if len(args) > len(names):
+        if spec.vararg is None:
+            raise Raised("TypeError", None, _TYPE_ERROR)
+        cells[spec.vararg.arg] = tuple(args[len(names) :])
+    elif spec.vararg is not None:
+        cells[spec.vararg.arg] = ()
+    by_name = {*names[len(spec.posonlyargs) :], *(a.arg for a in spec.kwonlyargs)}
+    more: dict[str, Value] = {}
+    for name, value in kwargs.items():
+        if name not in by_name:
+            more[name] = value
+        elif name in cells:
+            raise Raised("TypeError", None, _TYPE_ERROR)
+        else:
+            cells[name] = value
+    if spec.kwarg is not None:
+        cells[spec.kwarg.arg] = Dict(more)
+    elif more:
+        raise Raised("TypeError", None, _TYPE_ERROR)
+    for name, default in zip(reversed(names), reversed(function.defaults), strict=False):
+        cells.setdefault(name, default)
+    for name, default in function.keyword_defaults.items():
+        cells.setdefault(name, default)
+    for name in (*names, *(a.arg for a in spec.kwonlyargs)):
+        if name not in cells:
+            raise Raised("TypeError", None, _TYPE_ERROR)
+
+
+# -- what nobody knows -----------------------------------------------------------------------------------------------
+
+
+def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
+    """A call of something unknown, or with arguments that aren't all known: it may change all that it gets."""
+    if isinstance(function, Unknown) and function.harmless:
+        return run.part(function, function.reason)
+    escape(run, (*args, *kwargs.values()))
+    if isinstance(function, Method):
+        escape(run, (function.receiver,))
+    if isinstance(function, BoundNative):
+        escape(run, (function.receiver,))
+    if isinstance(function, Class):
+        made = Instance(function)
+        run.heap.write(made.state, "open", True)
+        return made
+    if isinstance(function, Instance) and layers.is_module(function) and function.native is None:
+        return run.unknown(f"what {function!r} gives for arguments that aren't known")
+    reason = function.reason if isinstance(function, Unknown) else f"what {function!r} gives"
+    return run.unknown(reason)
+
+
+def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
+    """Unknown code has these objects: what it may change of them isn't known any more.
+
+    Tensors keep their types: code that changes the shape of a tensor that it is given is not of this world.
+    """
+    seen: set[int] = set()
+    todo = list(values)
+    while todo:
+        value = run.resolve(todo.pop())
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, Choice):
+            todo += [value.when_true, value.when_false]
+        elif isinstance(value, tuple):
+            todo += value
+        elif isinstance(value, List):
+            todo += value.items if value.items is not None else [value.item]
+            run.heap.write(value.cells, "items", None)
+            run.heap.write(value.cells, "item", run.unknown("a list that unknown code has changed"))
+        elif isinstance(value, Dict):
+            todo += value.cells.values()
+            for key in list(value.cells):
+                run.heap.write(value.cells, key, run.unknown("a dict that unknown code has changed"))
+            run.heap.write(value.state, "open", run.unknown("a dict that unknown code has changed"))
+        elif isinstance(value, Set):
+            run.heap.write(value.state, "open", True)
+        elif isinstance(value, Iterator):
+            run.heap.write(value.cells, "item", run.unknown("an iterator that unknown code has moved"))
+            run.heap.write(value.cells, "items", None)
+        elif isinstance(value, Instance):
+            todo += value.cells.values()
+            _open(run, value)
+        elif isinstance(value, Function | Method):
+            todo += [value.receiver] if isinstance(value, Method) else []
+
+
+def _open(run: Interpreter, value: Instance) -> None:
+    run.heap.write(value.state, "open", True)
+    if value.native is not None:
+        return
+    for name in list(value.cells):
+        run.heap.write(value.cells, name, run.unknown(f"attribute {name!r}, which unknown code may have changed"))

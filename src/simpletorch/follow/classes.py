@@ -1,0 +1,343 @@
+"""Functions and classes, made by ``def`` and ``class``; objects, generators and managers, made by calling them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow import branches
+from simpletorch.follow.outcomes import Done, Raise, Raised, Split
+from simpletorch.follow.scopes import Scope
+from simpletorch.follow.values import (
+    MISSING,
+    Choice,
+    Class,
+    Dict,
+    Function,
+    Instance,
+    Iterator,
+    List,
+    Method,
+    Native,
+    Set,
+    StaticMethod,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["create", "define", "generate", "give", "instantiate", "managed"]
+
+_MOST_YIELDS: Final = 256
+_ALIKE: Final = 3  # values that a generator gives, one like the other, until it counts as endless
+
+
+class _Enough(Exception):
+    """A generator has given enough to know what it gives."""
+
+
+# -- functions -------------------------------------------------------------------------------------------------------
+
+
+def define(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope) -> Value:
+    """A function, as its decorators leave it."""
+    spec = node.args
+    made = Function(
+        node,
+        scope,
+        "<lambda>" if isinstance(node, ast.Lambda) else node.name,
+        tuple(run.evaluate(d, scope) for d in spec.defaults),
+        {
+            a.arg: run.evaluate(d, scope)
+            for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+            if d is not None
+        },
+        scope.owner if scope.is_class else None,
+        is_generator=_yields(node),
+    )
+    if isinstance(node, ast.Lambda):
+        return made
+    value: Value = made
+    for decorator in reversed(node.decorator_list):
+        value = _decorated(run, decorator, value, scope)
+    return value
+
+
+def _decorated(run: Interpreter, decorator: ast.expr, value: Value, scope: Scope) -> Value:
+    found = run.resolve(run.evaluate(decorator, scope))
+    if isinstance(found, Unknown):
+        return run.unknown(f"what the decorator {ast.unparse(decorator)} makes of {getattr(value, 'name', 'it')}")
+    return run.call(found, (value,))
+
+
+@lru_cache(maxsize=4096)
+def _yields(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+    """Whether it is a generator function."""
+    todo: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
+    while todo:
+        at = todo.pop()
+        if isinstance(at, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            todo.extend(ast.iter_child_nodes(at))
+    return False
+
+
+# -- generators ------------------------------------------------------------------------------------------------------
+
+
+def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
+    """What calling a generator function gives: a manager under ``contextlib.contextmanager``, else its values."""
+    if function.context_manager:
+        return Instance(run.program.library_class("contextlib.AbstractContextManager"), (function, scope))
+    given = List()
+    scope.yielded, scope.depth = given, run.heap.depth
+
+    def work() -> Value:
+        try:
+            branches.finish(run, run.execute(_body(function), scope))
+        except _Enough:
+            return Iterator(
+                None, branches.common_item(given.items, "what a generator gives") if given.items else given.item
+            )
+        return Iterator(given.items, given.item)
+
+    return run.enter(function, scope, work)
+
+
+def _body(function: Function) -> list[ast.stmt]:
+    assert not isinstance(function.node, ast.Lambda)
+    return function.node.body
+
+
+def give(run: Interpreter, scope: Scope, value: Value, *, several: bool = False) -> Value:
+    """``yield value``: what it gives is what ``send`` sends, which isn't known."""
+    taker = scope.yielded
+    if callable(taker):
+        taker(value)
+        return None
+    if not isinstance(taker, List):
+        return run.unknown("a value sent to a generator")
+    if several or taker.items is None:
+        again = taker.items is None and branches.alike(branches.common_item((taker.item, value)), taker.item)
+        if again and run.heap.depth == scope.depth:
+            raise _Enough
+        kept = taker.items if taker.items is not None else (taker.item,)
+        run.heap.write(taker.cells, "item", branches.common_item((*kept, value)))
+        run.heap.write(taker.cells, "items", None)
+        return None
+    items = (*taker.items, value)
+    run.heap.write(taker.cells, "items", items)
+    last = items[-_ALIKE:]
+    endless = len(items) > _MOST_YIELDS or (
+        len(items) > 2 * _ALIKE and not isinstance(value, int | str) and all(branches.alike(v, value) for v in last)
+    )
+    if endless and run.heap.depth == scope.depth:
+        raise _Enough
+    return None
+
+
+# -- classes ---------------------------------------------------------------------------------------------------------
+
+
+def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
+    """A class, as its decorators leave it."""
+    bases = [run.resolve(run.evaluate(b, scope)) for b in node.bases if not isinstance(b, ast.Starred)]
+    known = tuple(b for b in bases if isinstance(b, Class))
+    body = Scope(scope, scope.path, is_class=True)
+    made = Class(node.name, known or (run.program.library_class("builtins.object"),), body.cells, run.program.main)
+    strange = next((b for b in bases if not isinstance(b, Class)), None)
+    if strange is not None:
+        made.unknown_base = strange if isinstance(strange, Unknown) else run.unknown(f"base {strange!r}")
+    body.owner = made
+    branches.finish(run, run.execute(node.body, body))
+    for base in known:
+        for cls in base.mro:
+            hook = cls.metadata.get("subclassed")
+            if hook is not None:
+                hook(run, made)
+    found = made.find("__init_subclass__", after=made)
+    if found is not None and isinstance(found[0], Function | StaticMethod):
+        inner = found[0].function if isinstance(found[0], StaticMethod) else found[0]
+        options = {k.arg: run.evaluate(k.value, scope) for k in node.keywords if k.arg and k.arg != "metaclass"}
+        run.call(inner, (made,), options)
+    value: Value = made
+    for decorator in reversed(node.decorator_list):
+        value = _decorated(run, decorator, value, scope)
+    return value
+
+
+def instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``cls(*args, **kwargs)``."""
+    first = next((c for c in cls.mro if "make" in c.metadata or "__init__" in c.cells), None)
+    if first is not None and "make" in first.metadata and (first is cls or _collection(cls) is None):
+        return first.metadata["make"](run, cls, args, kwargs)
+    new = cls.find("__new__")
+    if new is not None and isinstance(new[0], Function | StaticMethod):
+        inner = new[0].function if isinstance(new[0], StaticMethod) else new[0]
+        made = run.resolve(run.call(inner, (cls, *args), kwargs))
+        if not isinstance(made, Instance):
+            return made
+    else:
+        made = Instance(cls, _collection(cls))
+    init = cls.find("__init__")
+    if init is not None:
+        run.call(Method(init[0], made), args, kwargs)
+    elif cls.fields is not None:
+        fill(run, made, args, kwargs)
+    elif cls.unknown_base is not None:
+        run.heap.write(made.state, "open", True)
+    elif (
+        (args or kwargs)
+        and cls.module == run.program.main
+        and not any(c.module not in ("builtins", run.program.main) for c in cls.mro)
+    ):
+        if any(c.name == "BaseException" for c in cls.mro):
+            run.heap.write(made.cells, "args", args)
+        else:
+            raise Raised("TypeError", None, ("Exception", "BaseException"))
+    else:
+        run.heap.write(made.cells, "args", args)
+    return made
+
+
+def _collection(cls: Class) -> Value:
+    """What an object of a subclass of Python's collections holds, None for other classes."""
+    for name, kind in (
+        ("builtins.dict", Dict),
+        ("collections.OrderedDict", Dict),
+        ("builtins.list", List),
+        ("builtins.set", Set),
+    ):
+        if cls.is_a(name):
+            return kind()
+    return None
+
+
+def fill(run: Interpreter, made: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
+    """The fields of a dataclass or named tuple.
+
+    Raises:
+        Raised: a field is left, or there are too many arguments.
+    """
+    fields = made.cls.fields or ()
+    given = dict(kwargs)
+    free = [name for name, _ in fields if name not in given]
+    if len(args) > len(free):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    given.update(zip(free, args, strict=False))
+    for name, default in fields:
+        if name in given:
+            value = given[name]
+        elif default is MISSING:
+            raise Raised("TypeError", None, ("Exception", "BaseException"))
+        else:
+            value = default(run) if callable(default) else default
+        run.heap.write(made.cells, name, value)
+    after = made.cls.find("__post_init__")
+    if after is not None:
+        run.call(Method(after[0], made), ())
+
+
+# -- context managers ------------------------------------------------------------------------------------------------
+
+
+def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done]) -> Done:
+    """``with manager as value: inside(value)``."""
+    manager = run.resolve(manager)
+    if isinstance(manager, Choice):
+        value = branches.common_item((manager.when_true, manager.when_false), "a context manager")
+        return inside(value)
+    if isinstance(manager, Instance) and isinstance(manager.native, tuple) and isinstance(manager.native[0], Function):
+        function, scope = manager.native
+        return _around(run, function, scope, inside)
+    if isinstance(manager, Instance) and manager.cls.is_a("contextlib.suppress"):
+        given = None if manager.cls.name == "suppress" else run.unknown("what a context manager gives")
+        return _suppressing(run, lambda _: inside(given))
+    if isinstance(manager, Instance) and manager.cls.find("__enter__") is not None:
+        value = run.call(run.attribute(manager, "__enter__"), ())
+        leave = manager.cls.find("__exit__")
+        return inside(value) if leave is None else _left(run, manager, leave[0], lambda: inside(value))
+    if isinstance(manager, Instance):
+        return inside(manager)
+    return inside(run.part(manager, "what a context manager gives") if isinstance(manager, Unknown) else manager)
+
+
+def _left(run: Interpreter, manager: Instance, leave: Value, body: Callable[[], Done]) -> Done:
+    """A body after which, however it ends, ``__exit__`` is called; it may drop what the body raises."""
+    drops = isinstance(leave, Function) and _may_drop(leave.node)
+    run.tries += drops
+    try:
+        done = body()
+    except Raised as error:
+        done = Raise(error)
+    finally:
+        run.tries -= drops
+    if isinstance(done, Split):
+        raising = [o for o in done.outcomes if o.kind == "raise"]
+        done = branches.follow_on(run, done, lambda: _call_exit(run, manager, leave, None), keep=True)
+        if raising and isinstance(done, Split):
+            error = raising[0].done
+            done = branches.follow_on(run, done, lambda: _call_exit(run, manager, leave, error), ("raise",))
+        return done
+    after = _call_exit(run, manager, leave, done if isinstance(done, Raise) else None)
+    return after if isinstance(done, Raise) else done
+
+
+def _call_exit(run: Interpreter, manager: Instance, leave: Value, raised: Done) -> Done:
+    """``__exit__`` after a body: whether what was raised is still on its way."""
+    kind: Value = None
+    if isinstance(raised, Raise):
+        name = f"builtins.{raised.error.name}"
+        cls = run.program.library(run, name)
+        kind = run.unknown("the class of an exception") if cls is MISSING else cls
+    answer = run.call(Method(leave, manager), (kind, None if kind is None else run.unknown("an exception"), None))
+    if not isinstance(raised, Raise) or isinstance(leave, Native):
+        return raised
+    return branches.choose(run, answer, lambda: None, lambda: raised)
+
+
+@lru_cache(maxsize=256)
+def _may_drop(node: ast.AST) -> bool:
+    """Whether an ``__exit__`` can answer that the exception is dealt with."""
+    returns = [n.value for n in ast.walk(node) if isinstance(n, ast.Return)]
+    return any(v is not None and not (isinstance(v, ast.Constant) and not v.value) for v in returns)
+
+
+def _suppressing(run: Interpreter, inside: Callable[[Value], Done]) -> Done:
+    """A body whose exceptions are dropped."""
+    run.tries += 1
+    try:
+        done = inside(None)
+    except Raised:
+        return None
+    finally:
+        run.tries -= 1
+    if isinstance(done, Split):
+        for o in done.outcomes:
+            if o.kind == "raise":
+                o.done = None
+        return branches.join(run, done.outcomes)
+    return None if isinstance(done, Raise) else done
+
+
+def _around(run: Interpreter, function: Function, scope: Scope, inside: Callable[[Value], Done]) -> Done:
+    """The body of ``with`` runs where the generator of the manager yields."""
+    ended: list[Done] = []
+
+    def take(value: Value) -> None:
+        if not ended:
+            frames = run.stack, run.running
+            run.stack, run.running = run.stack[:-1], run.running[:-1]
+            try:
+                ended.append(inside(value))
+            finally:
+                run.stack, run.running = frames
+
+    scope.yielded = take
+    run.enter(function, scope, lambda: branches.finish(run, run.execute(_body(function), scope)))
+    return ended[0] if ended else None

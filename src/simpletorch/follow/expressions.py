@@ -1,0 +1,365 @@
+"""Expressions: a table from the kind of syntax to the value that it gives."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import assignment, branches, classes, items, iteration, operators
+from simpletorch.follow.budget import formats_too_much
+from simpletorch.follow.outcomes import Raised, Return
+from simpletorch.follow.scopes import Scope
+from simpletorch.follow.values import (
+    MISSING,
+    Choice,
+    Dict,
+    Iterator,
+    List,
+    Native,
+    Set,
+    Super,
+    Unknown,
+    Value,
+    behind,
+    is_known,
+)
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["TABLE"]
+
+
+def _constant(run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
+    return node.value
+
+
+def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
+    found = scope.find(node.id)
+    if found is MISSING:
+        found = run.program.builtin(run, node.id)
+        for library in scope.globals.stars if found is MISSING else ():
+            found = run.program.library(run, f"{library.name}.{node.id}")
+            if found is not MISSING:
+                break
+    if isinstance(found, Choice):
+        found = run.resolve(found)
+    if found is MISSING:
+        return run.unknown(f"{node.id!r} isn't defined here")
+    return found
+
+
+def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
+    owner = run.evaluate(node.value, scope)
+    run.node = node
+    return run.attribute(owner, node.attr)
+
+
+def _subscript(run: Interpreter, node: ast.Subscript, scope: Scope) -> Value:
+    owner = run.evaluate(node.value, scope)
+    index = run.evaluate(node.slice, scope)
+    run.node = node
+    return items.get(run, owner, index)
+
+
+def _slice(run: Interpreter, node: ast.Slice, scope: Scope) -> Value:
+    return slice(
+        *(None if n is None else run.resolve(run.evaluate(n, scope)) for n in (node.lower, node.upper, node.step))
+    )
+
+
+def _several(run: Interpreter, nodes: list[ast.expr], scope: Scope) -> tuple[Value, ...] | Unknown:
+    """The items of a display; unknown where a star hides how many there are."""
+    out: list[Value] = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            value = run.evaluate(node.value, scope)
+            found = run.items(value)
+            if found is None:
+                return run.unknown("how many items a star stands for")
+            out.extend(found)
+        else:
+            out.append(run.evaluate(node, scope))
+    return tuple(out)
+
+
+def _tuple(run: Interpreter, node: ast.Tuple, scope: Scope) -> Value:
+    return _several(run, node.elts, scope)
+
+
+def _list(run: Interpreter, node: ast.List, scope: Scope) -> Value:
+    found = _several(run, node.elts, scope)
+    return List(None, run.unknown("an item of a list")) if isinstance(found, Unknown) else List(found)
+
+
+def _set(run: Interpreter, node: ast.Set, scope: Scope) -> Value:
+    found = _several(run, node.elts, scope)
+    if isinstance(found, Unknown) or not all(map(is_known, found)):
+        return Set((), open=True)
+    return Set(found)
+
+
+def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
+    made = Dict()
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            items.update(run, made, run.evaluate(value, scope))
+        else:
+            name = run.evaluate(key, scope)
+            items.put(run, made, name, run.evaluate(value, scope))
+    return made
+
+
+def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
+    left = run.evaluate(node.left, scope)
+    right = run.evaluate(node.right, scope)
+    run.node = node
+    return run.operate(operators.METHODS[type(node.op)], left, right)
+
+
+def _unary(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value:
+    value = run.evaluate(node.operand, scope)
+    run.node = node
+    if isinstance(node.op, ast.Not):
+        return operators.negate(run, value)
+    return operators.unary(run, operators.METHODS[type(node.op)], value)
+
+
+def _compare(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
+    left = run.evaluate(node.left, scope)
+    result: Value = True
+    for op, right_node in zip(node.ops, node.comparators, strict=True):
+        right = run.evaluate(right_node, scope)
+        run.node = node
+        one = operators.compare(run, type(op), left, right)
+        if one is False:
+            return False
+        result = one if result is True else result if one is True else run.derived("and", result, one)
+        left = right
+    return result
+
+
+def _both(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Value:
+    """``and`` and ``or``: the first value that decides; those after it are computed only if it doesn't."""
+    return _from(run, node, scope, 0)
+
+
+def _from(run: Interpreter, node: ast.BoolOp, scope: Scope, index: int) -> Value:
+    value = run.resolve(run.evaluate(node.values[index], scope))
+    if index + 1 == len(node.values):
+        return value
+    is_and = isinstance(node.op, ast.And)
+    found = branches.truth(run, value)
+    if isinstance(found, bool):
+        return _from(run, node, scope, index + 1) if found is is_and else value
+
+    def rest() -> Return:
+        return Return(_from(run, node, scope, index + 1))
+
+    def here() -> Return:
+        # `x and y` is x only if x is false: of an unknown bool that is all there is to know
+        kept = (not is_and) if isinstance(value, Unknown) and value.type == "bool" else value
+        return Return(kept)
+
+    return branches.finish(run, branches.choose(run, value, rest if is_and else here, here if is_and else rest))
+
+
+def _either(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
+    test = run.evaluate(node.test, scope)
+    done = branches.choose(
+        run, test, lambda: Return(run.evaluate(node.body, scope)), lambda: Return(run.evaluate(node.orelse, scope))
+    )
+    return branches.finish(run, done)
+
+
+def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
+    if isinstance(node.func, ast.Name) and node.func.id == "super" and scope.find("super") is MISSING:
+        return _super(run, node, scope)
+    function = run.evaluate(node.func, scope)
+    args = _several(run, node.args, scope)
+    kwargs: dict[str, Value] = {}
+    hidden = isinstance(args, Unknown)
+    for k in node.keywords:
+        value = run.evaluate(k.value, scope)
+        if k.arg is not None:
+            kwargs[k.arg] = value
+            continue
+        value = behind(run.resolve(value))
+        if isinstance(value, Dict) and value.rest is MISSING and all(isinstance(n, str) for n in value.cells):
+            kwargs.update(value.cells)
+        else:
+            hidden = True
+    run.node, run.path = node, scope.path
+    is_zip = isinstance(function, Native) and function.name == "builtins.zip"
+    if isinstance(args, Unknown) and len(node.args) == 1 and is_zip:
+        return _transposed(run, node.args[0], scope)
+    if isinstance(args, Unknown) or hidden:
+        return run.call_in_the_dark(function, () if isinstance(args, Unknown) else args, kwargs)
+    return run.call(function, args, kwargs)
+
+
+def _transposed(run: Interpreter, node: ast.expr, scope: Scope) -> Value:
+    """``zip(*rows)`` of an unknown number of rows: a column for each of their items."""
+    assert isinstance(node, ast.Starred)
+    row = iteration.item(run, run.evaluate(node.value, scope))
+    found = run.items(row)
+    if found is None:
+        return Iterator(None, List(None, iteration.item(run, row)))
+    return Iterator(tuple(List(None, v) for v in found))
+
+
+def _super(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
+    """``super()``, or ``super(Class, self)``."""
+    if len(node.args) == 2:
+        owner, receiver = (run.resolve(run.evaluate(a, scope)) for a in node.args)
+    else:
+        method: Scope | None = scope
+        while method is not None and method.owner is None:
+            method = method.parent
+        if method is None:
+            return run.unknown("super() outside of a class")
+        owner, receiver = method.owner, next(iter(method.cells.values()), MISSING)
+        receiver = method.first if method.first is not MISSING else receiver
+    if owner is MISSING or isinstance(owner, Unknown) or isinstance(receiver, Unknown):
+        return run.unknown("super() of what isn't known")
+    return Super(receiver, owner)
+
+
+def _lambda(run: Interpreter, node: ast.Lambda, scope: Scope) -> Value:
+    return classes.define(run, node, scope)
+
+
+def _formatted(run: Interpreter, node: ast.JoinedStr, scope: Scope) -> Value:
+    parts: list[str] = []
+    known = True
+    for part in node.values:
+        value = run.resolve(run.evaluate(part, scope))
+        if isinstance(value, str):
+            parts.append(value)
+        else:
+            known = False
+    return "".join(parts) if known else run.unknown("a formatted string", "str")
+
+
+_CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
+
+
+def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Value:
+    value = run.resolve(run.evaluate(node.value, scope))
+    spec = "" if node.format_spec is None else run.resolve(run.evaluate(node.format_spec, scope))
+    if not is_known(value) or not isinstance(spec, str) or formats_too_much(spec):
+        return run.unknown("a formatted value", "str")
+    shown = _CONVERSIONS[node.conversion](value) if node.conversion in _CONVERSIONS else value
+    try:
+        return format(shown, spec)
+    except (ValueError, TypeError):
+        raise Raised("ValueError", None, ("Exception", "BaseException")) from None
+
+
+# -- comprehensions --------------------------------------------------------------------------------------------------
+
+
+def _comprehension(run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope) -> Value:
+    inner = Scope(scope, scope.path)
+    inner.function = scope.function
+    out: list[Value] = []
+    certain = _generate(run, node.generators, 0, inner, lambda: out.append(run.evaluate(node.elt, inner)))
+    if isinstance(node, ast.SetComp):
+        return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)
+    if isinstance(node, ast.GeneratorExp):
+        return Iterator(tuple(out)) if certain else Iterator(None, branches.common_item(out))
+    return List(tuple(out)) if certain else List(None, branches.common_item(out))
+
+
+def _dict_comprehension(run: Interpreter, node: ast.DictComp, scope: Scope) -> Value:
+    inner = Scope(scope, scope.path)
+    made = Dict()
+
+    def add() -> None:
+        key = run.evaluate(node.key, inner)
+        items.put(run, made, key, run.evaluate(node.value, inner))
+
+    if not _generate(run, node.generators, 0, inner, add):
+        return Dict(made.cells, branches.common_item(items.values(made), "which item of a dict it is"))
+    return made
+
+
+def _generate(
+    run: Interpreter, generators: list[ast.comprehension], index: int, scope: Scope, emit: Callable[[], None]
+) -> bool:
+    """Call ``emit`` for each round of the loops of a comprehension. False if it isn't known how many there are."""
+    if index == len(generators):
+        emit()
+        return True
+    generator = generators[index]
+    source = run.resolve(run.evaluate(generator.iter, scope))
+    found = run.items(source)
+    certain = found is not None
+    for value in (iteration.item(run, source),) if found is None else found:
+        run.step(run.node)
+        assignment.assign(run, generator.target, value, scope)
+        passes = [branches.truth(run, run.evaluate(test, scope)) for test in generator.ifs]
+        if any(p is False for p in passes):
+            continue
+        certain &= all(p is True for p in passes)
+        certain &= _generate(run, generators, index + 1, scope, emit)
+    return certain
+
+
+def _await(run: Interpreter, node: ast.Await, scope: Scope) -> Value:
+    return run.evaluate(node.value, scope)
+
+
+def _yield(run: Interpreter, node: ast.Yield, scope: Scope) -> Value:
+    value = None if node.value is None else run.evaluate(node.value, scope)
+    return classes.give(run, scope, value)
+
+
+def _yield_from(run: Interpreter, node: ast.YieldFrom, scope: Scope) -> Value:
+    source = run.evaluate(node.value, scope)
+    found = run.items(source)
+    for value in (iteration.item(run, source),) if found is None else found:
+        classes.give(run, scope, value, several=found is None)
+    return None
+
+
+def _walrus(run: Interpreter, node: ast.NamedExpr, scope: Scope) -> Value:
+    value = run.evaluate(node.value, scope)
+    assignment.assign(run, node.target, value, scope)
+    return value
+
+
+def _starred(run: Interpreter, node: ast.Starred, scope: Scope) -> Value:
+    return run.evaluate(node.value, scope)
+
+
+TABLE: Final[dict[type[ast.expr], Callable[[Interpreter, Any, Scope], Value]]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.Tuple: _tuple,
+    ast.List: _list,
+    ast.Set: _set,
+    ast.Dict: _dict,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.Compare: _compare,
+    ast.BoolOp: _both,
+    ast.IfExp: _either,
+    ast.Call: _call,
+    ast.Lambda: _lambda,
+    ast.JoinedStr: _formatted,
+    ast.FormattedValue: _placeholder,
+    ast.ListComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.DictComp: _dict_comprehension,
+    ast.Await: _await,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield_from,
+    ast.NamedExpr: _walrus,
+    ast.Starred: _starred,
+}

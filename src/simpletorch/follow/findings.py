@@ -1,0 +1,71 @@
+"""What is found: a mistake at a line, and the calls that led there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+__all__ = ["CODES", "Call", "Finding", "Note"]
+
+CODES = {"shape": "tensor-shape", "dtype": "tensor-dtype", "device": "tensor-device", "broadcast": "tensor-broadcast"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call on the way to a mistake: where it stands, what is called, and the tensors that it gets by name."""
+
+    path: str
+    line: int
+    function: str
+    tensors: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name}: {shown}" for name, shown in self.tensors)
+        return f"{self.function} is called from {self.path}:{self.line}" + (f" with {given}" if given else "")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the program's author asked for: ``reveal_type(x)``."""
+
+    path: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: note: {self.message}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A mistake: where torch would raise, the code and the sentence of mypy's report, and how the program gets there.
+
+    ``trace`` begins with the innermost call.
+    """
+
+    path: str
+    line: int
+    column: int
+    code: str
+    message: str
+    hint: str | None = None
+    trace: tuple[Call, ...] = ()
+    end_line: int | None = None
+    end_column: int | None = None
+
+    @property
+    def severity(self) -> str:
+        """ "warning" for what torch computes, but hardly anybody means; else "error"."""
+        return "warning" if self.code == "tensor-broadcast" else "error"
+
+    def lines(self) -> Sequence[str]:
+        """The report: the error, then a note for the hint and for each call."""
+        place = f"{self.path}:{self.line}"
+        out = [f"{place}: {self.severity}: {self.message}  [{self.code}]"]
+        if self.hint:
+            out.append(f"{place}: note: {self.hint}")
+        return [*out, *(f"{call.path}:{call.line}: note: {call}" for call in self.trace)]

@@ -1,0 +1,92 @@
+"""Following a file: the way in, and what comes out of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, final
+
+from simpletorch.follow import branches
+from simpletorch.follow.budget import SECONDS, STEPS, Budget
+from simpletorch.follow.entries import follow_entries
+from simpletorch.follow.findings import Finding, Note
+from simpletorch.follow.interpreter import Interpreter
+from simpletorch.follow.libraries import builtins, methods, revealed, torch, torch_func, torch_runtime  # noqa: F401  (tables)
+from simpletorch.follow.outcomes import Exhausted, Raise
+from simpletorch.follow.scopes import Scope
+from simpletorch.follow.sources.ignored import is_ignored
+from simpletorch.follow.sources.program import Program, parse
+from simpletorch.follow.values import Namespace, Value
+
+__all__ = ["Followed", "follow"]
+
+_RECURSION: Final = 40_000  # Python's own frames: each call of the program takes some twenty
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What is known of a program after following it."""
+
+    errors: tuple[Finding, ...]
+    warnings: tuple[Finding, ...] = ()
+    claims: Mapping[tuple[str, int], Mapping[str, Sequence[Value]]] = field(default_factory=dict)
+    reasons: Mapping[tuple[str, int], Sequence[str]] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()  # mistakes of the follower's own, with the lines that it could not follow
+    complete: bool = True  # False where the budget was used up
+    ignored: tuple[Finding, ...] = ()  # what a ``# type: ignore`` silences
+    notes: tuple[Note, ...] = ()  # what ``reveal_type`` shows
+
+    def shapes_at(self, path: str, line: int) -> Mapping[str, Sequence[Any]]:
+        """What the line gives to names: for each the tensor types (or ints) in the order in which they came."""
+        return self.claims.get((path, line), {})
+
+
+def follow(
+    path: str | Path, arguments: Sequence[str] = (), *, steps: int = STEPS, seconds: float = SECONDS
+) -> Followed:
+    """Follow a file as ``python path *arguments`` would run it.
+
+    Args:
+        path: the file.
+        arguments: those of its command line.
+        steps: the most statements to follow.
+        seconds: the most CPU time to take.
+    """
+    program = Program(Path(path), arguments, str(path))
+    run = Interpreter(program, steps, Budget(seconds))
+    tree = parse(Path(path))
+    if tree is None:
+        return Followed(())
+    scope = Scope(None, str(path), {"__name__": Program.main, "__file__": str(path), "__doc__": None})
+    program.modules[Program.main] = Namespace(Program.main, scope.cells, str(path))
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _RECURSION))
+    complete = True
+    try:
+        done = run.execute(tree.body, scope)
+        if isinstance(done, Raise) and done.error.name != "SystemExit":
+            run.note_reason(f"{done.error.name} is raised")
+        branches.settle(run, done)
+        follow_entries(run, tree, scope)
+    except Exhausted:
+        complete = False
+    except Exception as error:
+        complete = False
+        run.fault(error)
+    finally:
+        sys.setrecursionlimit(before)
+    reasons = {place: tuple(found) for place, found in run.reasons.items()}
+    said = [f for f in run.findings if not is_ignored(f)]
+    return Followed(
+        tuple(f for f in said if f.severity == "error"),
+        tuple(f for f in said if f.severity == "warning"),
+        run.claims,
+        reasons,
+        tuple(run.faults),
+        complete,
+        ignored=tuple(f for f in run.findings if f not in said),
+        notes=tuple(Note(*at, f'Revealed type is "{" or ".join(shown)}"') for at, shown in run.revealed.items()),
+    )

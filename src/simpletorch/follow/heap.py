@@ -1,0 +1,132 @@
+"""Changes that can be taken back: those of one branch are set aside, and the other branch starts where it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import Any, Final, TypeAlias, final
+
+__all__ = ["MISSING", "Cells", "Change", "Heap", "Missing", "born", "now"]
+
+
+@final
+class Missing:
+    """A variable or attribute that isn't there (in one of two branches). There is one, `MISSING`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing()
+
+_births = count(1)
+
+
+class Cells(dict[Any, Any]):
+    """What an object holds. ``born`` counts up: what is made later has a larger number."""
+
+    __slots__ = ("born",)
+
+    def __init__(self, items: Any = ()) -> None:
+        super().__init__(items)
+        self.born = next(_births)
+
+
+def now() -> int:
+    """The number that everything made from here on exceeds."""
+    return next(_births)
+
+
+def born(cells: dict[Any, Any]) -> int:
+    """When an object was made; 0 for what is as old as the follow itself."""
+    return cells.born if isinstance(cells, Cells) else 0
+
+
+Place: TypeAlias = tuple[int, Any]  # the identity of a dict of cells, and a key in it
+Change: TypeAlias = dict[Place, tuple[dict[Any, Any], Any, Any]]  # by place: the cells, the key, a value
+
+
+class Heap:
+    """Writes to the cells of objects. Between `begin` and `end` they are written down with what was there before."""
+
+    def __init__(self) -> None:
+        self._levels: Final[list[Change]] = []
+        self.writes = 0
+
+    def write(self, cells: dict[Any, Any], key: Any, value: Any) -> None:
+        """Put a value into a cell; MISSING empties it."""
+        self.writes += 1
+        if self._levels:
+            level = self._levels[-1]
+            place = id(cells), key
+            if place not in level:
+                level[place] = cells, key, cells.get(key, MISSING)
+        if value is MISSING:
+            cells.pop(key, None)
+        else:
+            cells[key] = value
+
+    def begin(self) -> None:
+        """From here on changes can be taken back."""
+        self._levels.append({})
+
+    def end(self) -> Change:
+        """Take back all changes since `begin`, and give them: by place, the value that was there at the end."""
+        level = self._levels.pop()
+        made: Change = {}
+        for place, (cells, key, before) in level.items():
+            now = cells.get(key, MISSING)
+            if now is not before:
+                made[place] = cells, key, now
+            if before is MISSING:
+                cells.pop(key, None)
+            else:
+                cells[key] = before
+        return made
+
+    def keep(self) -> Change:
+        """End the level but keep its changes; gives, by place, the value that was there before."""
+        level = self._levels.pop()
+        if self._levels:
+            outer = self._levels[-1]
+            for place, entry in level.items():
+                outer.setdefault(place, entry)
+        return level
+
+    def snapshot(self) -> Change:
+        """What the innermost level has changed so far."""
+        return {place: (cells, key, cells.get(key, MISSING)) for place, (cells, key, _) in self._levels[-1].items()}
+
+    def apply(self, change: Change) -> None:
+        """Make changes that were set aside."""
+        for cells, key, value in change.values():
+            self.write(cells, key, value)
+
+    @property
+    def depth(self) -> int:
+        """How many levels are open."""
+        return len(self._levels)
+
+    @contextmanager
+    def instead(self, cells: dict[Any, Any], key: Any, value: Any) -> Iterator[None]:
+        """In here a cell holds something else."""
+        before = cells.get(key, MISSING)
+        self.write(cells, key, value)
+        try:
+            yield
+        finally:
+            self.write(cells, key, before)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is changed in here is taken back at the end, also where it ends in the middle of something."""
+        depth = self.depth
+        self.begin()
+        try:
+            yield
+        finally:
+            while self.depth > depth:
+                self.end()

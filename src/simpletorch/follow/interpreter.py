@@ -1,0 +1,408 @@
+"""The interpreter: what one follow of a program has in hand, and the ways into its parts.
+
+The parts are tables by kind of syntax (`statements`, `expressions`) or functions about one matter (`calls`,
+`attributes`, `branches`, …); each gets the interpreter as its first argument and reaches the others through it.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import attributes, branches, calls, expressions, iteration, operators, statements, tensors
+from simpletorch.follow.budget import STEPS, Budget
+from simpletorch.follow.findings import CODES, Call, Finding
+from simpletorch.follow.heap import Heap, born
+from simpletorch.follow.outcomes import Done, Exhausted, Raised
+from simpletorch.follow.values import Choice, Function, Instance, Tensor, Unknown, Value
+from simpletorch.rules import ANYTHING, Report, TensorType
+from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_compound, some, substitute, variables
+
+if TYPE_CHECKING:
+    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.sources.program import Program
+
+__all__ = ["Interpreter"]
+
+DEBUG_VARIABLE: Final = "SIMPLETORCH_DEBUG"
+_DEEPEST: Final = 120
+_ADAPTATIONS: Final = 8  # sizes of one operation that a caller chooses
+
+
+class Interpreter:
+    """One follow of a program."""
+
+    def __init__(self, program: Program, steps: int = STEPS, budget: Budget | None = None) -> None:
+        self.program = program
+        self.heap = Heap()
+        self.findings: list[Finding] = []
+        self.assumed: dict[Unknown, bool] = {}
+        self.equalities: dict[str, Any] = {"sizes": {}}
+        self.conditions: list[Unknown] = []  # those that are assumed around here
+        self.tries = 0  # how many ``try`` around here may catch what torch raises
+        self.optional_imports = 0  # how many ``try`` around here catch an ``ImportError``
+        self.may_raise: list[Raised] = []  # what may have been raised by what was called
+        self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...]]] = []
+        self.running: list[ast.AST] = []  # the functions that run, for recursion
+        self.steps = steps
+        self.budget = budget or Budget()
+        self.entered: set[ast.AST] = set()  # the functions that were called
+        self.symbols: set[Var] = set()  # sizes that a caller chooses
+        self.class_sizes: dict[str, Dim] = {}  # what ``Dim[N]`` of a constructor stands for
+        self.entered_at = 0  # `heap.now` as the entry was called
+        self.free: set[Var] = set()  # sizes that an annotation names: their first use says what they are
+        self.demands_sizes = False  # whether "works only if n == m" is a finding
+        self.updates = 0  # of parameters, by an optimizer: tells a training loop
+        self.converts_dtypes = False  # whether modules may have another dtype than they were made with
+        self.modes: dict[str, bool] = {}  # "autocast", "other default dtype": what dtypes depend on beside operands
+        self.path = ""  # where the program is
+        self.node: ast.AST = ast.Pass(lineno=0, col_offset=0)
+        self.faults: list[str] = []  # of the follower itself
+        self.reasons: dict[tuple[str, int], dict[str, None]] = {}  # why something isn't known, by line
+        self.revealed: dict[tuple[str, int], dict[str, None]] = {}  # what ``reveal_type`` was given, by line
+        self.claims: dict[tuple[str, int], dict[str, list[Value]]] = {}
+        self._sizes = 0
+        self._derived: dict[tuple[str, Any, Any], tuple[Unknown, Value, Value]] = {}
+
+    # -- the parts --------------------------------------------------------------------------------------------------
+
+    def evaluate(self, node: ast.expr, scope: Scope) -> Value:
+        """The value of an expression.
+
+        Raises:
+            Raised: the program raises an exception here for sure.
+        """
+        self.budget.spend()
+        return expressions.TABLE[type(node)](self, node, scope)
+
+    def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Done:
+        """Follow statements one after the other."""
+        return statements.block(self, body, scope, 0)
+
+    def call(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value:
+        """What a call gives."""
+        return calls.call(self, function, tuple(args), dict(kwargs or {}))
+
+    def call_in_the_dark(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        """A call of which not all arguments are known."""
+        return calls.in_the_dark(self, function, tuple(args), kwargs)
+
+    def enter(self, function: Function, scope: Scope, work: Callable[[], Value]) -> Value:
+        """``work`` as the body of a function that is called here."""
+        path, node = self.path, self.node
+        given = tuple((k, v.type) for k, v in scope.cells.items() if type(v) is Tensor)
+        self.stack.append((path, getattr(node, "lineno", 0), function.name, given))
+        self.running.append(function.node)
+        self.entered.add(function.node)
+        try:
+            return work()
+        finally:
+            self.stack.pop()
+            self.running.pop()
+            self.path, self.node = path, node
+
+    def attribute(self, value: Value, name: str) -> Value:
+        """``value.name``."""
+        return attributes.get(self, value, name)
+
+    def set_attribute(self, value: Value, name: str, new: Value) -> None:
+        """``value.name = new``."""
+        attributes.put(self, value, name, new)
+
+    def operate(self, name: str, left: Value, right: Value) -> Value:
+        """A binary operator by the name of its method: ``"__add__"``."""
+        return operators.binary(self, name, left, right)
+
+    def items(self, value: Value) -> tuple[Value, ...] | None:
+        """What iterating gives, None if it isn't known how many that are."""
+        return iteration.items(self, value)
+
+    def ask(self, name: str, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value:
+        """What an operation of torch's gives, by its rule."""
+        return tensors.ask(self, name, tuple(args), dict(kwargs or {}))
+
+    # -- values -------------------------------------------------------------------------------------------------------
+
+    def resolve(self, value: Value) -> Value:
+        """The value, without choices that are decided here."""
+        return branches.resolve(self, value) if isinstance(value, Choice) else value
+
+    def each(self, value: Value, compute: Callable[[Value], Value]) -> Value:
+        """``compute`` of the value, or of each that it may be."""
+        value = self.resolve(value)
+        if isinstance(value, Choice):
+            return branches.distribute(self, value, lambda v: self.each(v, compute))
+        return compute(value)
+
+    def unknown(self, reason: str, type: str | None = None, cause: Any = "code") -> Unknown:
+        """Something that isn't known, from this line on."""
+        made = Unknown(reason, type, cause)
+        made.place = self.note_reason(reason)
+        return made
+
+    def note_reason(self, reason: str) -> tuple[str, int]:
+        """Remember why something isn't known on this line, which it gives."""
+        place = self.path, getattr(self.node, "lineno", 0)
+        self.reasons.setdefault(place, {})[reason] = None
+        return place
+
+    def part(self, whole: Value, reason: str) -> Unknown:
+        """Something of a value that isn't known: an item, what a call of it gives."""
+        made = self.unknown(reason)
+        made.harmless = isinstance(whole, Unknown) and whole.harmless
+        return made
+
+    def some_size(self) -> Expr:
+        """A size that isn't known, but is one and the same."""
+        self._sizes += 1
+        return some(f"?{self._sizes}")
+
+    def derived(self, operation: str, left: Value, right: Value, type: str | None = "bool") -> Unknown:
+        """The unknown answer of an operation: the same one when it is asked again."""
+        key = operation, _key(left), _key(right)
+        found = self._derived.get(key)
+        if found is None:
+            causes = {v.cause for v in (left, right) if isinstance(v, Unknown)}
+            made = self.unknown(f"the answer of {operation}", type, "data" if causes == {"data"} else "code")
+            made.fact = operation, left, right
+            made.harmless = isinstance(left, Unknown) and left.harmless
+            found = self._derived[key] = made, left, right
+        return found[0]
+
+    def same_size(self, a: Dim, b: Dim) -> bool | None:
+        """Whether two sizes are equal: True (always), False (never), None (it depends on the symbols)."""
+        a, b = self.settled(a), self.settled(b)
+        if a == b:
+            return True
+        difference = a - b
+        if isinstance(difference, int) or at_least(difference, 1) or at_least(-difference, 1):
+            return False
+        return None
+
+    def narrow_rank(self, value: Tensor, rank: int) -> None:
+        """The tensor has this many dims from here on."""
+        tensors.narrow_rank(self, value, rank)
+
+    # -- assumptions --------------------------------------------------------------------------------------------------
+
+    def assume(self, condition: Unknown, holds: bool) -> None:
+        """From here on the condition holds, or doesn't, and what it says is known."""
+        self.heap.write(self.assumed, condition, holds)
+        if condition.fact is None:
+            return
+        operation, left, right = condition.fact
+        if operation == "rank" and holds and isinstance(left, Tensor) and left.type.shape.rank is None:
+            tensors.narrow_rank(self, left, right)
+        if (operation == "==" and holds) or (operation == "!=" and not holds):
+            self._equate(left, right)
+
+    def _equate(self, a: Value, b: Value) -> bool:
+        """Two sizes are equal from here on: solve for a variable that stands alone. Whether that could be done."""
+        sizes: dict[Var, Dim] = self.equalities["sizes"]
+        for left, right in ((a, b), (b, a)):
+            if isinstance(left, Expr) and isinstance(right, int | Expr) and not is_compound(left):
+                (v,) = variables(left)
+                if v not in variables(right):
+                    known = {k: substitute(d, {v: right}) for k, d in sizes.items()}
+                    self.heap.write(self.equalities, "sizes", {**known, v: substitute(right, sizes)})
+                    return True
+        return False
+
+    def settled(self, dim: Dim) -> Dim:
+        """The size with what is assumed of its variables put in."""
+        sizes = self.equalities["sizes"]
+        return substitute(dim, sizes) if sizes else dim
+
+    @contextmanager
+    def knowing(self) -> Iterator[None]:
+        """While it lasts, sizes are compared with what is assumed."""
+        with assuming(self.settled):
+            yield
+
+    # -- the way ------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def elsewhere(self, path: str) -> Iterator[None]:
+        """While it lasts another file is followed: one that is imported here."""
+        before = self.path, self.node
+        self.path = path
+        try:
+            yield
+        finally:
+            self.path, self.node = before
+
+    def fault(self, error: Exception) -> None:
+        """A mistake of the follower's own: it must not end the follow, and must not hide (see `DEBUG_VARIABLE`)."""
+        if os.environ.get(DEBUG_VARIABLE):
+            raise error
+        self.faults.append(f"{self.path}:{getattr(self.node, 'lineno', 0)}: {type(error).__name__}: {error}")
+
+    def step(self, node: ast.AST) -> None:
+        """One statement more.
+
+        Raises:
+            Exhausted: the budget is used up.
+        """
+        self.node = node
+        self.steps -= 1
+        if self.steps < 0:
+            raise Exhausted
+
+    @property
+    def too_deep(self) -> bool:
+        """Whether a call more is too much."""
+        return len(self.stack) > _DEEPEST
+
+    def adapting(self, infer: Callable[[], Any], operands: Sequence[Value] | None = None) -> Any:
+        """What a rule answers, with the sizes that a caller chooses as the operation needs them.
+
+        Args:
+            infer: asks the rule.
+            operands: of an operation; without them it is a layer that demands sizes. What a module holds demands them
+                too; two tensors that a caller gives demand nothing of each other.
+        """
+        if not self.symbols and not self.free:
+            return infer()
+        demands = operands is None or any(isinstance(v, Tensor) and born(v.cells) < self.entered_at for v in operands)
+        for _ in range(_ADAPTATIONS):
+            with self.knowing():
+                result = infer()
+            if not isinstance(result, Report) or not self._adapts(result, demands):
+                break
+        if isinstance(result, Report) and demands and self._is_about(result, self.free):
+            return ANYTHING  # what a caller gives must fit what the module holds, in a way that can't be solved for
+        return result
+
+    def _is_about(self, report: Report, names: set[Var]) -> bool:
+        """Whether the sizes that don't fit are in terms of these."""
+        sizes = [self.settled(s) for s in (report.expected, report.got) if isinstance(s, int | Expr)]
+        return len(sizes) == 2 and any(variables(s) & names for s in sizes)
+
+    def _adapts(self, report: Report, demands: bool) -> bool:
+        """Whether sizes that a caller chooses can be so that the operation works; from here on they are.
+
+        A size that only an annotation names becomes what it is compared with. Two sizes that the caller gives apart are
+        a demand on the caller ("works only if n == m").
+        """
+        if report.kind != "shape":
+            return False
+        if not isinstance(report.expected, int | Expr) or not isinstance(report.got, int | Expr):
+            return False
+        a, b = self.settled(report.expected), self.settled(report.got)
+        if isinstance(a - b, int):
+            return False
+        for name, other in ((a, b), (b, a)):
+            own = isinstance(name, Expr) and not is_compound(name) and variables(name) <= self.free
+            if own and demands and not variables(other) & self.free:
+                return self._equate(name, other)
+        if {*variables(a), *variables(b)} & self.free:
+            return False
+        if self.demands_sizes:
+            self.find("tensor-size", f"{report.text}: works only if {a} == {b}; state it, or give both the same size")
+        return self._equate(a, b)
+
+    def report(self, report: Report) -> Value:
+        """A mistake: where somebody may catch it, an exception; else a finding, and the value isn't known."""
+        if self.tries:
+            raise Raised(*_EXCEPTIONS.get(report.op, ("RuntimeError", None, ("Exception", "BaseException"))))
+        if not self._depends(report):
+            self.find(CODES.get(report.kind, "tensor-shape"), report.text, report.hint)
+        return self.unknown("an error was found here")
+
+    def _depends(self, report: Report) -> bool:
+        """Whether it depends on sizes that a caller chooses: those may be chosen so that it works."""
+        if not self.symbols or report.kind != "shape":
+            return False
+        a, b = report.expected, report.got
+        if isinstance(a, int | Expr) and isinstance(b, int | Expr):
+            a, b = self.settled(a), self.settled(b)
+            if isinstance(a - b, int) or _are_multiples(a, b):
+                return False
+            counts = report.op in (
+                "view",
+                "reshape",
+                "unflatten",
+            )  # products of sizes, which a caller may choose to fit
+            return counts or not variables(a - b) & self.free
+        shapes = [v.shape for v in report.operands.values() if isinstance(v, TensorType)]
+        return any(variables(i) & self.symbols for s in shapes for i in s.items if isinstance(i, Expr))
+
+    def find(self, code: str, message: str, hint: str | None = None) -> None:
+        """Write a mistake down, with the way here."""
+        node = self.node
+        found = Finding(
+            self.path,
+            getattr(node, "lineno", 0),
+            getattr(node, "col_offset", 0) + 1,
+            code,
+            message,
+            hint,
+            tuple(_call(*entry) for entry in reversed(self.stack)),
+            None if hasattr(node, "body") else getattr(node, "end_lineno", None),
+            None if hasattr(node, "body") else getattr(node, "end_col_offset", None),
+        )
+        self.keep(found)
+
+    def keep(self, found: Finding) -> None:
+        """Write a mistake down, unless one of its kind on this line is known."""
+        if not any((f.path, f.line, f.code) == (found.path, found.line, found.code) for f in self.findings):
+            self.findings.append(found)
+
+    def claim(self, name: str, value: Value) -> None:
+        """Remember what a line gives to a name, for the shapes beside the source."""
+        value = self.resolve(value)
+        if isinstance(value, Choice) and branches.alike(value.when_true, value.when_false):
+            value = value.when_true
+        if not isinstance(value, Tensor | int | Expr | tuple) or isinstance(value, bool):
+            return
+        if isinstance(value, tuple) and not any(isinstance(v, Tensor) for v in value):
+            return
+        shown = self.claims.setdefault((self.path, getattr(self.node, "lineno", 0)), {}).setdefault(name, [])
+        seen = _frozen(value)
+        if seen not in shown and len(shown) < 16:
+            shown.append(seen)
+
+
+_EXCEPTIONS: Final = {"[]": ("IndexError", None, ("LookupError", "Exception", "BaseException"))}
+
+
+def _are_multiples(a: Dim, b: Dim) -> bool:
+    """Whether one size is always the same multiple of the other, and not once."""
+    names = sorted({*variables(a), *variables(b)}, key=lambda v: v.sort_key)
+    rows = [
+        dict.fromkeys(names, 1),
+        {v: 2 * i + 3 for i, v in enumerate(names)},
+        {v: 5 + 7 * i for i, v in enumerate(names)},
+    ]
+    ratios = set()
+    for sizes in rows:
+        top, bottom = evaluate(a, sizes), evaluate(b, sizes)
+        if not top or not bottom:
+            return False
+        ratios.add(Fraction(top, bottom))
+    return len(ratios) == 1 and ratios != {Fraction(1)}
+
+
+def _call(path: str, line: int, function: str, given: tuple[tuple[str, TensorType], ...]) -> Call:
+    return Call(path, line, function, tuple((name, str(kind)) for name, kind in given))
+
+
+def _key(value: Value) -> Any:
+    if isinstance(value, Expr | int | float | str | bytes | None):
+        return type(value), value
+    return id(value)
+
+
+def _frozen(value: Value) -> Any:
+    """A value as it is now: what it becomes later must not change the claim."""
+    if isinstance(value, Tensor):
+        return value.type
+    if isinstance(value, tuple):
+        return tuple(_frozen(v) for v in value)
+    if isinstance(value, TensorType | int | Expr | str) or value is None:
+        return value
+    return None if isinstance(value, Instance) else value

@@ -1,0 +1,248 @@
+"""``value[index]``: read, written, deleted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import branches
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import (
+    MISSING,
+    Choice,
+    Class,
+    Dict,
+    Fields,
+    Function,
+    Instance,
+    List,
+    Method,
+    Namespace,
+    Native,
+    Sizes,
+    Tensor,
+    Unknown,
+    Value,
+    behind,
+    is_known,
+)
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["can_be_key", "get", "put", "remove", "update", "values"]
+
+_LOOKUP: Final = ("LookupError", "Exception", "BaseException")
+
+
+def can_be_key(value: Value) -> bool:
+    """Whether two of them can be told apart for sure."""
+    if isinstance(value, tuple):
+        return all(map(can_be_key, value))
+    if isinstance(value, Instance):  # by identity, unless its class says otherwise
+        return "members" in value.cls.metadata or (value.cls.fields is None and value.cls.find("__eq__") is None)
+    return (is_known(value) and not isinstance(value, slice)) or isinstance(value, Class | Function | Native | Tensor)
+
+
+def get(run: Interpreter, owner: Value, index: Value) -> Value:
+    """``owner[index]``."""
+    owner, index = run.resolve(owner), run.resolve(index)
+    if isinstance(owner, Choice):
+        return branches.distribute(run, owner, lambda v: get(run, v, index))
+    if isinstance(owner, Tensor):
+        return run.ask("Tensor.__getitem__", (owner, index))
+    if isinstance(index, Choice):
+        return branches.distribute(run, index, lambda v: get(run, owner, v))
+    if isinstance(owner, Dict):
+        return _key(run, owner, index)
+    if isinstance(owner, List):
+        return _of_list(run, owner, index)
+    if isinstance(owner, tuple | str | bytes | range):
+        return _of_tuple(run, owner, index)
+    if isinstance(owner, Instance):
+        return _of_instance(run, owner, index)
+    if isinstance(owner, Class | Namespace | Native):
+        return _of_class(run, owner, index)
+    return run.part(owner, owner.reason if isinstance(owner, Unknown) else "an item")
+
+
+def _of_instance(run: Interpreter, owner: Instance, index: Value) -> Value:
+    if owner.cls.metadata.get("tuple") and owner.cls.fields is not None and isinstance(index, int | slice):
+        return _of_tuple(run, tuple(owner.cells[name] for name, _ in owner.cls.fields), index)
+    if owner.cls.find("__getitem__") is not None:
+        return run.call(run.attribute(owner, "__getitem__"), (index,))
+    held = behind(owner)
+    absent = owner.cls.find("__missing__")
+    if absent is not None and isinstance(held, Dict) and can_be_key(index) and index not in held.cells:
+        unsure = held.rest is not MISSING
+        return run.unknown("an item of a dict") if unsure else run.call(Method(absent[0], owner), (index,))
+    if held is not owner:
+        return get(run, held, index)
+    return run.unknown(f"an item of {owner!r}")
+
+
+def _of_class(run: Interpreter, owner: Value, index: Value) -> Value:
+    """``List[int]``, ``Generic[T]`` and their like are the class; ``Color["RED"]`` is a member."""
+    if isinstance(owner, Class) and "members" in owner.metadata and isinstance(index, str):
+        return owner.cells.get(index, run.unknown("a member of an enumeration"))
+    return owner
+
+
+def _key(run: Interpreter, owner: Dict, index: Value) -> Value:
+    if can_be_key(index):
+        if index in owner.cells:
+            return run.resolve(owner.cells[index])
+        if owner.rest is not MISSING:
+            return run.unknown("an item of a dict") if owner.rest is None else owner.rest
+        if owner.kind == "Counter":
+            return 0
+        if owner.default is not None:
+            made = run.call(owner.default, ())
+            run.heap.write(owner.cells, index, made)
+            return made
+        raise Raised("KeyError", None, _LOOKUP)
+    if owner.default is not None and owner.rest is MISSING:
+        put(run, owner, index, run.call(owner.default, ()))  # the item of any other key too
+    return branches.common_item(values(owner), "which item of a dict it is")
+
+
+def values(owner: Dict) -> tuple[Value, ...]:
+    """What a dict holds: the items under known keys, and one for all others where there may be some."""
+    return (*owner.cells.values(), *(() if owner.rest is MISSING else (owner.rest,)))
+
+
+def _of_list(run: Interpreter, owner: List, index: Value) -> Value:
+    if owner.items is None:
+        return List(None, owner.item) if isinstance(index, slice) else owner.item
+    found = _of_tuple(run, owner.items, index)
+    return List(found) if isinstance(index, slice) and isinstance(found, tuple) else found
+
+
+def _of_tuple(run: Interpreter, owner: Any, index: Value) -> Value:
+    if is_known(index) and isinstance(index, int | slice):
+        try:
+            found = owner[index]
+        except IndexError:
+            if isinstance(owner, Sizes) and not run.tries:
+                run.find(
+                    "tensor-shape", f"index {index} is out of range for the shape {owner}, which has {len(owner)} dims"
+                )
+                return run.unknown("an error was found here")
+            raise Raised("IndexError", None, _LOOKUP) from None
+        except (TypeError, ValueError):
+            return run.unknown("an item")
+        if isinstance(index, slice) and isinstance(owner, Fields):
+            return tuple(found)
+        return Sizes(found) if isinstance(index, slice) and isinstance(owner, Sizes) else run.resolve(found)
+    if isinstance(owner, str):
+        return run.unknown("a part of a string", "str")
+    if isinstance(index, slice):
+        return run.unknown("a slice of unknown length")
+    if isinstance(owner, range):
+        return run.unknown("a number of a range", "int", "data")
+    return branches.common_item(owner, "which item it is") if owner else run.unknown("an item")
+
+
+def put(run: Interpreter, owner: Value, index: Value, value: Value) -> None:
+    """``owner[index] = value``."""
+    owner, index = run.resolve(owner), run.resolve(index)
+    if isinstance(owner, Choice):
+        branches.distribute(run, owner, lambda v: put(run, v, index, value))
+    elif isinstance(owner, Tensor):
+        run.ask("Tensor.__setitem__", (owner, index, value))
+    elif isinstance(owner, Dict):
+        if can_be_key(index):
+            run.heap.write(owner.cells, index, value)
+        else:
+            for key, old in list(owner.cells.items()):
+                run.heap.write(owner.cells, key, branches.generalise(old, value, "which item of a dict was set"))
+            old, value = owner.rest, _of_any_key(run, value)
+            wide = value if old is MISSING else branches.generalise(old, value, "an item of a dict")
+            run.heap.write(owner.state, "open", wide)
+    elif isinstance(owner, List):
+        _put_in_list(run, owner, index, value)
+    elif isinstance(owner, Instance) and owner.cls.find("__setitem__") is not None:
+        run.call(run.attribute(owner, "__setitem__"), (index, value))
+    elif behind(owner) is not owner:
+        put(run, behind(owner), index, value)
+
+
+def _of_any_key(run: Interpreter, value: Value) -> Value:
+    """An item that stands for those of all unknown keys: each has a list of its own, of whatever length."""
+    value = run.resolve(value)
+    if not isinstance(value, List) or value.items is None:
+        return value
+    if value.items:
+        return List(None, branches.common_item(value.items))
+    run.heap.write(value.cells, "items", None)  # it is filled through the dict, as a rule
+    return value
+
+
+def _put_in_list(run: Interpreter, owner: List, index: Value, value: Value) -> None:
+    if owner.items is None:
+        run.heap.write(owner.cells, "item", branches.generalise(owner.item, value, "an item of a list"))
+        return
+    if isinstance(index, int) and -len(owner.items) <= index < len(owner.items):
+        changed = list(owner.items)
+        changed[index] = value
+        run.heap.write(owner.cells, "items", tuple(changed))
+    elif isinstance(index, slice) and is_known(index) and (more := run.items(value)) is not None:
+        changed = list(owner.items)
+        changed[index] = more
+        run.heap.write(owner.cells, "items", tuple(changed))
+    elif isinstance(index, int):
+        raise Raised("IndexError", None, _LOOKUP)
+    else:
+        given = run.items(value) if isinstance(index, slice) else (value,)
+        rest = (run.unknown("an item that was put into a list"),) if given is None else given
+        run.heap.write(owner.cells, "item", branches.common_item((*owner.items, *rest)))
+        run.heap.write(owner.cells, "items", None)
+
+
+def remove(run: Interpreter, owner: Value, index: Value) -> None:
+    """``del owner[index]``."""
+    owner, index = run.resolve(owner), run.resolve(index)
+    if isinstance(owner, Dict) and can_be_key(index):
+        run.heap.write(owner.cells, index, MISSING)
+    elif isinstance(owner, Dict):
+        for key in list(owner.cells):
+            run.heap.write(owner.cells, key, run.unknown("whether an item was deleted"))
+        run.heap.write(owner.state, "open", run.unknown("an item of a dict"))
+    elif isinstance(owner, List) and owner.items is not None:
+        kept = list(owner.items)
+        try:
+            del kept[index]
+        except (IndexError, TypeError, ValueError):
+            run.heap.write(owner.cells, "item", branches.common_item(owner.items))
+            run.heap.write(owner.cells, "items", None)
+        else:
+            run.heap.write(owner.cells, "items", tuple(kept))
+    elif isinstance(owner, Instance) and owner.cls.find("__delitem__") is not None:
+        run.call(run.attribute(owner, "__delitem__"), (index,))
+    elif behind(owner) is not owner:
+        remove(run, behind(owner), index)
+
+
+def update(run: Interpreter, owner: Dict, more: Value) -> None:
+    """``owner.update(more)``."""
+    more = behind(run.resolve(more))
+    if isinstance(more, Dict):
+        for key, value in more.cells.items():
+            run.heap.write(owner.cells, key, value)
+        if more.rest is not MISSING:
+            _forget(run, owner)
+        return
+    pairs = None if isinstance(more, Unknown | Choice) else run.items(more)
+    rows = [run.items(p) for p in pairs or ()]
+    if pairs is None or not all(r is not None and len(r) == 2 for r in rows):
+        _forget(run, owner)
+        return
+    for row in rows:
+        if row is not None:
+            put(run, owner, row[0], row[1])
+
+
+def _forget(run: Interpreter, owner: Dict) -> None:
+    """Any key may have been set to anything."""
+    for key in list(owner.cells):
+        run.heap.write(owner.cells, key, run.unknown("whether an item of a dict was changed"))
+    run.heap.write(owner.state, "open", run.unknown("an item of a dict"))

@@ -1,0 +1,148 @@
+"""What iterating over a value gives: its items, or what they have in common where nobody knows how many there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import branches
+from simpletorch.follow.values import (
+    MISSING,
+    Choice,
+    Class,
+    Dict,
+    Instance,
+    Iterator,
+    List,
+    Set,
+    Tensor,
+    Unknown,
+    Value,
+    behind,
+)
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["another", "common_length", "item", "items", "iterator"]
+
+_MOST_ITEMS: Final = 5_000
+_MOST_SLICES: Final = 64
+
+
+def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
+    """The items, None if it isn't known how many there are (or there are too many to look at each)."""
+    value = _collection(run.resolve(value))
+    if isinstance(value, tuple):
+        return tuple(value)
+    if isinstance(value, List):
+        return value.items
+    if isinstance(value, Dict):
+        return tuple(value.cells) if value.rest is MISSING else None
+    if isinstance(value, Set):
+        return None if value.open else tuple(value.cells)
+    if isinstance(value, str | bytes | frozenset):
+        return tuple(value) if len(value) <= _MOST_ITEMS else None
+    if isinstance(value, range):
+        return tuple(value) if len(value) <= _MOST_ITEMS else None
+    if isinstance(value, Tensor):
+        return _slices(run, value)
+    if isinstance(value, Iterator):
+        found = value.items
+        if found is not None:
+            run.heap.write(value.cells, "at", len(value.cells["items"]))
+        return found
+    if isinstance(value, Instance | Class):
+        inner = iterator(run, value)
+        return None if inner is None else items(run, inner)
+    return None
+
+
+def _collection(value: Value) -> Value:
+    """What an object of a subclass of Python's collections iterates over."""
+    own = isinstance(value, Instance) and value.cls.find("__iter__") is not None
+    return value if own else behind(value)
+
+
+def _slices(run: Interpreter, value: Tensor) -> tuple[Value, ...] | None:
+    shape = value.type.shape
+    first = shape.dim(0) if shape.min_rank else None
+    if not isinstance(first, int) or first > _MOST_SLICES:
+        return None
+    return tuple(run.ask("Tensor.__getitem__", (value, i)) for i in range(first))
+
+
+def item(run: Interpreter, value: Value) -> Value:
+    """One value for each item."""
+    value = _collection(run.resolve(value))
+    if isinstance(value, List) and value.items is None:
+        return value.item
+    if isinstance(value, Iterator) and value.cells["items"] is None:
+        return value.cells["item"]
+    if isinstance(value, Choice):
+        return run.each(value, lambda v: item(run, v))
+    if isinstance(value, Tensor):
+        return run.ask("Tensor.__getitem__", (value, run.unknown("an index", "int", "data")))
+    if isinstance(value, range):
+        return run.unknown("a number of a range", "int", "data")
+    if isinstance(value, str):
+        return run.unknown("a letter of a string", "str")
+    if isinstance(value, Instance | Class):
+        inner = iterator(run, value)
+        if inner is not None:
+            found = items(run, inner)
+            return item(run, inner) if found is None else branches.common_item(found)
+    if isinstance(value, Dict):
+        return run.unknown("a key of a dict")
+    return run.part(value, f"an item of {value!r}" if isinstance(value, Unknown) else "an item")
+
+
+def another(value: Value) -> Value:
+    """Another value of the same kind: items of one stream, such as batches, are different objects."""
+    if isinstance(value, Tensor):
+        return Tensor(value.type, array=value.array)
+    if type(value) is tuple:
+        return tuple(map(another, value))
+    if isinstance(value, List):
+        return List(None if value.items is None else tuple(map(another, value.items)), value.item)
+    if isinstance(value, Dict) and value.default is None:
+        made = Dict({k: another(v) for k, v in value.cells.items()}, value.rest)
+        made.kind = value.kind
+        return made
+    return value
+
+
+def iterator(run: Interpreter, value: Instance | Class) -> Value:
+    """What ``iter(value)`` gives, None where that isn't known."""
+    if isinstance(value, Class):
+        members = value.metadata.get("members")
+        return None if members is None else tuple(members)
+    if value.cls.find("__iter__") is not None:
+        found = run.resolve(run.call(run.attribute(value, "__iter__"), ()))
+        if isinstance(found, Instance) and found.cls.find("__next__") is not None:
+            return Iterator(None, run.call(run.attribute(found, "__next__"), ()))
+        return found
+    if value.cls.fields is not None and value.cls.metadata.get("tuple"):
+        return tuple(value.cells[name] for name, _ in value.cls.fields)
+    if value.cls.find("__getitem__") is not None:
+        return _by_index(run, value)
+    return None
+
+
+def _by_index(run: Interpreter, value: Instance) -> Value:
+    """The old protocol: ``__getitem__`` with 0, 1, 2 …"""
+    length: Value = None
+    if value.cls.find("__len__") is not None:
+        length = run.resolve(run.call(run.attribute(value, "__len__"), ()))
+    get = run.attribute(value, "__getitem__")
+    if isinstance(length, int) and length <= _MOST_SLICES:
+        return tuple(run.call(get, (i,)) for i in range(length))
+    return Iterator(None, run.call(get, (run.unknown("an index", "int", "data"),)))
+
+
+def common_length(run: Interpreter, values: tuple[Value, ...]) -> tuple[tuple[Value, ...], ...] | None:
+    """Items side by side, as ``zip`` has them; None where a number of items isn't known."""
+    rows = [items(run, v) for v in values]
+    known: list[tuple[Any, ...]] = [r for r in rows if r is not None]
+    if len(known) < len(rows):
+        return None
+    return tuple(zip(*known, strict=False))

@@ -1,0 +1,244 @@
+"""Modules: objects of ``torch.nn.Module`` and its subclasses, what calling them gives, and torch's own layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import tensors
+from simpletorch.follow.libraries.signatures import PARAMETERS
+from simpletorch.follow.values import MISSING, Choice, Instance, Method, Tensor, Unknown, Value, is_int
+from simpletorch.rules import ANYTHING, CannotTell, ModuleRule, Report, TensorType, infer_module, new_module, parameters
+from simpletorch.rules import Value as RuleValue
+from simpletorch.shapes import ANY_REST, UNKNOWN, Shape
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = [
+    "MODULE",
+    "attribute",
+    "build",
+    "call",
+    "children",
+    "forward",
+    "holds_known",
+    "is_certain",
+    "is_module",
+    "named_modules",
+    "named_tensors",
+    "note_change",
+]
+
+MODULE: Final = "torch.nn.Module"
+
+
+def is_module(value: Value) -> bool:
+    """Whether it is an ``nn.Module``."""
+    return isinstance(value, Instance) and value.cls.is_a(MODULE)
+
+
+def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``module(*args, **kwargs)``: hooks aren't known, so a module with some gives what isn't known."""
+    if module.state.get("hooked"):
+        return run.unknown("what a hook makes of a module's result")
+    hooks = module.state.get("hooks")
+    if hooks:
+        with run.heap.instead(module.state, "hooks", ()):
+            result = call(run, module, args, kwargs)
+        for hook in hooks:
+            new = run.resolve(run.call(hook, (module, args, result)))
+            if isinstance(new, Unknown):
+                return run.unknown("what a hook makes of a module's result")
+            result = result if new is None else new
+        return result
+    found = module.cells.get("forward")
+    if found is not None:
+        return run.call(found, args, kwargs)
+    in_class = module.cls.find("forward")
+    if in_class is None:
+        return run.call_in_the_dark(run.unknown(f"{module!r} has no forward that is known"), args, kwargs)
+    return run.call(Method(in_class[0], module), args, kwargs)
+
+
+# -- torch's own layers ----------------------------------------------------------------------------------------------
+
+
+def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Value]) -> None:
+    """What a layer's constructor makes of its arguments, by name."""
+    given = {k: tensors.settle(run, v) for k, v in arguments.items()}
+    choice = tensors.first_choice(tuple(given.values()))
+    if choice is not None:
+        module.native = _built_from_choice(run, name, given, choice)
+        return
+    made = new_module(name, {k: tensors.to_rule(v) for k, v in given.items()})
+    if isinstance(made, Report):
+        run.report(made)
+        made = None
+    module.native = made
+
+
+def _built_from_choice(run: Interpreter, name: str, given: dict[str, Value], choice: Choice) -> ModuleRule | None:
+    """Arguments that differ by a condition: what both layers have in common is known."""
+    made = []
+    for value in (choice.when_true, choice.when_false):
+        one = {k: value if v is choice else v for k, v in given.items()}
+        if any(isinstance(v, Choice) for v in one.values()):
+            one = {
+                k: run.unknown("one of several sizes", "int") if isinstance(v, Choice) else v for k, v in one.items()
+            }
+        made.append(new_module(name, {k: tensors.to_rule(v) for k, v in one.items()}))
+    left, right = made
+    if not isinstance(left, ModuleRule) or not isinstance(right, ModuleRule):
+        return None
+    common = {
+        k: v if v == getattr(right, k) else (UNKNOWN if isinstance(v, int) and not isinstance(v, bool) else ANYTHING)
+        for k, v in vars(left).items()
+    }
+    return type(left)(**common)
+
+
+def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What a layer of torch's gives, by its rule."""
+    args = tuple(tensors.settle(run, a) for a in args)
+    kwargs = {k: tensors.settle(run, v) for k, v in kwargs.items()}
+    choice = tensors.first_choice((*args, *kwargs.values()))
+    if choice is not None:
+        return run.each(choice, lambda _: forward(run, module, args, kwargs))
+    rule = module.native
+    if not isinstance(rule, ModuleRule) or module.state.get("changed"):
+        return run.unknown(f"what a {module.cls.name} gives whose sizes aren't known")
+    given = tensors.operands(run, args)
+    named = {k: tensors.operand(run, v) for k, v in kwargs.items()}
+    counts = not run.converts_dtypes
+    result = run.adapting(lambda: infer_module(rule, given, named, dtype_counts=counts))
+    if isinstance(result, Report):
+        return run.report(result)
+    _learn(run, rule, args)
+    return tensors.from_rule(run, _cast(run, result), str(rule))
+
+
+def _cast(run: Interpreter, result: Any) -> Any:
+    """A layer's result, of which the dtype isn't known where it may have been cast."""
+    if isinstance(result, TensorType) and run.modes.get("autocast"):
+        return replace(result, dtype=None)
+    return tuple(_cast(run, r) for r in result) if type(result) is tuple else result
+
+
+_LAST: Final = {"Linear": "in_features", "LSTM": "input_size", "GRU": "input_size", "RNN": "input_size"}
+_SPATIAL: Final = {
+    **{f"Conv{n}d": ("in_channels", n) for n in (1, 2, 3)},
+    **{f"ConvTranspose{n}d": ("in_channels", n) for n in (1, 2, 3)},
+    "BatchNorm2d": ("num_features", 2),
+    "BatchNorm3d": ("num_features", 3),
+}
+
+
+def _learn(run: Interpreter, rule: ModuleRule, args: tuple[Value, ...]) -> None:
+    """Who got through a layer had the sizes that it demands."""
+    if not args or not isinstance(args[0], Tensor):
+        return
+    name = rule.names[0].rpartition(".")[2]
+    field, dims = (_LAST[name], 0) if name in _LAST else _SPATIAL.get(name, ("", 0))
+    size: Any = getattr(rule, field, None)
+    if is_int(size):
+        tensors.narrow(run, args[0], Shape((ANY_REST, size, *(UNKNOWN,) * dims)), dims + 2 if dims else None)
+
+
+def own_tensors(rule: ModuleRule) -> Mapping[str, RuleValue] | None:
+    """The parameters and buffers of a layer, None where its sizes aren't known."""
+    try:
+        return parameters(rule)
+    except CannotTell:
+        return None
+
+
+def attribute(run: Interpreter, module: Instance, name: str) -> Value:
+    """An attribute that a layer has by its rule: a parameter, a buffer, or what its constructor was given."""
+    rule = module.native
+    if not isinstance(rule, ModuleRule):
+        return MISSING
+    own = own_tensors(rule)
+    if own is None:
+        return MISSING if name in vars(rule) else run.unknown(f"{name} of a layer whose sizes aren't known")
+    if name in own:
+        value = own[name]
+        if run.converts_dtypes and isinstance(value, TensorType):
+            value = replace(value, dtype=None)
+        made = tensors.from_rule(run, value, name)
+        run.heap.write(module.cells, name, made)
+        return made
+    if name in vars(rule):
+        value = getattr(rule, name)
+        return run.unknown(f"{name} of a layer") if value is ANYTHING else tensors.from_rule(run, value, name)
+    decides_no_shape = name in PARAMETERS.get(rule.names[0].rpartition(".")[2], ())
+    return run.unknown(f"{name} of a layer") if decides_no_shape else MISSING
+
+
+def note_change(run: Interpreter, module: Instance, name: str, new: Value) -> None:
+    """``layer.weight = …``: where that isn't what the layer was made with, what it gives isn't known any more."""
+    rule = module.native
+    if not isinstance(rule, ModuleRule):
+        return
+    own, given = parameters(rule).get(name), tensors.to_rule(run.resolve(new))
+    if own is not None:
+        kept = isinstance(given, TensorType) and isinstance(own, TensorType) and given.shape == own.shape
+    elif name == "bias" and isinstance(given, TensorType):  # of a layer that was made without one
+        sizes = [getattr(rule, size, None) for size in ("out_features", "out_channels")]
+        kept = given.shape.rank == 1 and given.shape.dim(0) in sizes
+    else:
+        kept = name not in vars(rule) or getattr(rule, name) == given
+    if not kept:
+        run.heap.write(module.state, "changed", True)
+
+
+# -- what is inside a module -----------------------------------------------------------------------------------------
+
+
+def named_modules(
+    run: Interpreter, module: Instance, prefix: str = "", seen: set[int] | None = None
+) -> Iterator[tuple[str, Instance]]:
+    """The module and those inside it, by path, each once."""
+    seen = set() if seen is None else seen
+    if id(module) in seen:
+        return
+    seen.add(id(module))
+    yield prefix, module
+    for name, value in children(run, module):
+        yield from named_modules(run, value, f"{prefix}.{name}" if prefix else name, seen)
+
+
+def children(run: Interpreter, module: Instance) -> Iterator[tuple[str, Instance]]:
+    """The modules directly inside."""
+    for name, value in list(module.cells.items()):
+        found = run.resolve(value)
+        if is_module(found) and isinstance(name, str):
+            yield name, found
+
+
+def is_certain(run: Interpreter, module: Instance) -> bool:
+    """Whether all that is inside is known."""
+    return all(holds_known(run, inner) for _, inner in named_modules(run, module))
+
+
+def holds_known(run: Interpreter, module: Instance) -> bool:
+    """Whether it is known what is directly inside."""
+    unknown = any(isinstance(run.resolve(v), Unknown | Choice) for v in module.cells.values())
+    unfinished = module.cls.native is not None and module.native is None
+    return not (module.state.get("open") or module.cls.unknown_base is not None or unknown or unfinished)
+
+
+def named_tensors(run: Interpreter, module: Instance, *, parameters_only: bool) -> Iterator[tuple[str, Tensor]]:
+    """The parameters, or all tensors, by path."""
+    seen: set[int] = set()
+    for path, inner in named_modules(run, module):
+        if isinstance(inner.native, ModuleRule):
+            for name, value in (own_tensors(inner.native) or {}).items():
+                if isinstance(value, TensorType):
+                    run.attribute(inner, name)
+        for name, value in list(inner.cells.items()):
+            found = run.resolve(value)
+            if isinstance(found, Tensor) and id(found) not in seen and (found.type.is_parameter or not parameters_only):
+                seen.add(id(found))
+                yield f"{path}.{name}" if path else name, found

@@ -1,0 +1,170 @@
+"""What the follower knows of libraries: a file each, functions in a table by their dotted names.
+
+A function gets the interpreter, the positional arguments and those by name (`follow.values`), and answers a value.
+What a library's class needs is a `Class` that a maker builds once for each follow. A name that no table has is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow.values import Cause, Class, Native, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = [
+    "ALIASES",
+    "CLASSES",
+    "MADE",
+    "METHODS",
+    "NATIVES",
+    "VALUES",
+    "Work",
+    "by_name",
+    "gives",
+    "library_class",
+    "load",
+    "method",
+    "native",
+]
+
+Work = Callable[["Interpreter", tuple[Value, ...], dict[str, Value]], Value]
+
+NATIVES: Final[dict[str, Native]] = {}
+VALUES: Final[dict[str, Value]] = {}
+"""Constants: ``math.pi``."""
+MADE: Final[dict[str, Callable[[Interpreter], Value]]] = {}
+"""Values that change, so that each follow has its own: ``sys.argv``."""
+METHODS: Final[dict[type | str, dict[str, Work]]] = {}
+"""Methods of values that are no objects of the program, by their Python class; the receiver comes first."""
+CLASSES: Final[dict[str, Callable[[Callable[[str], Class]], Class]]] = {}
+"""Makers of classes; each gets what finds other classes by name."""
+ALIASES: Final[dict[str, str]] = {}
+"""Other dotted names of the same thing, or of the same package: the longest one counts."""
+
+
+_FILES: Final = {
+    "PIL": "pil",
+    "absl": "command_lines",
+    "argparse": "argparse",
+    "click": "command_lines",
+    "collections": "collections",
+    "contextlib": "contextlib",
+    "copy": "copy",
+    "dataclasses": "dataclasses",
+    "enum": "enum",
+    "fire": "command_lines",
+    "functools": "functools",
+    "heapq": "ordering",
+    "bisect": "ordering",
+    "hydra": "command_lines",
+    "itertools": "itertools",
+    "json": "text",
+    "math": "mathematics",
+    "multiprocessing": "processes",
+    "concurrent": "processes",
+    "numpy": "numpy",
+    "operator": "functools",
+    "os": "system",
+    "pathlib": "system",
+    "pickle": "system",
+    "pytest": "pytest",
+    "random": "chance",
+    "re": "text",
+    "sklearn": "sklearn",
+    "simpletorch.data": "torch_data",
+    "simpletorch.optim": "torch_optim",
+    "statistics": "mathematics",
+    "string": "text",
+    "sys": "system",
+    "time": "system",
+    "torch.distributions": "torch_distributions",
+    "torch.optim": "torch_optim",
+    "torch.utils": "torch_data",
+    "torchvision": "torchvision_datasets",
+    "torchvision.models": "torchvision_models",
+    "torchvision.transforms": "torchvision_transforms",
+    "tqdm": "progress",
+    "typer": "command_lines",
+    "types": "typing",
+    "typing": "typing",
+    "typing_extensions": "typing",
+    "abc": "typing",
+}
+"""Which file knows a library or a package of one: it is read when the program first speaks of it."""
+_loaded: Final[set[str]] = set()
+
+
+def load(name: str) -> bool:
+    """Read what is known of the library that a dotted name belongs to, and of its package. Whether that was new."""
+    first, _, rest = name.partition(".")
+    keys = (first, f"{first}.{rest.partition('.')[0]}")
+    files = {_FILES[key] for key in keys if key in _FILES} - _loaded
+    for file in files:
+        _loaded.add(file)
+        import_module(f"{__name__}.{file}")
+    return bool(files)
+
+
+def native(*names: str) -> Callable[[Work], Work]:
+    """Register a function under dotted names: ``"math.sqrt"``."""
+
+    def register(work: Work) -> Work:
+        for name in names:
+            if name in NATIVES:
+                raise ValueError(f"two functions for {name}")
+            NATIVES[name] = Native(name, work)
+        return work
+
+    return register
+
+
+def gives(names: str, type: str | None = None, cause: Cause = "code") -> None:
+    """Register functions that change nothing, and of whose answer at most the class is known."""
+    for name in names.split():
+        native(name)(lambda run, args, kwargs, n=name: run.unknown(f"what {n} gives", type, cause))  # type: ignore[misc]
+
+
+def method(kind: type | str, *names: str) -> Callable[[Work], Work]:
+    """Register a method of a kind of value: ``method(str, "split")``."""
+
+    def register(work: Work) -> Work:
+        table = METHODS.setdefault(kind, {})
+        for name in names:
+            if name in table:
+                raise ValueError(f"two methods {name} of {kind}")
+            table[name] = work
+        return work
+
+    return register
+
+
+def library_class(
+    name: str,
+    bases: tuple[str, ...] = ("builtins.object",),
+    methods: dict[str, Any] | None = None,
+    **metadata: Any,
+) -> None:
+    """Register a class by its dotted name, with its methods (functions such as `native` takes; the object comes first).
+
+    ``metadata`` is the class's: ``make`` builds its objects, ``subclassed`` is told of the program's subclasses.
+    """
+
+    def make(find: Callable[[str], Class]) -> Class:
+        module, _, short = name.rpartition(".")
+        cells = {k: Native(f"{name}.{k}", v) if callable(v) else v for k, v in (methods or {}).items()}
+        made = Class(short, tuple(map(find, bases)), cells, module)
+        made.metadata.update(metadata)
+        return made
+
+    if name in CLASSES:
+        raise ValueError(f"two classes {name}")
+    CLASSES[name] = make
+
+
+def by_name(parameters: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> dict[str, Value]:
+    """The arguments that are given, by the names of the parameters: ``by_name("scale size", args, kwargs)``."""
+    return {**dict(zip(parameters.split(), args, strict=False)), **kwargs}

@@ -1,0 +1,652 @@
+"""Python's own functions and classes."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import attributes, branches, items, iteration, operators
+from simpletorch.follow.budget import is_huge
+from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, native
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import (
+    MISSING,
+    BoundNative,
+    Choice,
+    Class,
+    Dict,
+    Function,
+    Instance,
+    Iterator,
+    List,
+    Method,
+    Native,
+    Property,
+    Set,
+    StaticMethod,
+    Tensor,
+    Unknown,
+    Value,
+    behind,
+    is_int,
+    is_known,
+)
+from simpletorch.shapes import Expr, maximum, minimum
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+_ERRORS: Final = (
+    ValueError,
+    TypeError,
+    ZeroDivisionError,
+    OverflowError,
+    IndexError,
+    KeyError,
+    AttributeError,
+    LookupError,
+)
+_LONGEST: Final = 5_000
+
+
+def computed(
+    run: Interpreter, function: Callable[..., Any], args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value:
+    """What Python's own function gives for known arguments.
+
+    Raises:
+        Raised: it raises.
+    """
+    try:
+        return function(*args, **kwargs)
+    except _ERRORS as error:
+        bases = tuple(c.__name__ for c in type(error).__mro__[1:])
+        raise Raised(type(error).__name__, None, bases) from None
+
+
+VALUES.update({"builtins.Ellipsis": ..., "builtins.NotImplemented": NotImplemented, "builtins.__debug__": True})
+
+
+# -- objects of Python's classes -------------------------------------------------------------------------------------
+
+
+def _make_int(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if not args:
+        return 0
+    return run.each(args[0], lambda v: _int(run, v, args[1:], kwargs))
+
+
+def _int(run: Interpreter, value: Value, rest: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, Tensor):
+        return (
+            run.ask("Tensor.__int__", (value,))
+            if not value.array
+            else run.unknown("a number of an array", "int", "data")
+        )
+    if is_known(value) and all(map(is_known, rest)):
+        return computed(run, int, (value, *rest), kwargs)
+    if isinstance(value, Instance) and value.cls.find("__int__") is not None:
+        return run.call(run.attribute(value, "__int__"), ())
+    return run.unknown("an int made of what isn't known", "int", getattr(value, "cause", "code"))
+
+
+def _make_float(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = run.resolve(args[0]) if args else 0.0
+    if isinstance(value, Tensor) and not value.array:
+        return run.ask("Tensor.__float__", (value,))
+    if is_known(value) and not isinstance(value, tuple):
+        return computed(run, float, (value,), {})
+    return run.unknown("a float", "float", getattr(value, "cause", "data"))
+
+
+def _make_bool(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if not args:
+        return False
+    found = branches.truth(run, args[0])
+    if isinstance(found, bool):
+        return found
+    condition, way = found
+    return condition if way else operators.negate(run, condition)
+
+
+def _make_str(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = run.resolve(args[0]) if args else ""
+    if is_known(value):
+        return str(value)
+    if isinstance(value, Instance) and (found := value.cls.find("__str__")) is not None:
+        return run.call(Method(found[0], value), ())
+    return run.unknown("the text of a value", "str", getattr(value, "cause", "code"))
+
+
+def _sequence(run: Interpreter, args: tuple[Value, ...]) -> tuple[Value, ...] | Value:
+    """The items of the only argument; where their number isn't known, an unknown-length list of them."""
+    if not args:
+        return ()
+    source = run.resolve(args[0])
+    found = None if isinstance(source, Choice) else run.items(source)
+    return List(None, iteration.item(run, source)) if found is None else found
+
+
+def _make_list(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = _sequence(run, args)
+    return List(found) if isinstance(found, tuple) else found
+
+
+def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if args and isinstance(run.resolve(args[0]), tuple):
+        return tuple(run.resolve(args[0]))
+    return _sequence(run, args)
+
+
+def _make_set(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = _sequence(run, args)
+    if isinstance(found, tuple) and all(map(is_known, found)):
+        return Set(found)
+    return Set((), open=True)
+
+
+def _make_frozenset(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = _sequence(run, args)
+    return frozenset(found) if isinstance(found, tuple) and all(map(is_known, found)) else Set((), open=True)
+
+
+def make_dict(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``dict(...)``."""
+    made = Dict()
+    if args:
+        items.update(run, made, args[0])
+    for name, value in kwargs.items():
+        run.heap.write(made.cells, name, value)
+    return made
+
+
+def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    args = tuple(map(run.resolve, args))
+    if all(isinstance(a, int) for a in args):
+        return computed(run, range, args, {})
+    return Iterator(None, run.unknown("a number of a range", "int", "data"))
+
+
+def _make_type(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if len(args) == 1:
+        return run.each(
+            args[0],
+            lambda v: (
+                run.attribute(v, "__class__")
+                if not isinstance(v, Tensor)
+                else run.program.library_class("torch.Tensor")
+            ),
+        )
+    return run.unknown("a class that is made at run time")
+
+
+def _make_slice(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return slice(*map(run.resolve, args))
+
+
+def _make_property(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Property(*args[:2])
+
+
+def _make_complex(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return computed(run, complex, args, {}) if all(map(is_known, args)) else run.unknown("a complex number", "complex")
+
+
+def _init_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``dict.__init__`` of an object of a subclass."""
+    from simpletorch.follow import items
+
+    held = behind(args[0])
+    if isinstance(held, Dict):
+        items.update(run, held, make_dict(run, args[0].cls, args[1:], kwargs))
+    return None
+
+
+def _init_list(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``list.__init__`` of an object of a subclass."""
+    held, found = behind(args[0]), _sequence(run, args[1:])
+    if isinstance(held, List):
+        known = isinstance(found, tuple)
+        run.heap.write(held.cells, "items", found if known else None)
+        run.heap.write(held.cells, "item", None if isinstance(found, tuple) else found.item)
+    return None
+
+
+_INITS: Final = {"dict": _init_dict, "list": _init_list}
+library_class("builtins.object", ())
+for _name, _make in {
+    "int": _make_int,
+    "float": _make_float,
+    "bool": _make_bool,
+    "str": _make_str,
+    "list": _make_list,
+    "tuple": _make_tuple,
+    "set": _make_set,
+    "frozenset": _make_frozenset,
+    "dict": make_dict,
+    "range": _make_range,
+    "type": _make_type,
+    "slice": _make_slice,
+    "property": _make_property,
+    "complex": _make_complex,
+}.items():
+    library_class(f"builtins.{_name}", make=_make, methods={"__init__": _INITS[_name]} if _name in _INITS else None)
+for _name in ("bytes", "bytearray", "memoryview", "NoneType"):
+    library_class(f"builtins.{_name}", make=lambda run, cls, args, kwargs: run.unknown(f"what {cls.name} gives"))
+
+
+def _register_exceptions() -> None:
+    """Python's exceptions with their bases."""
+    for name, value in vars(builtins).items():
+        if isinstance(value, type) and issubclass(value, BaseException) and value.__name__ == name:
+            base = value.__base__
+            assert base is not None
+            library_class(f"builtins.{name}", (f"builtins.{base.__name__}",))
+
+
+_register_exceptions()
+
+
+# -- functions -------------------------------------------------------------------------------------------------------
+
+
+gives("builtins.input", "str", "data")
+
+
+@native("builtins.print", "builtins.breakpoint", "builtins.help")
+def _print(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return None
+
+
+@native("builtins.len")
+def _len(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.each(args[0], lambda v: length(run, v))
+
+
+def length(run: Interpreter, value: Value) -> Value:
+    """``len(value)``."""
+    if isinstance(value, Tensor):
+        return _first_size(run, value)
+    if isinstance(value, Instance):
+        if value.cls.find("__len__") is not None:
+            return run.call(run.attribute(value, "__len__"), ())
+        if behind(value) is not value:
+            return length(run, behind(value))
+        return run.unknown(f"the length of {value!r}", "int")
+    if isinstance(value, List):
+        if value.items is None:
+            return run.unknown("how long a list is", "int", branches.cause_of(value))
+        return len(value.items)
+    if isinstance(value, Dict):
+        return len(value.cells) if value.rest is MISSING else run.unknown("how many items a dict has", "int")
+    if isinstance(value, Set):
+        return run.unknown("how many items a set has", "int") if value.open else len(value.cells)
+    if isinstance(value, tuple | str | bytes | range | frozenset):
+        return len(value)
+    if isinstance(value, Class) and "members" in value.metadata:
+        return len(value.metadata["members"])
+    return run.derived("len", value, None, "int")
+
+
+def _first_size(run: Interpreter, value: Tensor) -> Value:
+    shape = run.attribute(value, "shape")
+    return shape[0] if isinstance(shape, tuple) and shape else run.unknown("the length of an array", "int", "data")
+
+
+@native("builtins.isinstance")
+def _isinstance(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return operators.is_instance(run, args[0], args[1])
+
+
+@native("builtins.issubclass")
+def _issubclass(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    cls, other = map(run.resolve, args)
+    options = other if isinstance(other, tuple) else (other,)
+    if isinstance(cls, Class) and all(isinstance(o, Class) for o in options):
+        found = any(cls.is_a(o.qualified) or o in cls.mro for o in options)
+        return found if found or cls.unknown_base is None else run.unknown("what a class is derived from", "bool")
+    return run.unknown("what a class is derived from", "bool")
+
+
+@native("builtins.callable")
+def _callable(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def one(value: Value) -> Value:
+        if isinstance(value, Unknown):
+            return run.derived("callable", value, None)
+        if isinstance(value, Instance):
+            return value.cls.find("__call__") is not None or value.cls.is_a("torch.nn.Module")
+        return isinstance(value, Function | Method | Native | BoundNative | Class | StaticMethod)
+
+    return run.each(args[0], one)
+
+
+def _kind(*kinds: type) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        value = run.resolve(args[0])
+        return run.derived("kind", value, None) if isinstance(value, Unknown) else isinstance(value, kinds)
+
+    return work
+
+
+NATIVES["inspect.isfunction"] = Native("inspect.isfunction", _kind(Function))
+NATIVES["inspect.ismethod"] = Native("inspect.ismethod", _kind(Method))
+NATIVES["inspect.isclass"] = Native("inspect.isclass", _kind(Class))
+
+
+@native("builtins.getattr")
+def _getattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, name = args[0], run.resolve(args[1])
+    if isinstance(name, Choice):
+        return run.each(name, lambda n: _getattr(run, (owner, n, *args[2:]), {}))
+    if not isinstance(name, str):
+        return run.unknown("an attribute by a name that isn't known")
+    if len(args) == 2:
+        return run.attribute(owner, name)
+    found = attributes.find(run, owner, name)
+    return args[2] if found is MISSING else found
+
+
+@native("builtins.hasattr")
+def _hasattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, name = run.resolve(args[0]), run.resolve(args[1])
+    if isinstance(owner, Choice):
+        return run.each(owner, lambda v: _hasattr(run, (v, name), {}))
+    if not isinstance(name, str) or isinstance(owner, Unknown):
+        return run.derived("hasattr", owner, name)
+    if isinstance(owner, Instance) and isinstance(owner.cells.get(name), Choice):
+        held = owner.cells[name]
+        if MISSING in (held.when_true, held.when_false):
+            return held.condition if held.when_false is MISSING else operators.negate(run, held.condition)
+    try:
+        found = attributes.find(run, owner, name)
+    except Raised:
+        return False
+    if isinstance(found, Unknown):
+        return run.derived("hasattr", owner, name)
+    return found is not MISSING
+
+
+@native("builtins.setattr")
+def _setattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, name = run.resolve(args[0]), run.resolve(args[1])
+    if isinstance(name, str):
+        run.set_attribute(owner, name, args[2])
+    elif isinstance(owner, Instance):  # any attribute may be it
+        for key in list(owner.cells):
+            run.heap.write(owner.cells, key, run.unknown("an attribute that was set by a name that isn't known"))
+        run.heap.write(owner.state, "open", True)
+    return None
+
+
+@native("builtins.delattr")
+def _delattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, name = run.resolve(args[0]), run.resolve(args[1])
+    if isinstance(owner, Instance) and isinstance(name, str):
+        run.heap.write(owner.cells, name, MISSING)
+    return None
+
+
+@native("builtins.vars")
+def _vars(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner = run.resolve(args[0]) if args else None
+    if isinstance(owner, Instance):
+        return attributes.attributes_of(run, owner)
+    return run.unknown("the attributes of a value")
+
+
+@native("builtins.iter")
+def _iter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    source = run.resolve(args[0])
+    if isinstance(source, Iterator):
+        return source
+    if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
+        found = run.resolve(run.call(run.attribute(source, "__iter__"), ()))
+        return found if isinstance(found, Iterator | Instance) else _iter(run, (found,), {})
+    found = run.items(source)
+    return Iterator(None, iteration.item(run, source)) if found is None else Iterator(found)
+
+
+@native("builtins.next")
+def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    source = run.resolve(args[0])
+    if isinstance(source, Instance) and source.cls.find("__next__") is not None:
+        return run.call(run.attribute(source, "__next__"), ())
+    if not isinstance(source, Iterator):
+        return run.unknown("the next item of what isn't known")
+    left = source.items
+    if left is None:
+        return iteration.another(source.cells["item"])
+    if not left:
+        if len(args) > 1:
+            return args[1]
+        raise Raised("StopIteration", None, ("Exception", "BaseException"))
+    run.heap.write(source.cells, "at", source.cells["at"] + 1)
+    return left[0]
+
+
+@native("builtins.zip")
+def _zip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rows = [run.items(a) for a in args]
+    known = [r for r in rows if r is not None]
+    if len(known) == len(rows):
+        return Iterator(tuple(zip(*known, strict=False)))
+    return Iterator(
+        None,
+        tuple(
+            iteration.item(run, a) if r is None else branches.common_item(r) for a, r in zip(args, rows, strict=True)
+        ),
+    )
+
+
+@native("builtins.enumerate")
+def _enumerate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    start = run.resolve(args[1] if len(args) > 1 else kwargs.get("start", 0))
+    found = run.items(args[0])
+    if found is None or not isinstance(start, int):
+        one = iteration.item(run, args[0]) if found is None else branches.common_item(found)
+        return Iterator(None, (run.unknown("a number of enumerate", "int", "data"), one))
+    return Iterator(tuple(enumerate(found, start)))
+
+
+@native("builtins.map")
+def _map(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rows = iteration.common_length(run, args[1:])
+    if rows is None:
+        return Iterator(None, run.call(args[0], tuple(iteration.item(run, a) for a in args[1:])))
+    return Iterator(tuple(run.call(args[0], row) for row in rows))
+
+
+@native("builtins.filter")
+def _filter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = run.items(args[1])
+    if found is None:
+        return Iterator(None, iteration.item(run, args[1]))
+    answers = [branches.truth(run, v if args[0] is None else run.call(args[0], (v,))) for v in found]
+    if not all(isinstance(a, bool) for a in answers):
+        return Iterator(None, branches.common_item(found))
+    return Iterator(tuple(v for v, a in zip(found, answers, strict=True) if a))
+
+
+@native("builtins.reversed")
+def _reversed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    source = run.resolve(args[0])
+    found = run.items(source)
+    return Iterator(None, iteration.item(run, source)) if found is None else Iterator(tuple(reversed(found)))
+
+
+@native("builtins.sorted")
+def _sorted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = run.items(args[0])
+    if found is None:
+        return List(None, iteration.item(run, args[0]))
+    ordered = in_order(run, found, kwargs)
+    return List(tuple(branches.common_item(found) for _ in found) if ordered is None and found else ordered or ())
+
+
+def in_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[Value, ...] | None:
+    """The items sorted, None if their order isn't known."""
+    key = run.resolve(kwargs.get("key"))
+    keys = list(found) if key is None else [run.resolve(run.call(key, (v,))) for v in found]
+    if not all(map(is_known, keys)):
+        return None
+    reverse = run.resolve(kwargs.get("reverse", False)) is True
+    order = computed(run, sorted, (range(len(found)),), {"key": keys.__getitem__, "reverse": reverse})
+    return tuple(found[i] for i in order)
+
+
+def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = args if len(args) > 1 else run.items(args[0])
+    if found is None:
+        one = iteration.item(run, args[0])
+        return run.unknown(f"the {name} of a list", branches.type_name(one), getattr(one, "cause", "data"))
+    if not found:
+        if "default" in kwargs:
+            return kwargs["default"]
+        raise Raised("ValueError", None, ("Exception", "BaseException"))
+    values = tuple(map(run.resolve, found))
+    if any(isinstance(v, Choice) for v in values) and len(values) <= 4:
+        at = next(i for i, v in enumerate(values) if isinstance(v, Choice))
+        return run.each(values[at], lambda v: _extreme(run, name, (*values[:at], v, *values[at + 1 :]), kwargs))
+    if all(map(is_known, values)) and kwargs.keys() <= {"key", "default"}:
+        ordered = in_order(run, values, {**kwargs, "reverse": name == "max"})
+        if ordered is not None:
+            return ordered[0]
+    if all(map(is_int, values)) and "key" not in kwargs:
+        out = values[0]
+        for v in values[1:]:
+            out = maximum(out, v) if name == "max" else minimum(out, v)
+        return out
+    if any(isinstance(v, Tensor) for v in values):
+        return branches.common_item(values)
+    types = {branches.type_name(v) for v in values}
+    found_type = "float" if types == {"int", "float"} else types.pop() if len(types) == 1 else None
+    causes = {v.cause for v in values if isinstance(v, Unknown)}
+    return run.unknown(f"the {name} of values that aren't known", found_type, "data" if causes == {"data"} else "code")
+
+
+@native("builtins.max")
+def _max(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _extreme(run, "max", args, kwargs)
+
+
+@native("builtins.min")
+def _min(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _extreme(run, "min", args, kwargs)
+
+
+@native("builtins.sum")
+def _sum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = run.items(args[0])
+    out: Value = args[1] if len(args) > 1 else kwargs.get("start", 0)
+    if found is None:
+        one = iteration.item(run, args[0])
+        return (
+            run.operate("__add__", one, one)
+            if isinstance(one, Tensor)
+            else run.unknown("a sum", branches.type_name(one), getattr(one, "cause", "data"))
+        )
+    for value in found:
+        out = run.operate("__add__", out, value)
+    return out
+
+
+@native("builtins.abs")
+def _abs(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def one(value: Value) -> Value:
+        if isinstance(value, Tensor):
+            return run.ask("Tensor.__abs__", (value,))
+        if is_known(value):
+            return computed(run, abs, (value,), {})
+        return run.unknown("an absolute value", branches.type_name(value), getattr(value, "cause", "code"))
+
+    return run.each(args[0], one)
+
+
+def pure(name: str, function: Callable[..., Any], type: str | None = None) -> Native:
+    """A function that Python computes where all arguments are known; else its result is unknown, of this class."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        args = tuple(map(run.resolve, args))
+        for i, a in enumerate(args):
+            if isinstance(a, Choice):
+                return run.each(a, lambda v, i=i: work(run, (*args[:i], v, *args[i + 1 :]), kwargs))  # type: ignore[misc]
+        if all(map(is_known, args)) and all(map(is_known, kwargs.values())) and not is_huge(name, args):
+            return computed(run, function, args, kwargs)
+        causes = {v.cause for v in args if isinstance(v, Unknown)}
+        return run.unknown(f"what {name} gives", type, "data" if causes == {"data"} else "code")
+
+    return Native(name, work)
+
+
+for _name, _type in {
+    "divmod": None,
+    "pow": None,
+    "chr": "str",
+    "ord": "int",
+    "hash": "int",
+    "repr": "str",
+    "format": "str",
+    "hex": "str",
+    "bin": "str",
+    "oct": "str",
+    "ascii": "str",
+}.items():
+    NATIVES[f"builtins.{_name}"] = pure(f"builtins.{_name}", getattr(builtins, _name), _type)
+
+
+@native("builtins.round")
+def _round(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def one(value: Value) -> Value:
+        if isinstance(value, Tensor):
+            return run.ask("torch.round", (value,)) if not value.array else run.unknown("a rounded number")
+        places = args[1] if len(args) > 1 else kwargs.get("ndigits")
+        type_ = "int" if places is None else branches.type_name(value)
+        return pure("round", round, type_).work(run, (value, *args[1:]), kwargs)
+
+    return run.each(args[0], one)
+
+
+@native("builtins.any")
+def _any(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _quantified(run, args[0], True)
+
+
+@native("builtins.all")
+def _all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _quantified(run, args[0], False)
+
+
+def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
+    found = run.items(source)
+    if found is None:
+        return run.unknown("whether any or all of what isn't known holds", "bool")
+    answers = [branches.truth(run, v) for v in found]
+    if any(a is wanted for a in answers):
+        return wanted
+    if all(isinstance(a, bool) for a in answers):
+        return not wanted
+    return run.unknown("whether any or all of what isn't known holds", "bool")
+
+
+@native("builtins.staticmethod")
+def _staticmethod(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return StaticMethod(args[0])
+
+
+@native("builtins.classmethod")
+def _classmethod(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return StaticMethod(args[0], of_class=True)
+
+
+@native("builtins.id", "builtins.open", "builtins.globals", "builtins.locals", "builtins.eval", "builtins.exec",
+        "builtins.compile", "builtins.__import__", "builtins.dir")  # fmt: skip
+def _dark(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("what Python's own function gives")
+
+
+@native("builtins.exit", "builtins.quit", "sys.exit", "os._exit")
+def _exit(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    raise Raised("SystemExit", None, ("BaseException",))

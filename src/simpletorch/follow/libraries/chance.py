@@ -1,0 +1,66 @@
+"""``random``: nothing of it is known but what its results are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simpletorch.follow import branches, iteration
+from simpletorch.follow.libraries import gives, native
+from simpletorch.follow.values import List, Tensor, Unknown, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+gives(
+    "random.random random.uniform random.gauss random.normalvariate random.betavariate random.expovariate "
+    "random.triangular random.lognormvariate random.gammavariate random.vonmisesvariate",
+    "float",
+    "data",
+)
+gives("random.randint random.randrange random.getrandbits", "int", "data")
+gives("random.getstate random.randbytes", None, "data")
+
+
+@native("random.seed", "random.setstate")
+def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return None
+
+
+def any_of(run: Interpreter, source: Value) -> Value:
+    """One item by chance: what all have in common."""
+    found = run.items(source)
+    one = iteration.item(run, source) if found is None else branches.common_item(found, "an item by chance")
+    if isinstance(one, Unknown):
+        return run.unknown("an item by chance", one.type, "data" if found is not None else one.cause)
+    return Tensor(one.type, array=one.array) if isinstance(one, Tensor) else one
+
+
+def _several(run: Interpreter, source: Value, count: Value) -> Value:
+    if isinstance(count, int) and count <= 5_000:
+        return List(tuple(any_of(run, source) for _ in range(count)))
+    return List(None, any_of(run, source))
+
+
+@native("random.choice")
+def _choice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return any_of(run, args[0])
+
+
+@native("random.sample", "random.choices")
+def _sample(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    count = run.resolve(kwargs.get("k", args[1] if len(args) > 1 else 1))
+    return _several(run, args[0], count)
+
+
+@native("random.shuffle")
+def _shuffle(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner = run.resolve(args[0])
+    if isinstance(owner, List) and owner.items is not None:
+        run.heap.write(owner.cells, "items", tuple(any_of(run, owner.items) for _ in owner.items))
+    return None
+
+
+@native("random.Random")
+def _generator(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """An own generator is like the module's."""
+    return run.program.library(run, "random")

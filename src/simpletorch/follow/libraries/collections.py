@@ -1,0 +1,230 @@
+"""``collections``: the other dicts, deques, named tuples; and ``collections.abc``."""
+
+from __future__ import annotations
+
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import branches, items, iteration
+from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.libraries.builtins import make_dict
+from simpletorch.follow.libraries.methods import count_items
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Native, StaticMethod, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+_ABSTRACT: Final = [
+    "AsyncGenerator",
+    "AsyncIterable",
+    "AsyncIterator",
+    "Awaitable",
+    "Callable",
+    "Collection",
+    "Container",
+    "Coroutine",
+    "Generator",
+    "Hashable",
+    "ItemsView",
+    "Iterable",
+    "Iterator",
+    "KeysView",
+    "Mapping",
+    "MutableMapping",
+    "MutableSequence",
+    "MutableSet",
+    "Reversible",
+    "Sequence",
+    "Set",
+    "Sized",
+    "ValuesView",
+]
+for _name in _ABSTRACT:
+    library_class(f"collections.abc.{_name}")
+
+
+# -- dicts -----------------------------------------------------------------------------------------------------------
+
+
+def _make_ordered(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    made: Dict = make_dict(run, cls, args, kwargs)
+    made.kind = "OrderedDict"
+    return made
+
+
+def _make_default(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    made: Dict = make_dict(run, cls, args[1:], kwargs)
+    made.default, made.kind = run.resolve(args[0]) if args else None, "defaultdict"
+    return made
+
+
+def _make_counter(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    source = run.resolve(args[0]) if args else ()
+    if isinstance(source, Dict):
+        made: Dict = make_dict(run, cls, args, kwargs)
+    else:
+        made = make_dict(run, cls, (), kwargs)
+        count_items(run, made, source)
+    made.kind = "Counter"
+    return made
+
+
+library_class("collections.OrderedDict", make=_make_ordered)
+library_class("collections.defaultdict", make=_make_default)
+library_class("collections.Counter", make=_make_counter)
+
+
+@native("collections.ChainMap")
+def _chain_map(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    made = Dict()
+    for source in reversed(args):
+        items.update(run, made, source)
+    return made
+
+
+# -- deques ----------------------------------------------------------------------------------------------------------
+
+
+def _make_deque(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = run.items(args[0]) if args else ()
+    most = run.resolve(args[1] if len(args) > 1 else kwargs.get("maxlen"))
+    made = Instance(cls)
+    made.cells["maxlen"] = most
+    if found is None:
+        made.cells["held"] = List(None, iteration.item(run, args[0]))
+    else:
+        made.cells["held"] = List()
+        _keep(run, made, found, at_end=True)
+    return made
+
+
+def _held(run: Interpreter, deque: Instance) -> List:
+    """The items as a list; unknown ones where unknown code had the deque."""
+    held = deque.cells.get("held")
+    if not isinstance(held, List):
+        held = List(None, run.unknown("an item of a deque"))
+        run.heap.write(deque.cells, "held", held)
+    return held
+
+
+def _keep(run: Interpreter, deque: Instance, items_: tuple[Value, ...], *, at_end: bool) -> None:
+    """All items, or as many as it may hold."""
+    most, held = run.resolve(deque.cells["maxlen"]), _held(run, deque)
+    if most is None or (isinstance(most, int) and len(items_) <= most):
+        kept = items_
+    elif isinstance(most, int):
+        kept = (items_[len(items_) - most :] if at_end else items_[:most]) if most > 0 else ()
+    else:
+        run.heap.write(held.cells, "item", branches.common_item(items_))
+        run.heap.write(held.cells, "items", None)
+        return
+    run.heap.write(held.cells, "items", tuple(kept))
+
+
+def _grow(*, at_end: bool, several: bool) -> Any:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        owner, held = args[0], _held(run, args[0])
+        more = run.items(args[1]) if several else (args[1],)
+        if more is None or held.items is None:
+            kept = held.items if held.items is not None else (held.item,)
+            new = (iteration.item(run, args[1]),) if more is None else more
+            run.heap.write(held.cells, "item", branches.common_item((*kept, *new), "which item of a deque it is"))
+            run.heap.write(held.cells, "items", None)
+        else:
+            _keep(run, owner, (*held.items, *more) if at_end else (*reversed(more), *held.items), at_end=at_end)
+        return None
+
+    return work
+
+
+def _of_held(name: str) -> Any:
+    """A method that is the list's."""
+    return lambda run, args, kwargs: run.call(run.attribute(_held(run, args[0]), name), args[1:], kwargs)
+
+
+def _popleft(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.call(run.attribute(_held(run, args[0]), "pop"), (0,))
+
+
+def _rotate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    held, by = _held(run, args[0]), run.resolve(args[1]) if len(args) > 1 else 1
+    if held.items and isinstance(by, int):
+        at = -by % len(held.items)
+        run.heap.write(held.cells, "items", held.items[at:] + held.items[:at])
+    elif held.items:
+        run.heap.write(held.cells, "item", branches.common_item(held.items))
+        run.heap.write(held.cells, "items", None)
+    return None
+
+
+def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    made, held = Instance(args[0].cls), _held(run, args[0])
+    made.cells.update(maxlen=args[0].cells["maxlen"], held=List(held.items, held.item))
+    return made
+
+
+library_class(
+    "collections.deque",
+    make=_make_deque,
+    methods={
+        "append": _grow(at_end=True, several=False),
+        "appendleft": _grow(at_end=False, several=False),
+        "extend": _grow(at_end=True, several=True),
+        "extendleft": _grow(at_end=False, several=True),
+        "popleft": _popleft,
+        "rotate": _rotate,
+        "copy": _copy,
+        "__iter__": lambda run, args, kwargs: _held(run, args[0]),
+        "__len__": lambda run, args, kwargs: run.call(run.program.builtin(run, "len"), (_held(run, args[0]),)),
+        "__getitem__": lambda run, args, kwargs: items.get(run, _held(run, args[0]), args[1]),
+        "__setitem__": lambda run, args, kwargs: items.put(run, _held(run, args[0]), args[1], args[2]),
+        **{name: _of_held(name) for name in ("pop", "clear", "count", "index", "remove", "reverse", "insert")},
+    },
+)
+
+
+# -- named tuples ----------------------------------------------------------------------------------------------------
+
+
+def make_named_tuple(cls: Class, fields: tuple[tuple[str, Any], ...]) -> None:
+    """A class whose objects are tuples with names for their items."""
+    cls.fields = fields
+    cls.metadata["tuple"] = True
+    cls.cells.update({
+        "_fields": tuple(name for name, _ in fields),
+        "_replace": Native("_replace", _replace),
+        "_asdict": Native("_asdict", _as_dict),
+        "_make": StaticMethod(Native("_make", _make), of_class=True),
+        "__len__": Native("__len__", lambda run, args, kwargs: len(fields)),
+    })  # fmt: skip
+
+
+def _replace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    made = Instance(args[0].cls)
+    made.cells.update({**args[0].cells, **kwargs})
+    return made
+
+
+def _as_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Dict({name: args[0].cells[name] for name, _ in args[0].cls.fields})
+
+
+def _make(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = run.items(args[1])
+    return run.unknown("a named tuple") if found is None else run.call(args[0], found)
+
+
+@native("collections.namedtuple")
+def _named_tuple(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    name, given = run.resolve(args[0]), run.resolve(args[1] if len(args) > 1 else kwargs.get("field_names"))
+    names = tuple(given.replace(",", " ").split()) if isinstance(given, str) else run.items(given)
+    defaults = run.items(kwargs["defaults"]) if kwargs.get("defaults") is not None else ()
+    if not isinstance(name, str) or names is None or defaults is None or not all(isinstance(n, str) for n in names):
+        return run.unknown("a named tuple's class")
+    if any(not n.isidentifier() or iskeyword(n) or n.startswith("_") for n in names):
+        raise Raised("ValueError", None, ("Exception", "BaseException"))
+    made = Class(name, (run.program.library_class("builtins.object"),), {}, run.program.main)
+    padding = (MISSING,) * (len(names) - len(defaults))
+    make_named_tuple(made, tuple(zip(names, (*padding, *defaults), strict=True)))
+    return made

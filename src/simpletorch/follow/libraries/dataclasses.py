@@ -1,0 +1,209 @@
+"""``dataclasses``."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, final
+
+from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Method, Native, Unknown, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__: Final = ("own_annotations",)
+
+_TYPE_ERROR: Final = ("Exception", "BaseException")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """One field: its default or the function that makes it (MISSING where there is none), and who takes it."""
+
+    name: str
+    default: Any = MISSING
+    factory: Any = MISSING
+    in_init: bool = True
+    by_name_only: bool = False
+    for_init_only: bool = False  # an InitVar
+
+    def initial(self, run: Interpreter) -> Value:
+        """What it holds if nothing is given.
+
+        Raises:
+            Raised: something must be given.
+        """
+        if self.factory is not MISSING:
+            return run.call(self.factory, ())
+        if self.default is MISSING:
+            raise Raised("TypeError", None, _TYPE_ERROR)
+        return self.default
+
+
+def own_annotations(cls: Class) -> dict[str, str]:
+    """The annotated names of a class, each with its annotation as text; class variables are left out."""
+    notes: dict[str, ast.expr] = cls.cells.get("__annotations__") or {}
+    shown = {name: note.value if isinstance(note, ast.Constant) else ast.unparse(note) for name, note in notes.items()}
+    return {n: str(t) for n, t in shown.items() if "ClassVar" not in str(t)}
+
+
+library_class("dataclasses.Field")
+library_class("dataclasses.KW_ONLY")
+library_class("dataclasses.InitVar")
+
+
+@native("dataclasses.field")
+def _field(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Instance(run.program.library_class("dataclasses.Field"), tuple(kwargs.items()))
+
+
+@native("dataclasses.dataclass")
+def _dataclass(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def decorate(run: Interpreter, given: tuple[Value, ...], _: dict[str, Value]) -> Value:
+        cls = run.resolve(given[0])
+        if isinstance(cls, Class):
+            _make_dataclass(run, cls, kwargs)
+        return cls
+
+    return decorate(run, args, {}) if args else Native("dataclass", decorate)
+
+
+def _make_dataclass(run: Interpreter, cls: Class, options: dict[str, Value]) -> None:
+    fields: dict[str, _Field] = {}
+    for base in reversed(cls.mro[1:]):
+        fields.update({f.name: f for f in base.metadata.get("dataclass", ())})
+    by_name = run.resolve(options.get("kw_only", False)) is True
+    for name, note in own_annotations(cls).items():
+        if note.rpartition(".")[2] == "KW_ONLY":
+            by_name = True
+        else:
+            fields[name] = _made(run, cls, name, note, by_name)
+    cls.metadata["dataclass"] = tuple(fields.values())
+    cls.fields = tuple((f.name, f.default) for f in fields.values() if not f.for_init_only)
+    cls.metadata["eq"] = run.resolve(options.get("eq", True)) is True
+    cls.cells["__dataclass_fields__"] = Dict(dict.fromkeys(fields))
+    if run.resolve(options.get("init", True)) is True:
+        cls.cells.setdefault("__init__", Native("__init__", _initialise(cls)))
+
+
+def _made(run: Interpreter, cls: Class, name: str, note: str, by_name: bool) -> _Field:
+    default = run.resolve(cls.cells.get(name, MISSING))
+    for_init_only = note.partition("[")[0].rpartition(".")[2] == "InitVar"
+    if not (isinstance(default, Instance) and default.cls.is_a("dataclasses.Field")):
+        return _Field(name, default, by_name_only=by_name, for_init_only=for_init_only)
+    options: dict[str, Value] = {k: run.resolve(v) for k, v in default.native}
+    made = _Field(
+        name,
+        options.get("default", MISSING),
+        options.get("default_factory", MISSING),
+        options.get("init", True) is True,
+        options.get("kw_only", by_name) is True,
+        for_init_only,
+    )
+    run.heap.write(cls.cells, name, made.default)  # what the class itself has
+    return made
+
+
+def _initialise(cls: Class) -> Any:
+    """The ``__init__`` that the decorator writes."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        made, *given = args
+        fields: tuple[_Field, ...] = cls.metadata["dataclass"]
+        places = [f.name for f in fields if f.in_init and not f.by_name_only]
+        values = dict(zip(places, given, strict=False))
+        allowed = {f.name for f in fields if f.in_init}
+        if len(given) > len(places) or not kwargs.keys() <= allowed or kwargs.keys() & values.keys():
+            raise Raised("TypeError", None, _TYPE_ERROR)
+        values.update(kwargs)
+        passed_on = []
+        for f in fields:
+            if not f.in_init and f.default is MISSING and f.factory is MISSING:
+                continue
+            value = values[f.name] if f.name in values else f.initial(run)
+            if f.for_init_only:
+                passed_on.append(value)
+            else:
+                run.heap.write(made.cells, f.name, value)
+        after = made.cls.find("__post_init__")
+        if after is not None:
+            run.call(Method(after[0], made), tuple(passed_on))
+        return None
+
+    return work
+
+
+def _names(value: Value) -> list[str] | None:
+    cls = value.cls if isinstance(value, Instance) else value
+    if not isinstance(cls, Class):
+        return None
+    found = next((c.metadata["dataclass"] for c in cls.mro if "dataclass" in c.metadata), None)
+    return None if found is None else [f.name for f in found if not f.for_init_only]
+
+
+def _copied(run: Interpreter, value: Value) -> Value:
+    """Dataclasses as dicts, inside of collections too."""
+    value = run.resolve(value)
+    names = _names(value) if isinstance(value, Instance) else None
+    if names is not None:
+        return Dict({n: _copied(run, value.cells[n]) for n in names if n in value.cells})
+    if isinstance(value, List):
+        return List(None if value.items is None else tuple(_copied(run, v) for v in value.items), value.item)
+    if isinstance(value, Dict):
+        return Dict({k: _copied(run, v) for k, v in value.cells.items()}, value.rest)
+    if type(value) is tuple:
+        return tuple(_copied(run, v) for v in value)
+    return value
+
+
+@native("dataclasses.asdict")
+def _as_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = run.resolve(args[0])
+    if _names(value) is None or value.state.get("open") or kwargs:
+        return run.unknown("a dataclass as a dict")
+    return _copied(run, value)
+
+
+@native("dataclasses.astuple")
+def _as_tuple(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = run.resolve(args[0])
+    names = _names(value)
+    if names is None or any(_names(value.cells.get(n)) is not None for n in names):
+        return run.unknown("a dataclass as a tuple")
+    return tuple(run.attribute(value, n) for n in names)
+
+
+@native("dataclasses.replace")
+def _replace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = run.resolve(args[0])
+    if _names(value) is None or not isinstance(value, Instance):
+        return run.unknown("a dataclass with other values")
+    fields: tuple[_Field, ...] = next(c.metadata["dataclass"] for c in value.cls.mro if "dataclass" in c.metadata)
+    kept = {
+        f.name: run.attribute(value, f.name)
+        for f in fields
+        if f.in_init and not f.for_init_only and f.name not in kwargs
+    }
+    return run.call(value.cls, (), {**kept, **kwargs})
+
+
+@native("dataclasses.fields")
+def _fields(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    names = _names(run.resolve(args[0]))
+    if names is None:
+        return run.unknown("the fields of a dataclass")
+    rows = []
+    for name in names:
+        made = Instance(run.program.library_class("dataclasses.Field"))
+        made.cells["name"] = name
+        rows.append(made)
+    return tuple(rows)
+
+
+@native("dataclasses.is_dataclass")
+def _is_dataclass(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = run.resolve(args[0])
+    return run.derived("is_dataclass", value, None) if isinstance(value, Unknown) else _names(value) is not None

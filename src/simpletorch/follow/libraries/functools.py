@@ -1,0 +1,181 @@
+"""``functools`` and ``operator``."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import branches, items, operators
+from simpletorch.follow.libraries import Work, gives, library_class, native
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import Class, Dict, Function, Instance, Native, Property, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+_IDENTITY: Final = Native("a decorator", lambda run, args, kwargs: args[0])
+
+
+# -- functions with some of their arguments --------------------------------------------------------------------------
+
+
+def _make_partial(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    inner = run.resolve(args[0])
+    if isinstance(inner, Instance) and inner.cls.is_a("functools.partial"):
+        function, first, by_name = inner.native
+        args, kwargs = (function, *first, *args[1:]), {**by_name, **kwargs}
+    made = Instance(cls, (args[0], args[1:], kwargs))
+    made.cells.update({"func": args[0], "args": args[1:], "keywords": Dict(kwargs)})
+    return made
+
+
+def _call_partial(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, *more = args
+    function, first, by_name = owner.native
+    return run.call(function, (*first, *more), {**by_name, **kwargs})
+
+
+library_class("functools.partial", make=_make_partial, methods={"__call__": _call_partial})
+
+
+# -- decorators ------------------------------------------------------------------------------------------------------
+
+
+@native("functools.cache", "functools.total_ordering")
+def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return args[0]
+
+
+@native("functools.lru_cache")
+def _lru_cache(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return args[0] if args and isinstance(args[0], Function | Native) else _IDENTITY
+
+
+@native("functools.wraps")
+def _wraps(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Native("wraps", lambda run, given, kwargs: _update_wrapper(run, (given[0], args[0]), {}))
+
+
+@native("functools.update_wrapper")
+def _update_wrapper(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    wrapper, wrapped = map(run.resolve, args[:2])
+    if isinstance(wrapper, Function):
+        for name, value in (wrapped.attributes if isinstance(wrapped, Function) else {}).items():
+            run.heap.write(wrapper.attributes, name, value)
+        run.heap.write(wrapper.attributes, "__wrapped__", wrapped)
+        run.heap.write(wrapper.attributes, "__name__", getattr(wrapped, "name", run.unknown("a name", "str")))
+    return wrapper
+
+
+@native("functools.cached_property")
+def _cached_property(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Property(args[0], cached=True)
+
+
+gives("functools.singledispatch functools.singledispatchmethod functools.partialmethod functools.cmp_to_key")
+
+
+@native("functools.reduce")
+def _reduce(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = run.items(args[1])
+    if found is None:
+        return run.unknown("what reduce gives")
+    rows = (*args[2:], *found)
+    if not rows:
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    out = rows[0]
+    for value in rows[1:]:
+        out = run.call(args[0], (out, value))
+    return out
+
+
+# -- operator --------------------------------------------------------------------------------------------------------
+
+_BINARY: Final = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift",
+    "eq", "ne", "lt", "le", "gt", "ge",
+)  # fmt: skip
+
+
+def _binary(method: str) -> Work:
+    return lambda run, args, kwargs: run.operate(method, *args)
+
+
+def _unary(method: str) -> Work:
+    return lambda run, args, kwargs: operators.unary(run, method, args[0])
+
+
+def _in_place(method: str) -> Work:
+    return lambda run, args, kwargs: operators.in_place(run, method, *args)
+
+
+for _name in _BINARY:
+    _method = f"__{_name.rstrip('_')}__"
+    native(f"operator.{_name}", f"operator.{_method}")(_binary(_method))
+for _name in ("neg", "pos", "invert"):
+    native(f"operator.{_name}")(_unary(f"__{_name}__"))
+for _name in ("add", "sub", "mul", "truediv"):
+    native(f"operator.i{_name}")(_in_place(f"__{_name}__"))
+
+
+@native("operator.getitem")
+def _getitem(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return items.get(run, *args)
+
+
+@native("operator.setitem")
+def _setitem(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    items.put(run, *args)
+    return None
+
+
+@native("operator.contains")
+def _contains(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return operators.contains(run, *args)
+
+
+@native("operator.not_")
+def _not(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return operators.negate(run, args[0])
+
+
+@native("operator.truth")
+def _truth(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = branches.truth(run, args[0])
+    return found if isinstance(found, bool) else run.unknown("whether a value is true", "bool", found[0].cause)
+
+
+def _one_or_all(rows: list[Value]) -> Value:
+    return rows[0] if len(rows) == 1 else tuple(rows)
+
+
+@native("operator.itemgetter")
+def _itemgetter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Native("itemgetter", lambda run, given, kwargs: _one_or_all([items.get(run, given[0], k) for k in args]))
+
+
+def _by_path(run: Interpreter, value: Value, path: Value) -> Value:
+    if not isinstance(path, str):
+        return run.unknown("an attribute by a name that isn't known")
+    for name in path.split("."):
+        value = run.attribute(value, name)
+    return value
+
+
+@native("operator.attrgetter")
+def _attrgetter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Native("attrgetter", lambda run, given, kwargs: _one_or_all([_by_path(run, given[0], p) for p in args]))
+
+
+@native("operator.methodcaller")
+def _methodcaller(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def work(run: Interpreter, given: tuple[Value, ...], _: dict[str, Any]) -> Value:
+        return run.call(_by_path(run, given[0], args[0]), args[1:], kwargs)
+
+    return Native("methodcaller", work)
+
+
+@native("operator.index")
+def _index(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = run.resolve(args[0])
+    return operator.index(value) if isinstance(value, int) else run.unknown("an index", "int")

@@ -1,0 +1,215 @@
+"""``itertools``."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import branches, iteration
+from simpletorch.follow.libraries import Work, native
+from simpletorch.follow.values import Iterator, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+_MOST: Final = 5_000  # items that a product or its like may give
+
+
+def _each(run: Interpreter, source: Value) -> Value:
+    """One value for all items, whether their number is known or not."""
+    found = run.items(source)
+    return iteration.item(run, source) if found is None else branches.common_item(found)
+
+
+def _rows(run: Interpreter, sources: Iterable[Value]) -> list[tuple[Value, ...]] | None:
+    """The items of each source, None if the number of any isn't known."""
+    rows = [run.items(s) for s in sources]
+    known = [r for r in rows if r is not None]
+    return known if len(known) == len(rows) else None
+
+
+def _known(run: Interpreter, given: Iterable[Value], otherwise: Callable[[], Value]) -> Value:
+    """The items of one of Python's own iterators; where there are too many, one for all."""
+    found = tuple(itertools.islice(given, _MOST + 1))
+    return Iterator(found) if len(found) <= _MOST else Iterator(None, otherwise())
+
+
+@native("itertools.chain")
+def _chain(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rows = _rows(run, args)
+    if rows is not None:
+        return Iterator(tuple(itertools.chain(*rows)))
+    return Iterator(None, branches.common_item(_each(run, a) for a in args if run.items(a) != ()))
+
+
+@native("itertools.chain.from_iterable")
+def _chain_from(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = run.items(args[0])
+    if found is None:
+        return Iterator(None, _each(run, iteration.item(run, args[0])))
+    return _chain(run, found, {})
+
+
+@native("itertools.product")
+def _product(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    repeat = run.resolve(kwargs.get("repeat", 1))
+    rows = _rows(run, args)
+    if not isinstance(repeat, int):
+        return Iterator(None, run.unknown("an item of a product"))
+
+    def one() -> Value:
+        return tuple(_each(run, a) for a in args) * repeat
+
+    return Iterator(None, one()) if rows is None else _known(run, itertools.product(*rows, repeat=repeat), one)
+
+
+@native("itertools.zip_longest")
+def _zip_longest(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rows = _rows(run, args)
+    fill = kwargs.get("fillvalue")
+    if rows is not None:
+        return Iterator(tuple(itertools.zip_longest(*rows, fillvalue=fill)))
+    return Iterator(None, tuple(branches.common_item((_each(run, a), fill)) for a in args))
+
+
+@native("itertools.islice")
+def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    source, *bounds = map(run.resolve, args)
+    left = source.items if isinstance(source, Iterator) else run.items(source)
+    if left is None or not all(b is None or isinstance(b, int) for b in bounds):
+        return Iterator(None, _each(run, source))
+    found = tuple(itertools.islice(left, *bounds))
+    if isinstance(source, Iterator):  # what it skips and gives is gone
+        stop = bounds[0] if len(bounds) == 1 else bounds[1]
+        run.heap.write(source.cells, "at", source.cells["at"] + (len(left) if stop is None else min(stop, len(left))))
+    return Iterator(found)
+
+
+@native("itertools.cycle")
+def _cycle(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Iterator(None, _each(run, args[0]))
+
+
+@native("itertools.count")
+def _count(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    known = all(isinstance(run.resolve(a), int) for a in (*args, *kwargs.values()))
+    return Iterator(None, run.unknown("a number of count()", "int" if known else None, "data"))
+
+
+@native("itertools.repeat")
+def _repeat(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    times = run.resolve(args[1] if len(args) > 1 else kwargs.get("times"))
+    if isinstance(times, int) and times <= _MOST:
+        return Iterator((args[0],) * times)
+    return Iterator(None, args[0])
+
+
+@native("itertools.accumulate")
+def _accumulate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = run.items(args[0])
+    function = args[1] if len(args) > 1 else kwargs.get("func")
+    if found is None:
+        return Iterator(None, run.unknown("an item of accumulate()"))
+    first = kwargs.get("initial")
+    rows = found if first is None else (first, *found)
+
+    def add(a: Value, b: Value) -> Value:
+        return run.operate("__add__", a, b) if function is None else run.call(function, (a, b))
+
+    return Iterator(tuple(itertools.accumulate(rows, add)))
+
+
+@native("itertools.pairwise")
+def _pairwise(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = run.items(args[0])
+    if found is None:
+        return Iterator(None, (iteration.item(run, args[0]),) * 2)
+    return Iterator(tuple(itertools.pairwise(found)))
+
+
+def _chosen(choose: Callable[[Any, Any], Iterable[Any]]) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        found = run.items(args[0])
+        count = run.resolve(args[1] if len(args) > 1 else kwargs.get("r"))
+        if count is None and found is not None:
+            count = len(found)
+        if not isinstance(count, int):
+            return Iterator(None, run.unknown("a choice of several items"))
+
+        def one() -> Value:
+            return (_each(run, args[0]),) * count
+
+        return Iterator(None, one()) if found is None else _known(run, choose(found, count), one)
+
+    return work
+
+
+native("itertools.combinations")(_chosen(itertools.combinations))
+native("itertools.permutations")(_chosen(itertools.permutations))
+native("itertools.combinations_with_replacement")(_chosen(itertools.combinations_with_replacement))
+
+
+@native("itertools.starmap")
+def _starmap(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = run.items(args[1])
+    rows = None if found is None else _rows(run, found)
+    if rows is None:
+        return Iterator(None, run.call_in_the_dark(args[0], (), {}))
+    return Iterator(tuple(run.call(args[0], row) for row in rows))
+
+
+def _filtered(kept: Callable[[tuple[Value, ...], list[bool]], tuple[Value, ...]]) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        found = run.items(args[1])
+        if found is None:
+            return Iterator(None, iteration.item(run, args[1]))
+        answers = [branches.truth(run, v if args[0] is None else run.call(args[0], (v,))) for v in found]
+        if not all(isinstance(a, bool) for a in answers):
+            return Iterator(None, branches.common_item(found))
+        return Iterator(kept(found, [a is True for a in answers]))
+
+    return work
+
+
+def _until(rows: tuple[Value, ...], answers: list[bool]) -> int:
+    return answers.index(False) if False in answers else len(rows)
+
+
+native("itertools.takewhile")(_filtered(lambda rows, answers: rows[: _until(rows, answers)]))
+native("itertools.dropwhile")(_filtered(lambda rows, answers: rows[_until(rows, answers) :]))
+native("itertools.filterfalse")(
+    _filtered(lambda rows, answers: tuple(v for v, a in zip(rows, answers, strict=True) if not a))
+)
+
+
+@native("itertools.compress")
+def _compress(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rows = _rows(run, args)
+    answers = None if rows is None else [branches.truth(run, v) for v in rows[1]]
+    if rows is None or answers is None or not all(isinstance(a, bool) for a in answers):
+        return Iterator(None, _each(run, args[0]))
+    return Iterator(tuple(itertools.compress(rows[0], answers)))
+
+
+@native("itertools.groupby")
+def _groupby(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Iterator(None, (run.unknown("a key of groupby()"), Iterator(None, _each(run, args[0]))))
+
+
+@native("itertools.tee")
+def _tee(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    count = run.resolve(args[1]) if len(args) > 1 else 2
+    found = run.items(args[0])
+    if not isinstance(count, int):
+        return run.unknown("what tee() gives")
+    item = None if found is not None else iteration.item(run, args[0])
+    return tuple(Iterator(found, item) for _ in range(count))
+
+
+@native("itertools.batched")
+def _batched(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found, size = run.items(args[0]), run.resolve(args[1])
+    if found is None or not isinstance(size, int) or size < 1:
+        return Iterator(None, run.unknown("a batch of items"))
+    return Iterator(tuple(found[i : i + size] for i in range(0, len(found), size)))

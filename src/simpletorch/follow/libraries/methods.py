@@ -1,0 +1,409 @@
+"""Methods of strings, numbers, lists, dicts, sets and tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import branches, items, iteration, texts
+from simpletorch.follow.budget import formats_too_much, is_too_much
+from simpletorch.follow.libraries import METHODS, Work, method
+from simpletorch.follow.libraries.builtins import computed, in_order
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import MISSING, Dict, Fields, Iterator, List, Set, Sizes, Value, is_known
+from simpletorch.shapes import Expr
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+_LOOKUP: Final = ("LookupError", "Exception", "BaseException")
+
+
+# -- what Python computes --------------------------------------------------------------------------------------------
+
+
+def _spread(run: Interpreter, value: Value) -> Value:
+    """The items of a list or iterator, as Python's own methods take them."""
+    found = run.items(value) if isinstance(value, List | Iterator) else None
+    return value if found is None else found
+
+
+def _plain(kind: type, name: str) -> Work:
+    function = getattr(kind, name)
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        args = tuple(_spread(run, a) for a in map(run.resolve, args))
+        long = kind in (str, bytes) and (is_too_much(args) or (name == "format" and formats_too_much(str(args[0]))))
+        if not long and all(map(is_known, args)) and all(map(is_known, kwargs.values())):
+            found = computed(run, function, args, kwargs)
+            return List(tuple(found)) if isinstance(found, list) else found
+        if kind is str:
+            return texts.answer(run, name, args)
+        return run.unknown(f"what .{name}() gives")
+
+    return work
+
+
+for _kind in (str, bytes, int, float, bool, complex, range, frozenset):
+    METHODS[_kind] = {n: _plain(_kind, n) for n in dir(_kind) if not n.startswith("_") and callable(getattr(_kind, n))}
+
+
+@method(Expr, "bit_length", "__index__")
+def _of_size(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("a number made of a size", "int")
+
+
+# -- lists -----------------------------------------------------------------------------------------------------------
+
+
+def _added(
+    run: Interpreter, owner: List, more: tuple[Value, ...], build: Callable[[tuple[Value, ...]], tuple[Value, ...]]
+) -> None:
+    if owner.items is None:
+        known = more if isinstance(owner.item, type(None)) else (owner.item, *more)
+        run.heap.write(owner.cells, "item", branches.common_item(known, "which item of a list it is"))
+    else:
+        run.heap.write(owner.cells, "items", build(owner.items))
+
+
+@method(List, "append")
+def _append(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    _added(run, args[0], args[1:], lambda old: (*old, args[1]))
+    return None
+
+
+@method(List, "extend")
+def _extend(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, more = args[0], run.items(args[1])
+    if more is None:
+        kept = owner.items if owner.items is not None else (owner.item,)
+        run.heap.write(owner.cells, "item", branches.common_item((*kept, iteration.item(run, args[1]))))
+        run.heap.write(owner.cells, "items", None)
+    else:
+        _added(run, owner, more, lambda old: old + more)
+    return None
+
+
+@method(List, "insert", "appendleft", "extendleft")
+def _insert(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, at = args[0], run.resolve(args[1]) if len(args) > 2 else 0
+    if not isinstance(at, int):
+        forget(run, owner, args[-1])
+    else:
+        _added(run, owner, (args[-1],), lambda old: (*old[:at], args[-1], *old[at:]))
+    return None
+
+
+def forget(run: Interpreter, owner: List, *more: Value) -> None:
+    """From here on the list has some of its items, and of these, in some order."""
+    kept = owner.items if owner.items is not None else (owner.item,)
+    run.heap.write(owner.cells, "item", branches.common_item((*kept, *more), "which item of a list it is"))
+    run.heap.write(owner.cells, "items", None)
+
+
+@method(List, "pop", "popleft")
+def _pop(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, at = args[0], run.resolve(args[1]) if len(args) > 1 else -1
+    return _popped(run, owner, at)
+
+
+def _popped(run: Interpreter, owner: List, at: Value) -> Value:
+    if owner.items is None:
+        return owner.item
+    if not isinstance(at, int):
+        found = branches.common_item(owner.items)
+        forget(run, owner)
+        return found
+    kept = list(owner.items)
+    try:
+        found = kept.pop(at)
+    except IndexError:
+        raise Raised("IndexError", None, _LOOKUP) from None
+    run.heap.write(owner.cells, "items", tuple(kept))
+    return run.resolve(found)
+
+
+@method(List, "remove")
+def _remove(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner = args[0]
+    if owner.items is not None:
+        at = next((i for i, v in enumerate(owner.items) if v is args[1] or (is_known(v) and v == args[1])), None)
+        if at is None:
+            forget(run, owner)
+        else:
+            run.heap.write(owner.cells, "items", (*owner.items[:at], *owner.items[at + 1 :]))
+    return None
+
+
+@method(List, "clear")
+def _clear(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    run.heap.write(args[0].cells, "items", ())
+    run.heap.write(args[0].cells, "item", None)
+    return None
+
+
+@method(List, "sort")
+def _sort(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner = args[0]
+    if owner.items is not None:
+        ordered = in_order(run, owner.items, kwargs)
+        if ordered is None:
+            forget(run, owner)
+        else:
+            run.heap.write(owner.cells, "items", ordered)
+    return None
+
+
+@method(List, "reverse")
+def _reverse(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if args[0].items is not None:
+        run.heap.write(args[0].cells, "items", tuple(reversed(args[0].items)))
+    return None
+
+
+@method(List, "copy")
+def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return List(args[0].items, args[0].item)
+
+
+def _search(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value], name: str) -> Value:
+    owner, wanted = args[0], run.resolve(args[1])
+    found = owner.items if isinstance(owner, List) else owner
+    if found is not None and is_known(wanted) and all(map(is_known, found)):
+        return computed(run, getattr(tuple, name), (tuple(found), wanted, *args[2:]), {})
+    same = [i for i, v in enumerate(found or ()) if v is wanted]
+    if same and name == "index":
+        return same[0]
+    return run.unknown(f"what .{name}() gives", "int")
+
+
+for _owner in (List, tuple, Sizes, Fields):
+    for _search_name in ("index", "count"):
+        METHODS.setdefault(_owner, {})[_search_name] = lambda run, args, kwargs, n=_search_name: _search(
+            run, args, kwargs, n
+        )  # type: ignore[misc]
+
+
+@method(Sizes, "numel")
+def _numel(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    out: Value = 1
+    for d in args[0]:
+        out = run.operate("__mul__", out, d)
+    return out
+
+
+@method(Fields, "_asdict")
+def _as_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Dict(dict(zip(args[0].names, args[0], strict=True)))
+
+
+# -- dicts -----------------------------------------------------------------------------------------------------------
+
+
+@method(Dict, "get")
+def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, key = args[0], run.resolve(args[1])
+    default = args[2] if len(args) > 2 else kwargs.get("default")
+    if items.can_be_key(key):
+        if key in owner.cells:
+            return run.resolve(owner.cells[key])
+        return default if owner.rest is MISSING else branches.common_item((owner.rest, default), "an item of a dict")
+    return branches.common_item((*items.values(owner), default), "which item of a dict it is")
+
+
+def _view(name: str) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        owner: Dict = args[0]
+        rows = {
+            "keys": tuple(owner.cells),
+            "values": tuple(map(run.resolve, owner.cells.values())),
+            "items": tuple((k, run.resolve(v)) for k, v in owner.cells.items()),
+        }[name]
+        if owner.rest is MISSING:
+            return List(rows)
+        key, value = (
+            run.unknown("a key of a dict"),
+            branches.common_item(items.values(owner), "which item of a dict it is"),
+        )
+        return List(None, {"keys": key, "values": value, "items": (key, value)}[name])
+
+    return work
+
+
+for _view_name in ("keys", "values", "items"):
+    METHODS[Dict][_view_name] = _view(_view_name)
+
+
+@method(Dict, "update")
+def _update(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    more = run.resolve(args[1]) if len(args) > 1 else ()
+    if args[0].kind == "Counter" and (not isinstance(more, Dict) or kwargs):
+        count_items(run, args[0], more)
+    elif args[0].kind == "Counter":
+        run.heap.write(args[0].state, "open", run.unknown("how often an item was counted", "int", "data"))
+    else:
+        items.update(run, args[0], more)
+    for name, value in kwargs.items():
+        run.heap.write(args[0].cells, name, value)
+    return None
+
+
+@method(Dict, "setdefault")
+def _setdefault(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, key = args[0], run.resolve(args[1])
+    default = args[2] if len(args) > 2 else None
+    if not items.can_be_key(key):
+        if owner.rest is MISSING:
+            items.put(run, owner, key, default)
+        return items.get(run, owner, key)
+    if key not in owner.cells:
+        unsure = owner.rest is not MISSING
+        run.heap.write(owner.cells, key, branches.common_item((owner.rest, default)) if unsure else default)
+    return run.resolve(owner.cells[key])
+
+
+@method(Dict, "pop")
+def _pop_key(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, key = args[0], run.resolve(args[1])
+    if items.can_be_key(key) and key in owner.cells:
+        found = run.resolve(owner.cells[key])
+        run.heap.write(owner.cells, key, MISSING)
+        return found
+    if items.can_be_key(key) and owner.rest is MISSING:
+        if len(args) > 2:
+            return args[2]
+        raise Raised("KeyError", None, _LOOKUP)
+    return run.unknown("an item of a dict")
+
+
+@method(Dict, "popitem")
+def _popitem(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner = args[0]
+    if owner.rest is not MISSING or not owner.cells:
+        return (run.unknown("a key of a dict"), run.unknown("an item of a dict"))
+    key = next(iter(owner.cells)) if kwargs.get("last") is False else list(owner.cells)[-1]
+    found = run.resolve(owner.cells[key])
+    run.heap.write(owner.cells, key, MISSING)
+    return (key, found)
+
+
+@method(Dict, "copy")
+def _copy_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    made = Dict(args[0].cells, args[0].rest)
+    made.default, made.kind = args[0].default, args[0].kind
+    return made
+
+
+@method(Dict, "clear")
+def _clear_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    for key in list(args[0].cells):
+        run.heap.write(args[0].cells, key, MISSING)
+    run.heap.write(args[0].state, "open", MISSING)
+    return None
+
+
+@method(Dict, "elements", "subtract", "total")
+def _of_counter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("what a counter gives")
+
+
+@method(Dict, "most_common")
+def _most_common(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, count = args[0], run.resolve(args[1] if len(args) > 1 else kwargs.get("n"))
+    if owner.rest is not MISSING or not all(isinstance(v, int) for v in owner.cells.values()):
+        return List(None, (run.unknown("an item that was counted"), run.unknown("how often", "int", "data")))
+    rows = sorted(owner.cells.items(), key=lambda row: -row[1])
+    return List(tuple(rows)) if count is None else List(tuple(rows[:count])) if isinstance(count, int) else List(
+        None, branches.common_item(rows)
+    )  # fmt: skip
+
+
+@method(Dict, "move_to_end")
+def _move_to_end(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, key = args[0], run.resolve(args[1])
+    last = run.resolve(args[2] if len(args) > 2 else kwargs.get("last", True))
+    if not items.can_be_key(key) or key not in owner.cells or not isinstance(last, bool):
+        return None
+    for moved in [key] if last else [k for k in owner.cells if k != key]:
+        value = owner.cells[moved]
+        run.heap.write(owner.cells, moved, MISSING)
+        run.heap.write(owner.cells, moved, value)
+    return None
+
+
+def count_items(run: Interpreter, counter: Dict, source: Value) -> None:
+    """Add each item of ``source`` to a Counter."""
+    found = run.items(source)
+    if found is not None and all(map(is_known, found)) and counter.rest is MISSING:
+        for value in found:
+            run.heap.write(counter.cells, value, run.operate("__add__", counter.cells.get(value, 0), 1))
+        return
+    for key in list(counter.cells):
+        run.heap.write(counter.cells, key, run.unknown("how often an item was counted", "int", "data"))
+    run.heap.write(counter.state, "open", run.unknown("how often an item was counted", "int", "data"))
+
+
+# -- sets and iterators ----------------------------------------------------------------------------------------------
+
+
+def _add(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = run.resolve(args[1])
+    if is_known(value):
+        run.heap.write(args[0].cells, value, True)
+    else:
+        run.heap.write(args[0].state, "open", True)
+    return None
+
+
+def _discard(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = run.resolve(args[1])
+    if is_known(value):
+        run.heap.write(args[0].cells, value, MISSING)
+    else:
+        run.heap.write(args[0].state, "open", True)
+    return None
+
+
+def _combined(name: str) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        rows = [run.items(a) for a in args]
+        if any(r is None or not all(map(is_known, r)) for r in rows):
+            if name == "update":
+                run.heap.write(args[0].state, "open", True)
+                return None
+            return run.unknown("what a set gives", "bool") if name.startswith("is") else Set((), open=True)
+        sets = [set(r) for r in rows if r is not None]
+        found = getattr(sets[0], name)(*sets[1:])
+        if name == "update":
+            for value in sets[0]:
+                run.heap.write(args[0].cells, value, True)
+            return None
+        return found if isinstance(found, bool) else Set(tuple(found))
+
+    return work
+
+
+def _forget_set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    run.heap.write(args[0].state, "open", True)
+    return run.unknown("an item of a set")
+
+
+METHODS[Set] = {
+    "add": _add,
+    "discard": _discard,
+    "remove": _discard,
+    "pop": _forget_set,
+    "clear": _forget_set,
+    **{n: _combined(n) for n in ("update", "union", "intersection", "difference", "issubset", "issuperset", "copy")},
+}
+
+
+@method(Iterator, "__next__", "send")
+def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found: Any = run.program.library(run, "builtins.next")
+    return run.call(found, (args[0],))
+
+
+@method(Iterator, "close", "throw")
+def _close(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return None

@@ -1,0 +1,803 @@
+"""``numpy``: functions, and the methods and operators of arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow import iteration, tensors
+from simpletorch.follow.libraries import METHODS, NATIVES, VALUES, Work, gives, library_class, native, numpy_random  # noqa: F401
+from simpletorch.follow.libraries.arrays import (
+    ANY,
+    NAMES,
+    Strong,
+    array,
+    as_array,
+    as_dtype,
+    as_tensor,
+    by_rule,
+    floating,
+    promote,
+    shape_of,
+)
+from simpletorch.follow.values import BoundNative, Choice, List, Tensor, Unknown, Value, is_int, is_known
+from simpletorch.rules.core.dtype import BOOL, BY_TORCH_NAME, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, DType
+from simpletorch.shapes import UNKNOWN, Expr, Item, Shape
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+VALUES.update({f"numpy.{name}": getattr(math, name) for name in ("pi", "e", "inf", "nan")})
+VALUES.update({"numpy.newaxis": None, "numpy.Inf": math.inf, "numpy.NaN": math.nan})
+VALUES.update(
+    {f"numpy.{name}": dtype for name, dtype in NAMES.items() if name not in ("int", "float", "complex", "bool")}
+)
+VALUES["numpy.bool"] = BOOL
+library_class("numpy.ndarray")
+_ARRAY: Final = METHODS.setdefault("array", {})
+
+
+def _argument(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value], place: int, *names: str) -> Value:
+    """An argument by its place or one of its names, None where it isn't given."""
+    if len(args) > place:
+        return run.resolve(args[place])
+    return next((run.resolve(kwargs[n]) for n in names if n in kwargs), None)
+
+
+def both(*names: str) -> Callable[[Work], Work]:
+    """Register ``numpy.name`` and the arrays' method of the same name."""
+
+    def register(work: Work) -> Work:
+        for name in names:
+            native(f"numpy.{name}")(work)
+            _ARRAY[name] = work
+        return work
+
+    return register
+
+
+# -- made of sizes and values ----------------------------------------------------------------------------------------
+
+
+def _filled(place: int) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        dtype = _argument(run, args, kwargs, place, "dtype")
+        default: DType | None = FLOAT64
+        if place == 2 and dtype is None:
+            default = as_array(run, _argument(run, args, kwargs, 1, "fill_value")).type.dtype
+        return array(shape_of(run, _argument(run, args, kwargs, 0, "shape")), as_dtype(dtype, default))
+
+    return work
+
+
+def _alike(place: int) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        like = as_array(run, args[0]).type
+        dtype = as_dtype(_argument(run, args, kwargs, place, "dtype"), like.dtype)
+        shape = kwargs.get("shape")
+        return array(like.shape if shape is None else shape_of(run, shape), dtype)
+
+    return work
+
+
+for _name in ("zeros", "ones", "empty"):
+    native(f"numpy.{_name}")(_filled(1))
+    native(f"numpy.{_name}_like")(_alike(1))
+native("numpy.full")(_filled(2))
+native("numpy.full_like")(_alike(2))
+
+
+@native("numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asanyarray", "numpy.asfarray")
+def _make_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def one(value: Value) -> Value:
+        given = as_array(run, value).type
+        return array(given.shape, as_dtype(_argument(run, args, kwargs, 1, "dtype"), given.dtype))
+
+    return run.each(args[0], one)
+
+
+@native("numpy.dtype")
+def _dtype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return as_dtype(run.resolve(args[0])) or run.unknown("a dtype")
+
+
+@native("numpy.arange")
+def _arange(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = [run.resolve(a) for a in args[:3]]
+    start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, *(None, None, None))[:3]
+    start, stop, step = (
+        run.resolve(kwargs.get(name, now)) for name, now in (("start", start), ("stop", stop), ("step", step))
+    )
+    numbers = [0 if start is None else start, stop, 1 if step is None else step]
+    dtype = INT64 if all(map(is_int, numbers)) else FLOAT64 if any(isinstance(v, float) for v in numbers) else None
+    named = _argument(run, args, kwargs, 3, "dtype")
+    return array(Shape((_steps(*numbers),)), as_dtype(named, dtype))
+
+
+def _steps(start: Value, stop: Value, step: Value) -> Item:
+    """How many numbers there are from ``start`` on, before ``stop``."""
+    if isinstance(stop, Expr) and start == 0 and step == 1:
+        return stop
+    if not all(isinstance(v, int | float) for v in (start, stop, step)) or step == 0:
+        return UNKNOWN
+    count: int = math.ceil((stop - start) / step)
+    return max(0, count)
+
+
+@native("numpy.linspace", "numpy.logspace", "numpy.geomspace")
+def _linspace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    count = _argument(run, args, kwargs, 2, "num")
+    ends = [_argument(run, args, kwargs, i, n) for i, n in enumerate(("start", "stop"))]
+    dtype = as_dtype(run.resolve(kwargs.get("dtype")), FLOAT64)
+    if kwargs.get("retstep") or not all(is_int(v) or isinstance(v, float) for v in ends):
+        return run.unknown("what linspace gives") if kwargs.get("retstep") else array(ANY, dtype)
+    return array(shape_of(run, 50 if count is None else count), dtype)
+
+
+@native("numpy.eye", "numpy.tri")
+def _eye(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = [_argument(run, args, kwargs, i, *names) for i, names in enumerate((("N", "n"), ("M",)))]
+    rows, columns = (v if is_int(v) else UNKNOWN for v in given)
+    return array(Shape((rows, rows if given[1] is None else columns)),
+                 as_dtype(_argument(run, args, kwargs, 3, "dtype"), FLOAT64))  # fmt: skip
+
+
+@native("numpy.identity")
+def _identity(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    size = _argument(run, args, kwargs, 0, "n")
+    rows = size if is_int(size) else UNKNOWN
+    return array(Shape((rows, rows)), as_dtype(_argument(run, args, kwargs, 1, "dtype"), FLOAT64))
+
+
+@native("numpy.meshgrid")
+def _meshgrid(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rows = [as_array(run, a) for a in args]
+    flat = [by_rule(run, "torch.flatten", (r,)) for r in rows]
+    found = by_rule(run, "torch.meshgrid", flat, {"indexing": kwargs.get("indexing", "xy")})
+    if not isinstance(found, tuple) or kwargs.get("sparse") or not all(isinstance(v, Tensor) for v in found):
+        return run.unknown("what meshgrid gives")
+    return List(tuple(array(v.type.shape, r.type.dtype) for v, r in zip(found, rows, strict=True)))
+
+
+# -- one number at a time --------------------------------------------------------------------------------------------
+
+_OF_FLOATS: Final = (
+    "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh",
+    "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "cbrt", "deg2rad", "rad2deg", "radians", "degrees",
+)  # fmt: skip
+_KEEPING: Final = ("abs", "absolute", "negative", "positive", "sign", "conj", "conjugate", "nan_to_num")
+_ROUNDING: Final = ("floor", "ceil", "rint", "trunc", "fix")
+_TESTS: Final = ("isnan", "isinf", "isfinite", "logical_not", "isneginf", "isposinf", "signbit")
+_IN_MATH: Final = {n: getattr(math, n.replace("arc", "a")) for n in _OF_FLOATS if hasattr(math, n.replace("arc", "a"))}
+_IN_MATH.update(floor=lambda v: float(math.floor(v)), ceil=lambda v: float(math.ceil(v)))
+
+
+def _each(name: str, kind: Callable[[DType | None], DType | None]) -> Work:
+    def one(run: Interpreter, value: Value) -> Value:
+        if isinstance(value, int | float) and not isinstance(value, bool) and name in _IN_MATH:
+            try:
+                return Strong(_IN_MATH[name](value))
+            except (ValueError, OverflowError):
+                return array(Shape(()), FLOAT64)
+        if isinstance(value, Expr):
+            return array(Shape(()), kind(INT64))
+        if isinstance(value, Tensor) and not value.array and value.type.shape.rank != 0:
+            return run.unknown("what NumPy makes of a tensor")
+        if isinstance(value, Unknown) and value.type is None:
+            return run.unknown(f"what numpy.{name} gives")
+        given = as_array(run, value).type
+        return array(given.shape, kind(given.dtype))
+
+    return lambda run, args, kwargs: run.each(args[0], lambda v: one(run, v)) if args else run.unknown("an array")
+
+
+def _rounded(dtype: DType | None) -> DType | None:
+    return dtype if dtype is not None and dtype.category == "float" else None  # ints stay ints since NumPy 2.1
+
+
+for _name in _OF_FLOATS:
+    native(f"numpy.{_name}")(_each(_name, floating))
+for _name in _KEEPING:
+    native(f"numpy.{_name}")(_each(_name, lambda d: None if d is not None and d.category == "complex" else d))
+native("numpy.square")(_each("square", lambda d: None if d == BOOL else d))
+for _name in _ROUNDING:
+    native(f"numpy.{_name}")(_each(_name, _rounded))
+for _name in _TESTS:
+    native(f"numpy.{_name}")(_each(_name, lambda d: BOOL))
+
+
+@both("clip", "round")
+def _clip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = as_array(run, args[0]).type
+    return array(given.shape, given.dtype if given.dtype is not None and given.dtype.category == "float" else None)
+
+
+native("numpy.around")(NATIVES["numpy.round"].work)
+
+
+# -- operators -------------------------------------------------------------------------------------------------------
+
+_COMPARISONS: Final = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+_ARITHMETIC: Final = (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+)
+_PLAIN: Final = {f"__{p}{n}__": n for n in _ARITHMETIC for p in ("", "r", "i")}
+
+
+def array_operation(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """An operation that has an array among its operands, by the name of the tensors' one."""
+    method = name.removeprefix("Tensor.")
+    first = args[0]
+    if name.startswith("einops.") and isinstance(first, Tensor):
+        return by_rule(run, name, args, kwargs, first.type.dtype)
+    if not name.startswith("Tensor.") or not isinstance(first, Tensor):
+        return run.unknown(f"what {name} makes of an array")
+    if not first.array:
+        return _on_tensor(run, name, args, kwargs)
+    if method == "__getitem__":
+        return _item(run, first, args[1])
+    if method == "__setitem__":
+        return _put(run, first, args[1], run.resolve(args[2]))
+    if method in ("__bool__", "__contains__"):
+        return run.unknown("a number of an array", "bool", "data")
+    if method in ("__float__", "__int__", "__index__"):
+        return run.unknown("a number of an array", "float" if method == "__float__" else "int", "data")
+    if method == "__len__":
+        shape = first.type.shape
+        size = shape.dim(0) if shape.min_rank else UNKNOWN
+        return run.unknown("the length of an array", "int", "data") if size is UNKNOWN else size
+    if method in ("__neg__", "__pos__", "__abs__", "__invert__"):
+        return array(first.type.shape, first.type.dtype)
+    return _binary(run, method, first, args[1]) if len(args) == 2 else run.unknown(f"what {method} gives")
+
+
+def _is_vague(value: Value) -> bool:
+    """Whether not even the rank of what this would be as an array is known."""
+    return isinstance(value, Unknown | Choice) and getattr(value, "type", None) is None
+
+
+def _on_tensor(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """An operation of a tensor's that gets an array: an index, or a number."""
+    if name in ("Tensor.__getitem__", "Tensor.__setitem__"):
+        return tensors.by_rule(run, name, (args[0], *map(as_tensor, args[1:])), kwargs)
+    number = args[1]
+    if len(args) == 2 and isinstance(number, Tensor) and number.array and number.type.shape.rank == 0:
+        kind = number.type.dtype.category if number.type.dtype is not None else None
+        return tensors.by_rule(run, name, (args[0], run.unknown("a number of an array", kind, "data")), kwargs)
+    return run.unknown("what a tensor and an array give")
+
+
+def _index(run: Interpreter, index: Value) -> Value:
+    """An index as torch takes it, None where nothing is known of it."""
+    if isinstance(index, tuple):
+        parts = [_index(run, p) if p is not None else ... for p in index]
+        return (
+            None
+            if any(p is None for p in parts)
+            else tuple(None if i is None else p for i, p in zip(index, parts, strict=True))
+        )
+    if isinstance(index, List):
+        return as_array(run, index)
+    if isinstance(index, slice) and isinstance(index.step, int) and index.step < 0:
+        whole = index.start is None and index.stop is None  # as many items as in the other direction
+        return slice(None, None, -index.step) if whole else slice(0, run.unknown("where a slice ends", "int", "data"))
+    return None if isinstance(index, Unknown) and index.type != "int" else index
+
+
+def _item(run: Interpreter, owner: Tensor, index: Value) -> Value:
+    found = _index(run, index) if index is not None else (None,)
+    if found is None:
+        return run.unknown("an item of an array")
+    return by_rule(run, "Tensor.__getitem__", (owner, found), {}, owner.type.dtype)
+
+
+def _put(run: Interpreter, owner: Tensor, index: Value, value: Value) -> Value:
+    found = _index(run, index) if index is not None else (None,)
+    if found is not None and not _is_vague(value):
+        by_rule(run, "Tensor.__setitem__", (owner, found, as_array(run, value)))
+    return None
+
+
+def _binary(run: Interpreter, method: str, left: Tensor, right: Value) -> Value:
+    """``left <operator> right``; of mirrored operators the right operand comes first."""
+    if isinstance(right, Tensor) and not right.array:
+        return run.unknown("what an array and a tensor give")
+    if isinstance(right, Unknown) and right.type not in ("int", "float", "bool"):
+        return run.unknown("what an array and an unknown value give")
+    if isinstance(right, List | tuple | range):
+        right = as_array(run, right)
+    if right is None or isinstance(right, str):
+        return run.unknown("how an array compares")
+    in_place = method in _PLAIN and method.startswith("__i") and method != "__invert__"
+    dtype = left.type.dtype if in_place else _dtype_of(method, left, right)
+    rule = f"Tensor.{method}" if method in _COMPARISONS else f"Tensor.__{_PLAIN.get(method, 'add')}__"
+    if method not in _COMPARISONS and method not in _PLAIN:
+        return run.unknown(f"what {method} gives")
+    mirrored = method.startswith("__r") and method != "__rshift__" and isinstance(right, Tensor)
+    if rule not in ("Tensor.__matmul__", *(f"Tensor.{c}" for c in _COMPARISONS)):
+        rule = "Tensor.__add__"  # of all of them the shapes are the same
+    operands = (right, left) if mirrored else (left, right)
+    return by_rule(run, rule, operands, {}, dtype)
+
+
+def _dtype_of(method: str, left: Tensor, right: Value) -> DType | None:
+    if method in _COMPARISONS:
+        return BOOL
+    dtype = promote((left, right))
+    kind = _PLAIN.get(method)
+    if kind == "truediv" and dtype is not None and dtype.category in ("bool", "int"):
+        return FLOAT64
+    return None if dtype == BOOL and kind not in ("and", "or", "xor", "add", "mul") else dtype
+
+
+_FUNCTIONS: Final = {
+    "add": "__add__", "subtract": "__sub__", "multiply": "__mul__", "divide": "__truediv__",
+    "true_divide": "__truediv__", "floor_divide": "__floordiv__", "mod": "__mod__", "remainder": "__mod__",
+    "power": "__pow__", "matmul": "__matmul__",
+    "equal": "__eq__", "not_equal": "__ne__", "less": "__lt__", "less_equal": "__le__", "greater": "__gt__",
+    "greater_equal": "__ge__", "bitwise_and": "__and__", "bitwise_or": "__or__", "bitwise_xor": "__xor__",
+}  # fmt: skip
+for _name, _operator in _FUNCTIONS.items():
+    native(f"numpy.{_name}")(
+        lambda run, args, kwargs, o=_operator: _binary(run, o, as_array(run, args[0]), args[1])  # type: ignore[misc]
+        if len(args) == 2 and not _is_vague(run.resolve(args[0])) else run.unknown("what NumPy gives")
+    )  # fmt: skip
+
+
+def _pairwise(dtype: Callable[[DType | None], DType | None]) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        left, right = (run.resolve(a) for a in args[:2])
+        if all(is_known(v) and isinstance(v, int | float) for v in (left, right)):
+            return array(Shape(()), dtype(promote((as_array(run, left), as_array(run, right)))))
+        if _is_vague(left) or _is_vague(right):
+            return run.unknown("what NumPy gives")
+        rows = [v if isinstance(v, int | float) else as_array(run, v) for v in (left, right)]
+        first = rows[0] if isinstance(rows[0], Tensor) else as_array(run, rows[0])
+        return by_rule(run, "Tensor.__add__", (first, rows[1]), {}, dtype(promote(rows)))
+
+    return work
+
+
+for _name in ("maximum", "minimum", "fmax", "fmin"):
+    native(f"numpy.{_name}")(_pairwise(lambda d: d))
+for _name in ("arctan2", "hypot", "logaddexp"):
+    native(f"numpy.{_name}")(_pairwise(floating))
+for _name in ("logical_and", "logical_or", "logical_xor", "isclose"):
+    native(f"numpy.{_name}")(_pairwise(lambda d: BOOL))
+
+
+@native("numpy.where")
+def _where(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    condition = as_array(run, args[0])
+    if len(args) == 1:
+        return _nonzero(run, (condition,), {})
+    rows = [v if isinstance(v, int | float) else as_array(run, v) for v in map(run.resolve, args[1:3])]
+    if any(isinstance(v, Tensor) and v.type.shape == ANY for v in rows):
+        return array(ANY, None)
+    shaped = by_rule(run, "Tensor.__add__", (condition, rows[0]))
+    if not isinstance(shaped, Tensor):
+        return shaped
+    strong = rows if any(isinstance(v, Tensor) for v in rows) else [as_array(run, v) for v in rows]
+    return by_rule(run, "Tensor.__add__", (shaped, rows[1]), {}, promote(strong))
+
+
+@both("nonzero")
+def _nonzero(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rank = as_array(run, args[0]).type.shape.rank
+    if rank is None:
+        return List(None, array(Shape((UNKNOWN,)), INT64))
+    return tuple(array(Shape((UNKNOWN,)), INT64) for _ in range(rank))
+
+
+# -- along an axis ---------------------------------------------------------------------------------------------------
+
+
+def _summed(dtype: DType | None) -> DType | None:
+    if dtype is None or dtype.category in ("float", "complex"):
+        return dtype
+    return BY_TORCH_NAME["uint64"] if dtype.unsigned else INT64
+
+
+def _averaged(dtype: DType | None) -> DType | None:
+    if dtype is None or dtype.category == "float":
+        return dtype
+    return None if dtype.category == "complex" else FLOAT64
+
+
+_REDUCTIONS: Final[dict[str, tuple[str, Callable[[DType | None], DType | None]]]] = {
+    "sum": ("torch.sum", _summed), "nansum": ("torch.sum", _summed), "prod": ("torch.sum", _summed),
+    "mean": ("torch.sum", _averaged), "nanmean": ("torch.sum", _averaged), "std": ("torch.sum", _averaged),
+    "var": ("torch.sum", _averaged), "nanstd": ("torch.sum", _averaged), "median": ("torch.sum", _averaged),
+    "max": ("torch.sum", lambda d: d), "min": ("torch.sum", lambda d: d), "amax": ("torch.sum", lambda d: d),
+    "amin": ("torch.sum", lambda d: d), "nanmax": ("torch.sum", lambda d: d), "nanmin": ("torch.sum", lambda d: d),
+    "ptp": ("torch.sum", lambda d: d), "any": ("torch.sum", lambda d: BOOL), "all": ("torch.sum", lambda d: BOOL),
+    "argmax": ("torch.argmax", lambda d: INT64), "argmin": ("torch.argmax", lambda d: INT64),
+    "count_nonzero": ("torch.sum", lambda d: INT64),
+}  # fmt: skip
+
+
+def _reduction(name: str, rule: str, kind: Callable[[DType | None], DType | None]) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        source = run.resolve(args[0])
+        if isinstance(source, Choice):
+            return run.each(source, lambda v: work(run, (v, *args[1:]), kwargs))
+        axis = _argument(run, args, kwargs, 1, "axis")
+        if name == "prod" and axis is None and not isinstance(source, Tensor):
+            found = _product(run, source)
+            if found is not None:
+                return found
+        if _is_vague(source):
+            return run.unknown(f"what numpy.{name} gives")
+        given = as_array(run, source)
+        dtype = as_dtype(run.resolve(kwargs.get("dtype")), kind(given.type.dtype))
+        keep = run.resolve(kwargs.get("keepdims", False))
+        if isinstance(axis, Unknown) or isinstance(keep, Unknown):
+            return array(ANY, dtype)
+        options: dict[str, Value] = {"keepdim": keep is True}
+        if axis is not None:
+            options["dim"] = axis
+        elif keep is True:
+            return array(Shape((1,) * given.type.shape.rank) if given.type.shape.rank is not None else ANY, dtype)
+        else:
+            return array(Shape(()), dtype)
+        return by_rule(run, rule, (given,), options, dtype)
+
+    return work
+
+
+def _product(run: Interpreter, source: Value) -> Value:
+    """``np.prod`` of sizes: the int that it is."""
+    items = run.items(source) if isinstance(source, tuple | List) else None
+    if items is None or not all(is_int(v) or (isinstance(v, Unknown) and v.type == "int") for v in items) or not items:
+        return None
+    return run.call(run.program.library(run, "math.prod"), (items,))
+
+
+for _name, (_rule, _kind) in _REDUCTIONS.items():
+    both(_name)(_reduction(_name, _rule, _kind))
+
+
+@both("cumsum", "cumprod")
+def _cumulated(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = as_array(run, args[0])
+    axis = _argument(run, args, kwargs, 1, "axis")
+    dtype = as_dtype(run.resolve(kwargs.get("dtype")), _summed(given.type.dtype))
+    if axis is None:
+        return by_rule(run, "torch.flatten", (given,), {}, dtype)
+    return by_rule(run, "torch.cumsum", (_at_least_1d(given), axis), {}, dtype)
+
+
+def _at_least_1d(given: Tensor) -> Tensor:
+    return array(Shape((1,)), given.type.dtype) if given.type.shape.rank == 0 else given
+
+
+@native("numpy.sort")
+def _sorted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = as_array(run, args[0])
+    if "axis" in kwargs and run.resolve(kwargs["axis"]) is None:
+        return by_rule(run, "torch.flatten", (given,), {}, given.type.dtype)
+    return array(given.type.shape, given.type.dtype)
+
+
+@both("argsort")
+def _argsort(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = _at_least_1d(as_array(run, args[0]))
+    if "axis" in kwargs and run.resolve(kwargs["axis"]) is None:
+        return by_rule(run, "torch.flatten", (given,), {}, INT64)
+    return array(given.type.shape, INT64)
+
+
+_ARRAY["sort"] = lambda run, args, kwargs: None
+
+
+@native("numpy.percentile", "numpy.quantile", "numpy.average", "numpy.convolve", "numpy.histogram", "numpy.interp",
+        "numpy.bincount", "numpy.cov", "numpy.corrcoef", "numpy.polyfit", "numpy.trapz",
+        "numpy.apply_along_axis", "numpy.select", "numpy.loadtxt", "numpy.genfromtxt", "numpy.fromfile",
+        "numpy.frombuffer", "numpy.setdiff1d", "numpy.intersect1d", "numpy.union1d",
+        "numpy.linalg.inv", "numpy.linalg.eigvals", "numpy.linalg.solve", "numpy.fft.fft",
+        "numpy.take", "numpy.insert", "numpy.delete", "numpy.append", "numpy.resize", "numpy.block")  # fmt: skip
+def _some_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("an array of a shape that isn't known")
+
+
+gives("numpy.load numpy.linalg.eig numpy.linalg.eigh numpy.linalg.svd numpy.linalg.lstsq numpy.memmap numpy.vectorize")
+
+
+@native("numpy.unique")
+def _unique(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if len(args) > 1 or kwargs:
+        return run.unknown("what unique() gives")
+    return array(Shape((UNKNOWN,)), as_array(run, args[0]).type.dtype)
+
+
+@native("numpy.isin", "numpy.in1d")
+def _is_in(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return array(as_array(run, args[0]).type.shape, BOOL)
+
+
+@native("numpy.searchsorted", "numpy.digitize")
+def _places(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("places in an array")
+
+
+@native("numpy.argwhere")
+def _argwhere(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rank = as_array(run, args[0]).type.shape.rank
+    return array(Shape((UNKNOWN, UNKNOWN if rank is None else rank)), INT64)
+
+
+@native("numpy.diff")
+def _diff(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = as_array(run, args[0])
+    if len(args) > 1 or not kwargs.keys() <= {"axis"} or given.type.dtype in (BOOL, None):
+        return run.unknown("differences")
+    return by_rule(run, "torch.diff", (given,), {"dim": kwargs.get("axis", -1)}, given.type.dtype)
+
+
+@native("numpy.pad")
+def _pad(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given, width = as_array(run, args[0]).type, run.resolve(_argument(run, args, kwargs, 1, "pad_width"))
+    rank = given.shape.rank
+    if rank is None:
+        return array(ANY, given.dtype)
+    rows = _widths(run, width, rank)
+    if rows is None:
+        return array(Shape((UNKNOWN,) * rank), given.dtype)
+    dims = [
+        d if d is UNKNOWN else run.operate("__add__", d, a + b)
+        for d, (a, b) in zip(given.shape.dims, rows, strict=True)
+    ]
+    return array(Shape(tuple(dims)), given.dtype)
+
+
+def _widths(run: Interpreter, width: Value, rank: int) -> list[tuple[int, int]] | None:
+    """How much is put before and after each dim, None where that isn't known."""
+    if isinstance(width, int):
+        return [(width, width)] * rank
+    rows = run.items(width) if isinstance(width, tuple | List) else None
+    if rows is not None and len(rows) == 2 and all(isinstance(v, int) for v in rows):
+        return [(rows[0], rows[1])] * rank
+    pairs = [run.items(r) if isinstance(r, tuple | List) else None for r in rows or ()]
+    known = [(p[0], p[1]) for p in pairs if p is not None and len(p) == 2 and all(isinstance(v, int) for v in p)]
+    return known if len(known) == len(pairs) == rank else None
+
+
+gives("numpy.allclose numpy.array_equal", "bool", "data")
+native(
+    "numpy.save", "numpy.savez", "numpy.savez_compressed", "numpy.savetxt", "numpy.set_printoptions", "numpy.seterr"
+)(lambda run, args, kwargs: None)
+
+
+# -- of another shape ------------------------------------------------------------------------------------------------
+
+
+def _shaped(rule: str, *, axis: str | None = None, spread: bool = False) -> Work:
+    """A function and method that torch has with the same arguments, but for the name of one."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        source = run.resolve(args[0])
+        if isinstance(source, Choice):
+            return run.each(source, lambda v: work(run, (v, *args[1:]), kwargs))
+        if _is_vague(source):
+            return run.unknown("an array made of what isn't known")
+        given, rest = as_array(run, source), tuple(map(run.resolve, args[1:]))
+        if axis is not None and "axis" in kwargs:
+            rest = (*rest, run.resolve(kwargs["axis"]))
+        if spread and len(rest) > 1 and all(is_int(v) or isinstance(v, Unknown) for v in rest):
+            rest = (rest,)
+        if any(isinstance(v, Choice) or _is_vague(v) for v in rest):
+            return array(ANY, given.type.dtype)
+        return by_rule(run, rule, (given, *rest), {}, given.type.dtype)
+
+    return work
+
+
+@both("reshape")
+def _reshape(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    source = run.resolve(args[0])
+    named = next((kwargs[n] for n in ("newshape", "shape") if n in kwargs), None)
+    rest = tuple(map(run.resolve, args[1:] if named is None else (named,)))
+    rest = tuple(v for v in rest if not isinstance(v, str))
+    if _is_vague(source) or isinstance(source, Choice) or any(isinstance(v, Choice) or _is_vague(v) for v in rest):
+        return run.unknown("an array of a shape that isn't known")
+    given = as_array(run, source)
+    return by_rule(run, "Tensor.reshape", (given, *rest), {}, given.type.dtype)
+
+
+both("ravel", "flatten")(lambda run, args, kwargs: _shaped("torch.flatten")(run, args[:1], {}))
+both("squeeze")(_shaped("torch.squeeze", axis="axis"))
+both("swapaxes")(_shaped("torch.swapaxes"))
+both("repeat")(_shaped("torch.repeat_interleave", axis="axis"))
+for _name, _rule in {"moveaxis": "movedim", "broadcast_to": "broadcast_to", "tile": "tile", "roll": "roll",
+                     "diag": "diag", "fliplr": "fliplr", "flipud": "flipud", "rot90": "rot90"}.items():  # fmt: skip
+    native(f"numpy.{_name}")(_shaped(f"torch.{_rule}", axis="axis" if _name == "roll" else None))
+
+
+@native("numpy.triu", "numpy.tril")
+def _triangle(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = as_array(run, run.resolve(args[0])).type
+    rows = given.shape.items if given.shape.rank == 1 else ()  # one row is repeated
+    return array(Shape((*rows, *given.shape.items)), given.dtype)
+
+
+@both("transpose")
+def _transpose(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = as_array(run, args[0])
+    axes = args[1:] if "axes" not in kwargs else (kwargs["axes"],)
+    if not axes or run.resolve(axes[0]) is None:
+        shape = given.type.shape
+        return array(Shape(tuple(reversed(shape.items))), given.type.dtype)
+    order = run.items(axes[0]) if len(axes) == 1 else axes
+    return (
+        array(ANY, given.type.dtype)
+        if order is None
+        else by_rule(run, "torch.permute", (given, order), {}, given.type.dtype)
+    )
+
+
+@native("numpy.expand_dims")
+def _expand_dims(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given, axis = as_array(run, args[0]), _argument(run, args, kwargs, 1, "axis")
+    if not isinstance(axis, int):
+        return array(ANY, given.type.dtype)
+    return by_rule(run, "torch.unsqueeze", (given, axis), {}, given.type.dtype)
+
+
+@native("numpy.flip")
+def _flip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = as_array(run, args[0]).type
+    return array(given.shape, given.dtype)
+
+
+def _joined(rule: str, default_axis: int | None) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        found = run.items(args[0])
+        if found is None:
+            one = iteration.item(run, args[0])
+            return array(ANY, one.type.dtype) if isinstance(one, Tensor) else run.unknown("arrays put together")
+        rows = [run.resolve(v) for v in found]
+        if any(_is_vague(v) or isinstance(v, Choice) for v in rows):
+            return run.unknown("arrays put together")
+        arrays = tuple(as_array(run, v) for v in rows)
+        axis = _argument(run, args, kwargs, 1, "axis") if default_axis is not None else None
+        if axis is None and "axis" in kwargs:
+            return array(Shape((UNKNOWN,)), promote(arrays))
+        given = () if default_axis is None else (default_axis if axis is None else axis,)
+        return by_rule(run, rule, (arrays, *given), {}, promote(arrays))
+
+    return work
+
+
+native("numpy.concatenate", "numpy.concat")(_joined("torch.cat", 0))
+native("numpy.stack")(_joined("torch.stack", 0))
+native("numpy.vstack", "numpy.row_stack")(_joined("torch.vstack", None))
+native("numpy.hstack")(_joined("torch.hstack", None))
+native("numpy.dstack")(_joined("torch.dstack", None))
+native("numpy.column_stack")(_joined("torch.column_stack", None))
+
+
+@native("numpy.split", "numpy.array_split")
+def _split(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given, parts = as_array(run, args[0]), run.resolve(args[1])
+    axis = _argument(run, args, kwargs, 2, "axis")
+    if not isinstance(parts, int | tuple | List) or isinstance(axis, Unknown):
+        return List(None, array(ANY, given.type.dtype))
+    found = by_rule(run, "torch.tensor_split", (given, parts, 0 if axis is None else axis), {}, given.type.dtype)
+    return List(found) if isinstance(found, tuple) else found
+
+
+for _name in ("atleast_1d", "atleast_2d", "atleast_3d"):
+    native(f"numpy.{_name}")(_shaped(f"torch.{_name}"))
+
+
+# -- products --------------------------------------------------------------------------------------------------------
+
+
+@both("dot")
+def _dot(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    left, right = (as_array(run, a) for a in args[:2])
+    if (right.type.shape.rank or 3) > 2 or left.type.shape.rank == 0 or right.type.shape.rank == 0:
+        return array(ANY, promote((left, right)))
+    return by_rule(run, "torch.matmul", (left, right), {}, promote((left, right)))
+
+
+def _product_of(name: str, *, flat: bool) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        rows = [as_array(run, run.resolve(a)) for a in args[:2]]
+        shaped = [by_rule(run, "torch.flatten", (r,)) for r in rows] if flat else rows
+        return by_rule(run, f"torch.{name}", shaped, {}, promote(rows))
+
+    return work
+
+
+native("numpy.outer")(_product_of("outer", flat=True))
+native("numpy.inner")(_product_of("inner", flat=False))
+native("numpy.kron")(_product_of("kron", flat=False))
+
+
+@native("numpy.einsum")
+def _einsum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    pattern, *rows = map(run.resolve, args)
+    if not isinstance(pattern, str) or any(map(_is_vague, rows)):
+        return run.unknown("what einsum gives")
+    arrays = [as_array(run, r) for r in rows]
+    return by_rule(run, "torch.einsum", (pattern, *arrays), {}, promote(arrays))
+
+
+@native("numpy.linalg.norm")
+def _norm(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given, axis = as_array(run, args[0]), _argument(run, args, kwargs, 2, "axis")
+    dtype = _averaged(given.type.dtype)
+    if axis is None:
+        return array(Shape(()), dtype if not kwargs.get("keepdims") else None)
+    keep = run.resolve(kwargs.get("keepdims", False)) is True
+    return by_rule(run, "torch.sum", (given,), {"dim": axis, "keepdim": keep}, dtype)
+
+
+@native("numpy.linalg.det")
+def _det(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = as_array(run, args[0])
+    return by_rule(run, "torch.linalg.det", (given,), {}, floating(given.type.dtype))
+
+
+# -- attributes and methods ------------------------------------------------------------------------------------------
+
+
+def array_attribute(run: Interpreter, value: Tensor, name: str) -> Value:
+    """An attribute of an array that isn't its type's."""
+    if name == "size":
+        out: Value = 1
+        for d in run.attribute(value, "shape") if value.type.shape.is_exact else ():
+            out = run.operate("__mul__", out, d)
+        return out if value.type.shape.is_exact else run.unknown("the size of an array", "int", "data")
+    if name == "T":
+        return _transpose(run, (value,), {})
+    if name in ("real", "imag"):
+        parts = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}
+        dtype = value.type.dtype
+        return array(value.type.shape, parts.get(dtype, dtype) if dtype is not None else None)
+    if name in ("itemsize", "nbytes"):
+        return run.unknown("the bytes of an array", "int", "data")
+    return BoundNative(name, value) if name in _ARRAY else run.unknown(f".{name} of an array")
+
+
+@native("numpy.copy")
+def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = as_array(run, args[0]).type
+    return array(given.shape, given.dtype)
+
+
+def _astype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return array(args[0].type.shape, as_dtype(_argument(run, args, kwargs, 1, "dtype")))
+
+
+def _to_lists(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return METHODS[Tensor]["tolist"](run, args, kwargs)
+
+
+def _to_number(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    dtype = args[0].type.dtype
+    return run.unknown("a number of an array", None if dtype is None else dtype.category, "data")
+
+
+def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return None
+
+
+_ARRAY.update({
+    "copy": _copy, "astype": _astype, "tolist": _to_lists, "item": _to_number, "fill": _nothing, "setflags": _nothing,
+    "tofile": _nothing, "conj": _copy,
+})  # fmt: skip

@@ -1,0 +1,114 @@
+"""``numpy.random``: arrays of which nothing is known but shape and dtype."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.libraries.arrays import ANY, array, as_array, as_dtype, shape_of
+from simpletorch.follow.libraries.chance import any_of
+from simpletorch.follow.values import Instance, List, Tensor, Unknown, Value, is_int
+from simpletorch.rules.core.dtype import FLOAT64, INT64, DType
+from simpletorch.shapes import Shape
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+# What is drawn, with the place of ``size`` among the arguments.
+_FLOATS: Final = {
+    "random": 0, "random_sample": 0, "ranf": 0, "standard_normal": 0, "standard_exponential": 0, "exponential": 1,
+    "rayleigh": 1, "standard_t": 1, "pareto": 1, "power": 1, "weibull": 1, "chisquare": 1, "uniform": 2, "normal": 2,
+    "laplace": 2, "beta": 2, "gamma": 2, "lognormal": 2, "gumbel": 2, "logistic": 2, "vonmises": 2, "triangular": 3,
+}  # fmt: skip
+_INTS: Final = {"poisson": 1, "geometric": 1, "binomial": 2, "negative_binomial": 2, "randint": 2, "integers": 2}
+
+
+def _drawn(dtype: DType, place: int) -> Any:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        size = run.resolve(args[place] if len(args) > place else kwargs.get("size"))
+        kind = as_dtype(run.resolve(kwargs.get("dtype", args[3] if place == 2 and len(args) > 3 else None)), dtype)
+        parameters = [run.resolve(a) for a in args[:place]]
+        parameters += [run.resolve(v) for k, v in kwargs.items() if k not in ("size", "dtype", "endpoint")]
+        if size is None and not all(is_int(p) or isinstance(p, float) for p in parameters):
+            return array(ANY, kind)
+        return array(shape_of(run, size), kind)
+
+    return work
+
+
+def _of_dims(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``rand(2, 3)``."""
+    return array(shape_of(run, args), FLOAT64)
+
+
+def _choice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    source = run.resolve(args[0])
+    size = run.resolve(args[1] if len(args) > 1 else kwargs.get("size"))
+    if is_int(source) or (isinstance(source, Unknown) and source.type == "int"):
+        return array(shape_of(run, size), INT64)
+    if size is None and isinstance(source, List | tuple | range):
+        found = any_of(run, source)
+        return found if isinstance(found, Tensor) else run.unknown("an item by chance")
+    given = as_array(run, source).type
+    if size is None and given.shape.rank is None:
+        return array(Shape(()), given.dtype) if kwargs.get("axis") is None else array(ANY, given.dtype)
+    if given.shape.rank is not None and given.shape.rank != 1:
+        return array(ANY, given.dtype)
+    return array(shape_of(run, size), given.dtype)
+
+
+def _permutation(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    source = run.resolve(args[0])
+    if is_int(source):
+        return array(Shape((source,)), INT64)
+    if isinstance(source, Unknown):
+        return array(shape_of(run, source), INT64) if source.type == "int" else run.unknown("an order by chance")
+    given = as_array(run, source).type
+    return array(given.shape, given.dtype)
+
+
+def _shuffle(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    source = run.resolve(args[0])
+    if not isinstance(source, Tensor):
+        run.call(run.program.library(run, "random.shuffle"), (source,))
+    return None
+
+
+def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return None
+
+
+def _multivariate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    size = run.resolve(args[2] if len(args) > 2 else kwargs.get("size"))
+    mean = as_array(run, args[0] if args else kwargs.get("mean")).type.shape
+    if mean.rank is None:
+        return array(ANY, FLOAT64)
+    return array(Shape((*shape_of(run, size).items, *mean.items)), FLOAT64)
+
+
+_METHODS: Final[dict[str, Any]] = {
+    **{name: _drawn(FLOAT64, place) for name, place in _FLOATS.items()},
+    **{name: _drawn(INT64, place) for name, place in _INTS.items()},
+    "rand": _of_dims,
+    "randn": _of_dims,
+    "choice": _choice,
+    "permutation": _permutation,
+    "shuffle": _shuffle,
+    "seed": _nothing,
+    "set_state": _nothing,
+    "multivariate_normal": _multivariate,
+}
+for _name, _work in _METHODS.items():
+    native(f"numpy.random.{_name}")(_work)
+library_class(
+    "numpy.random.Generator",
+    methods={name: lambda run, args, kwargs, w=work: w(run, args[1:], kwargs) for name, work in _METHODS.items()},
+)
+library_class(
+    "numpy.random.RandomState", ("numpy.random.Generator",), make=lambda run, cls, args, kwargs: Instance(cls)
+)
+
+
+@native("numpy.random.default_rng")
+def _default_rng(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Instance(run.program.library_class("numpy.random.Generator"))

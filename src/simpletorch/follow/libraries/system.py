@@ -1,0 +1,195 @@
+"""``os``, ``sys``, ``pathlib``, ``time`` and ``pickle``: paths are computed, what is on the disk isn't known."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, gives, library_class, native
+from simpletorch.follow.libraries.builtins import pure
+from simpletorch.follow.values import (
+    Choice,
+    Class,
+    Dict,
+    Instance,
+    List,
+    Native,
+    Property,
+    StaticMethod,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+
+def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return None
+
+
+# -- os --------------------------------------------------------------------------------------------------------------
+
+VALUES.update({"os.sep": "/", "os.linesep": "\n", "os.pathsep": ":", "os.path.sep": "/"})
+MADE["os.environ"] = lambda run: Dict({}, Unknown("an environment variable", "str"))
+gives("os.path.exists os.path.isfile os.path.isdir os.path.islink os.path.isabs os.access", "bool", "data")
+gives("os.path.getsize os.getpid os.getppid os.system os.get_terminal_size", "int", "data")
+gives("os.path.getmtime os.path.getctime", "float", "data")
+gives(
+    "os.getcwd os.path.abspath os.path.realpath os.path.expanduser os.path.expandvars os.path.relpath os.getlogin",
+    "str",
+)
+gives("os.cpu_count os.listdir os.scandir os.walk os.popen os.stat os.uname os.sched_getaffinity", None, "data")
+native("os.makedirs", "os.mkdir", "os.remove", "os.rename", "os.replace", "os.rmdir", "os.unlink", "os.chdir",
+       "os.symlink", "os.kill", "os.umask", "os.chmod", "os.nice", "os.putenv")(_nothing)  # fmt: skip
+
+
+def _text(run: Interpreter, value: Value) -> Value:
+    """A path as a string."""
+    value = run.resolve(value)
+    return value.native if isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") else value
+
+
+def _on_paths(name: str, function: Callable[..., Any], type: str | None) -> None:
+    inner = pure(name, function, type)
+    NATIVES[name] = Native(name, lambda run, args, kwargs: inner.work(run, tuple(_text(run, a) for a in args), kwargs))
+
+
+for _name in ("join", "basename", "dirname", "normpath", "commonprefix"):
+    _on_paths(f"os.path.{_name}", getattr(posixpath, _name), "str")
+for _name in ("split", "splitext"):
+    _on_paths(f"os.path.{_name}", getattr(posixpath, _name), None)
+_on_paths("os.fspath", str, "str")
+
+
+@native("os.getenv")
+def _getenv(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    environment = run.program.library(run, "os.environ")
+    return run.call(run.attribute(environment, "get"), args, kwargs)
+
+
+# -- sys -------------------------------------------------------------------------------------------------------------
+
+VALUES.update({
+    "sys.maxsize": 2**63 - 1,
+    "sys.platform": Unknown("the platform", "str"),
+    "sys.byteorder": Unknown("the platform", "str"),
+    "sys.executable": Unknown("where Python is", "str"),
+    "sys.version": Unknown("Python's version", "str"),
+})  # fmt: skip
+gives("sys.getsizeof sys.getrecursionlimit sys.getrefcount", "int", "data")
+native("sys.setrecursionlimit")(_nothing)
+MADE["sys.argv"] = lambda run: List((run.program.shown, *run.program.arguments))
+MADE["sys.path"] = lambda run: Instance(run.program.library_class("sys._SearchPath"))
+
+
+def _search_here(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``sys.path.append(folder)``: the program's own modules may lie there."""
+    folder = _text(run, args[-1])
+    if isinstance(folder, str) and folder and Path(folder) not in run.program.roots:
+        run.program.roots.append(Path(folder))
+    return None
+
+
+library_class("sys._SearchPath", methods={"append": _search_here, "insert": _search_here})
+
+
+# -- pathlib ---------------------------------------------------------------------------------------------------------
+
+
+def _path(run: Interpreter, text: Value) -> Instance:
+    return Instance(run.program.library_class("pathlib.Path"), text)
+
+
+def _make_path(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    parts = [_text(run, a) for a in args]
+    if all(isinstance(p, str) for p in parts):
+        return Instance(cls, str(PurePosixPath(*parts)))
+    return Instance(cls, run.unknown("a path", "str"))
+
+
+def _joined(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if any(isinstance(run.resolve(a), Choice) for a in args):
+        return _path(run, run.unknown("a path", "str"))
+    return _make_path(run, args[0].cls, args, {})
+
+
+def _part(name: str) -> Property:
+    """A part of the path's text: a path, or a string."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        text = args[0].native
+        if not isinstance(text, str):
+            return _path(run, run.unknown("a path", "str")) if name == "parent" else run.unknown("a path's name", "str")
+        found = getattr(PurePosixPath(text), name)
+        return _path(run, str(found)) if name == "parent" else found
+
+    return Property(Native(name, work))
+
+
+def _changed(name: str) -> Any:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        text, to = args[0].native, run.resolve(args[1])
+        known = isinstance(text, str) and isinstance(to, str)
+        return _path(run, str(getattr(PurePosixPath(text), name)(to)) if known else run.unknown("a path", "str"))
+
+    return work
+
+
+def _elsewhere(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A path that depends on where the program runs."""
+    return _path(run, run.unknown("a path", "str"))
+
+
+def _same(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    other = run.resolve(args[1])
+    if not isinstance(other, Instance) or not other.cls.is_a("pathlib.PurePath"):
+        return run.derived("==", args[0], other) if isinstance(other, Unknown) else False
+    return run.operate("__eq__", args[0].native, other.native)
+
+
+def _unknown(type: str | None) -> Any:
+    return lambda run, args, kwargs: run.unknown("what is on the disk", type, "data")
+
+
+def _paths(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return List(None, _path(run, run.unknown("a path", "str")))
+
+
+_PATH_METHODS: Final[dict[str, Any]] = {
+    "__truediv__": _joined,
+    "__rtruediv__": lambda run, args, kwargs: _make_path(run, args[0].cls, (args[1], args[0]), {}),
+    "__str__": lambda run, args, kwargs: args[0].native,
+    "__fspath__": lambda run, args, kwargs: args[0].native,
+    "__eq__": _same,
+    "joinpath": _joined,
+    "as_posix": lambda run, args, kwargs: args[0].native,
+    "with_suffix": _changed("with_suffix"),
+    "with_name": _changed("with_name"),
+    "with_stem": _changed("with_stem"),
+    **{n: _part(n) for n in ("parent", "name", "stem", "suffix", "parts")},
+    **dict.fromkeys(("resolve", "absolute", "expanduser", "relative_to"), _elsewhere),
+    **dict.fromkeys(("exists", "is_file", "is_dir", "is_symlink", "is_absolute"), _unknown("bool")),
+    **dict.fromkeys(("read_text",), _unknown("str")),
+    **dict.fromkeys(("stat", "open", "read_bytes", "samefile"), _unknown(None)),
+    **dict.fromkeys(("glob", "rglob", "iterdir"), _paths),
+    **dict.fromkeys(("mkdir", "unlink", "rmdir", "touch", "rename", "write_text", "write_bytes", "chmod"), _nothing),
+    "cwd": StaticMethod(Native("cwd", _elsewhere)),
+    "home": StaticMethod(Native("home", _elsewhere)),
+}
+library_class("pathlib.PurePath", make=_make_path, methods=_PATH_METHODS)
+library_class("pathlib.Path", ("pathlib.PurePath",))
+ALIASES.update({"pathlib.PosixPath": "pathlib.Path", "pathlib.PurePosixPath": "pathlib.PurePath"})
+
+
+# -- time, pickle ----------------------------------------------------------------------------------------------------
+
+gives("time.time time.perf_counter time.monotonic time.process_time time.thread_time", "float", "data")
+gives("time.time_ns time.perf_counter_ns time.monotonic_ns", "int", "data")
+gives("time.strftime time.ctime time.asctime", "str", "data")
+gives("time.localtime time.gmtime", None, "data")
+native("time.sleep")(_nothing)
+gives("pickle.load pickle.loads pickle.dumps")
+native("pickle.dump")(_nothing)

@@ -1,0 +1,440 @@
+"""``torch`` beside its operations: tensors made of values, contexts, devices, autograd; and the methods of tensors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow import branches, iteration, tensors
+from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
+from simpletorch.follow.values import (
+    Choice,
+    Class,
+    Function,
+    Instance,
+    List,
+    Method,
+    Native,
+    Sizes,
+    Tensor,
+    Unknown,
+    Value,
+)
+from simpletorch.rules import Device, TensorType
+from simpletorch.rules.core.dtype import (
+    BFLOAT16,
+    BOOL,
+    COMPLEX64,
+    DEFAULT_FLOAT,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    DType,
+)
+from simpletorch.shapes import UNKNOWN, Expr, Shape
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+ALIASES.update(
+    {
+        "torch.functional": "torch",
+        "torch._C": "torch",
+        "torch.autograd.function": "torch.autograd",
+        "simpletorch": "torch",
+    }
+)
+VALUES.update(
+    {
+        "torch.pi": 3.141592653589793,
+        "torch.inf": float("inf"),
+        "torch.nan": float("nan"),
+        "torch.e": 2.718281828459045,
+        "torch.newaxis": None,
+        "torch.__version__": Unknown("torch's version", "str"),
+    }
+)
+
+
+# -- classes ---------------------------------------------------------------------------------------------------------
+
+
+def _make_tensor(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if len(args) == 1 and isinstance(run.resolve(args[0]), List | tuple | Tensor | range):
+        return from_data(run, args[0], DEFAULT_FLOAT)
+    return run.ask("torch.empty", args) if args else Tensor(TensorType(Shape((0,)), DEFAULT_FLOAT))
+
+
+library_class("torch.Tensor", make=_make_tensor)
+_LEGACY: Final = {
+    "FloatTensor": FLOAT32,
+    "DoubleTensor": FLOAT64,
+    "HalfTensor": FLOAT16,
+    "BFloat16Tensor": BFLOAT16,
+    "BoolTensor": BOOL,
+    "LongTensor": INT64,
+    "IntTensor": INT32,
+    "ShortTensor": INT16,
+    "CharTensor": INT8,
+    "ByteTensor": UINT8,
+}
+for _legacy, _dtype in [(f"{where}.{name}", d) for name, d in _LEGACY.items() for where in ("torch", "torch.cuda")]:
+    library_class(
+        _legacy,
+        ("torch.Tensor",),
+        make=lambda run, cls, args, kwargs, d=_dtype: (
+            from_data(run, args[0], d)
+            if len(args) == 1 and isinstance(run.resolve(args[0]), List | tuple | Tensor | range)
+            else run.ask("torch.empty", args, {"dtype": d})
+        ),
+    )
+for _plain in ("torch.dtype", "torch.Generator", "torch.memory_format", "torch.layout"):
+    library_class(_plain)
+library_class("torch.Size", make=lambda run, cls, args, kwargs: _size(run, args))
+
+
+def _size(run: Interpreter, args: tuple[Value, ...]) -> Value:
+    found = run.items(args[0]) if args else ()
+    return run.unknown("sizes") if found is None else Sizes(found)
+
+
+def _make_device(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    name = run.resolve(args[0]) if args else kwargs.get("type")
+    if isinstance(name, Device):
+        return name
+    if not isinstance(name, str):
+        return run.unknown("a device")
+    kind, _, index = name.partition(":")
+    number = run.resolve(args[1]) if len(args) > 1 else int(index) if index.isdigit() else None
+    return Device(kind, number if isinstance(number, int) else None)
+
+
+library_class("torch.device", make=_make_device)
+
+
+# -- tensors of values -----------------------------------------------------------------------------------------------
+
+
+def from_data(run: Interpreter, value: Value, dtype: DType | None = None) -> Tensor:
+    """``torch.tensor(value)``: sizes from how lists are nested, the dtype from the numbers."""
+    found = _data_type(run, value)
+    if dtype is not None:
+        found = replace(found, dtype=dtype)
+    return tensors.made(run, replace(found, is_parameter=False))
+
+
+def _data_type(run: Interpreter, value: Value) -> TensorType:
+    value = run.resolve(value)
+    if isinstance(value, Choice):
+        return branches.common_type(_data_type(run, value.when_true), _data_type(run, value.when_false))
+    if isinstance(value, Tensor):
+        return value.type
+    if isinstance(value, bool):
+        return TensorType(Shape(()), BOOL)
+    if isinstance(value, int | Expr):
+        return TensorType(Shape(()), INT64)
+    if isinstance(value, float | complex):
+        return TensorType(Shape(()), DEFAULT_FLOAT if isinstance(value, float) else COMPLEX64)
+    if isinstance(value, Unknown):
+        dtype = {"int": INT64, "float": DEFAULT_FLOAT, "bool": BOOL}.get(value.type or "")
+        return TensorType(Shape(()), dtype) if dtype is not None else TensorType()
+    if isinstance(value, tuple | List | range):
+        return _nested(run, value)
+    return TensorType()
+
+
+def _nested(run: Interpreter, value: Value) -> TensorType:
+    items = run.items(value)
+    if items is None:
+        one = _data_type(run, iteration.item(run, value))
+        return TensorType(Shape((UNKNOWN, *one.shape.items)), one.dtype)
+    if not items:
+        return TensorType(Shape((0,)), DEFAULT_FLOAT)
+    kinds = [_data_type(run, v) for v in items]
+    out = kinds[0]
+    for k in kinds[1:]:
+        dtype = out.dtype if out.dtype == k.dtype else _widest(out.dtype, k.dtype)
+        out = replace(branches.common_type(out, k), dtype=dtype)
+    return TensorType(Shape((len(items), *out.shape.items)), out.dtype)
+
+
+_ORDER: Final = {"bool": 0, "int": 1, "float": 2, "complex": 3}
+
+
+def _widest(a: DType | None, b: DType | None) -> DType | None:
+    if a is None or b is None or a.category is None or b.category is None:
+        return None
+    return a if _ORDER[a.category] >= _ORDER[b.category] else b
+
+
+@native("torch.tensor", "torch.as_tensor", "torch.asarray")
+def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = args[0] if args else kwargs.get("data")
+    dtype = run.resolve(kwargs.get("dtype", args[1] if len(args) > 1 else None))
+    made = from_data(run, value)
+    if dtype is not None:
+        named = tensors.to_rule(dtype)
+        run.heap.write(made.cells, "type", replace(made.type, dtype=named if isinstance(named, DType) else None))
+    return made
+
+
+@native("torch.from_numpy")
+def _from_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.each(args[0], lambda v: Tensor(v.type) if isinstance(v, Tensor) else Tensor(TensorType()))
+
+
+# -- what changes nothing --------------------------------------------------------------------------------------------
+
+
+@native(
+    "torch.manual_seed",
+    "torch.set_num_threads",
+    "torch.set_float32_matmul_precision",
+    "torch.use_deterministic_algorithms",
+    "torch.cuda.manual_seed",
+    "torch.cuda.manual_seed_all",
+    "torch.cuda.empty_cache",
+    "torch.cuda.synchronize",
+    "torch.set_printoptions",
+    "torch.cuda.set_device",
+    "torch.save",
+    "torch.autograd.set_detect_anomaly",
+    "torch.set_grad_enabled",
+    "torch.seed",
+    "torch.backends.cudnn.flags",
+    "torch.cuda.reset_peak_memory_stats",
+    "torch.set_num_interop_threads",
+    "torch.autograd.backward",
+    "torch.mps.manual_seed",
+    "torch.cuda.ipc_collect",
+)
+def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return None
+
+
+@native(
+    "torch.cuda.is_available",
+    "torch.backends.mps.is_available",
+    "torch.backends.mps.is_built",
+    "torch.xpu.is_available",
+    "torch.accelerator.is_available",
+    "torch.cuda.is_bf16_supported",
+)
+def _no_device(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return False
+
+
+@native("torch.cuda.device_count", "torch.cuda.memory_allocated", "torch.cuda.max_memory_allocated")
+def _none_there(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return 0
+
+
+@native("torch.get_default_dtype")
+def _default_dtype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return DEFAULT_FLOAT
+
+
+@native(
+    "torch.load", "torch.hub.load", "torch.hub.load_state_dict_from_url", "torch.initial_seed", "torch.get_rng_state"
+)
+def _from_file(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("what is loaded from a file")
+
+
+# -- contexts and decorators -----------------------------------------------------------------------------------------
+
+
+def _make_context(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if len(args) == 1 and isinstance(args[0], Function | Method | Class):
+        return args[0]  # ``@torch.no_grad`` without parentheses
+    return Instance(cls)
+
+
+def _decorate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return args[1]
+
+
+def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return args[0]
+
+
+for _context in (
+    "torch.no_grad",
+    "torch.enable_grad",
+    "torch.inference_mode",
+    "torch.autograd.profiler.record_function",
+    "torch.profiler.record_function",
+    "torch.autograd.set_grad_enabled",
+    "torch.autograd.detect_anomaly",
+    "torch.device_context",
+    "torch.autograd.no_grad",
+    "torch.autograd.enable_grad",
+    "torch.random.fork_rng",
+    "torch.nn.attention.sdpa_kernel",
+    "torch.autograd.graph.save_on_cpu",
+):
+    library_class(
+        _context,
+        make=_make_context,
+        methods={"__call__": _decorate, "__enter__": _itself, "__exit__": lambda run, args, kwargs: None},
+    )
+
+
+# -- methods of tensors ----------------------------------------------------------------------------------------------
+
+
+@method(Tensor, "size")
+def _size_of(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    which = args[1] if len(args) > 1 else kwargs.get("dim")
+    if which is None:
+        return run.attribute(args[0], "shape")
+    shape = run.attribute(args[0], "shape")
+    which = run.resolve(which)
+    if isinstance(shape, Sizes) and isinstance(which, int) and -len(shape) <= which < len(shape):
+        return shape[which]
+    return run.ask("Tensor.size", (args[0], which))
+
+
+@method(Tensor, "dim", "ndimension")
+def _rank(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.attribute(args[0], "ndim")
+
+
+@method(Tensor, "backward", "retain_grad", "register_hook", "share_memory_", "register_post_accumulate_grad_hook")
+def _backward(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    run.updates += 1
+    return None
+
+
+@method(Tensor, "requires_grad_", "pin_memory", "cuda", "cpu", "mps", "xpu", "detach_")
+def _itself_moved(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return args[0]
+
+
+@method(Tensor, "new_tensor")
+def _new_tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    dtype = run.resolve(kwargs.get("dtype"))
+    made = from_data(run, args[1] if len(args) > 1 else kwargs.get("data"))
+    wanted = args[0].type.dtype if dtype is None else tensors.to_rule(dtype)
+    return Tensor(replace(made.type, dtype=wanted if isinstance(wanted, DType) else None))
+
+
+@method(Tensor, "numpy")
+def _to_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Tensor(replace(args[0].type, is_parameter=False), array=True)
+
+
+@method(Tensor, "tolist")
+def _tolist(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _lists(run, args[0].type)
+
+
+def _lists(run: Interpreter, kind: TensorType) -> Value:
+    number = {"bool": "bool", "int": "int", "float": "float"}.get(kind.dtype.category or "" if kind.dtype else "")
+    one: Value = run.unknown("a number in a tensor", number, "data")
+    if kind.shape.rank is None:
+        return run.unknown("a list of numbers", None, "data")
+    for size in reversed(kind.shape.dims):
+        one = List((one,) * size) if isinstance(size, int) and size <= 256 else List(None, one)
+    return one
+
+
+@method(Tensor, "item")
+def _item(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.ask("Tensor.item", args)
+
+
+@method(Tensor, "type")
+def _type(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    wanted = run.resolve(args[1]) if len(args) > 1 else run.resolve(kwargs.get("dtype"))
+    if isinstance(wanted, Class | str):  # ``torch.LongTensor``, ``"torch.LongTensor"``
+        wanted = _LEGACY.get((wanted if isinstance(wanted, str) else wanted.name).rpartition(".")[2], wanted)
+    if isinstance(wanted, DType):
+        return run.ask("Tensor.to", (args[0], wanted))
+    if wanted is None:
+        return run.unknown("the name of a tensor's type", "str")
+    return Tensor(replace(args[0].type, dtype=None, is_parameter=False))
+
+
+@method(Tensor, "apply_", "map_")
+def _applied(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return args[0]
+
+
+@method(
+    Tensor, "stride", "storage", "data_ptr", "untyped_storage", "storage_offset", "__hash__", "__repr__", "__format__"
+)
+def _layout(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("how a tensor lies in memory")
+
+
+@method(Tensor, "is_contiguous", "is_pinned", "is_shared", "is_floating_point", "is_complex")
+def _flag(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("a property of a tensor", "bool", "data")
+
+
+# -- autograd --------------------------------------------------------------------------------------------------------
+
+
+@native("torch.autograd.grad")
+def _grad(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    inputs = run.resolve(args[1] if len(args) > 1 else kwargs.get("inputs"))
+    rows = (inputs,) if isinstance(inputs, Tensor) else run.items(inputs)
+    if rows is None:
+        return List(None, iteration.item(run, inputs))
+    return tuple(
+        Tensor(replace(v.type, is_parameter=False)) if isinstance(v, Tensor) else run.unknown("a gradient")
+        for v in map(run.resolve, rows)
+    )
+
+
+def _apply_function(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``MyFunction.apply(x)`` is ``MyFunction.forward(ctx, x)``; without ctx where there is a ``setup_context``."""
+    cls, *given = args
+    found = cls.find("forward") if isinstance(cls, Class) else None
+    if found is None:
+        return run.unknown("what a function of autograd gives")
+    context = Instance(run.program.library_class("torch.autograd.FunctionCtx"))
+    if cls.find("setup_context") is None:
+        return run.call(run.attribute(cls, "forward"), (context, *given), kwargs)
+    result = run.call(run.attribute(cls, "forward"), given, kwargs)
+    run.call(run.attribute(cls, "setup_context"), (context, tuple(given), result))
+    return result
+
+
+def _subclassed_function(run: Interpreter, cls: Class) -> None:
+    cls.cells.setdefault("apply", Method(Native("apply", _apply_function), cls))
+
+
+def _save(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    run.heap.write(args[0].cells, "saved_tensors", args[1:])
+    return None
+
+
+library_class("torch.autograd.FunctionCtx", methods={"save_for_backward": _save, "mark_non_differentiable": _nothing})
+library_class("torch.autograd.Function", subclassed=_subclassed_function)
+
+
+@native("torch.utils.checkpoint.checkpoint")
+def _checkpoint(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rest = {
+        k: v
+        for k, v in kwargs.items()
+        if k not in ("use_reentrant", "preserve_rng_state", "determinism_check", "context_fn", "debug")
+    }
+    return run.call(args[0], args[1:], rest)
+
+
+@native("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_norm")
+def _clip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Tensor(TensorType(Shape(()), DEFAULT_FLOAT))
+
+
+@native("torch.nn.utils.clip_grad_value_")
+def _clip_value(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return None

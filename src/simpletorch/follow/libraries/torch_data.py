@@ -1,0 +1,500 @@
+"""``torch.utils.data``: datasets, samplers, and loaders: batches are what the dataset gives, with the batch in front.
+
+A loader gives batches that are like one another. Where the last one is smaller (no ``drop_last``, and the length isn't
+a multiple) it is the full one that is followed: a program that fails on the smaller one alone is another finding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import branches, iteration, tensors
+from simpletorch.follow.iteration import another
+from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
+from simpletorch.follow.libraries.builtins import length
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import (
+    MISSING,
+    Class,
+    Dict,
+    Fields,
+    Instance,
+    Iterator,
+    List,
+    Tensor,
+    Unknown,
+    Value,
+    is_int,
+)
+from simpletorch.rules import Report, TensorType
+from simpletorch.rules.core.dtype import BOOL, FLOAT64, INT64
+from simpletorch.shapes import UNKNOWN, Dim, Expr, Shape
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["batch_of", "collated", "sample"]
+
+_DATA: Final = "torch.utils.data"
+_MOST_SAMPLES: Final = 256  # of a batch, for a collate_fn of the program: one by one
+_NUMBERS: Final = {"bool": BOOL, "int": INT64, "float": FLOAT64}
+
+ALIASES.update(
+    {
+        f"{_DATA}.dataset": _DATA,
+        f"{_DATA}.dataloader": _DATA,
+        f"{_DATA}.sampler": _DATA,
+        f"{_DATA}.distributed": _DATA,
+        f"{_DATA}._utils.collate": _DATA,
+        "simpletorch.data.DataLoader": "simpletorch.data.DataLoader",  # its batches of tuples are tuples
+        "simpletorch.data": _DATA,
+    }
+)
+
+
+def _index(run: Interpreter) -> Unknown:
+    return run.unknown("an index of a sampler", "int", "data")
+
+
+def _count(run: Interpreter) -> Unknown:
+    return run.unknown("how long a dataset is", "int", "data")
+
+
+def _known(size: Value) -> Dim:
+    """A number of samples as a dim."""
+    return size if is_int(size) else UNKNOWN
+
+
+# -- samples ---------------------------------------------------------------------------------------------------------
+
+
+def sample(run: Interpreter, dataset: Value) -> Value:
+    """What a dataset gives for an index that isn't known."""
+    dataset = run.resolve(dataset)
+    if isinstance(dataset, Instance):
+        if dataset.cls.find("__getitem__") is not None and not dataset.cls.is_a(f"{_DATA}.IterableDataset"):
+            return run.resolve(run.call(run.attribute(dataset, "__getitem__"), (_index(run),)))
+        inner = iteration.iterator(run, dataset)
+        return run.unknown("a sample of a dataset") if inner is None else _any_item(run, inner)
+    if isinstance(dataset, Tensor | List | tuple | range | Iterator):
+        return _any_item(run, dataset)
+    return run.unknown("a sample of a dataset that isn't known")
+
+
+def _any_item(run: Interpreter, source: Value) -> Value:
+    if isinstance(source, Tensor):
+        return run.ask("Tensor.__getitem__", (source, _index(run)))
+    found = run.items(source)
+    return iteration.item(run, source) if found is None else branches.common_item(found, "which sample it is")
+
+
+def row(run: Interpreter, dataset: Value, index: Value) -> Value:
+    """``dataset[index]``."""
+    return (
+        run.resolve(run.call(run.attribute(dataset, "__getitem__"), (index,)))
+        if isinstance(dataset, Instance)
+        else (run.ask("Tensor.__getitem__", (dataset, index)) if isinstance(dataset, Tensor) else sample(run, dataset))
+    )
+
+
+# -- batches ---------------------------------------------------------------------------------------------------------
+
+
+def collated(run: Interpreter, one: Value, size: Dim, *, tuples: bool = False) -> Value:
+    """What ``default_collate`` makes of ``size`` samples such as this one; ``tuples``: tuples stay tuples."""
+    one = run.resolve(one)
+
+    def inner(value: Value) -> Value:
+        return collated(run, value, size, tuples=tuples)
+
+    if isinstance(one, Tensor):
+        return Tensor(TensorType(Shape((size, *one.type.shape.items)), one.type.dtype, one.type.device))
+    if isinstance(one, str | bytes) or (isinstance(one, Unknown) and one.type == "str"):
+        return List((one,) * size) if isinstance(size, int) and size <= _MOST_SAMPLES else List(None, one)
+    kind = "int" if isinstance(one, Expr) else branches.type_name(one)
+    if kind in _NUMBERS:
+        return Tensor(TensorType(Shape((size,)), _NUMBERS[kind]))
+    if isinstance(one, Dict):
+        return Dict({k: inner(v) for k, v in one.cells.items()}, MISSING if one.rest is MISSING else inner(one.rest))
+    if isinstance(one, Fields):
+        return Fields(one.names, tuple(map(inner, one)))
+    if isinstance(one, tuple):
+        return tuple(map(inner, one)) if tuples else List(tuple(map(inner, one)))
+    if isinstance(one, List) and one.items is not None:
+        return List(tuple(map(inner, one.items)))
+    if isinstance(one, Instance) and one.cls.metadata.get("tuple") and one.cls.fields is not None:
+        made = Instance(one.cls)
+        for name, _ in one.cls.fields:
+            run.heap.write(made.cells, name, inner(one.cells[name]))
+        return made
+    return run.each(one, inner) if tensors.first_choice((one,)) else run.unknown("what samples become in a batch")
+
+
+def converted(run: Interpreter, one: Value) -> Value:
+    """What ``default_convert`` makes of a sample: arrays become tensors, in whatever they lie."""
+    one = run.resolve(one)
+    if isinstance(one, Tensor):
+        return Tensor(one.type) if one.array else one
+    if isinstance(one, Dict):
+        return Dict({k: converted(run, v) for k, v in one.cells.items()}, one.rest)
+    if isinstance(one, tuple) and type(one) is tuple:
+        return List(tuple(converted(run, v) for v in one))
+    if isinstance(one, List) and one.items is not None:
+        return List(tuple(converted(run, v) for v in one.items))
+    return one
+
+
+def _distinct(value: Value) -> Value:
+    """The same once more, as another object: samples are changed apart."""
+    if isinstance(value, Dict):
+        return Dict({k: _distinct(v) for k, v in value.cells.items()}, value.rest)
+    if isinstance(value, List):
+        return List(value.items if value.items is None else tuple(map(_distinct, value.items)), value.item)
+    return tuple(map(_distinct, value)) if type(value) is tuple else another(value)
+
+
+def batch_of(run: Interpreter, one: Value, size: Dim, collate: Value, *, tuples: bool = False) -> Value:
+    """A batch of ``size`` samples such as this one, by the program's ``collate_fn`` or torch's own."""
+    if collate is None:
+        return collated(run, one, size, tuples=tuples)
+    few = isinstance(size, int) and size <= _MOST_SAMPLES
+    rows = List(tuple(_distinct(one) for _ in range(size))) if few and isinstance(size, int) else List(None, one)
+    return run.call(collate, (rows,))
+
+
+@native(f"{_DATA}.default_collate", "simpletorch.data.collate")
+def _default_collate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    batch = args[0] if args else kwargs.get("batch")
+    found = run.items(batch)
+    one = iteration.item(run, batch) if found is None else branches.common_item(found, "which sample it is")
+    return collated(run, one, UNKNOWN if found is None else len(found))
+
+
+@native(f"{_DATA}.default_convert")
+def _default_convert(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return converted(run, args[0])
+
+
+# -- datasets --------------------------------------------------------------------------------------------------------
+
+
+def _concatenated(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.call(run.program.library_class(f"{_DATA}.ConcatDataset"), (List(args),))
+
+
+library_class(f"{_DATA}.Dataset", methods={"__add__": _concatenated})
+library_class(f"{_DATA}.IterableDataset", (f"{_DATA}.Dataset",))
+
+
+def _init_tensors(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, *given = args
+    run.heap.write(me.cells, "tensors", tuple(given))
+    sizes = [
+        (t, t.type.shape.dim(0)) for t in map(run.resolve, given) if isinstance(t, Tensor) and t.type.shape.min_rank
+    ]
+    for tensor, size in sizes[1:]:
+        first, expected = sizes[0]
+        if is_int(size) and is_int(expected) and run.same_size(expected, size) is False:
+            operands = {"first": first, "other": tensor}
+            reason = f"the tensors have one row for each sample, but the first has {expected} rows and another {size}"
+            run.report(Report("TensorDataset", "shape", reason, operands))
+            break
+    return None
+
+
+def _row_of_tensors(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, index = args
+    given = run.items(run.attribute(me, "tensors"))
+    if given is None:
+        return run.unknown("a row of tensors that aren't known")
+    return tuple(run.ask("Tensor.__getitem__", (t, index)) for t in given)
+
+
+def _length_of_tensors(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = run.items(run.attribute(args[0], "tensors"))
+    return (
+        run.each(given[0], lambda v: length(run, v)) if given else run.unknown("how long a dataset is", "int", "data")
+    )
+
+
+library_class(
+    f"{_DATA}.TensorDataset",
+    (f"{_DATA}.Dataset",),
+    {"__init__": _init_tensors, "__getitem__": _row_of_tensors, "__len__": _length_of_tensors},
+)
+
+
+def _init_several(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, source = args[0], args[1] if len(args) > 1 else kwargs.get("datasets")
+    found = run.items(source)
+    run.heap.write(me.cells, "datasets", List(None, iteration.item(run, source)) if found is None else List(found))
+    return None
+
+
+def _sample_of_several(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _any_of(run, args[0], lambda d: sample(run, d))
+
+
+def _stream_of_several(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Iterator(None, _sample_of_several(run, args, kwargs))
+
+
+def _any_of(run: Interpreter, me: Instance, compute: Callable[[Value], Value]) -> Value:
+    inside = run.attribute(me, "datasets")
+    found = run.items(inside)
+    if found is None:
+        return compute(iteration.item(run, inside))
+    return branches.common_item([compute(d) for d in found], "which dataset a sample comes from")
+
+
+def _length_of_several(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = run.items(run.attribute(args[0], "datasets"))
+    if found is None:
+        return _count(run)
+    out: Value = 0
+    for dataset in found:
+        out = run.operate("__add__", out, length(run, run.resolve(dataset)))
+    return out
+
+
+_SEVERAL: Final = {"__init__": _init_several, "__len__": _length_of_several}
+library_class(f"{_DATA}.ConcatDataset", (f"{_DATA}.Dataset",), {**_SEVERAL, "__getitem__": _sample_of_several})
+library_class(f"{_DATA}.ChainDataset", (f"{_DATA}.IterableDataset",), {**_SEVERAL, "__iter__": _stream_of_several})
+
+
+def _init_stack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    run.heap.write(args[0].cells, "datasets", Dict(kwargs) if kwargs else args[1:])
+    return None
+
+
+def _row_of_stack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, index = args
+    inside = run.resolve(run.attribute(me, "datasets"))
+    if isinstance(inside, Dict):
+        return Dict({k: row(run, run.resolve(d), index) for k, d in inside.cells.items()})
+    found = run.items(inside)
+    return run.unknown("a row of datasets") if found is None else tuple(row(run, run.resolve(d), index) for d in found)
+
+
+library_class(f"{_DATA}.StackDataset", (f"{_DATA}.Dataset",), {"__init__": _init_stack, "__getitem__": _row_of_stack})
+
+
+def _init_subset(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = by_name("dataset indices", args[1:], kwargs)
+    for name in ("dataset", "indices"):
+        run.heap.write(args[0].cells, name, given.get(name))
+    return None
+
+
+def _row_of_subset(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    dataset = run.attribute(args[0], "dataset")
+    return run.each(dataset, lambda d: row(run, d, _index(run)))
+
+
+def _length_of_subset(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    counted = args[0].state.get("length")
+    return length(run, run.resolve(run.attribute(args[0], "indices"))) if counted is None else counted
+
+
+library_class(
+    f"{_DATA}.Subset",
+    (f"{_DATA}.Dataset",),
+    {"__init__": _init_subset, "__getitem__": _row_of_subset, "__len__": _length_of_subset},
+)
+
+
+@native(f"{_DATA}.random_split")
+def _random_split(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = by_name("dataset lengths generator", args, kwargs)
+    dataset, wanted = given.get("dataset"), run.items(given.get("lengths"))
+    if wanted is None:
+        return List(None, _part(run, dataset, _count(run)))
+    whole = run.each(dataset, lambda d: length(run, d))
+    return List(tuple(_part(run, dataset, n) for n in _lengths(run, whole, tuple(map(run.resolve, wanted)))))
+
+
+def _part(run: Interpreter, dataset: Value, count: Value) -> Instance:
+    indices = List(None, _index(run))
+    made = Instance(run.program.library_class(f"{_DATA}.Subset"))
+    run.heap.write(made.cells, "dataset", dataset)
+    run.heap.write(made.cells, "indices", indices)
+    run.heap.write(made.state, "length", count)
+    return made
+
+
+def _lengths(run: Interpreter, whole: Value, wanted: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The lengths of the parts.
+
+    Raises:
+        Raised: they don't add up.
+    """
+    fractions = [w for w in wanted if isinstance(w, int | float)]
+    if len(fractions) < len(wanted) or not isinstance(whole, int):
+        return tuple(w if is_int(w) else _count(run) for w in wanted)
+    if math.isclose(sum(fractions), 1) and sum(fractions) <= 1:
+        counts = [math.floor(whole * f) for f in fractions]
+        for i in range(whole - sum(counts)):
+            counts[i % len(counts)] += 1
+        return tuple(counts)
+    if sum(fractions) != whole:
+        raise Raised("ValueError", None, ("Exception", "BaseException"))
+    return wanted
+
+
+# -- samplers --------------------------------------------------------------------------------------------------------
+
+
+def _sampler(name: str, parameters: str, counted: str) -> None:
+    """A sampler whose length is an argument, or the length of one."""
+
+    def init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        me, *rest = args
+        given = by_name(parameters, tuple(rest), kwargs)
+        for key, value in given.items():
+            run.heap.write(me.cells, key, value)
+        number = run.resolve(given.get("num_samples"))
+        if number is None and counted in given:
+            number = run.each(given[counted], lambda v: length(run, v))
+        run.heap.write(me.state, "length", number)
+        return None
+
+    library_class(f"{_DATA}.{name}", (f"{_DATA}.Sampler",), {"__init__": init})
+
+
+def _indices(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Iterator(None, _index(run))
+
+
+def _length_of_sampler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = args[0].state.get("length")
+    return run.unknown("how long a sampler is", "int", "data") if found is None else found
+
+
+def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return None
+
+
+library_class(f"{_DATA}.Sampler", methods={"__init__": _nothing, "__iter__": _indices, "__len__": _length_of_sampler})
+_sampler("SequentialSampler", "data_source", "data_source")
+_sampler("RandomSampler", "data_source replacement num_samples generator", "data_source")
+_sampler("SubsetRandomSampler", "indices generator", "indices")
+_sampler("WeightedRandomSampler", "weights num_samples replacement generator", "weights")
+library_class(f"{_DATA}.DistributedSampler", (f"{_DATA}.Sampler",), {"__init__": _nothing, "set_epoch": _nothing})
+
+
+def _init_batches(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    for name, value in by_name("sampler batch_size drop_last", args[1:], kwargs).items():
+        run.heap.write(args[0].cells, name, value)
+    return None
+
+
+def _lists_of_indices(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    size = _full_size(run, args[0], args[0].cells.get("sampler"))
+    few = isinstance(size, int) and size <= _MOST_SAMPLES
+    return Iterator(None, List(tuple(_index(run) for _ in range(size))) if few else List(None, _index(run)))  # type: ignore[arg-type]
+
+
+def _length_of_batches(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _number_of_batches(run, args[0], args[0].cells.get("sampler"))
+
+
+library_class(
+    f"{_DATA}.BatchSampler",
+    (f"{_DATA}.Sampler",),
+    {"__init__": _init_batches, "__iter__": _lists_of_indices, "__len__": _length_of_batches},
+)
+
+
+# -- loaders ---------------------------------------------------------------------------------------------------------
+
+_PARAMETERS: Final = "dataset batch_size shuffle sampler batch_sampler num_workers collate_fn pin_memory drop_last"
+_DEFAULTS: Final = {"dataset": None, "batch_size": 1, "sampler": None, "batch_sampler": None, "num_workers": 0,
+                    "collate_fn": None, "pin_memory": False, "drop_last": False, "generator": None}  # fmt: skip
+
+
+def _init_loader(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, *rest = args
+    given = {**_DEFAULTS, **by_name(_PARAMETERS, tuple(rest), kwargs)}
+    for name, value in given.items():
+        run.heap.write(me.cells, name, value)
+    if run.resolve(given["batch_sampler"]) is not None:
+        run.heap.write(me.cells, "batch_size", None)
+    return None
+
+
+def _full_size(run: Interpreter, me: Instance, source: Value) -> Dim | None:
+    """The samples of a full batch: all that there are, where these are fewer. None if there is no batch at all."""
+    size = run.resolve(run.attribute(me, "batch_size"))
+    total = _total(run, source)
+    if isinstance(size, int) and isinstance(total, int) and total < size:
+        return None if total == 0 or run.resolve(me.cells.get("drop_last")) is True else total
+    return None if total == 0 else _known(size)
+
+
+def _total(run: Interpreter, source: Value) -> Value:
+    """How many samples there are."""
+    source = run.resolve(source)
+    if isinstance(source, Instance) and source.cls.find("__len__") is None:
+        return run.unknown("how many samples there are", "int", "data")
+    return run.each(source, lambda v: length(run, v))
+
+
+def _number_of_batches(run: Interpreter, me: Instance, source: Value) -> Value:
+    size, total = run.resolve(run.attribute(me, "batch_size")), _total(run, source)
+    drops = run.resolve(run.attribute(me, "drop_last"))
+    if size is None:
+        return total
+    if isinstance(size, int) and isinstance(total, int) and isinstance(drops, bool) and size > 0:
+        return total // size if drops else -(-total // size)
+    return run.unknown("how many batches there are", "int", "data")
+
+
+def _source(run: Interpreter, me: Instance) -> Value:
+    """What the length of a loader is counted by."""
+    sampler = run.resolve(run.attribute(me, "sampler"))
+    return run.attribute(me, "dataset") if sampler is None else sampler
+
+
+def _length_of_loader(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    batches = run.resolve(run.attribute(args[0], "batch_sampler"))
+    return _number_of_batches(run, args[0], _source(run, args[0])) if batches is None else _total(run, batches)
+
+
+def _iterate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me = args[0]
+    number = _length_of_loader(run, args, kwargs)
+    count = number if isinstance(number, int) else None
+    if count == 0:
+        return Iterator(())
+    return Iterator(None, _batch(run, me), count)
+
+
+def _batch(run: Interpreter, me: Instance) -> Value:
+    one = run.each(run.attribute(me, "dataset"), lambda d: sample(run, d))
+    collate = run.resolve(run.attribute(me, "collate_fn"))
+    batches = run.resolve(run.attribute(me, "batch_sampler"))
+    size: Value
+    if batches is not None:
+        found = run.items(_any_item(run, batches)) if isinstance(batches, Instance | List | tuple) else None
+        size = UNKNOWN if found is None else len(found)
+    elif run.resolve(run.attribute(me, "batch_size")) is None:
+        return converted(run, one) if collate is None else run.call(collate, (one,))
+    else:
+        size = _full_size(run, me, _source(run, me))
+    return batch_of(run, one, size, collate, tuples=bool(_metadata(me.cls, "tuples")))
+
+
+def _metadata(cls: Class, name: str) -> Any:
+    return next((c.metadata[name] for c in cls.mro if name in c.metadata), None)
+
+
+_LOADER: Final = {"__init__": _init_loader, "__iter__": _iterate, "__len__": _length_of_loader}
+library_class(f"{_DATA}.DataLoader", methods=_LOADER)
+library_class("simpletorch.data.DataLoader", (f"{_DATA}.DataLoader",), tuples=True)
+
+
+@native(f"{_DATA}.get_worker_info")
+def _worker(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("the worker that reads the data")

@@ -1,0 +1,624 @@
+"""``torch.nn``: modules, containers, parameters, and a class for each layer that has a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import branches, layers
+from simpletorch.follow.libraries import ALIASES, NATIVES, library_class, native
+from simpletorch.follow.libraries.signatures import PARAMETERS
+from simpletorch.follow.values import (
+    MISSING,
+    REPEATED,
+    SIZE,
+    Choice,
+    Class,
+    Dict,
+    Instance,
+    Iterator,
+    Native,
+    Tensor,
+    Unknown,
+    Value,
+    is_known,
+)
+from simpletorch.rules import MODULES, Device, ModuleRule, TensorType
+from simpletorch.rules.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["make_layer_class"]
+
+ALIASES.update(
+    {
+        "torch.nn.parameter": "torch.nn",
+        "torch.nn.modules": "torch.nn",
+        "torch.nn.modules.module": "torch.nn",
+        "torch.nn.modules.container": "torch.nn",
+        "simpletorch.nn": "torch.nn",
+    }
+)
+
+
+# -- layers ----------------------------------------------------------------------------------------------------------
+
+
+def make_layer_class(name: str, find: Callable[[str], Class]) -> Class:
+    """The class of a layer that has a rule, by its dotted name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    if name not in MODULES:
+        raise KeyError(name)
+    module, _, short = name.rpartition(".")
+    order = PARAMETERS.get(short, ())
+
+    def init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        me, *given = args
+        if name.startswith("einops."):
+            arguments: dict[str, Value] = {
+                **dict(zip(("pattern", "reduction") if short == "Reduce" else ("pattern",), given, strict=False))
+            }
+            arguments["axes_lengths"] = tuple(kwargs.items())
+        else:
+            arguments = {**dict(zip(order, given, strict=False)), **kwargs}
+        layers.build(run, me, name, arguments)
+        return None
+
+    def forward(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        return layers.forward(run, args[0], args[1:], kwargs)
+
+    cells = {"__init__": Native(f"{name}.__init__", init), "forward": Native(f"{name}.forward", forward)}
+    made = Class(short, (find(layers.MODULE),), cells, module)
+    made.native = name
+    return made
+
+
+# -- modules ---------------------------------------------------------------------------------------------------------
+
+
+def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return None
+
+
+def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return args[0]
+
+
+def _call(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return layers.call(run, args[0], args[1:], kwargs)
+
+
+def _directly(run: Interpreter, module: Instance, rows: list[Value]) -> Value:
+    """What iterating over the modules directly inside gives."""
+    if layers.holds_known(run, module):
+        return Iterator(tuple(rows))
+    return Iterator(None, branches.common_item(rows, "which module it is") if rows else run.unknown("a module"))
+
+
+def _some(run: Interpreter, module: Instance, rows: list[Value], kind: str) -> Value:
+    """What iterating over parts gives: all of them, where all are known."""
+    if layers.is_certain(run, module):
+        return Iterator(tuple(rows))
+    one = branches.common_item(rows, f"which {kind} it is") if rows else run.unknown(f"a {kind}")
+    return Iterator(None, one)
+
+
+def _parameters(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rows = [t for _, t in layers.named_tensors(run, args[0], parameters_only=True)]
+    return _some(run, args[0], rows, "parameter") if rows else Iterator(None, Tensor(TensorType(is_parameter=True)))
+
+
+def _named_parameters(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _some(
+        run, args[0], [(n, t) for n, t in layers.named_tensors(run, args[0], parameters_only=True)], "parameter"
+    )
+
+
+def _buffers(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rows = [t for _, t in layers.named_tensors(run, args[0], parameters_only=False) if not t.type.is_parameter]
+    return _some(run, args[0], rows, "buffer")
+
+
+def _named_buffers(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rows = [(n, t) for n, t in layers.named_tensors(run, args[0], parameters_only=False) if not t.type.is_parameter]
+    return _some(run, args[0], rows, "buffer")
+
+
+def _modules(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _some(run, args[0], [m for _, m in layers.named_modules(run, args[0])], "module")
+
+
+def _named_modules(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _some(run, args[0], [(n, m) for n, m in layers.named_modules(run, args[0])], "module")
+
+
+def _children(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _directly(run, args[0], [m for _, m in layers.children(run, args[0])])
+
+
+def _named_children(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _directly(run, args[0], list(layers.children(run, args[0])))
+
+
+def _state_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = dict(layers.named_tensors(run, args[0], parameters_only=False))
+    plain = {k: Tensor(replace(t.type, is_parameter=False)) for k, t in found.items()}
+    return Dict(plain, MISSING if layers.is_certain(run, args[0]) else run.unknown("an entry of a state dict"))
+
+
+def _register(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, *rest = args
+    name = run.resolve(rest[0] if rest else kwargs.get("name"))
+    value = rest[1] if len(rest) > 1 else next((kwargs[k] for k in ("tensor", "param", "module") if k in kwargs), None)
+    if isinstance(name, str):
+        run.set_attribute(me, name, value)
+    else:
+        run.heap.write(me.state, "open", True)
+    return None
+
+
+def _apply(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    function = args[1] if len(args) > 1 else kwargs.get("fn")
+    for _, inner in reversed(list(layers.named_modules(run, args[0]))):
+        run.call(function, (inner,))
+    return args[0]
+
+
+def _mode(value: bool) -> Callable[..., Value]:
+    """``train()`` and ``eval()``: of the module and those inside it."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        given = run.resolve(args[1] if len(args) > 1 else kwargs.get("mode", True))
+        trains = value and (
+            given if isinstance(given, bool) else run.unknown("whether a module trains", "bool", "data")
+        )
+        for _, inner in layers.named_modules(run, args[0]):
+            run.heap.write(inner.cells, "training", trains)
+        return args[0]
+
+    return work
+
+
+def _hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("a handle of a hook")
+
+
+def _forward_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What is called with the module, its arguments and what it gives, and may replace that."""
+    me, hook = args[0], args[1] if len(args) > 1 else kwargs.get("hook")
+    run.heap.write(me.state, "hooks", (*me.state.get("hooks", ()), hook))
+    if any(run.resolve(v) is True for v in kwargs.values()):  # with_kwargs, prepend: another protocol
+        run.heap.write(me.state, "hooked", True)
+    return Instance(run.program.library_class("torch.utils.hooks.RemovableHandle"), (me, hook))
+
+
+def _pre_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    run.heap.write(args[0].state, "hooked", True)
+    return run.unknown("a handle of a hook")
+
+
+def _remove_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, hook = args[0].native
+    run.heap.write(me.state, "hooks", tuple(h for h in me.state.get("hooks", ()) if h is not hook))
+    return None
+
+
+_FLOATING: Final = {"half": FLOAT16, "bfloat16": BFLOAT16, "double": FLOAT64, "float": FLOAT32}
+
+
+def _convert(run: Interpreter, module: Instance, dtype: DType | None, device: Device | None) -> None:
+    """The parameters and buffers of a module and of those inside it get another dtype or device."""
+    for _, inner in layers.named_modules(run, module):
+        if isinstance(inner.native, ModuleRule):
+            run.converts_dtypes = run.converts_dtypes or (dtype is not None and dtype != FLOAT32)
+        for value in list(inner.cells.values()):
+            found = run.resolve(value)
+            if isinstance(found, Tensor):
+                kind = found.type
+                floating = kind.dtype is None or kind.dtype.category in ("float", "complex")
+                new = replace(
+                    kind, dtype=dtype if dtype is not None and floating else kind.dtype, device=device or kind.device
+                )
+                if new != kind:
+                    run.heap.write(found.cells, "type", new)
+
+
+def _to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = [run.resolve(a) for a in (*args[1:], *kwargs.values())]
+    dtype = next((a for a in given if isinstance(a, DType)), None)
+    if dtype is not None:
+        _convert(run, args[0], dtype, None)
+    return args[0]
+
+
+def _cast(name: str) -> Callable[..., Value]:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        _convert(run, args[0], _FLOATING[name], None)
+        return args[0]
+
+    return work
+
+
+def _get_submodule(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    path = run.resolve(args[1])
+    found: Value = args[0]
+    if not isinstance(path, str):
+        return run.unknown("a module by a path that isn't known")
+    for part in path.split(".") if path else []:
+        found = run.attribute(found, part)
+    return found
+
+
+_PARTS: Final = {
+    "parameters": _parameters,
+    "named_parameters": _named_parameters,
+    "buffers": _buffers,
+    "named_buffers": _named_buffers,
+    "modules": _modules,
+    "named_modules": _named_modules,
+    "children": _children,
+    "named_children": _named_children,
+    "state_dict": _state_dict,
+    "register_buffer": _register,
+    "register_parameter": _register,
+    "add_module": _register,
+    "register_module": _register,
+    "apply": _apply,
+    "to": _to,
+    "train": _mode(True),
+    "eval": _mode(False),
+    "get_submodule": _get_submodule,
+    "get_parameter": _get_submodule,
+    "get_buffer": _get_submodule,
+    **{n: _cast(n) for n in _FLOATING},
+    **dict.fromkeys(("cuda", "cpu", "mps", "xpu", "requires_grad_", "share_memory", "to_empty", "type"), _itself),
+    **dict.fromkeys(("zero_grad", "compile", "extra_repr", "load_state_dict", "set_extra_state"), _nothing),
+    "register_forward_hook": _forward_hook,
+    "register_forward_pre_hook": _pre_hook,
+    **dict.fromkeys(
+        (
+            "register_full_backward_hook",
+            "register_backward_hook",
+            "register_full_backward_pre_hook",
+            "register_load_state_dict_post_hook",
+            "register_state_dict_post_hook",
+            "_register_load_state_dict_pre_hook",
+        ),
+        _hook,
+    ),
+}
+library_class(
+    layers.MODULE,
+    methods={"__init__": _nothing, "training": True, **_PARTS},
+)
+
+
+# -- containers ------------------------------------------------------------------------------------------------------
+
+
+def _held(run: Interpreter, me: Instance) -> dict[str, Value]:
+    """What a container holds, by name, in order: other attributes of a subclass are none of it."""
+    held = {k: run.resolve(v) for k, v in me.cells.items() if isinstance(k, str) and v is not MISSING}
+    return {k: v for k, v in held.items() if _can_be_held(me, v)}
+
+
+def _can_be_held(me: Instance, value: Value) -> bool:
+    if isinstance(value, Tensor):
+        return me.cls.is_a("torch.nn.ParameterList") or me.cls.is_a("torch.nn.ParameterDict")
+    unknown = isinstance(value, Unknown) and value.type is None
+    return unknown or layers.is_module(value) or isinstance(value, Choice)
+
+
+def _put(run: Interpreter, me: Instance, name: str, value: Value) -> None:
+    run.heap.write(me.cells, name, value)
+
+
+def _fill(run: Interpreter, me: Instance, values: tuple[Value, ...] | None, source: Value) -> None:
+    """Items under the next numbers; where they aren't known the container is open."""
+    if values is None or me.state.get("open") is True:
+        run.heap.write(me.state, "open", True)
+        return
+    held = _held(run, me)
+    if me.state.get("open") == REPEATED:
+        values = tuple(v for v in values if not any(branches.alike(v, row) for row in held.values()))
+    start = len(held)
+    for i, value in enumerate(values, start):
+        _put(run, me, str(i), value)
+    run.heap.write(me.state, SIZE, start + len(values))  # a loop that goes on for unknown rounds must notice
+
+
+def _init_sequential(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, *layers_ = args
+    first = run.resolve(layers_[0]) if len(layers_) == 1 else None
+    if isinstance(first, Dict):
+        for name, value in first.cells.items():
+            _put(run, me, name, value)
+        if first.rest is not MISSING:
+            run.heap.write(me.state, "open", True)
+    else:
+        _fill(run, me, tuple(layers_), None)
+    return None
+
+
+def _init_list(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    source = args[1] if len(args) > 1 else next(iter(kwargs.values()), None)
+    _fill(run, args[0], () if source is None else run.items(source), source)
+    return None
+
+
+def _init_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if len(args) > 1 or kwargs:
+        _update(run, (args[0], args[1] if len(args) > 1 else next(iter(kwargs.values()))), {})
+    return None
+
+
+def _update(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, source = args[0], run.resolve(args[1])
+    if isinstance(source, Instance):
+        rows: Any = _held(run, source).items()
+    elif isinstance(source, Dict) and source.rest is MISSING:
+        rows = source.cells.items()
+    else:
+        rows = run.items(source)
+    if rows is None:
+        run.heap.write(me.state, "open", True)
+        return None
+    for name, value in rows:
+        if isinstance(name, str):
+            _put(run, me, name, value)
+        else:
+            run.heap.write(me.state, "open", True)
+    return None
+
+
+def _run_all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``Sequential.forward``."""
+    me, value = args[0], args[1] if len(args) > 1 else next(iter(kwargs.values()), None)
+    if me.state.get("open"):
+        return run.unknown("what a Sequential gives of which not all layers are known")
+    for layer in _held(run, me).values():
+        value = run.call(layer, (value,))
+    return value
+
+
+def _length(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("how long a container is", "int") if args[0].state.get("open") else len(_held(run, args[0]))
+
+
+def _iterate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rows = tuple(_held(run, args[0]).values())
+    if args[0].state.get("open"):
+        repeats = args[0].state["open"] == REPEATED
+        return Iterator(None, branches.common_item(rows) if repeats else run.unknown("a module of a container"))
+    return Iterator(rows)
+
+
+def _iterate_keys(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if args[0].state.get("open"):
+        return Iterator(None, run.unknown("a name in a container", "str"))
+    return Iterator(tuple(_held(run, args[0])))
+
+
+def _iterate_items(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if args[0].state.get("open"):
+        return Iterator(None, (run.unknown("a name in a container", "str"), run.unknown("a module of a container")))
+    return Iterator(tuple(_held(run, args[0]).items()))
+
+
+def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, index = args[0], run.resolve(args[1])
+    rows = _held(run, me)
+    if me.state.get("open"):
+        return run.unknown("a module of a container")
+    values = list(rows.values())
+    if isinstance(index, slice) and is_known(index):
+        made = Instance(me.cls)
+        _fill(run, made, tuple(values[index]), None)
+        return made
+    if isinstance(index, int) and -len(values) <= index < len(values):
+        return values[index]
+    if isinstance(index, str) and index in rows:
+        return rows[index]
+    return (
+        branches.common_item(values, "which module of a container it is")
+        if values
+        else run.unknown("a module of a container")
+    )
+
+
+def _set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, index, value = args[0], run.resolve(args[1]), args[2]
+    rows = list(_held(run, me))
+    if isinstance(index, int) and -len(rows) <= index < len(rows):
+        _put(run, me, rows[index], value)
+    elif isinstance(index, str):
+        _put(run, me, index, value)
+    else:
+        run.heap.write(me.state, "open", True)
+    return None
+
+
+def _append(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    _fill(run, args[0], args[1:2], None)
+    return args[0]
+
+
+def _extend(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    _fill(run, args[0], run.items(args[1]), args[1])
+    return args[0]
+
+
+def _rewrite(run: Interpreter, me: Instance, values: list[Value]) -> None:
+    for name in list(_held(run, me)):
+        run.heap.write(me.cells, name, MISSING)
+    _fill(run, me, tuple(values), None)
+
+
+def _insert(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, at, value = args[0], run.resolve(args[1]), args[2]
+    rows = list(_held(run, me).values())
+    if isinstance(at, int):
+        rows.insert(at, value)
+        _rewrite(run, me, rows)
+    else:
+        run.heap.write(me.state, "open", True)
+    return me
+
+
+def _delete(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    _pop(run, args, kwargs)
+    return None
+
+
+def _pop(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, index = args[0], run.resolve(args[1])
+    rows = _held(run, me)
+    names = list(rows)
+    if isinstance(index, str) and index in rows:
+        run.heap.write(me.cells, index, MISSING)
+        return rows[index]
+    if isinstance(index, int) and -len(names) <= index < len(names):
+        values = list(rows.values())
+        found = values.pop(index)
+        _rewrite(run, me, values)
+        return found
+    run.heap.write(me.state, "open", True)
+    return run.unknown("a module of a container")
+
+
+def _contains(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    name = run.resolve(args[1])
+    if isinstance(name, str) and not args[0].state.get("open"):
+        return name in _held(run, args[0])
+    return run.unknown("whether a container has a name", "bool")
+
+
+def _as_tensor(run: Interpreter, value: Value) -> Value:
+    found = run.resolve(value)
+    return Tensor(replace(found.type, is_parameter=True)) if isinstance(found, Tensor) else found
+
+
+def _of_parameters(work: Callable[..., Value]) -> Callable[..., Value]:
+    """The same of a container whose tensors become parameters."""
+
+    def adapted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        result = work(run, args, kwargs)
+        me = args[0]
+        for name, value in _held(run, me).items():
+            if isinstance(value, Tensor) and not value.type.is_parameter:
+                _put(run, me, name, _as_tensor(run, value))
+        return result
+
+    return adapted
+
+
+_COMMON: Final = {
+    "__len__": _length,
+    "__getitem__": _get,
+    "__setitem__": _set,
+    "__delitem__": _delete,
+    "__iter__": _iterate,
+    "pop": _pop,
+}
+_LIST: Final = {**_COMMON, "append": _append, "extend": _extend, "insert": _insert}
+_MAPPING: Final = {
+    **_COMMON,
+    "__iter__": _iterate_keys,
+    "__contains__": _contains,
+    "keys": _iterate_keys,
+    "values": _iterate,
+    "items": _iterate_items,
+    "update": _update,
+}
+library_class("torch.nn.Sequential", (layers.MODULE,), {"__init__": _init_sequential, "forward": _run_all, **_LIST})
+library_class("torch.nn.ModuleList", (layers.MODULE,), {"__init__": _init_list, **_LIST})
+library_class("torch.nn.ModuleDict", (layers.MODULE,), {"__init__": _init_dict, **_MAPPING})
+library_class(
+    "torch.nn.ParameterList",
+    (layers.MODULE,),
+    {
+        **_LIST,
+        "__init__": _of_parameters(_init_list),
+        "append": _of_parameters(_append),
+        "extend": _of_parameters(_extend),
+    },
+)
+library_class(
+    "torch.nn.ParameterDict",
+    (layers.MODULE,),
+    {
+        **_MAPPING,
+        "__init__": _of_parameters(_init_dict),
+        "__setitem__": _of_parameters(_set),
+        "update": _of_parameters(_update),
+    },
+)
+
+
+# -- parameters ------------------------------------------------------------------------------------------------------
+
+
+def _make_parameter(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def one(value: Value) -> Value:
+        return (
+            Tensor(replace(value.type, is_parameter=True))
+            if isinstance(value, Tensor)
+            else Tensor(TensorType(is_parameter=True))
+        )
+
+    return run.each(args[0] if args else kwargs.get("data"), one)
+
+
+library_class("torch.nn.Parameter", ("torch.Tensor",), make=_make_parameter)
+library_class("torch.nn.Buffer", ("torch.Tensor",), make=lambda run, cls, args, kwargs: args[0])
+library_class("torch.nn.utils.rnn.PackedSequence")
+
+
+def _initializer(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``nn.init.*``: fills the tensor and gives it."""
+    return args[0] if args else kwargs.get("tensor")
+
+
+for _name in (
+    *(
+        "uniform_",
+        "normal_",
+        "trunc_normal_",
+        "constant_",
+        "ones_",
+        "zeros_",
+        "eye_",
+        "dirac_",
+        "sparse_",
+        "orthogonal_",
+    ),
+    *("xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_"),
+    *(
+        "xavier_uniform",
+        "xavier_normal",
+        "kaiming_uniform",
+        "kaiming_normal",
+        "uniform",
+        "normal",
+        "constant",
+        "orthogonal",
+    ),
+):
+    NATIVES[f"torch.nn.init.{_name}"] = Native(f"torch.nn.init.{_name}", _initializer)
+
+
+@native(
+    "torch.nn.init.calculate_gain",
+    "torch.nn.init._calculate_fan_in_and_fan_out",
+    "torch.nn.init._calculate_correct_fan",
+)
+def _gain(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("a gain", "float", "data")
+
+
+library_class("torch.utils.hooks.RemovableHandle", methods={"remove": _remove_hook, "__exit__": _remove_hook})

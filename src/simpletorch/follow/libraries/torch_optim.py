@@ -1,0 +1,184 @@
+"""``torch.optim``: optimizers, schedulers of learning rates, and averages of weights.
+
+Learning rates are never known: schedulers and programs change them all the time, and no size depends on them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow import iteration, layers
+from simpletorch.follow.libraries import ALIASES, NATIVES, by_name, library_class
+from simpletorch.follow.values import Dict, Instance, List, Native, Tensor, Unknown, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+_OPTIM: Final = "torch.optim"
+_OPTIMIZERS: Final = ("ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam",
+                      "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam")  # fmt: skip
+_SCHEDULERS: Final = ("ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR",
+                      "ExponentialLR", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR",
+                      "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR")  # fmt: skip
+ALIASES.update(
+    {
+        f"{_OPTIM}.optimizer": _OPTIM,
+        f"{_OPTIM}.lr_scheduler._LRScheduler": f"{_OPTIM}.lr_scheduler.LRScheduler",
+        "simpletorch.optim": _OPTIM,
+        "simpletorch.optim.SWALR": f"{_OPTIM}.swa_utils.SWALR",
+        "simpletorch.optim.EMA": f"{_OPTIM}.swa_utils.AveragedModel",
+        "simpletorch.optim.SWA": f"{_OPTIM}.swa_utils.AveragedModel",
+        "simpletorch.optim.clip_grad_norm": "torch.nn.utils.clip_grad_norm_",
+        "simpletorch.optim.clip_grad_value": "torch.nn.utils.clip_grad_value_",
+        **{f"{_OPTIM}.{name.lower()}": _OPTIM for name in _OPTIMIZERS},
+        **{f"simpletorch.optim.{name}": f"{_OPTIM}.lr_scheduler.{name}" for name in (*_SCHEDULERS, "LRScheduler")},
+    }
+)
+
+
+def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return None
+
+
+def _rate(run: Interpreter) -> Unknown:
+    return run.unknown("a learning rate", "float", "data")
+
+
+def _state(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Dict({}, run.unknown("an entry of a state dict"))
+
+
+# -- optimizers ------------------------------------------------------------------------------------------------------
+
+
+def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, *rest = args
+    given = by_name("params", tuple(rest), kwargs)
+    params = run.resolve(given.get("params"))
+    options = {k: v for k, v in given.items() if k != "params"}
+    run.heap.write(me.cells, "param_groups", _groups(run, params, options))
+    run.heap.write(me.cells, "defaults", Dict(options, run.unknown("a default of an optimizer")))
+    state = Dict()
+    state.default = run.program.builtin(run, "dict")
+    run.heap.write(me.cells, "state", state)
+    return None
+
+
+def _init_base(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``Optimizer.__init__(params, defaults)``, as subclasses of the program call it."""
+    given = by_name("params defaults", args[1:], kwargs)
+    defaults = run.resolve(given.get("defaults"))
+    options = dict(defaults.cells) if isinstance(defaults, Dict) else {}
+    return _init(run, (args[0], given.get("params")), {k: v for k, v in options.items() if isinstance(k, str)})
+
+
+def _groups(run: Interpreter, params: Value, options: dict[str, Value]) -> List:
+    rows = run.items(params)
+    if rows is None:
+        one = run.resolve(iteration.item(run, params))
+        if isinstance(one, Tensor):
+            return List((_group(run, List(None, one), options),))
+        return List(None, Dict({}, run.unknown("an option of a group of parameters")))
+    found = tuple(map(run.resolve, rows))
+    if any(isinstance(v, Dict) for v in found):
+        return List(tuple(_of_dict(run, v, options) for v in found))
+    return List((_group(run, List(found), options),))
+
+
+def _of_dict(run: Interpreter, value: Value, options: dict[str, Value]) -> Dict:
+    if not isinstance(value, Dict):
+        return Dict({}, run.unknown("an option of a group of parameters"))
+    own = {k: v for k, v in value.cells.items() if isinstance(k, str)}
+    source = run.resolve(own.pop("params", None))
+    if isinstance(source, Tensor):
+        params = List((source,))
+    else:
+        rows = run.items(source)
+        params = List(rows) if rows is not None else List(None, iteration.item(run, source))
+    return _group(run, params, {**options, **own})
+
+
+def _group(run: Interpreter, params: List, options: dict[str, Value]) -> Dict:
+    rest = run.unknown("an option of a group of parameters")
+    return Dict({"params": params, **options, "lr": _rate(run)}, rest)
+
+
+def _step(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    run.updates += 1
+    closure = args[1] if len(args) > 1 else kwargs.get("closure")
+    return None if closure is None else run.call(closure, ())
+
+
+def _add_group(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, group = args[0], run.resolve(args[1] if len(args) > 1 else kwargs.get("param_group"))
+    groups = run.resolve(me.cells.get("param_groups"))
+    if isinstance(groups, List):
+        run.call(run.attribute(groups, "append"), (_of_dict(run, group, {}),))
+    return None
+
+
+library_class(
+    f"{_OPTIM}.Optimizer",
+    methods={
+        "__init__": _init_base,
+        "step": _step,
+        "add_param_group": _add_group,
+        "state_dict": _state,
+        **dict.fromkeys(("zero_grad", "load_state_dict", "train", "eval"), _nothing),
+    },
+)
+for _name in _OPTIMIZERS:
+    library_class(f"{_OPTIM}.{_name}", (f"{_OPTIM}.Optimizer",), {"__init__": _init})
+
+
+# -- schedulers ------------------------------------------------------------------------------------------------------
+
+
+def _init_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    me, *rest = args
+    given = by_name("optimizer", tuple(rest), kwargs)
+    run.heap.write(me.cells, "optimizer", given.get("optimizer"))
+    for name in ("last_epoch", "_step_count"):
+        run.heap.write(me.cells, name, run.unknown("how often a scheduler stepped", "int", "data"))
+    run.heap.write(me.cells, "base_lrs", List(None, _rate(run)))
+    return None
+
+
+def _rates(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    optimizer = run.resolve(args[0].cells.get("optimizer"))
+    groups = optimizer.cells.get("param_groups") if isinstance(optimizer, Instance) else None
+    if isinstance(groups, List) and groups.items is not None:
+        return List(tuple(_rate(run) for _ in groups.items))
+    return List(None, _rate(run))
+
+
+_SCHEDULING: Final = {
+    "__init__": _init_scheduler,
+    "get_last_lr": _rates,
+    "get_lr": _rates,
+    "state_dict": _state,
+    **dict.fromkeys(("step", "load_state_dict", "print_lr"), _nothing),
+}
+library_class(f"{_OPTIM}.lr_scheduler.LRScheduler", methods=_SCHEDULING)
+for _name in (*(f"lr_scheduler.{n}" for n in _SCHEDULERS), "swa_utils.SWALR", "LinearWarmup", "WarmupCosine"):
+    library_class(f"{_OPTIM}.{_name}", (f"{_OPTIM}.lr_scheduler.LRScheduler",))
+
+
+# -- averages --------------------------------------------------------------------------------------------------------
+
+
+def _init_average(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    run.heap.write(args[0].cells, "module", by_name("model", args[1:], kwargs).get("model"))
+    return None
+
+
+def _averaged(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.call(run.attribute(args[0], "module"), args[1:], kwargs)
+
+
+library_class(
+    f"{_OPTIM}.swa_utils.AveragedModel",
+    (layers.MODULE,),
+    {"__init__": _init_average, "forward": _averaged, "update_parameters": _nothing},
+)
+NATIVES[f"{_OPTIM}.swa_utils.update_bn"] = Native(f"{_OPTIM}.swa_utils.update_bn", _nothing)

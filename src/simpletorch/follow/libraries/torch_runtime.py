@@ -1,0 +1,399 @@
+"""How a program runs: compiling, exporting, profiling, GPUs, several processes. No shape comes from there.
+
+A program is followed as one process without a GPU. What depends on the machine isn't known; what only watches a module
+leaves it as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from simpletorch.follow import layers
+from simpletorch.follow.libraries import ALIASES, NATIVES, VALUES, by_name, library_class, method, native
+from simpletorch.follow.values import (
+    Choice,
+    Class,
+    Dict,
+    Function,
+    Instance,
+    List,
+    Method,
+    Namespace,
+    Native,
+    Tensor,
+    Unknown,
+    Value,
+    is_int,
+)
+from simpletorch.rules import TensorType
+from simpletorch.rules.core.dtype import DEFAULT_FLOAT, FLOAT32, FLOAT64, DType
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+Args: TypeAlias = tuple[Value, ...]
+Kwargs: TypeAlias = dict[str, Value]
+
+_DIST: Final = "torch.distributed"
+ALIASES.update(
+    {
+        f"{_DIST}.distributed_c10d": _DIST,
+        "torch.nn.parallel.distributed": "torch.nn.parallel",
+        "torch.nn.DataParallel": "torch.nn.parallel.DataParallel",
+        "torch.cuda.amp.custom_fwd": "torch.amp.custom_fwd",
+        "torch.cuda.amp.custom_bwd": "torch.amp.custom_bwd",
+        "torch.cuda.random": "torch.cuda",
+        "torch.autocast": "torch.amp.autocast",
+        "torch.GradScaler": "torch.amp.GradScaler",
+        "torch.cuda.amp.GradScaler": "torch.amp.GradScaler",
+        "torch.cpu.amp.GradScaler": "torch.amp.GradScaler",
+        "torch.amp.grad_scaler": "torch.amp",
+        "torch.amp.autocast_mode": "torch.amp",
+        "torch.cuda.amp.autocast_mode": "torch.cuda.amp",
+        "torch.random.manual_seed": "torch.manual_seed",
+        "torch.random.seed": "torch.seed",
+    }
+)
+
+
+def _nothing(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return None
+
+
+def _itself(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return args[0]
+
+
+def _state(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return Dict({}, run.unknown("an entry of a state dict"))
+
+
+def _register(names: str, prefix: str, work: Any) -> None:
+    for name in names.split():
+        native(f"{prefix}.{name}")(work)
+
+
+# -- what changes nothing --------------------------------------------------------------------------------------------
+
+_register(
+    "set_default_device set_rng_state set_warn_always set_flush_denormal set_anomaly_enabled set_autocast_enabled "
+    "set_deterministic_debug_mode onnx.export jit.save jit.enable_onednn_fusion random.set_rng_state "
+    "clear_autocast_cache set_autocast_cache_enabled nn.utils.vector_to_parameters "
+    "nn.utils.clip_grads_with_norm_ _assert "
+    "cuda.init cuda.set_rng_state cuda.set_rng_state_all cuda.seed cuda.seed_all cuda.set_stream "
+    "cuda.reset_max_memory_allocated cuda.reset_accumulated_memory_stats cuda.set_per_process_memory_fraction "
+    "cuda.nvtx.range_push cuda.nvtx.range_pop cuda.nvtx.mark multiprocessing.set_start_method "
+    "multiprocessing.set_sharing_strategy compiler.reset _dynamo.reset compiler.cudagraph_mark_step_begin",
+    "torch",
+    _nothing,
+)
+_register(
+    "broadcast all_reduce reduce barrier monitored_barrier destroy_process_group all_gather all_gather_into_tensor "
+    "gather scatter reduce_scatter reduce_scatter_tensor all_to_all all_to_all_single send recv",
+    _DIST,
+    _nothing,
+)
+
+
+# -- what isn't known ------------------------------------------------------------------------------------------------
+
+
+def _of_machine(kind: str | None) -> Any:
+    return lambda run, args, kwargs: run.unknown("what depends on the machine", kind, "data")
+
+
+_register(
+    "cuda.current_device cuda.memory_reserved cuda.max_memory_reserved cuda.memory_cached cuda.initial_seed "
+    "get_num_threads get_num_interop_threads cuda.utilization cuda.temperature cuda.power_draw",
+    "torch",
+    _of_machine("int"),
+)
+_register("cuda.get_device_name get_float32_matmul_precision cuda.memory_summary", "torch", _of_machine("str"))
+_register(
+    "is_grad_enabled is_inference_mode_enabled is_autocast_enabled are_deterministic_algorithms_enabled "
+    "cuda.is_initialized autograd.gradcheck autograd.gradgradcheck cuda.is_tf32_supported is_anomaly_enabled",
+    "torch",
+    _of_machine("bool"),
+)
+_register(
+    "cuda.get_device_properties cuda.get_device_capability cuda.mem_get_info cuda.memory_stats cuda.get_rng_state "
+    "cuda.get_rng_state_all random.get_rng_state get_default_device export.export jit.load fx.symbolic_trace",
+    "torch",
+    _of_machine(None),
+)
+_register("is_compiling is_exporting is_dynamo_compiling", "torch.compiler", lambda run, args, kwargs: False)
+_register("is_scripting is_tracing", "torch.jit", lambda run, args, kwargs: False)
+VALUES["torch.version.cuda"] = Unknown("torch's version", "str")
+
+
+@native("torch.set_default_dtype", "torch.set_default_tensor_type")
+def _set_default_dtype(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    if run.resolve(by_name("d", args, kwargs).get("d")) != DEFAULT_FLOAT:
+        run.heap.write(run.modes, "other default dtype", True)
+        run.converts_dtypes = True
+    return None
+
+
+def _make_autocast(run: Interpreter, cls: Class, args: Args, kwargs: Kwargs) -> Value:
+    parameters = "device_type dtype enabled" if cls.module == "torch.amp" else "enabled"
+    made = Instance(cls)
+    run.heap.write(made.cells, "_enabled", by_name(parameters, args, kwargs).get("enabled", True))
+    return made
+
+
+def _enter_autocast(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """Whether it is in force depends on the device too: it may be."""
+    me = args[0]
+    run.heap.write(me.cells, "(before)", run.modes.get("autocast", False))
+    run.heap.write(run.modes, "autocast", run.resolve(me.cells["_enabled"]) is not False)
+    return me
+
+
+def _leave_autocast(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    run.heap.write(run.modes, "autocast", args[0].cells.get("(before)", False))
+    return None
+
+
+def _under_autocast(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    me, function = args
+
+    def work(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+        _enter_autocast(run, (me,), {})
+        try:
+            return run.call(function, args, kwargs)
+        finally:
+            _leave_autocast(run, (me,), {})
+
+    return Native("a function under autocast", work)
+
+
+for _module in ("torch.amp", "torch.cuda.amp", "torch.cpu.amp"):
+    library_class(
+        f"{_module}.autocast",
+        make=_make_autocast,
+        methods={"__enter__": _enter_autocast, "__exit__": _leave_autocast, "__call__": _under_autocast},
+    )
+
+
+# -- scaled gradients ------------------------------------------------------------------------------------------------
+
+
+def _scaled(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    def one(value: Value) -> Value:
+        if isinstance(value, Tensor):
+            kept = value.type.shape.min_rank > 0 or value.type.dtype in (FLOAT32, FLOAT64)
+            return Tensor(replace(value.type, dtype=value.type.dtype if kept else None, is_parameter=False))
+        rows = run.items(value)
+        return run.unknown("scaled values") if rows is None else List(tuple(run.each(v, one) for v in rows))
+
+    return run.each(by_name("outputs", args[1:], kwargs).get("outputs"), one)
+
+
+def _scaled_step(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    optimizer = by_name("optimizer", args[1:], kwargs).get("optimizer")
+    return run.call(run.attribute(optimizer, "step"), args[2:])
+
+
+def _scale(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return run.unknown("the scale of gradients", "float", "data")
+
+
+def _enabled(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return run.unknown("whether gradients are scaled", "bool", "data")
+
+
+library_class(
+    "torch.amp.GradScaler",
+    methods={
+        "__init__": _nothing,
+        "scale": _scaled,
+        "step": _scaled_step,
+        "get_scale": _scale,
+        "is_enabled": _enabled,
+        "state_dict": _state,
+        **dict.fromkeys(("update", "unscale_", "load_state_dict"), _nothing),
+    },
+)
+
+
+# -- limits of dtypes ------------------------------------------------------------------------------------------------
+
+_FLOATS: Final = {  # max, eps, tiny, resolution
+    "float16": (65504.0, 2.0**-10, 2.0**-14, 1e-3),
+    "bfloat16": ((2 - 2.0**-7) * 2.0**127, 2.0**-7, 2.0**-126, 1e-2),
+    "float32": ((2 - 2.0**-23) * 2.0**127, 2.0**-23, 2.0**-126, 1e-6),
+    "float64": ((2 - 2.0**-52) * 2.0**1023, 2.0**-52, 2.0**-1022, 1e-15),
+}
+
+
+def _limits(run: Interpreter, cls: Class, args: Args, kwargs: Kwargs) -> Value:
+    return run.each(args[0] if args else kwargs.get("type", DEFAULT_FLOAT), lambda v: _limits_of(run, cls, v))
+
+
+def _limits_of(run: Interpreter, cls: Class, dtype: Value) -> Value:
+    made = Instance(cls)
+    found: dict[str, Value] = {}
+    if isinstance(dtype, DType) and dtype.torch_name in _FLOATS:
+        most, eps, tiny, resolution = _FLOATS[dtype.torch_name]
+        found = {"max": most, "min": -most, "eps": eps, "tiny": tiny, "smallest_normal": tiny, "resolution": resolution}
+        found["bits"] = dtype.bits
+    elif isinstance(dtype, DType) and dtype.category == "int":
+        bits = dtype.bits if dtype.unsigned else dtype.bits - 1
+        found = {"max": 2**bits - 1, "min": 0 if dtype.unsigned else -(2**bits), "bits": dtype.bits}
+    else:
+        kind = "float" if cls.name == "finfo" else "int"
+        found = {n: run.unknown("a limit of a dtype", kind, "data") for n in ("max", "min", "eps", "tiny", "bits")}
+    for name, value in found.items():
+        run.heap.write(made.cells, name, value)
+    return made
+
+
+library_class("torch.finfo", make=_limits)
+library_class("torch.iinfo", make=_limits)
+
+
+# -- compiling -------------------------------------------------------------------------------------------------------
+
+
+def _same(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """The function or module that is given; with options alone, a decorator."""
+    if args and run.resolve(args[0]) is not None:
+        first = run.resolve(args[0])
+        return first if isinstance(first, Function | Method | Native | Class | Instance | Choice) else _decorator()
+    named = next((kwargs[k] for k in ("model", "obj", "func", "fn") if k in kwargs), None)
+    return _decorator() if named is None else named
+
+
+def _decorator() -> Native:
+    return Native("a decorator", _itself)
+
+
+_register(
+    "compile jit.script jit.trace jit.trace_module jit.ignore jit.unused jit.export jit.script_method jit.freeze "
+    "jit.script_if_tracing jit.optimize_for_inference compiler.disable compiler.allow_in_graph _dynamo.disable "
+    "_dynamo.optimize amp.custom_fwd amp.custom_bwd compiler.compile cuda.make_graphed_callables",
+    "torch",
+    _same,
+)
+_register(
+    "weight_norm spectral_norm parametrizations.weight_norm parametrizations.spectral_norm parametrizations.orthogonal "
+    "remove_weight_norm remove_spectral_norm parametrize.remove_parametrizations prune.l1_unstructured prune.remove "
+    "prune.random_unstructured prune.ln_structured prune.random_structured prune.identity prune.custom_from_mask "
+    "convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format",
+    "torch.nn.utils",
+    _itself,
+)
+native("torch.nn.utils.prune.global_unstructured")(_nothing)
+NATIVES["torch.nn.SyncBatchNorm.convert_sync_batchnorm"] = Native("convert_sync_batchnorm", _itself)
+
+
+@native("torch.nn.utils.skip_init")
+def _skip_init(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return run.call(args[0], args[1:], {k: v for k, v in kwargs.items() if k != "device"})
+
+
+@native("torch.autograd.Variable")
+def _variable(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return args[0] if args else kwargs.get("data")
+
+
+@method(Tensor, "new")
+def _new(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    me, *sizes = args
+    if sizes and all(is_int(run.resolve(s)) for s in sizes):
+        return run.ask("Tensor.new_empty", (me, tuple(sizes)))
+    if len(sizes) == 1 and isinstance(run.resolve(sizes[0]), List):
+        return (
+            run.ask("Tensor.to", (run.call(NATIVES["torch.tensor"], sizes), me.type.dtype))
+            if me.type.dtype
+            else (Tensor(TensorType()))
+        )
+    return Tensor(TensorType(dtype=me.type.dtype))
+
+
+# -- GPUs and profiles -----------------------------------------------------------------------------------------------
+
+
+def _handle(name: str, methods: str, **more: Any) -> None:
+    """A class whose objects are contexts and have methods that do nothing."""
+    table = {"__enter__": _itself, **dict.fromkeys(("__init__", "__exit__", *methods.split()), _nothing), **more}
+    library_class(name, methods=table)
+
+
+_handle("torch.cuda.Event", "record synchronize wait", elapsed_time=_of_machine("float"), query=_of_machine("bool"))
+_handle("torch.cuda.Stream", "synchronize wait_stream wait_event", query=_of_machine("bool"), record_event=_itself)
+_handle("torch.cuda.device", "")
+_handle("torch.cuda.stream", "")
+_handle("torch.cuda.CUDAGraph", "replay reset capture_begin capture_end")
+_handle("torch.cuda.graph", "")
+_handle("torch.profiler.profile", "start stop step export_chrome_trace export_stacks", key_averages=_of_machine(None))
+_handle("torch.autograd.profiler.profile", "export_chrome_trace", key_averages=_of_machine(None))
+
+
+@native("torch.cuda.current_stream", "torch.cuda.default_stream")
+def _stream(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return Instance(run.program.library_class("torch.cuda.Stream"))
+
+
+# -- several processes -----------------------------------------------------------------------------------------------
+
+
+def _module_of(run: Interpreter) -> Namespace:
+    found = run.program.library(run, _DIST)
+    assert isinstance(found, Namespace)
+    return found
+
+
+@native(f"{_DIST}.init_process_group")
+def _init_group(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    run.heap.write(_module_of(run).cells, "(initialized)", True)
+    return None
+
+
+@native(f"{_DIST}.is_initialized")
+def _is_initialized(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return _module_of(run).cells.get("(initialized)", False)
+
+
+@native(f"{_DIST}.is_available")
+def _is_available(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return True
+
+
+_register("get_rank get_node_local_rank get_group_rank get_global_rank", _DIST, _of_machine("int"))
+_register("get_backend", _DIST, _of_machine("str"))
+_register("new_group init_device_mesh isend irecv", _DIST, _of_machine(None))
+
+
+@native(f"{_DIST}.get_world_size")
+def _world(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return run.unknown("how many processes there are", "int")
+
+
+def _wrap(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    run.heap.write(args[0].cells, "module", by_name("module", args[1:], kwargs).get("module"))
+    return None
+
+
+def _unwrapped(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return run.call(run.attribute(args[0], "module"), args[1:], kwargs)
+
+
+def _no_sync(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return Instance(run.program.library_class("torch.no_grad"))
+
+
+@native("torch.nn.parallel.data_parallel")
+def _data_parallel(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    given = by_name("module inputs", args, kwargs)
+    inputs = run.resolve(given.get("inputs"))
+    return run.call(given.get("module"), inputs if type(inputs) is tuple else (inputs,))
+
+
+for _wrapper in ("DistributedDataParallel", "DataParallel"):
+    library_class(
+        f"torch.nn.parallel.{_wrapper}",
+        (layers.MODULE,),
+        {"__init__": _wrap, "forward": _unwrapped, "no_sync": _no_sync, "register_comm_hook": _nothing},
+    )

@@ -1,0 +1,134 @@
+"""``typing``, ``types`` and ``abc``: what annotations are made of disturbs nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simpletorch.follow.libraries import ALIASES, VALUES, gives, library_class, native
+from simpletorch.follow.libraries.builtins import make_dict
+from simpletorch.follow.libraries.collections import make_named_tuple
+from simpletorch.follow.libraries.dataclasses import own_annotations
+from simpletorch.follow.values import MISSING, Class, Instance, Native, Property, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+ALIASES["typing_extensions"] = "typing"
+ALIASES["typing.reveal_type"] = "builtins.reveal_type"
+for _name in ("List", "Dict", "Tuple", "Set", "FrozenSet", "Type"):
+    ALIASES[f"typing.{_name}"] = f"builtins.{_name.lower()}"
+for _name in ("OrderedDict", "Counter", "ChainMap"):
+    ALIASES[f"typing.{_name}"] = f"collections.{_name}"
+ALIASES["typing.DefaultDict"] = "collections.defaultdict"
+ALIASES["typing.Deque"] = "collections.deque"
+for _name in [
+    "AsyncIterable",
+    "AsyncIterator",
+    "Awaitable",
+    "Callable",
+    "Collection",
+    "Container",
+    "Coroutine",
+    "Generator",
+    "Hashable",
+    "Iterable",
+    "Iterator",
+    "Mapping",
+    "MutableMapping",
+    "MutableSequence",
+    "MutableSet",
+    "Reversible",
+    "Sequence",
+    "Sized",
+]:
+    ALIASES[f"typing.{_name}"] = f"collections.abc.{_name}"
+
+VALUES["typing.TYPE_CHECKING"] = False
+for _name in ("Generic", "Protocol", "SupportsFloat", "SupportsInt", "SupportsIndex", "SupportsAbs"):
+    library_class(f"typing.{_name}")
+
+
+def _subclassed_tuple(run: Interpreter, cls: Class) -> None:
+    if "tuple" not in cls.metadata:
+        make_named_tuple(cls, tuple((n, cls.cells.get(n, MISSING)) for n in own_annotations(cls)))
+
+
+def _subclassed_dict(run: Interpreter, cls: Class) -> None:
+    cls.metadata["make"] = make_dict
+
+
+library_class("typing.NamedTuple", subclassed=_subclassed_tuple)
+library_class("typing.TypedDict", subclassed=_subclassed_dict)
+gives("typing.TypeVar typing.ParamSpec typing.TypeVarTuple typing.get_type_hints typing.get_args typing.get_origin")
+
+
+@native("typing.cast")
+def _cast(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return args[1] if len(args) > 1 else kwargs.get("val")
+
+
+@native("typing.overload", "typing.final", "typing.override", "typing.runtime_checkable", "typing.no_type_check",
+        "abc.abstractmethod", "abc.abstractclassmethod", "abc.abstractstaticmethod", "typing.assert_type",
+        "types.coroutine", "abc.update_abstractmethods")  # fmt: skip
+def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return args[0]
+
+
+@native("typing.NewType")
+def _new_type(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Native("NewType", lambda run, given, kwargs: given[0])
+
+
+@native("typing.dataclass_transform")
+def _transform(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Native("dataclass_transform", lambda run, given, kwargs: given[0])
+
+
+# -- abc -------------------------------------------------------------------------------------------------------------
+
+library_class("abc.ABC")
+library_class("abc.ABCMeta", ("builtins.type",))
+
+
+@native("abc.abstractproperty")
+def _abstract_property(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return Property(args[0])
+
+
+# -- types -----------------------------------------------------------------------------------------------------------
+
+
+def _make_namespace(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    made = Instance(cls)
+    for name, value in kwargs.items():
+        run.heap.write(made.cells, name, value)
+    return made
+
+
+def same_attributes(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``==`` of two namespaces."""
+    left, right = args[0], run.resolve(args[1])
+    if not isinstance(right, Instance) or left.cls is not right.cls:
+        return False
+    return run.operate("__eq__", tuple(sorted(left.cells)), tuple(sorted(right.cells))) and run.operate(
+        "__eq__", *(tuple(v.cells[k] for k in sorted(v.cells)) for v in (left, right))
+    )
+
+
+def _init_namespace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    for name, value in kwargs.items():
+        run.heap.write(args[0].cells, name, value)
+    return None
+
+
+library_class(
+    "types.SimpleNamespace",
+    make=_make_namespace,
+    methods={"__init__": _init_namespace, "__eq__": same_attributes},
+    exact=True,
+)
+ALIASES["types.NoneType"] = "builtins.NoneType"
+ALIASES["types.LambdaType"] = "types.FunctionType"
+library_class("types.FunctionType")
+library_class("types.ModuleType")
+library_class("types.MethodType")

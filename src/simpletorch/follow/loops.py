@@ -1,0 +1,307 @@
+"""Loops: unrolled while that is cheap, else run until nothing changes any more.
+
+A loop over layers is unrolled: each item counts. A training loop does the same again and again: after a few rounds what
+still changes (counters, sums, lists that grow) is made unknown, and the loop is over when a round changes nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import assignment, branches, iteration
+from simpletorch.follow.heap import Change, born, now
+from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split
+from simpletorch.follow.values import (
+    MISSING,
+    REPEATED,
+    SIZE,
+    Choice,
+    Instance,
+    Iterator,
+    Tensor,
+    Unknown,
+    Value,
+)
+from simpletorch.rules import TensorType
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.scopes import Scope
+
+__all__ = ["older", "over", "until", "widen"]
+
+_STEPS: Final = 4_000  # statements that a loop may take while it is unrolled
+_TRAINING_ROUNDS: Final = 2  # rounds of a loop that trains
+_FIRST_ROUNDS: Final = 3
+_MANY: Final = 12  # rounds that are left: fewer are unrolled though each is like the last
+_CHEAP: Final = 600  # statements that these may take, to be unrolled all the same
+_FORKS: Final = 6  # rounds that may end in several ways
+_ROUNDS: Final = 5  # until everything that still changes is unknown
+
+
+class _Loop:
+    """One loop, and how much it may still take."""
+
+    def __init__(self, run: Interpreter, node: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> None:
+        self.run, self.node, self.body, self.scope = run, node, node.body, scope
+        self.least = run.steps - _STEPS
+        self.updates = run.updates
+        self.forks = 0
+        self.rounds = 0
+
+    def is_long(self, items: tuple[Value, ...] = ()) -> bool:
+        """Whether to stop unrolling, with these items to come."""
+        trains = self.run.updates > self.updates and self.rounds >= _TRAINING_ROUNDS
+        return (trains and _interchangeable(items)) or self.run.steps < self.least or self.forks > _FORKS
+
+    def once(self, bind: Callable[[], None]) -> Done:
+        """One round."""
+        self.rounds += 1
+        self.run.node, self.run.path = self.node, self.scope.path
+        try:
+            bind()
+            done = self.run.execute(self.body, self.scope)
+        except Raised as error:
+            return Raise(error)
+        if isinstance(done, Split):
+            self.forks += 1
+        return done
+
+
+def over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope) -> Done:
+    """``for target in source``."""
+    return _over(run, node, scope, run.resolve(run.evaluate(node.iter, scope)))
+
+
+def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: Value) -> Done:
+    if isinstance(source, Choice):
+        left, right = source.when_true, source.when_false
+        return branches.choose(
+            run,
+            source.condition,
+            lambda: _over(run, node, scope, run.resolve(left)),
+            lambda: _over(run, node, scope, run.resolve(right)),
+        )
+    loop = _Loop(run, node, scope)
+    found = run.items(source)
+    if found is not None:
+        done = _each(loop, node, found, 0)
+    else:
+        item = iteration.item(run, source)
+        streams = isinstance(source, Iterator | Instance)
+
+        def bind() -> None:
+            assignment.assign(run, node.target, iteration.another(item) if streams else item, scope)
+
+        done = _again(loop, bind, lambda: True)
+    return _after(run, done, node.orelse, scope)
+
+
+def _each(loop: _Loop, node: ast.For | ast.AsyncFor, items: tuple[Value, ...], first: int) -> Done:
+    """Unrolled, from one item on."""
+    run, scope = loop.run, loop.scope
+    same_again = False
+    for index in range(first, len(items)):
+        left = len(items) - index
+        if left > 1 and (loop.is_long(items[index:]) or (same_again and left > _MANY)):
+            rest = branches.common_item(items[index:], "which round of a loop it is")
+            return _again(loop, partial(assignment.assign, run, node.target, rest, scope), lambda: True)
+        start, steps = now(), run.steps
+        run.heap.begin()
+        done = loop.once(partial(assignment.assign, run, node.target, items[index], scope))
+        before = older(run.heap.keep(), start)
+        if isinstance(done, Split):
+            following = partial(_each, loop, node, items, index + 1)
+            return branches.follow_on(run, done, following, ("normal", "continue"))
+        if done is not None and done.kind != "continue":
+            return done
+        long = left > _MANY and left * (steps - run.steps) > _CHEAP
+        same_again = long and loop.rounds >= _FIRST_ROUNDS and _only_counts(before)
+    return None
+
+
+def _interchangeable(items: tuple[Value, ...]) -> bool:
+    """Whether it makes no difference which of the items a round has: numbers and tensors, not models or their names."""
+    return all(_like(items[0], v) for v in items[1:])
+
+
+def _like(a: Value, b: Value) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_like, a, b))
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return True
+    return branches.alike(a, b) or (
+        branches.type_name(a) in ("int", "float") and branches.type_name(b) in ("int", "float")
+    )
+
+
+def _only_counts(before: Change) -> bool:
+    """Whether a round has changed numbers and texts only, or made lists longer: the next ones will do the same."""
+    for cells, key, old in before.values():
+        now = cells.get(key, MISSING)
+        if old is MISSING or now is MISSING or branches.alike(old, now):
+            continue
+        if key == "items" and isinstance(old, tuple) and isinstance(now, tuple) and old and len(now) > len(old):
+            if not all(_passes(old[-1], v) for v in now[len(old) :]):
+                return False
+        elif not _passes(old, now):
+            return False
+    return True
+
+
+def _passes(old: Value, now: Value) -> bool:
+    name = branches.type_name(now)
+    return branches.alike(old, now) or (name is not None and name == branches.type_name(old))
+
+
+def until(run: Interpreter, node: ast.While, scope: Scope) -> Done:
+    """``while test``."""
+    loop = _Loop(run, node, scope)
+    return _after(run, _while(loop, node), node.orelse, scope)
+
+
+def _while(loop: _Loop, node: ast.While) -> Done:
+    run, scope = loop.run, loop.scope
+    while True:
+        test = branches.truth(run, run.evaluate(node.test, scope))
+        if test is False:
+            return None
+        if test is not True or loop.is_long():
+            return _again(loop, lambda: None, lambda: branches.truth(run, run.evaluate(node.test, scope)) is not False)
+        done = loop.once(lambda: None)
+        if isinstance(done, Split):
+            return branches.follow_on(run, done, lambda: _while(loop, node), ("normal", "continue"))
+        if done is not None and done.kind != "continue":
+            return done
+
+
+def _after(run: Interpreter, done: Done, orelse: list[ast.stmt], scope: Scope) -> Done:
+    """``else``, for the ways that were not broken off; and a ``break`` ends here."""
+    if isinstance(done, Split):
+        if orelse and any(o.kind == "normal" for o in done.outcomes):
+            done = branches.follow_on(run, done, lambda: run.execute(orelse, scope))
+    elif done is None and orelse:
+        done = run.execute(orelse, scope)
+    if isinstance(done, Split):
+        for o in done.outcomes:
+            if o.kind == "break":
+                o.done = None
+        return branches.join(run, done.outcomes)
+    return None if isinstance(done, Jump) else done
+
+
+def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool]) -> Done:
+    """Rounds that are like each other, any number of them."""
+    run = loop.run
+    leaving: list[Outcome] = []
+    run.heap.begin()
+    began = now()
+    for attempt in range(_ROUNDS + 1):
+        start = now()
+        if not goes_on():
+            break
+        run.heap.begin()
+        done = loop.once(bind)
+        settled = _stay(run, done, leaving)
+        before = run.heap.keep()
+        if not settled:
+            break
+        if attempt == 0 and _carries_tensors(older(before, start)):
+            continue  # what one round leaves to the next must suit it as it is
+        if not widen(run, older(before, start), forced=attempt >= _ROUNDS - 1):
+            break
+    change = run.heap.end()
+    normal = Outcome(None, change, [], (), began)
+    if not leaving:
+        run.heap.apply(change)
+        return None
+    condition = Unknown("how long a loop runs", "bool", "data")
+    ways = [normal, *leaving]
+    for k, o in enumerate(ways):
+        o.began = began
+        o.conditions = ((condition, k == 0), *o.conditions)
+    return branches.join(run, ways)
+
+
+def _carries_tensors(before: Change) -> bool:
+    """Whether a round has left another type in the place of a tensor."""
+    for cells, key, old in before.values():
+        now = cells.get(key, MISSING)
+        if isinstance(old, Tensor | TensorType) and now is not MISSING and not branches.alike(old, now):
+            return True
+    return False
+
+
+def _stay(run: Interpreter, done: Done, leaving: list[Outcome]) -> bool:
+    """What goes on after a round is put in force; what leaves the function is set aside. Whether anything goes on."""
+    if isinstance(done, Split):
+        staying = [o for o in done.outcomes if o.kind in ("normal", "continue", "break")]
+        so_far = run.heap.snapshot()
+        leaving += [
+            Outcome(o.done, {**so_far, **o.change}, o.findings, o.conditions)
+            for o in done.outcomes
+            if o.kind == "return" or (o.kind == "raise" and run.tries)
+        ]
+        for o in staying:
+            o.done = None
+        if not staying:
+            return False
+        branches.join(run, staying)
+        return True
+    if isinstance(done, Return | Raise):
+        if isinstance(done, Return) or run.tries:
+            leaving.append(Outcome(done, run.heap.snapshot(), [], ()))
+        return False
+    return True
+
+
+def older(changed: Change, start: int) -> Change:
+    """The changes of what was there when a round (or a ``try``) began: what it made itself is new."""
+    return {place: entry for place, entry in changed.items() if born(entry[0]) < start}
+
+
+def widen(run: Interpreter, before: Change, *, forced: bool) -> bool:
+    """Make what a round has changed stand for any round (or for any part of it). Whether anything had changed."""
+    changed = False
+    for cells, key, old in before.values():
+        now = cells.get(key, MISSING)
+        if old is MISSING or now is MISSING or cells is run.assumed or branches.alike(old, now):
+            if cells is run.assumed and old is not now:
+                run.heap.write(cells, key, MISSING)
+            continue
+        if cells is run.equalities:
+            run.heap.write(cells, key, {v: d for v, d in old.items() if now.get(v) == d})
+            continue
+        wide = _wide(run, cells, key, old, now, forced)
+        changed |= not branches.alike(wide, old)  # what stood there already may stand for this round too
+        run.heap.write(cells, key, wide)
+    return changed
+
+
+def _wide(run: Interpreter, cells: dict[Any, Any], key: Any, old: Value, now: Value, forced: bool) -> Value:
+    if isinstance(old, TensorType) and isinstance(now, TensorType):
+        return TensorType() if forced else branches.common_type(old, now)
+    counted = isinstance(old, tuple | None) and isinstance(now, tuple | None)  # an attribute may have this name too
+    if key == "items" and counted and (old is None or now is None or len(old) != len(now)):
+        known = tuple(v for part in (old, now) if part is not None for v in part)
+        rest = () if cells.get("item") is None or now is not None else (cells["item"],)
+        run.heap.write(cells, "item", branches.common_item((*known, *rest), "which item of a list it is"))
+        return None
+    if key == "at":
+        return 0
+    if key == SIZE:
+        run.heap.write(cells, "open", cells.get("open") or REPEATED)
+        return old
+    if forced and not isinstance(old, Tensor):
+        return run.unknown("it changes from round to round of a loop", branches.type_name(now))
+    if forced:
+        return Tensor(TensorType(), array=old.array)
+    return branches.generalise(old, now, "it changes from round to round of a loop", _cause(old, now))
+
+
+def _cause(old: Value, now: Value) -> Any:
+    """Counters and sums say nothing of sizes; an object that is another one in each round may."""
+    return "data" if branches.type_name(old) is not None and branches.type_name(now) is not None else "code"

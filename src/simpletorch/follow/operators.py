@@ -1,0 +1,574 @@
+"""Operators: of tensors by rule, of known values as Python computes them, of the program's objects by their methods."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import branches, items, iteration
+from simpletorch.follow.budget import LARGEST, formats_too_much
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import (
+    MISSING,
+    BoundNative,
+    Choice,
+    Class,
+    Dict,
+    Fields,
+    Function,
+    Instance,
+    Iterator,
+    List,
+    Method,
+    Namespace,
+    Native,
+    Set,
+    Sizes,
+    Tensor,
+    Unknown,
+    Value,
+    behind,
+    is_known,
+)
+from simpletorch.rules import RULES
+from simpletorch.rules.core.dtype import DType
+from simpletorch.shapes import Expr
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["METHODS", "binary", "compare", "contains", "identical", "in_place", "is_instance", "negate", "unary"]
+
+METHODS: Final[dict[type[ast.AST], str]] = {
+    ast.Add: "__add__",
+    ast.Sub: "__sub__",
+    ast.Mult: "__mul__",
+    ast.Div: "__truediv__",
+    ast.FloorDiv: "__floordiv__",
+    ast.Mod: "__mod__",
+    ast.Pow: "__pow__",
+    ast.MatMult: "__matmul__",
+    ast.BitAnd: "__and__",
+    ast.BitOr: "__or__",
+    ast.BitXor: "__xor__",
+    ast.LShift: "__lshift__",
+    ast.RShift: "__rshift__",
+    ast.USub: "__neg__",
+    ast.UAdd: "__pos__",
+    ast.Invert: "__invert__",
+    ast.Eq: "__eq__",
+    ast.NotEq: "__ne__",
+    ast.Lt: "__lt__",
+    ast.LtE: "__le__",
+    ast.Gt: "__gt__",
+    ast.GtE: "__ge__",
+}
+_PYTHON: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "__add__": operator.add,
+    "__sub__": operator.sub,
+    "__mul__": operator.mul,
+    "__truediv__": operator.truediv,
+    "__floordiv__": operator.floordiv,
+    "__mod__": operator.mod,
+    "__pow__": operator.pow,
+    "__matmul__": operator.matmul,
+    "__and__": operator.and_,
+    "__or__": operator.or_,
+    "__xor__": operator.xor,
+    "__lshift__": operator.lshift,
+    "__rshift__": operator.rshift,
+    "__eq__": operator.eq,
+    "__ne__": operator.ne,
+    "__lt__": operator.lt,
+    "__le__": operator.le,
+    "__gt__": operator.gt,
+    "__ge__": operator.ge,
+}
+_UNARY: Final[dict[str, Callable[[Any], Any]]] = {
+    "__neg__": operator.neg,
+    "__pos__": operator.pos,
+    "__invert__": operator.invert,
+}
+_COMPARISONS: Final = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+_MIRRORED: Final = {
+    "__lt__": "__gt__",
+    "__le__": "__ge__",
+    "__gt__": "__lt__",
+    "__ge__": "__le__",
+    "__eq__": "__eq__",
+    "__ne__": "__ne__",
+}
+_ERRORS: Final = (ValueError, TypeError, ZeroDivisionError, OverflowError, MemoryError)
+
+
+def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    """``left <operator> right``."""
+    left, right = run.resolve(left), run.resolve(right)
+    if isinstance(left, Choice):
+        return branches.distribute(run, left, lambda v: binary(run, name, v, right))
+    if isinstance(right, Choice):
+        return branches.distribute(run, right, lambda v: binary(run, name, left, v))
+    if isinstance(left, Tensor) or isinstance(right, Tensor):
+        return _of_tensors(run, name, left, right)
+    if isinstance(left, Instance) or isinstance(right, Instance):
+        return _of_objects(run, name, left, right)
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return _of_unknown(run, name, left, right)
+    if isinstance(left, List | Set | Dict) or isinstance(right, List | Set | Dict):
+        return _of_collections(run, name, left, right)
+    if isinstance(left, Expr) or isinstance(right, Expr):
+        return _of_sizes(run, name, left, right)
+    return _of_constants(run, name, left, right)
+
+
+def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    if isinstance(left, Tensor):
+        return run.ask(f"Tensor.{name}", (left, right))
+    mirrored = _MIRRORED.get(name) or f"__r{name[2:]}"
+    if isinstance(left, Instance) and left.cls.find(name) is not None:
+        return run.call(run.attribute(left, name), (right,))
+    if f"Tensor.{mirrored}" not in RULES:
+        return run.unknown(f"what {name} gives")
+    return run.ask(f"Tensor.{mirrored}", (right, left))
+
+
+def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    for one, other, method in ((left, right, name), (right, left, _MIRRORED.get(name) or f"__r{name[2:]}")):
+        if isinstance(one, Instance) and one.cls.find(method) is not None:
+            return run.call(run.attribute(one, method), (other,))
+        if isinstance(one, Instance) and one.cls.unknown_base is not None:
+            return run.unknown(f"what {name} of {one!r} gives")
+    if name in ("__eq__", "__ne__"):
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            return run.derived("==" if name == "__eq__" else "!=", left, right)
+        if left is not right and isinstance(left, Instance) and left.cls.fields is not None:
+            return _of_fields(run, name, left, right)
+        return (left is right) is (name == "__eq__")
+    return run.unknown(f"what {name} gives")
+
+
+def _of_fields(run: Interpreter, name: str, left: Instance, right: Value) -> Value:
+    """``==`` of dataclasses and named tuples."""
+    kind = left.cls
+    rows = [tuple(v.cells.get(n) for n, _ in kind.fields or ()) for v in (left, right) if isinstance(v, Instance)]
+    if kind.metadata.get("tuple") and isinstance(right, tuple):
+        return binary(run, name, rows[0], right)
+    if len(rows) < 2 or right.cls is not kind or kind.metadata.get("eq") is False:
+        return name == "__ne__"
+    return _of_tuples(run, name, *rows)
+
+
+def _of_unknown(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    if name in _COMPARISONS:
+        return _negated_twin(run, name, left, right)
+    for one, times in ((left, right), (right, left)):
+        if isinstance(one, List) and name == "__mul__" and branches.type_name(times) in ("int", "bool"):
+            return List(None, branches.common_item(one.items) if one.items else one.item)
+    types = {branches.type_name(left), branches.type_name(right)}
+    found: str | None = None
+    if types <= {"int", "bool"} and None not in types:
+        found = "float" if name == "__truediv__" else "int"
+    elif types <= {"int", "bool", "float"} and None not in types:
+        found = "float"
+    elif (
+        types == {"str"}
+        or (name == "__mul__" and types == {"str", "int"})
+        or (name == "__mod__" and isinstance(left, str))
+    ):
+        found = "str"
+    source = left if isinstance(left, Unknown) else right
+    return run.unknown(source.reason, found, source.cause)
+
+
+def _negated_twin(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    """``a != b`` is ``not a == b``: the two must be one condition."""
+    positive, sign = {
+        "__ne__": ("==", False),
+        "__eq__": ("==", True),
+        "__lt__": ("<", True),
+        "__ge__": ("<", False),
+        "__gt__": (">", True),
+        "__le__": (">", False),
+    }[name]
+    if isinstance(left, Unknown) and left.fact is not None and left.fact[0] == "ndim" and positive == "==":
+        answer = run.derived("rank", left.fact[1], right)
+    else:
+        answer = run.derived(positive, left, right, None if _compares_items(left, right) else "bool")
+    if sign:
+        return answer
+    if answer.type == "bool" or branches.decision(run, answer) is not None:
+        return negate(run, answer)
+    twin = run.derived(name, left, right, None)
+    twin.negates, twin.fact = answer, None
+    return twin
+
+
+def _compares_items(left: Value, right: Value) -> bool:
+    """Whether a comparison may be one of tensors or arrays, that gives another one."""
+    values = (left, right)
+    return any(isinstance(v, Unknown) and v.type is None for v in values) and not any(
+        isinstance(v, str) or v is None for v in values
+    )
+
+
+def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    if name in ("__eq__", "__ne__"):
+        if is_known(right) or is_known(left) or type(left) is not type(right):
+            return name == "__ne__"
+        same = branches.alike(left, right)
+        return (
+            (name == "__eq__")
+            if same
+            else run.derived("==", left, right)
+            if name == "__eq__"
+            else negate(run, run.derived("==", left, right))
+        )
+    if isinstance(left, List) and isinstance(right, List) and name == "__add__":
+        if left.items is None or right.items is None:
+            parts = [v for x in (left, right) for v in (x.items if x.items is not None else (x.item,))]
+            return List(None, branches.common_item(parts))
+        if len(left.items) + len(right.items) > LARGEST:
+            return List(None, branches.common_item(left.items))
+        return List(left.items + right.items)
+    for one, times in ((left, right), (right, left)):
+        if isinstance(one, List) and name == "__mul__":
+            if isinstance(times, int) and one.items is not None and len(one.items) * times <= 10_000:
+                return List(one.items * times)
+            return List(None, branches.common_item(one.items) if one.items else one.item)
+    if isinstance(left, Set) and isinstance(right, Set) and name in _PYTHON:
+        if left.open or right.open:
+            return Set((), open=True)
+        found = _PYTHON[name](left.cells.keys(), right.cells.keys())
+        return Set(tuple(found)) if not isinstance(found, bool) else found
+    if isinstance(left, Dict) and isinstance(right, Dict) and name == "__or__":
+        rest = left.rest if right.rest is MISSING else right.rest
+        return Dict({**left.cells, **right.cells}, rest)
+    if isinstance(left, str) and name == "__mod__":
+        return run.unknown("a formatted string", "str")
+    return run.unknown(f"what {name} gives")
+
+
+def _of_sizes(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    """Sizes in terms of symbols."""
+    if name in ("__eq__", "__ne__") and isinstance(left, int | Expr) and isinstance(right, int | Expr):
+        verdict = run.same_size(left, right)
+        if verdict is not None:
+            return verdict is (name == "__eq__")
+        return _negated_twin(run, name, left, right)
+    if name in _COMPARISONS:
+        return _negated_twin(run, name, left, right)
+    if isinstance(left, int | Expr) and isinstance(right, int | Expr):
+        if name in ("__add__", "__sub__", "__mul__", "__floordiv__", "__mod__", "__pow__") and not (
+            name in ("__floordiv__", "__mod__") and right == 0
+        ):
+            return _dim(run, _PYTHON[name](left, right))
+        if name == "__truediv__":
+            return run.unknown("a quotient of sizes", "float")
+        return run.unknown("what an operator gives", "int")
+    if isinstance(left, float) or isinstance(right, float):
+        return run.unknown("a size times a float", "float")
+    for one, times in ((left, right), (right, left)):
+        if isinstance(one, tuple) and isinstance(times, Expr):
+            return run.unknown("how often a tuple is repeated")
+    return run.unknown(f"what {name} gives")
+
+
+def _dim(run: Interpreter, value: Value) -> Value:
+    return value if isinstance(value, int | Expr) else run.unknown("a size", "int")
+
+
+def _of_constants(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return _of_tuples(run, name, left, right)
+    if isinstance(left, tuple) and name == "__mul__" and isinstance(right, int):
+        return tuple(left) * right if len(left) * right < LARGEST else run.unknown("a long tuple")
+    if isinstance(left, DType) is not isinstance(right, DType):
+        return run.unknown("how a dtype compares", "bool")  # NumPy's are equal to their names
+    if not (is_known(left) and is_known(right)):
+        if name in ("__eq__", "__ne__"):
+            return (left is right) is (name == "__eq__")
+        return run.unknown(f"what {name} gives")
+    if _is_too_large(name, left, right):
+        return run.unknown("a large value", branches.type_name(left))
+    try:
+        return _PYTHON[name](left, right)
+    except _ERRORS as error:
+        raise Raised(type(error).__name__, None, ("ArithmeticError", "Exception", "BaseException")) from None
+
+
+def _is_too_large(name: str, left: Value, right: Value) -> bool:
+    if name == "__pow__" and isinstance(left, int) and isinstance(right, int):
+        return abs(right) * max(left.bit_length(), 1) > LARGEST
+    if name == "__lshift__" and isinstance(right, int):
+        return right > LARGEST
+    if name == "__mul__":
+        for text, times in ((left, right), (right, left)):
+            if isinstance(text, str | bytes) and isinstance(times, int):
+                return len(text) * times > LARGEST
+        if isinstance(left, int) and isinstance(right, int):
+            return left.bit_length() + right.bit_length() > LARGEST
+    if name == "__add__" and isinstance(left, str | bytes) and isinstance(right, str | bytes):
+        return len(left) + len(right) > LARGEST
+    if name == "__mod__" and isinstance(left, str | bytes):
+        return formats_too_much(left if isinstance(left, str) else left.decode("latin-1"))
+    return False
+
+
+def _of_tuples(run: Interpreter, name: str, left: tuple[Any, ...], right: tuple[Any, ...]) -> Value:
+    if name == "__add__":
+        if len(left) + len(right) > LARGEST:
+            return run.unknown("a long tuple")
+        kind = Sizes if isinstance(left, Sizes) and isinstance(right, Sizes) else tuple
+        return kind((*left, *right))
+    if name in ("__eq__", "__ne__"):
+        if len(left) != len(right):
+            return name == "__ne__"
+        answers = [run.resolve(binary(run, "__eq__", a, b)) for a, b in zip(left, right, strict=True)]
+        if any(a is False for a in answers):
+            return name == "__ne__"
+        if all(a is True for a in answers):
+            return name == "__eq__"
+        open_ = [a for a in answers if a is not True]
+        same = open_[0] if len(open_) == 1 else run.derived("==", left, right)
+        return same if name == "__eq__" else negate(run, same)
+    if is_known(left) and is_known(right):
+        return _PYTHON[name](tuple(left), tuple(right))
+    return run.unknown("how two tuples compare", "bool")
+
+
+def unary(run: Interpreter, name: str, value: Value) -> Value:
+    """``-value`` and its like."""
+    value = run.resolve(value)
+    if isinstance(value, Choice):
+        return branches.distribute(run, value, lambda v: unary(run, name, v))
+    if isinstance(value, Tensor):
+        return run.ask(f"Tensor.{name}", (value,))
+    if isinstance(value, Expr) and name == "__neg__":
+        return -value
+    if isinstance(value, Instance) and value.cls.find(name) is not None:
+        return run.call(run.attribute(value, name), ())
+    if isinstance(value, bool | int | float | complex):
+        return _UNARY[name](value) if not isinstance(value, float) or name != "__invert__" else run.unknown("~")
+    if isinstance(value, Unknown):
+        return run.unknown(value.reason, value.type, value.cause)
+    return run.unknown(f"what {name} gives")
+
+
+def negate(run: Interpreter, value: Value) -> Value:
+    """``not value``."""
+    found = branches.truth(run, value)
+    if isinstance(found, bool):
+        return not found
+    condition, way = found
+    if not way:
+        return condition
+    made = run.derived("not", condition, None)
+    made.negates, made.fact = condition, None
+    return made
+
+
+def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
+    """``old += value``: what the name then stands for."""
+    old = run.resolve(old)
+    own = f"__i{name[2:]}"
+    if isinstance(old, Choice):
+        return branches.distribute(run, old, lambda v: in_place(run, name, v, value))
+    if isinstance(old, Tensor) and old.array:
+        run.operate(name, old, value)
+        return old  # what is written into an array has its shape and dtype
+    if isinstance(old, Tensor):
+        found = run.ask(f"Tensor.{own}", (old, value)) if f"Tensor.{own}" in RULES else run.operate(name, old, value)
+        if isinstance(found, Tensor) and f"Tensor.{own}" in RULES:
+            run.heap.write(old.cells, "type", found.type)
+            return old
+        return found
+    if isinstance(old, List) and name == "__add__":
+        more = run.items(value)
+        if more is None or old.items is None:
+            kept = old.items if old.items is not None else () if old.item is None else (old.item,)
+            added = more if more is not None else (iteration.item(run, value),)
+            run.heap.write(old.cells, "item", branches.common_item((*kept, *added), "which item of a list it is"))
+            run.heap.write(old.cells, "items", None)
+        else:
+            run.heap.write(old.cells, "items", old.items + more)
+        return old
+    if isinstance(old, Instance) and old.cls.find(own) is not None:
+        return run.call(run.attribute(old, own), (value,))
+    return run.operate(name, old, value)
+
+
+# -- comparisons -----------------------------------------------------------------------------------------------------
+
+
+def compare(run: Interpreter, kind: type[ast.cmpop], left: Value, right: Value) -> Value:
+    """``left <comparison> right``."""
+    if kind is ast.Is:
+        return identical(run, left, right)
+    if kind is ast.IsNot:
+        return negate(run, identical(run, left, right))
+    if kind is ast.In:
+        return contains(run, right, left)
+    if kind is ast.NotIn:
+        return negate(run, contains(run, right, left))
+    return binary(run, METHODS[kind], left, right)
+
+
+def identical(run: Interpreter, left: Value, right: Value) -> Value:
+    """``left is right``."""
+    left, right = run.resolve(left), run.resolve(right)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Choice):
+            return branches.distribute(run, one, lambda v, other=other: identical(run, v, other))  # type: ignore[misc]
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        one, other = (left, right) if isinstance(left, Unknown) else (right, left)
+        if other is None and one.type is not None:
+            return False
+        return run.derived("is", left, right)
+    if left is None or right is None or isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if is_known(left) and is_known(right):
+        return bool(left == right) and type(left) is type(right)
+    if isinstance(left, Class) and isinstance(right, Class):
+        return left is right or left.qualified == right.qualified
+    return left is right
+
+
+def contains(run: Interpreter, collection: Value, value: Value) -> Value:
+    """``value in collection``."""
+    """``value in collection``."""
+    collection, value = run.resolve(collection), run.resolve(value)
+    for choice, other in ((collection, value), (value, collection)):
+        if isinstance(choice, Choice):
+            if choice is collection:
+                return branches.distribute(run, choice, lambda v: contains(run, v, value))
+            return branches.distribute(run, choice, lambda v, other=other: contains(run, other, v))  # type: ignore[misc]
+    if isinstance(collection, Instance) and collection.cls.find("__contains__") is not None:
+        return run.call(run.attribute(collection, "__contains__"), (value,))
+    collection = behind(collection)
+    if isinstance(collection, Tensor):
+        return run.ask("Tensor.__contains__", (collection, value))
+    if isinstance(collection, str) and isinstance(value, str):
+        return value in collection
+    if isinstance(collection, Dict):
+        known = items.can_be_key(value)
+        there = known and value in collection.cells and not isinstance(collection.cells[value], Choice)
+        return (
+            True
+            if there
+            else (
+                False
+                if known and collection.rest is MISSING and value not in collection.cells
+                else run.unknown("whether a dict has a key", "bool")
+            )
+        )
+    found = None if isinstance(collection, Iterator | Unknown) else run.items(collection)
+    if found is None:
+        return run.derived("in", collection, value)
+    answers = [
+        run.resolve(binary(run, "__eq__", value, v)) if not isinstance(value, Tensor) else value is v for v in found
+    ]
+    if any(a is True for a in answers):
+        return True
+    if all(a is False for a in answers):
+        return False
+    open_ = [a for a in answers if a is not False]
+    return open_[0] if len(open_) == 1 else run.derived("in", value, collection)
+
+
+# -- isinstance ------------------------------------------------------------------------------------------------------
+
+_ABSTRACT: Final = {
+    "Iterable": (List, Dict, Set, Iterator, tuple, str, range, bytes, Tensor),
+    "Sequence": (List, tuple, str, range, bytes),
+    "Mapping": (Dict,),
+    "MutableMapping": (Dict,),
+    "Callable": (Function, Method, Native, BoundNative, Class),
+    "Number": (int, float, complex, Expr),
+    "Real": (int, float, Expr),
+    "Integral": (int, Expr),
+}
+_OF_PYTHON: Final[dict[str, tuple[type, ...]]] = {
+    "int": (int, Expr),
+    "float": (float,),
+    "bool": (bool,),
+    "complex": (complex,),
+    "str": (str,),
+    "bytes": (bytes,),
+    "list": (List,),
+    "tuple": (tuple,),
+    "dict": (Dict,),
+    "set": (Set,),
+    "frozenset": (frozenset,),
+    "range": (range,),
+    "slice": (slice,),
+    "NoneType": (type(None),),
+    "type": (Class,),
+    "object": (object,),
+    "ModuleType": (Namespace,),
+    "FunctionType": (Function,),
+}
+
+
+def is_instance(run: Interpreter, value: Value, cls: Value) -> Value:
+    """``isinstance(value, cls)``."""
+    value, cls = run.resolve(value), run.resolve(cls)
+    if isinstance(value, Choice):
+        return branches.distribute(run, value, lambda v: is_instance(run, v, cls))
+    options = run.items(cls) if isinstance(cls, tuple | List) else (cls,)
+    if isinstance(value, Unknown):
+        if value.type is not None and all(_is_no_number(run, run.resolve(c)) for c in options or ()):
+            return any(c.name == value.type or (c.name == "int" and value.type == "bool") for c in options or ())
+        return run.derived("isinstance", value, cls)
+    answers = [_is_one(run, value, run.resolve(c)) for c in options or ()]
+    if any(a is True for a in answers):
+        return True
+    return False if all(a is False for a in answers) and options else run.unknown("of which class a value is", "bool")
+
+
+def _is_no_number(run: Interpreter, cls: Value) -> bool:
+    """Whether numbers and strings are of this class only if it is their own."""
+    return isinstance(cls, Class) and cls.module.partition(".")[0] in ("builtins", "torch", run.program.main)
+
+
+def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
+    if not isinstance(cls, Class):
+        return None
+    if isinstance(value, Instance):
+        if value.cls.is_a(cls.qualified) or cls in value.cls.mro:
+            return True
+        if cls.name in ("Callable", "Iterable", "Sequence", "Mapping", "Sized", "Hashable"):
+            method = {"Callable": "__call__", "Iterable": "__iter__", "Sized": "__len__"}.get(cls.name)
+            return True if method is not None and value.cls.find(method) is not None else None
+        return None if value.cls.unknown_base is not None else cls.name == "object"
+    if isinstance(value, Tensor):
+        if value.array and value.type.shape.rank in (0, None):  # it may be a number
+            return cls.name == "object" or None
+        if value.array:
+            return cls.qualified in ("numpy.ndarray", "builtins.object")
+        if cls.qualified in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
+            return value.type.is_parameter
+        if cls.qualified != "torch.Tensor" and cls.is_a("torch.Tensor"):
+            return None  # ``torch.cuda.FloatTensor``: it depends on dtype and device
+        return cls.qualified in ("torch.Tensor", "builtins.object", "simpletorch.Tensor")
+    if isinstance(value, Fields) and cls.qualified.startswith("torch.return_types"):
+        return True
+    if cls.module == "builtins" or cls.name == "NoneType":
+        kinds = _OF_PYTHON.get(cls.name)
+        if kinds is None:
+            return False
+        if cls.name == "object":
+            return True
+        return isinstance(value, kinds)
+    if cls.name in _ABSTRACT and cls.module in ("collections.abc", "typing", "collections", "numbers"):
+        return isinstance(value, _ABSTRACT[cls.name])
+    if cls.qualified == "torch.dtype":
+        return type(value).__name__ == "DType"
+    if cls.qualified == "torch.device":
+        return type(value).__name__ == "Device"
+    if cls.qualified == "torch.Size":
+        return isinstance(value, Sizes)
+    if isinstance(value, Dict) and cls.name in ("OrderedDict", "defaultdict", "Counter"):
+        return value.kind == cls.name
+    return False

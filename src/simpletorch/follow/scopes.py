@@ -1,0 +1,78 @@
+"""Names: the variables of a module, a function's call, a class body; and who sees whose."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from simpletorch.follow.heap import MISSING, Cells
+
+__all__ = ["Scope"]
+
+
+class Scope:
+    """The variables of one module, call, comprehension or class body."""
+
+    __slots__ = (
+        "cells",
+        "depth",
+        "first",
+        "function",
+        "globals",
+        "is_class",
+        "outside",
+        "owner",
+        "parent",
+        "path",
+        "stars",
+        "yielded",
+    )
+
+    def __init__(
+        self,
+        parent: Scope | None,
+        path: str,
+        cells: dict[str, Any] | None = None,
+        *,
+        is_class: bool = False,
+    ) -> None:
+        self.cells: dict[str, Any] = Cells() if cells is None else cells
+        self.parent, self.path, self.is_class = parent, path, is_class
+        self.globals: Scope = self if parent is None else parent.globals
+        self.outside: dict[str, Scope] = {}  # names declared global or nonlocal
+        self.function = ""
+        self.owner: Any = None  # the class whose method runs
+        self.first: Any = MISSING  # the first argument of a method, for super()
+        self.yielded: Any = None  # what takes the values of a generator
+        self.depth = 0  # of the heap, as the generator began
+        self.stars: list[Any] = []  # libraries of which everything was imported
+
+    def find(self, name: str) -> Any:
+        """The value of a name as this scope sees it, or MISSING. Class bodies are seen by nobody inside."""
+        scope: Scope | None = self
+        first = True
+        while scope is not None:
+            if first or not scope.is_class:
+                if name in scope.outside:
+                    return scope.outside[name].find(name)
+                if name in scope.cells:
+                    return scope.cells[name]
+            first = False
+            scope = scope.parent
+        return MISSING
+
+    def holder(self, name: str) -> dict[str, Any]:
+        """The cells that an assignment of the name in this scope goes to."""
+        other = self.outside.get(name)
+        return self.cells if other is None else other.cells
+
+    def declare(self, node: ast.Global | ast.Nonlocal) -> None:
+        """``global`` and ``nonlocal``."""
+        for name in node.names:
+            if isinstance(node, ast.Global):
+                self.outside[name] = self.globals
+                continue
+            scope = self.parent
+            while scope is not None and (scope.is_class or name not in scope.cells):
+                scope = scope.parent
+            self.outside[name] = scope or self.globals

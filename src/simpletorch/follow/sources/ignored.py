@@ -1,0 +1,55 @@
+"""``# type: ignore``: what the program's author has silenced, by mypy's rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from simpletorch.follow.findings import Finding
+
+__all__ = ["is_ignored"]
+
+_COMMENT: Final = re.compile(r"#\s*type:\s*ignore(?:\s*\[(?P<codes>[^\]#]*)\])?(?=\s|#|$)")
+_ALL: Final = frozenset[str]()
+
+
+def is_ignored(found: Finding) -> bool:
+    """Whether a comment on one of the finding's lines, or on the first line of its file, silences it."""
+    comments = _comments(found.path, _changed(found.path))
+    if 0 in comments:
+        return True
+    lines = range(found.line, (found.end_line or found.line) + 1)
+    return any(n in comments and (not comments[n] or found.code in comments[n]) for n in lines)
+
+
+def _changed(path: str) -> int:
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+@cache
+def _comments(path: str, _changed: int) -> dict[int, frozenset[str]]:
+    """By line the codes that are ignored there, none for all; line 0 stands for the whole file."""
+    try:
+        source = Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    return dict(_read(source)) if "ignore" in source else {}
+
+
+def _read(source: str) -> Iterator[tuple[int, frozenset[str]]]:
+    only_comments = True
+    for number, line in enumerate(source.splitlines(), 1):
+        match = _COMMENT.search(line)
+        if match:
+            codes = frozenset(filter(None, (c.strip() for c in (match["codes"] or "").split(","))))
+            alone = line.lstrip().startswith("#")
+            if alone and only_comments and not codes:
+                yield 0, _ALL
+            yield number, codes
+        only_comments &= not line.strip() or line.lstrip().startswith("#")

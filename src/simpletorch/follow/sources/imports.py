@@ -1,0 +1,104 @@
+"""``import``: the program's own modules are followed, of libraries the follower has models; all else is unknown."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import TYPE_CHECKING
+
+from simpletorch.follow.libraries.harmless import is_harmless
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.sources.installed import has_member, has_module
+from simpletorch.follow.values import MISSING, Namespace, Unknown, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.scopes import Scope
+
+__all__ = ["names", "plain"]
+
+
+def plain(run: Interpreter, node: ast.Import, scope: Scope) -> None:
+    """``import a.b``, ``import a.b as c``."""
+    for alias in node.names:
+        found = module(run, alias.name)
+        if alias.asname is not None:
+            run.heap.write(scope.holder(alias.asname), alias.asname, found)
+        else:
+            first = alias.name.partition(".")[0]
+            run.heap.write(scope.holder(first), first, module(run, first))
+
+
+def names(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> None:
+    """``from a import b``."""
+    name = _absolute(run, node, scope)
+    source = run.unknown("a relative import outside of a package") if name is None else module(run, name)
+    for alias in node.names:
+        if alias.name == "*":
+            _everything(run, source, scope)
+            continue
+        target = alias.asname or alias.name
+        member = _member(run, source, alias.name)
+        if run.optional_imports and isinstance(member, Unknown) and name and not has_member(name, alias.name):
+            raise Raised("ImportError", None, ("Exception", "BaseException"))
+        run.heap.write(scope.holder(target), target, member)
+
+
+def module(run: Interpreter, name: str) -> Value:
+    """The module of a dotted name."""
+    own = run.program.load(run, name)
+    if own is not None:
+        if "." in name:  # importing a submodule binds it in its package
+            package = run.program.load(run, name.rpartition(".")[0])
+            if package is not None:
+                run.heap.write(package.cells, name.rpartition(".")[2], own)
+        return own
+    found = run.program.library(run, name)
+    if found is MISSING:
+        first = name.partition(".")[0]
+        known = isinstance(run.program.library(run, first), Namespace) or first in sys.stdlib_module_names
+        if run.optional_imports and not known and not has_module(name):
+            raise Raised("ModuleNotFoundError", None, ("ImportError", "Exception", "BaseException"))
+        strange = run.unknown(f"{name} isn't followed")
+        strange.harmless = is_harmless(name)
+        return strange
+    return found
+
+
+def _absolute(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> str | None:
+    if not node.level:
+        return node.module or ""
+    package = run.program.package_of(scope.globals.cells.get("__name__", ""), scope.globals.cells.get("__file__", ""))
+    parts = package.split(".") if package else []
+    if node.level - 1 > len(parts):
+        return None
+    base = parts[: len(parts) - (node.level - 1)]
+    return ".".join([*base, *([node.module] if node.module else [])]) or None
+
+
+def _member(run: Interpreter, source: Value, name: str) -> Value:
+    if isinstance(source, Unknown):
+        return run.derived(f".{name}", source, None, None)
+    if not isinstance(source, Namespace):
+        return run.attribute(source, name)
+    if name in source.cells:
+        return run.resolve(source.cells[name])
+    found = run.program.member(run, source, name)
+    if found is MISSING:
+        if source.name in run.program.modules:
+            raise Raised("ImportError", None, ("Exception", "BaseException"))
+        return run.unknown(f"{source.name}.{name}")
+    return found
+
+
+def _everything(run: Interpreter, source: Value, scope: Scope) -> None:
+    if not isinstance(source, Namespace):
+        return
+    if source.path is None:
+        scope.globals.stars.append(source)
+        return
+    listed = run.resolve(source.cells.get("__all__"))
+    chosen = None if listed is None else run.items(listed)
+    for name, value in list(source.cells.items()):
+        if name in chosen if chosen is not None else not name.startswith("_"):
+            run.heap.write(scope.cells, name, value)

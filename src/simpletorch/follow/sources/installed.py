@@ -1,0 +1,52 @@
+"""What is installed here, for programs that say what to do without it (``try: import … except ImportError``)."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from pathlib import Path
+
+__all__ = ["has_member", "has_module"]
+
+
+@cache
+def has_module(name: str) -> bool:
+    """Whether a module of this dotted name is there. Nothing is imported for it."""
+    spec, rest = _spec(name), name.partition(".")[2]
+    return spec is not None and (not rest or not spec.submodule_search_locations or _file(spec, rest) is not None)
+
+
+@cache
+def has_member(module: str, name: str) -> bool:
+    """Whether ``from module import name`` may work: not where the module's source doesn't speak of the name."""
+    spec, rest = _spec(module), module.partition(".")[2]
+    if spec is None:
+        return False
+    file = _file(spec, rest)
+    if file is None or file.suffix != ".py" or (spec.submodule_search_locations and has_module(f"{module}.{name}")):
+        return True
+    text = file.read_text(errors="replace")
+    return re.search(rf"\b{re.escape(name)}\b|\bimport \*|\b__getattr__\b", text) is not None
+
+
+def _spec(name: str) -> ModuleSpec | None:
+    try:
+        return find_spec(name.partition(".")[0])
+    except (ImportError, ValueError):
+        return None
+
+
+def _file(spec: ModuleSpec, rest: str) -> Path | None:
+    """The file of a submodule, or of the module itself."""
+    if not rest:
+        return Path(spec.origin) if spec.origin else None
+    for folder in spec.submodule_search_locations or ():
+        inner = Path(folder, *rest.split("."))
+        for candidate in (inner / "__init__.py", inner.with_suffix(".py"), *inner.parent.glob(f"{inner.name}.*.so")):
+            if candidate.is_file():
+                return candidate
+        if inner.is_dir():
+            return inner
+    return None

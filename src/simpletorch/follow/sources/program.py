@@ -1,0 +1,196 @@
+"""A program: its files, found and read as Python finds and reads them, and the libraries that it may use."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, VALUES, load
+from simpletorch.follow.libraries.harmless import is_harmless
+from simpletorch.follow.libraries.torch_nn import make_layer_class
+from simpletorch.follow.scopes import Scope
+from simpletorch.follow.values import MISSING, Class, Namespace, Native, Unknown, Value
+from simpletorch.rules import MODULES, RULES
+from simpletorch.rules.core.dtype import BY_TORCH_NAME
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["Program", "parse"]
+
+_MOST_BYTES: Final = 2_000_000
+_trees: Final[dict[tuple[str, int, int], ast.Module]] = {}
+
+
+def parse(path: Path) -> ast.Module | None:
+    """The syntax of a file, None if it can't be read as Python. Kept for as long as the file is the same."""
+    try:
+        status = path.stat()
+        key = str(path), status.st_mtime_ns, status.st_size
+        if key not in _trees:
+            if status.st_size > _MOST_BYTES:
+                return None
+            _trees[key] = ast.parse(path.read_bytes(), str(path))
+        return _trees[key]
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+class Program:
+    """The files of one program, and what was imported of them."""
+
+    main: Final = "__main__"
+
+    def __init__(self, path: Path, arguments: Sequence[str] = (), shown: str | None = None) -> None:
+        self.path, self.arguments = path, tuple(arguments)
+        self.shown = str(path) if shown is None else shown
+        self.modules: dict[str, Namespace] = {}
+        self.loading: set[str] = set()
+        self._classes: dict[str, Class] = {}
+        self._members: dict[str, Value] = {}
+        self.roots = [path.parent]
+        package = path.parent
+        while (package / "__init__.py").exists() and package != package.parent:
+            package = package.parent
+            self.roots.append(package)
+
+    # -- files --------------------------------------------------------------------------------------------------------
+
+    def find(self, name: str) -> Path | None:
+        """The file of a module by its dotted name."""
+        relative = Path(*name.split("."))
+        for root in self.roots:
+            for candidate in (root / relative / "__init__.py", root / relative.with_suffix(".py")):
+                if candidate.is_file():
+                    return candidate
+        return None
+
+    def show(self, path: Path) -> str:
+        """The path as the user would write it: relative to where the program's own path starts."""
+        try:
+            inside = path.resolve().relative_to(self.path.parent.resolve())
+        except ValueError:
+            return str(path)
+        return str(Path(self.shown).parent / inside)
+
+    def load(self, run: Interpreter, name: str) -> Namespace | None:
+        """The module of the program's own by its dotted name, None if it has none."""
+        if name in self.modules:
+            return self.modules[name]
+        path = self.find(name)
+        tree = None if path is None else parse(path)
+        if path is None or tree is None:
+            folder = next(
+                (r / Path(*name.split(".")) for r in self.roots if (r / Path(*name.split("."))).is_dir()), None
+            )
+            if folder is not None and any(folder.glob("*.py")):
+                self.modules[name] = Namespace(name, {}, str(folder))
+                return self.modules[name]
+            return None
+        shown = self.show(path)
+        made = Namespace(name, {"__name__": name, "__file__": str(path)}, str(path))
+        self.modules[name] = made
+        scope = Scope(None, shown, made.cells)
+        with run.elsewhere(shown):
+            run.execute(tree.body, scope)
+        return made
+
+    def package_of(self, name: str, file: str) -> str:
+        """The package that a module's relative imports start from."""
+        if name == self.main or name not in self.modules:
+            parts: list[str] = []
+            folder = Path(file).parent if file else self.path.parent
+            while (folder / "__init__.py").exists():
+                parts.insert(0, folder.name)
+                folder = folder.parent
+            return ".".join(parts)
+        return name if file.endswith("__init__.py") else name.rpartition(".")[0]
+
+    # -- libraries ----------------------------------------------------------------------------------------------------
+
+    def builtin(self, run: Interpreter, name: str) -> Value:
+        """A name of Python's own, MISSING if there is none."""
+        return self.library(run, f"builtins.{name}")
+
+    def library_class(self, name: str) -> Class:
+        """A library's class by its dotted name."""
+        name = canonical(name)
+        if name not in self._classes:
+            self._classes[name] = (
+                CLASSES[name](self.library_class) if name in CLASSES else make_layer_class(name, self.library_class)
+            )
+        return self._classes[name]
+
+    def library(self, run: Interpreter, name: str) -> Value:
+        """What a library has under a dotted name, MISSING if that isn't known."""
+        real = canonical(name)
+        if real not in self._members:
+            self._members[real] = MADE[real](run) if real in MADE else self._look_up(real)
+        found = self._members[real]
+        if isinstance(found, Namespace) and name != real:  # its members may have other names than the real one's
+            found = self._members.setdefault(name, Namespace(name))
+        return found
+
+    def _look_up(self, name: str) -> Value:
+        if name in NATIVES:
+            return NATIVES[name]
+        if name in CLASSES or name in MODULES:
+            return self.library_class(name)
+        if name in VALUES:
+            return VALUES[name]
+        owner, _, short = name.rpartition(".")
+        if owner == "torch" and short in BY_TORCH_NAME:
+            return BY_TORCH_NAME[short]
+        if name in RULES:
+            return Native(name, lambda run, args, kwargs: run.ask(name, args, kwargs))
+        return Namespace(name) if name in _packages() else MISSING
+
+    def member(self, run: Interpreter, namespace: Namespace, name: str) -> Value:
+        """``namespace.name`` of a library's module, or a submodule of the program's."""
+        dotted = f"{namespace.name}.{name}"
+        if namespace.path is not None:
+            inner = self.load(run, dotted)
+            return MISSING if inner is None else inner
+        found = self.library(run, dotted)
+        if found is MISSING:
+            found = Unknown(f"{dotted} isn't known to the follower", harmless=is_harmless(dotted))
+            self._members[canonical(dotted)] = found
+        return found
+
+    def array_attribute(self, run: Interpreter, value: Value, name: str) -> Value:
+        """An attribute of a NumPy array."""
+        from simpletorch.follow.libraries.numpy import array_attribute
+
+        return array_attribute(run, value, name)
+
+    def array_operation(self, run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        """An operation that has a NumPy array among its operands, by the name of the tensors' one."""
+        from simpletorch.follow.libraries.numpy import array_operation
+
+        return array_operation(run, name, args, kwargs)
+
+
+def canonical(name: str) -> str:
+    """The one name of what a library has under several: ``torch.nn.modules.linear.Linear`` is ``torch.nn.Linear``."""
+    if load(name):
+        _packages.cache_clear()
+    if name in ALIASES:
+        return ALIASES[name]
+    if name.startswith("torch.nn.modules.") and name.rpartition(".")[2][:1].isupper():
+        return f"torch.nn.{name.rpartition('.')[2]}"
+    prefix = name
+    while "." in prefix:
+        prefix = prefix.rpartition(".")[0]
+        if prefix in ALIASES:
+            return canonical(ALIASES[prefix] + name[len(prefix) :])
+    return name
+
+
+@cache
+def _packages() -> frozenset[str]:
+    """The dotted names that others lie under."""
+    rows = (name.split(".") for table in (NATIVES, CLASSES, MADE, VALUES, RULES, MODULES, ALIASES) for name in table)
+    return frozenset(".".join(parts[:i]) for parts in rows for i in range(1, len(parts)))

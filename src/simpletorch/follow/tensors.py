@@ -1,0 +1,283 @@
+"""Tensors: operations asked of their rules, what a refusal becomes, and what is learnt about a tensor by using it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import branches
+from simpletorch.follow.values import (
+    Choice,
+    Class,
+    Fields,
+    Instance,
+    Iterator,
+    List,
+    Tensor,
+    Unknown,
+    Value,
+)
+from simpletorch.rules import (
+    ANYTHING,
+    RULES,
+    Device,
+    Many,
+    Named,
+    Packed,
+    Report,
+    Scalar,
+    TensorType,
+    infer,
+)
+from simpletorch.rules import Value as RuleValue
+from simpletorch.rules.core.dtype import BOOL, COMPLEX64, FLOAT32, INT64, DType
+from simpletorch.shapes import ANY_REST, UNKNOWN, Expr, Item, Rest, Shape
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = [
+    "ask",
+    "by_rule",
+    "first_choice",
+    "from_rule",
+    "made",
+    "narrow",
+    "narrow_rank",
+    "operand",
+    "operands",
+    "settle",
+    "to_rule",
+]
+
+_PYTHON_DTYPES: Final = {"float": FLOAT32, "int": INT64, "bool": BOOL, "complex": COMPLEX64}
+_UNKNOWN_KINDS: Final[dict[str, RuleValue]] = {
+    "int": UNKNOWN,
+    "float": Scalar("float"),
+    "bool": Scalar("bool"),
+    "complex": Scalar("complex"),
+}
+
+
+def to_rule(value: Value) -> Any:
+    """The value as the rules have it; ANYTHING where they have no word for it."""
+    if isinstance(value, Tensor):
+        return _number(value.type) if value.array else value.type
+    if isinstance(value, Unknown):
+        return _UNKNOWN_KINDS.get(value.type or "", ANYTHING)
+    if isinstance(value, slice):
+        return slice(to_rule(value.start), to_rule(value.stop), to_rule(value.step))
+    if isinstance(value, tuple):
+        return tuple(map(to_rule, value))
+    if isinstance(value, List):
+        return ANYTHING if value.items is None else tuple(map(to_rule, value.items))
+    if isinstance(value, int | float | complex | str | Expr | DType | Device | type(...)) or value is None:
+        return value
+    if isinstance(value, range):
+        return tuple(value) if len(value) < 1_000 else ANYTHING
+    if isinstance(value, Iterator):
+        return ANYTHING if value.items is None else tuple(map(to_rule, value.items))
+    if isinstance(value, Class) and value.module == "builtins":
+        return _PYTHON_DTYPES.get(value.name, ANYTHING)
+    if isinstance(value, Instance) and isinstance(value.native, Packed):
+        return value.native
+    return ANYTHING
+
+
+def operand(run: Interpreter, value: Value) -> Any:
+    """The value as a rule gets it here: under autocast it doesn't matter which floats a tensor holds."""
+    found = to_rule(value)
+    return _any_float(found) if run.modes.get("autocast") else found
+
+
+def operands(run: Interpreter, values: tuple[Value, ...]) -> tuple[Any, ...]:
+    """Several of them."""
+    return tuple(operand(run, v) for v in values)
+
+
+def _any_float(value: Any) -> Any:
+    if isinstance(value, TensorType):
+        floats = value.dtype is not None and value.dtype.category == "float"
+        return replace(value, dtype=None) if floats else value
+    return tuple(map(_any_float, value)) if type(value) is tuple else value
+
+
+def made(run: Interpreter, type: TensorType) -> Tensor:
+    """A new tensor; Float32 is only known where nobody has set another default dtype."""
+    if run.modes.get("other default dtype") and type.dtype in (FLOAT32, COMPLEX64):
+        type = replace(type, dtype=None)
+    return Tensor(type)
+
+
+def _number(kind: TensorType) -> RuleValue:
+    """What torch makes of an array where it wants a number."""
+    category = None if kind.dtype is None or kind.shape.rank != 0 else kind.dtype.category
+    return _UNKNOWN_KINDS.get(category or "", ANYTHING)
+
+
+def from_rule(run: Interpreter, value: Any, what: str) -> Value:
+    """A rule's answer as the program has it."""
+    if isinstance(value, TensorType):
+        return made(run, value)
+    if value is ANYTHING:
+        return run.unknown(f"what {what} gives", None)
+    if value is UNKNOWN:
+        return run.unknown(f"a number that {what} gives", "int", "data")
+    if isinstance(value, Scalar):
+        return run.unknown(f"a number that {what} gives", value.type, "data")
+    if isinstance(value, tuple):
+        return tuple(from_rule(run, v, what) for v in value)
+    if isinstance(value, Named):
+        return Fields(tuple(k for k, _ in value.fields), tuple(from_rule(run, v, what) for _, v in value.fields))
+    if isinstance(value, Many):
+        return List(None, made(run, value.item))
+    if isinstance(value, Packed):
+        return Instance(run.program.library_class("torch.nn.utils.rnn.PackedSequence"), value)
+    return value
+
+
+def first_choice(args: tuple[Value, ...]) -> Choice | None:
+    """The first of the arguments, or of the items of a list among them, that is a choice."""
+    for a in args:
+        if isinstance(a, Choice):
+            return a
+        if isinstance(a, tuple) and (found := first_choice(a)) is not None:
+            return found
+        if isinstance(a, List) and a.items is not None and (found := first_choice(a.items)) is not None:
+            return found
+    return None
+
+
+def settle(run: Interpreter, value: Value) -> Value:
+    """The value with the choices in it that are decided here."""
+    if isinstance(value, Choice):
+        return branches.resolve(run, value)
+    if isinstance(value, tuple) and type(value) is tuple:
+        return tuple(settle(run, v) for v in value)
+    if isinstance(value, List) and value.items is not None and any(isinstance(v, Choice) for v in value.items):
+        return List(tuple(settle(run, v) for v in value.items))
+    return value
+
+
+def ask(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What the operation of this public name gives; a refusal is reported."""
+    args = tuple(settle(run, a) for a in args)
+    kwargs = {k: settle(run, v) for k, v in kwargs.items()}
+    choice = first_choice((*args, *kwargs.values()))
+    if choice is not None:
+        return branches.distribute(run, choice, lambda _: ask(run, name, args, kwargs))
+    if any(isinstance(a, Tensor) and a.array for a in args):
+        return run.program.array_operation(run, name, args, kwargs)
+    return by_rule(run, name, args, kwargs)
+
+
+def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What torch's operation gives, of values that have no choice left in them."""
+    if name not in RULES:
+        return run.unknown(f"what {name} gives (it has no rule)")
+    many = args[0] if args and isinstance(args[0], List) and args[0].items is None else None
+    if many is not None and isinstance(run.resolve(many.item), Tensor):
+        return _of_many(run, name, run.resolve(many.item), args[1:], kwargs)
+    given, named = operands(run, args), {k: operand(run, v) for k, v in kwargs.items()}
+    if name in ("Tensor.__getitem__", "Tensor.__setitem__") and isinstance(args[1], List | range):
+        given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only
+    result = run.adapting(lambda: infer(name, given, named), args)
+    if isinstance(result, Report):
+        found = run.report(result)
+        return _as_asked(name, args, given) or found
+    return _in_place(run, name, args, kwargs, result)
+
+
+def _as_asked(name: str, args: tuple[Value, ...], given: tuple[Any, ...]) -> Tensor | None:
+    """What a ``view`` gives whose sizes a caller must choose so that it fits."""
+    sizes = given[1:] if len(given) != 2 or not isinstance(given[1], tuple) else given[1]
+    symbolic = any(isinstance(s, Expr) for s in sizes) and all(
+        isinstance(s, Expr) or (isinstance(s, int) and s > 0) for s in sizes
+    )
+    if name not in ("Tensor.view", "Tensor.reshape") or not symbolic or not isinstance(args[0], Tensor):
+        return None
+    return Tensor(replace(args[0].type, shape=Shape(tuple(sizes)), is_parameter=False))
+
+
+def _of_many(run: Interpreter, name: str, item: Tensor, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``torch.cat`` and its like of an unknown number of tensors: what the results for two and three have in common."""
+    found = [by_rule(run, name, ((item,) * n, *args), kwargs) for n in (2, 3)]
+    first, second = found
+    if isinstance(first, Tensor) and isinstance(second, Tensor):
+        return Tensor(branches.common_type(first.type, second.type))
+    return first if first is second else run.unknown(f"what {name} of an unknown number of tensors gives")
+
+
+def _in_place(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value], result: Any) -> Value:
+    """Operations that write give the tensor that they wrote to."""
+    out = kwargs.get("out")
+    method = name.rpartition(".")[2]
+    written = out if isinstance(out, Tensor) else None
+    if written is None and name.startswith("Tensor.") and method.endswith("_") and not method.startswith("__"):
+        written = args[0] if isinstance(args[0], Tensor) else None
+    if kwargs.get("inplace") is True and isinstance(args[0], Tensor):
+        written = args[0]
+    if written is None or not isinstance(result, TensorType):
+        return from_rule(run, result, method)
+    kept = replace(result, is_parameter=written.type.is_parameter)
+    if kept != written.type:
+        run.heap.write(written.cells, "type", kept)
+    return written
+
+
+# -- what using a tensor says about it -------------------------------------------------------------------------------
+
+
+def narrow_rank(run: Interpreter, value: Tensor, rank: Value) -> None:
+    """The tensor has this many dims from here on."""
+    shape = value.type.shape
+    if not isinstance(rank, int) or shape.is_exact or rank < shape.min_rank:
+        return
+    items = (*shape.head, *(UNKNOWN,) * (rank - shape.min_rank), *shape.tail)
+    run.heap.write(value.cells, "type", replace(value.type, shape=Shape(items)))
+
+
+def narrow(run: Interpreter, value: Tensor, demanded: Shape, most: int | None = None) -> None:
+    """Who gets on after a layer took the tensor had one of this shape: what wasn't known of it is known now.
+
+    Args:
+        run: the interpreter.
+        value: the tensor.
+        demanded: what the layer takes.
+        most: the largest number of dims that it takes.
+    """
+    shape = value.type.shape
+    if not shape.is_exact and shape.min_rank == most:
+        shape = Shape((*shape.head, *shape.tail))
+    known = _narrowed(shape, demanded)
+    if known is not None and known != value.type.shape:
+        run.heap.write(value.cells, "type", replace(value.type, shape=known))
+
+
+def _narrowed(shape: Shape, demanded: Shape) -> Shape | None:
+    if shape.is_exact:
+        if demanded.min_rank > len(shape.items):
+            return None
+        items = list(shape.items)
+        for i, d in enumerate(reversed(demanded.tail), 1):
+            items[-i] = _better(items[-i], d)
+        if demanded.is_exact:
+            return Shape(tuple(items)) if len(items) == len(demanded.items) else None
+        for i, d in enumerate(demanded.head):
+            items[i] = _better(items[i], d)
+        return Shape(tuple(items))
+    if demanded.is_exact and demanded.min_rank >= shape.min_rank and not shape.head and not shape.tail:
+        return demanded
+    if not demanded.is_exact and (not shape.head or len(shape.tail) >= len(demanded.tail)):
+        tail: list[Item] = list(demanded.tail)
+        for i, d in enumerate(reversed(shape.tail), 1):
+            if i <= len(tail):
+                tail[-i] = _better(d, tail[-i])
+            else:
+                tail.insert(0, d)
+        return Shape((*shape.head, ANY_REST, *tail))
+    return None
+
+
+def _better(own: Item, other: Item) -> Item:
+    return other if own is UNKNOWN or isinstance(own, Rest) else own

@@ -1,0 +1,438 @@
+"""What a followed program computes with.
+
+===================  ================================================================================================
+known Python values  themselves: ``int``, ``float``, ``str``, ``bytes``, ``bool``, ``None``, ``...``, ``range``,
+                     ``slice``, ``tuple`` (of values)
+sizes                ``Expr`` of `simpletorch.shapes`: an int that is known in terms of symbols
+dtypes, devices      ``DType`` and ``Device`` of `simpletorch.rules`
+`Unknown`            a value that isn't known, with the reason; its type may be
+`Choice`             one value or another, by a condition that isn't known
+`Tensor`             a tensor (or a NumPy array): an object with identity, because operations in place change it
+`List` `Dict` `Set`  mutable collections
+`Instance`           an object of a class, with its attributes
+`Class`              a class of the program, or a model of a library's
+`Function` `Method`  functions of the program; `Native` is one that the follower computes itself
+`Namespace`          a module: of the program, or a library's by its dotted name
+`Iterator`           what ``iter`` and generators give
+===================  ================================================================================================
+
+Whatever can change keeps its contents in ``cells``, a dict, and is changed through `Heap.write` alone: that is how a
+branch can be followed and taken back.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
+
+from simpletorch.follow.heap import MISSING, Cells, Missing
+from simpletorch.rules import Device, TensorType
+from simpletorch.rules.core.dtype import DType
+from simpletorch.shapes import Expr
+
+if TYPE_CHECKING:
+    from simpletorch.follow.scopes import Scope
+
+__all__ = [
+    "MISSING",
+    "REPEATED",
+    "SIZE",
+    "BoundNative",
+    "Cause",
+    "Choice",
+    "Class",
+    "Dict",
+    "Fields",
+    "Function",
+    "Instance",
+    "Iterator",
+    "List",
+    "Method",
+    "Missing",
+    "Namespace",
+    "Native",
+    "Property",
+    "Set",
+    "Sizes",
+    "StaticMethod",
+    "Super",
+    "Tensor",
+    "Unknown",
+    "Value",
+    "behind",
+    "is_int",
+    "is_known",
+    "type_of",
+]
+
+Cause: TypeAlias = Literal["data", "code"]
+"""Why something isn't known: "data" is the content of tensors, chance, time, the length of a stream; no choice of the
+program's sizes can depend on it as a rule. "code" is everything else: files, libraries, what isn't understood."""
+
+
+@final
+class Unknown:
+    """A value that isn't known. Two of them are the same value only if they are the same object.
+
+    Args:
+        reason: why, as a clause: ``"what is read from a file"``.
+        type: the name of its class where that is known: "int", "float", "bool", "str".
+        cause: see `Cause`.
+        harmless: it comes from a library that changes nothing of what it is given: neither do its methods.
+    """
+
+    __slots__ = ("cause", "fact", "harmless", "negates", "place", "reason", "type")
+
+    def __init__(self, reason: str, type: str | None = None, cause: Cause = "code", *, harmless: bool = False) -> None:
+        self.reason, self.type, self.cause, self.harmless = reason, type, cause, harmless
+        self.place: tuple[str, int] | None = None
+        self.negates: Unknown | None = None  # of a bool: it is true where that one is false
+        self.fact: tuple[str, Value, Value] | None = None  # of a bool: the comparison that it is the answer of
+
+    def __repr__(self) -> str:
+        return f"<unknown {self.type or 'value'}: {self.reason}>"
+
+
+@final
+class Choice:
+    """``when_true`` if ``condition`` (an unknown bool) holds, else ``when_false``."""
+
+    __slots__ = ("condition", "when_false", "when_true")
+
+    def __init__(self, condition: Unknown, when_true: Value, when_false: Value) -> None:
+        self.condition, self.when_true, self.when_false = condition, when_true, when_false
+
+    def __repr__(self) -> str:
+        return f"<{self.when_true!r} or {self.when_false!r}>"
+
+
+class Object:
+    """What has identity and can change."""
+
+    __slots__ = ("cells",)
+
+    def __init__(self) -> None:
+        self.cells: dict[Any, Any] = Cells()
+
+
+@final
+class Tensor(Object):
+    """A tensor of torch's, or an array of NumPy's. ``cells["type"]`` is its type, other cells are attributes of it."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, type: TensorType, *, array: bool = False) -> None:
+        self.cells = Cells({"type": type})
+        self.array = array
+
+    @property
+    def type(self) -> TensorType:
+        """Its dtype, shape and device as they are now."""
+        found: TensorType = self.cells["type"]
+        return found
+
+    def __repr__(self) -> str:
+        return str(self.type)
+
+
+@final
+class List(Object):
+    """A list. Its items are ``cells["items"]``, a tuple; where their number isn't known it is None, and
+    ``cells["item"]`` is one value for all of them.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, items: tuple[Value, ...] | None = (), item: Value = None) -> None:
+        self.cells = Cells({"items": items, "item": item})
+
+    @property
+    def items(self) -> tuple[Value, ...] | None:
+        """The items, None if their number isn't known."""
+        found: tuple[Value, ...] | None = self.cells["items"]
+        return found
+
+    @property
+    def item(self) -> Value:
+        """What the items have in common, where their number isn't known."""
+        found: Value = self.cells["item"]
+        return found
+
+    def __repr__(self) -> str:
+        return repr(list(self.items)) if self.items is not None else f"[{self.item!r}, ...]"
+
+
+@final
+class Dict(Object):
+    """A dict: its cells are its items, by known keys. ``state["open"]`` is a value that other keys may have."""
+
+    __slots__ = ("default", "kind", "state")
+
+    def __init__(self, items: Mapping[Any, Value] | None = None, rest: Value | Missing = MISSING) -> None:
+        self.cells = Cells(items or ())
+        self.state: dict[str, Any] = Cells(() if rest is MISSING else {"open": rest})
+        self.default: Value = None  # the factory of a defaultdict
+        self.kind = "dict"
+
+    @property
+    def rest(self) -> Value | Missing:
+        """What unknown keys may lead to; MISSING where all keys are known."""
+        found: Value | Missing = self.state.get("open", MISSING)
+        return found
+
+    def __repr__(self) -> str:
+        return repr(self.cells) if self.rest is MISSING else f"{{{', '.join(map(repr, self.cells))}, ...}}"
+
+
+@final
+class Set(Object):
+    """A set of known values: the keys of ``cells``; ``state["open"]`` says that there may be others."""
+
+    __slots__ = ("state",)
+
+    def __init__(self, items: tuple[Any, ...] = (), open: bool = False) -> None:
+        self.cells = Cells(dict.fromkeys(items, True))
+        self.state: dict[str, Any] = Cells({"open": open})
+
+    @property
+    def open(self) -> bool:
+        """Whether it may hold what isn't known."""
+        return bool(self.state["open"])
+
+
+@final
+class Instance(Object):
+    """An object of a class; its cells are its attributes. ``native`` is what a library's model keeps for itself
+    (a `ModuleRule`, an iterator's source), and never changes. ``state["open"]``: unknown code may have changed it.
+    """
+
+    __slots__ = ("cls", "native", "state")
+
+    def __init__(self, cls: Class, native: Any = None) -> None:
+        self.cells = Cells()
+        self.cls, self.native = cls, native
+        self.state: dict[str, Any] = Cells()
+
+    def __repr__(self) -> str:
+        return f"<{self.cls.name}>"
+
+
+@final
+class Class(Object):
+    """A class: of the program, or a library's. Its cells are its namespace.
+
+    ``native`` is what a library knows of it; ``unknown_base`` says that something isn't known of its bases.
+    """
+
+    __slots__ = ("bases", "fields", "metadata", "module", "mro", "name", "native", "unknown_base")
+
+    def __init__(
+        self, name: str, bases: tuple[Class, ...] = (), namespace: dict[str, Any] | None = None, module: str = ""
+    ) -> None:
+        self.cells = namespace if namespace is not None else {}
+        self.name, self.bases, self.module = name, bases, module
+        self.unknown_base: Unknown | None = next((b.unknown_base for b in bases if b.unknown_base), None)
+        self.native: Any = None
+        self.fields: tuple[Any, ...] | None = None  # of a dataclass or named tuple
+        self.metadata: dict[str, Any] = {}
+        self.mro: tuple[Class, ...] = (self, *_linear([list(b.mro) for b in bases] + [list(bases)]))
+
+    @property
+    def qualified(self) -> str:
+        """The dotted name: ``torch.nn.Linear``."""
+        return f"{self.module}.{self.name}" if self.module else self.name
+
+    def find(self, name: str, after: Class | None = None) -> tuple[Any, Class] | None:
+        """What the class or a base has under a name, and which; where ``after`` is given, only bases behind it."""
+        mro = self.mro if after is None or after not in self.mro else self.mro[self.mro.index(after) + 1 :]
+        return next(((c.cells[name], c) for c in mro if name in c.cells), None)
+
+    def is_a(self, qualified: str) -> bool:
+        """Whether it is the class of this dotted name or derives from it."""
+        return any(c.qualified == qualified for c in self.mro)
+
+    def __repr__(self) -> str:
+        return f"<class {self.name}>"
+
+
+def _linear(rows: list[list[Class]]) -> list[Class]:
+    """Python's order of bases (C3); where there is none, first come first."""
+    out: list[Class] = []
+    while rows := [r for r in rows if r]:
+        head = next((r[0] for r in rows if not any(r[0] in other[1:] for other in rows)), rows[0][0])
+        out.append(head)
+        rows = [[c for c in r if c is not head] for r in rows]
+    return out
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function of the program: its definition, where it was made, and the values of its defaults."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Scope
+    name: str
+    defaults: tuple[Value, ...] = ()
+    keyword_defaults: Mapping[str, Value] = field(default_factory=dict)
+    owner: Class | None = None  # whose body it was defined in: what super() needs
+    context_manager: bool = False  # under contextlib.contextmanager
+    is_generator: bool = False
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<function {self.name}>"
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Method:
+    """A function with its first argument."""
+
+    function: Any
+    receiver: Any
+
+    def __repr__(self) -> str:
+        return f"<method of {self.receiver!r}>"
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Native:
+    """A function that the follower computes: it gets the interpreter and the arguments, and answers a value."""
+
+    name: str
+    work: Callable[..., Any]
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+@final
+@dataclass(slots=True, eq=False)
+class BoundNative:
+    """A method of a value that the follower knows: of a tensor, a list, a string."""
+
+    name: str
+    receiver: Any
+
+    def __repr__(self) -> str:
+        return f"<.{self.name} of {self.receiver!r}>"
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Property:
+    """A property of a class. ``cached`` ones are computed once."""
+
+    getter: Any
+    setter: Any = None
+    cached: bool = False
+
+
+@final
+@dataclass(slots=True, eq=False)
+class StaticMethod:
+    """A static or class method as it stands in a class."""
+
+    function: Any
+    of_class: bool = False
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Super:
+    """``super()`` of a class, for an object or class."""
+
+    receiver: Any
+    after: Class
+
+
+@final
+class Namespace(Object):
+    """A module: of the program (its cells are its variables), or a library known by its dotted name alone."""
+
+    __slots__ = ("name", "path")
+
+    def __init__(self, name: str, cells: dict[str, Any] | None = None, path: str | None = None) -> None:
+        self.cells = cells if cells is not None else {}
+        self.name, self.path = name, path
+
+    def __repr__(self) -> str:
+        return f"<module {self.name}>"
+
+
+@final
+class Iterator(Object):
+    """Items to come: ``cells["items"]`` from ``cells["at"]`` on, or ``cells["item"]`` again and again.
+
+    ``uniform``: each item is like any other (batches of a loader, steps of an endless generator).
+    """
+
+    __slots__ = ("count",)
+
+    def __init__(self, items: tuple[Value, ...] | None, item: Value = None, count: int | None = None) -> None:
+        self.cells = Cells({"items": items, "at": 0, "item": item})
+        self.count = count  # how many items a uniform one gives, where that is known
+
+    @property
+    def items(self) -> tuple[Value, ...] | None:
+        """The items that are left, None where each is like any other."""
+        found: tuple[Value, ...] | None = self.cells["items"]
+        return None if found is None else found[self.cells["at"] :]
+
+
+@final
+class Fields(tuple[Any, ...]):
+    """A tuple whose items have names as well, such as ``torch.max`` gives."""
+
+    names: tuple[str, ...]
+
+    def __new__(cls, names: tuple[str, ...], items: tuple[Any, ...]) -> Fields:
+        """The items with their names."""
+        made = super().__new__(cls, items)
+        made.names = names
+        return made
+
+
+@final
+class Sizes(tuple[Any, ...]):
+    """The shape of a tensor: a tuple of sizes."""
+
+
+SIZE: Final = "how many"
+"""In the state of a container of modules: how many it holds. No attribute has this name."""
+
+REPEATED: Final = "repeated"
+"""Of an open container of modules: it holds any number of what it is known to hold, and nothing else."""
+
+Known: TypeAlias = int | float | complex | str | bytes | bool | range | slice | None
+Value: TypeAlias = Any  # any of the classes above, or a known Python value; checked by the tests of each operation
+
+_KNOWN: Final = (int, float, complex, str, bytes, bool, type(None), range, slice, type(...))
+
+
+def behind(value: Value) -> Value:
+    """The dict, list or set that an object of a subclass of these is; any other value itself."""
+    return value.native if isinstance(value, Instance) and isinstance(value.native, Dict | List | Set) else value
+
+
+def is_known(value: Value) -> bool:
+    """Whether it is a Python value that can be computed with: a constant, or a tuple or slice of constants."""
+    if isinstance(value, tuple):
+        return all(is_known(v) for v in value)
+    if isinstance(value, slice):
+        return is_known(value.start) and is_known(value.stop) and is_known(value.step)
+    return isinstance(value, (*_KNOWN, frozenset, DType, Device))
+
+
+def is_int(value: Value) -> bool:
+    """Whether it is an int, by number or in terms of symbols."""
+    return isinstance(value, int | Expr) and not isinstance(value, bool)
+
+
+def type_of(value: Value) -> type | str:
+    """What the tables of methods are keyed by: the Python class; ``"array"`` for NumPy's arrays."""
+    return "array" if isinstance(value, Tensor) and value.array else type(value)

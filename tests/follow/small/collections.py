@@ -1,0 +1,77 @@
+# == OrderedDict
+from collections import OrderedDict
+d = OrderedDict([('a', 1), ('b', 2)])
+d['c'] = 3
+k = list(d)
+v = d['b']
+i = isinstance(d, OrderedDict)
+
+# == defaultdict
+from collections import defaultdict
+d = defaultdict(list)
+d['a'].append(3)
+d['a'].append(5)
+n = defaultdict(int)
+n['x'] += 2
+l = d['a']
+z = n['y']
+
+# == nested defaultdict
+from collections import defaultdict
+d = defaultdict(lambda: defaultdict(float))
+d['a']['b'] += 1.5
+x = d['a']['b']
+
+# == Counter
+from collections import Counter
+c = Counter('abca')
+a = c['a']
+b = c['z']
+
+# == deque
+from collections import deque
+d = deque([1, 2, 3], maxlen=3)
+d.append(4)
+a = list(d)
+b = len(d)
+d.appendleft(7)
+c = list(d)
+e = d.popleft()
+f = d[-1]
+g = deque()
+g.extend([5, 6])
+h = list(g)
+d.rotate(1)
+i = list(d)
+
+# == namedtuple
+from collections import namedtuple
+P = namedtuple('P', 'x y')
+p = P(3, y=5)
+a, b = p
+c = p.x + p[1]
+d = p._replace(x=7).x
+e = len(p)
+f = p._asdict()
+g = P._fields
+h = p == (3, 5)
+i = P(*[1, 2])
+
+# == namedtuple with defaults
+import collections
+Q = collections.namedtuple('Q', ['a', 'b'], defaults=[7])
+q = Q(3)
+x = q.b
+
+# == ChainMap
+from collections import ChainMap
+_c = ChainMap({'a': 1}, {'a': 2, 'b': 3})
+x = _c['a']
+y = _c['b']
+
+# == abstract classes
+from collections.abc import Sequence, Mapping, Iterable, Callable
+a = isinstance([1], Sequence)
+b = isinstance({}, Mapping)
+c = isinstance(3, Iterable)
+d = isinstance(len, Callable)

@@ -1,0 +1,106 @@
+"""Conditions that aren't known: both ways count, and what they leave remembers which one it was."""
+
+from pathlib import Path
+
+import pytest
+
+from simpletorch.follow import follow
+
+START = """
+import json
+import random
+import torch
+from torch import nn
+
+flag = json.load(open("settings.json"))["flag"]
+"""
+
+
+def lines(source: str, folder: Path) -> list[int]:
+    """The lines at which following a program finds an error, counted after the common start."""
+    path = folder / "program.py"
+    path.write_text(START + source)
+    found = follow(path)
+    assert not found.faults
+    return [e.line - START.count("\n") for e in found.errors]
+
+
+def test_two_conditions_on_one_value_go_together(tmp_path):
+    source = """
+class Net(nn.Module):
+    def __init__(self, pool):
+        super().__init__()
+        self.pool = nn.Linear(7, 5) if pool else None
+        self.head = nn.Linear(5 if pool else 7, 3)
+        self.pools = pool
+
+    def forward(self, x):
+        if self.pools:
+            x = self.pool(x)
+        return self.head(x)
+
+Net(flag)(torch.zeros(2, 7))
+"""
+    assert lines(source, tmp_path) == []
+
+
+def test_what_fails_on_both_ways_is_an_error(tmp_path):
+    assert lines("x = torch.zeros(2, 3 if flag else 5)\ny = x @ torch.zeros(7, 11)\n", tmp_path) == [2]
+
+
+def test_what_fails_on_one_way_of_the_settings_is_none(tmp_path):
+    assert lines("x = torch.zeros(2, 3)\nif flag:\n    x = x @ torch.zeros(7, 11)\n", tmp_path) == []
+
+
+def test_what_fails_by_chance_is_an_error(tmp_path):
+    assert lines("x = torch.zeros(2, 3)\nif random.random() < 0.5:\n    x = x @ torch.zeros(7, 11)\n", tmp_path) == [3]
+
+
+def test_a_guard_that_raises_is_remembered(tmp_path):
+    source = """
+x = torch.zeros(2, 3 if flag else 5)
+if not flag:
+    raise ValueError
+y = x @ torch.zeros(5, 7)
+"""
+    assert lines(source, tmp_path) == [5]
+
+
+def test_changes_of_one_way_are_taken_back_for_the_other(tmp_path):
+    source = """
+sizes = [3]
+def widen():
+    sizes.append(5)
+    return sizes[-1]
+if flag:
+    n = widen()
+else:
+    n = sizes[-1]
+x = torch.zeros(2, n) @ torch.zeros(3, 7)
+m = len(sizes)
+"""
+    assert lines(source, tmp_path) == []
+
+
+@pytest.mark.parametrize("end", ["return None", "raise ValueError"])
+def test_a_way_that_leaves_the_function_doesn_t_count_afterwards(end, tmp_path):
+    source = f"""
+def f(x):
+    if flag:
+        x = x.flatten()
+        {end}
+    return x @ torch.zeros(3, 7)
+f(torch.zeros(2, 3))
+"""
+    assert lines(source, tmp_path) == []
+
+
+def test_what_somebody_catches_is_no_error(tmp_path):
+    source = """
+try:
+    x = torch.zeros(2, 3) @ torch.zeros(5, 7)
+except RuntimeError:
+    x = torch.zeros(11)
+y = x @ torch.zeros(13)
+"""
+    assert lines(source, tmp_path) == [6]

@@ -1,0 +1,90 @@
+"""Lists, dicts and strings of which not everything is known: what is known of them holds."""
+
+from pathlib import Path
+
+import pytest
+from against_torch import agrees, findings
+
+HEAD = """import random
+from collections import defaultdict
+import torch
+from torch import nn
+word = str(random.random())
+"""
+
+UNKNOWN_KEYS = """
+groups, found = defaultdict(list), {}
+for key in word:
+    groups[key].append(torch.zeros(3))
+    found.setdefault(key, []).append(torch.zeros(5))
+a = torch.stack(groups[word[0]])
+b = torch.stack(found[word[0]])
+codes = {letter: i for i, letter in enumerate("0123456789.e-")}
+c = torch.tensor([codes[letter] for part in word.split(".") for letter in part])
+"""
+PADDED = """
+rows = [{"ids": [1] * random.randint(2, 7), "kind": 3} for _ in range(5)]
+chosen = random.choice(rows)
+a = torch.tensor(chosen["ids"] + [0] * (11 - len(chosen["ids"])))
+b = torch.tensor([r["kind"] for r in rows])
+"""
+POPPED = """
+batches = torch.utils.data.DataLoader([{"x": [1.0] * 3, "y": i} for i in range(14)], batch_size=7,
+    collate_fn=lambda rows: {k: torch.tensor([r[k] for r in rows]) for k in ("x", "y")})
+for batch in batches:
+    y = batch.pop("y")
+    x = batch["x"]
+"""
+OWN_ATTRIBUTES = """
+class Block(nn.Sequential):
+    def __init__(self, n):
+        super().__init__(nn.Linear(n, n), nn.LayerNorm(n, eps=1e-3))
+        self.width = n
+class Norm(nn.LayerNorm):
+    def forward(self, x):
+        return nn.functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+block = Block(3)
+a, n = block(torch.ones(5, 3)), len(block)
+b = Norm(3)(a)
+"""
+OPTIONAL = """
+try:
+    from torch.nn.functional import no_such_function as f
+except ImportError:
+    def f(x):
+        return x.sum(0)
+try:
+    import no_such_module_anywhere
+except ImportError:
+    no_such_module_anywhere = None
+a = f(torch.ones(5, 3))
+b = torch.ones(7) if no_such_module_anywhere is None else None
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "known"),
+    [(UNKNOWN_KEYS, ""), (PADDED, "b"), (POPPED, "x y"), (OWN_ATTRIBUTES, "a b n"), (OPTIONAL, "a b")],
+)
+def test_what_is_known_is_what_torch_has(program: str, known: str, tmp_path: Path) -> None:
+    agrees(HEAD + program, tmp_path, known)
+
+
+def test_a_loop_over_models_that_train_follows_each(tmp_path: Path) -> None:
+    program = """
+for name in ("first", "second", "third", "fourth"):
+    model = nn.Linear(3, {"first": 5, "second": 5, "third": 5, "fourth": 7}[name])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    optimizer.step()
+    model(torch.ones(2, 3)) @ torch.ones(5)
+"""
+    assert [line for line, _ in findings(HEAD + program, tmp_path)] == [11]
+
+
+def test_what_a_round_leaves_to_the_next_must_suit_it(tmp_path: Path) -> None:
+    program = """
+layer, x = nn.Linear(3, 3), torch.ones(5, 3)
+while random.random() < 0.9:
+    x = layer(x).long()
+"""
+    assert [line for line, _ in findings(HEAD + program, tmp_path)] == [9]

@@ -1,0 +1,64 @@
+"""Programs that get their sizes from a command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from programs import compare, follow_source
+
+PARSER = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("data", nargs="?", default="here")
+parser.add_argument("--dim", type=int, default=7)
+parser.add_argument("--sizes", type=int, nargs="+", default=[2, 3])
+parser.add_argument("--fast", action="store_true")
+parser.add_argument("-v", action="count", default=1)
+parser.add_argument("--tag", action="append", default=["x"])
+args = parser.parse_args()
+del parser
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(), ("--dim", "11"), ("--dim=5", "--fast", "there"), ("--sizes", "3", "5", "7", "-vv"), ("--tag", "a", "--tag=b")],
+)
+def test_arguments_after_the_file_name(words: tuple[str, ...], tmp_path: Path) -> None:
+    compare(PARSER, tmp_path / "program.py", words)
+
+
+def test_sys_argv(tmp_path: Path) -> None:
+    source = "import sys\nn = int(sys.argv[1])\nm = len(sys.argv)\nrest = sys.argv[1:]\n"
+    compare(source, tmp_path / "program.py", ("5", "x"))
+
+
+FUNCTIONS = {
+    "fire": "import fire\nseen = []\ndef main(dim=7, name='a'):\n    seen.append((dim, name))\nfire.Fire(main)\n",
+    "typer": "import typer\nseen = []\ndef main(dim: int = typer.Option(7), name: str = 'a'):\n"
+    "    seen.append((dim, name))\ntyper.run(main)\n",
+    "an app of typer's": "import typer\napp = typer.Typer()\nseen = []\n@app.command()\n"
+    "def main(dim: int = 7, name: str = 'a'):\n    seen.append((dim, name))\napp()\n",
+    "hydra": "import hydra\nseen = []\n@hydra.main(config_path=None)\n"
+    "def main(cfg):\n    seen.append((7, 'a'))\nmain()\n",
+}
+
+
+@pytest.mark.parametrize("source", FUNCTIONS.values(), ids=FUNCTIONS.keys())
+def test_libraries_that_call_a_function_are_followed_into_it(source: str, tmp_path: Path) -> None:
+    found, reports = follow_source(source, tmp_path / "program.py")
+    assert found["seen"].items == ((7, "a"),)
+    assert not reports
+
+
+def test_fire_gets_the_arguments(tmp_path: Path) -> None:
+    found, _ = follow_source(FUNCTIONS["fire"], tmp_path / "program.py", ("--dim=11", "--name", "b"))
+    assert found["seen"].items == ((11, "b"),)
+
+
+def test_an_argument_that_must_be_given_is_unknown_and_no_error(tmp_path: Path) -> None:
+    source = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--dim', type=int, required=True)\n"
+    found, reports = follow_source(f"{source}dim = p.parse_args().dim\n", tmp_path / "program.py")
+    assert found["dim"].type == "int"
+    assert not reports

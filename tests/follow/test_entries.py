@@ -1,0 +1,143 @@
+"""What nobody in a program calls is followed too, with symbols for what a caller would give."""
+
+from pathlib import Path
+
+import pytest
+
+from simpletorch.follow import follow
+
+START = """from dataclasses import dataclass
+import torch
+from torch import Tensor, nn
+from jaxtyping import Float
+"""
+
+
+def messages(source: str, folder: Path) -> list[tuple[int, str]]:
+    """The line, counted after the common start, and the operation of each error."""
+    path = folder / "model.py"
+    path.write_text(START + source)
+    found = follow(path)
+    assert not found.faults
+    return [(e.line - START.count("\n"), e.message.partition(":")[0]) for e in found.errors]
+
+
+WRONG = {
+    "defaults of a configuration decide": (
+        """
+@dataclass
+class Config:
+    width: int = 48
+
+class MLP(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.up = nn.Linear(config.width, config.width)
+        self.down = nn.Linear(4 * config.width, config.width)
+
+    def forward(self, x: Float[Tensor, "b t c"]):
+        return self.down(self.up(x))
+""",
+        [(13, "Linear(192, 48)")],
+    ),
+    "two tensors of a caller have sizes of their own": (
+        """
+class Attention(nn.Module):
+    def __init__(self, dim: int, heads: int):
+        super().__init__()
+        self.qkv, self.heads, self.size = nn.Linear(dim, dim * 3), heads, dim // heads
+
+    def forward(self, x: Float[Tensor, "b t d"]):
+        b, t, d = x.shape
+        q, k, v = (y.view(b, t, self.heads, self.size) for y in self.qkv(x).chunk(3, dim=-1))
+        return q.transpose(1, 2) @ k.transpose(-1, -2)
+""",
+        [(10, "@")],
+    ),
+    "what is returned is what the annotation promises": (
+        """
+def similarity(q: Float[Tensor, "b n d"], k: Float[Tensor, "b m d"]) -> Float[Tensor, "b n m"]:
+    return (q @ k.transpose(-1, -2)).transpose(1, 2)
+""",
+        [(2, "similarity returns Tensor[b, m, n], but its annotation says Tensor[b, n, m]")],
+    ),
+    "objects that hold annotated tensors": (
+        """
+class Moments:
+    def __init__(self, mean: Float[Tensor, "t b m"], scale: Float[Tensor, "t b m"]):
+        self.mean, self.scale = mean, scale
+
+    def matrix(self):
+        rows = torch.stack([self.scale, self.mean, self.mean, self.scale], -1)
+        return rows.view(*self.scale.shape, 4, 2)
+""",
+        [(8, "view")],
+    ),
+    "more pieces than names": (
+        """
+def split(x: Float[Tensor, "b n 30"]):
+    q, k, v = map(lambda t: t.transpose(1, 2), x.chunk(4, dim=-1))
+""",
+        [(3, "these are 4 tensors, but 3 are unpacked")],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_for_every_caller(case, tmp_path):
+    source, expected = WRONG[case]
+    assert messages(source, tmp_path) == expected
+
+
+RIGHT = {
+    "a caller may choose the sizes so that they fit": """
+class Both(nn.Module):
+    def __init__(self, dim: int, hidden: int):
+        super().__init__()
+        self.a, self.b = nn.Linear(dim, hidden), nn.Linear(dim, hidden)
+
+    def forward(self, x: Float[Tensor, "b d"]):
+        return self.b(self.a(x))
+""",
+    "positions are as many as the sequence is long": """
+class Encoder(nn.Module):
+    def __init__(self, dim: int, length: int):
+        super().__init__()
+        self.positions = nn.Parameter(torch.zeros(1, length, dim))
+
+    def forward(self, x: Float[Tensor, "b t d"]):
+        return x + self.positions
+""",
+    "what another method sets isn't known": """
+class Detector(nn.Module):
+    anchors = torch.empty(0)
+
+    def build(self, anchors):
+        self.anchors = anchors
+
+    def forward(self, x: Tensor):
+        return x + self.anchors[0]
+""",
+    "heads divide the width": """
+class Heads(nn.Module):
+    def __init__(self, dim: int, heads: int):
+        super().__init__()
+        self.heads = heads
+        self.out = nn.Linear(dim, dim)
+
+    def forward(self, x: Float[Tensor, "b t d"]) -> Float[Tensor, "b t d"]:
+        b, t, d = x.shape
+        y = x.view(b, t, self.heads, d // self.heads).transpose(1, 2)
+        return self.out(y.transpose(1, 2).reshape(b, t, d))
+""",
+    "an abstract method": """
+class Base(nn.Module):
+    def forward(self, x: Float[Tensor, "b d"]):
+        raise NotImplementedError
+""",
+}
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_right_for_some_caller(case, tmp_path):
+    assert messages(RIGHT[case], tmp_path) == []

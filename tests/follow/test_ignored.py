@@ -1,0 +1,56 @@
+"""``# type: ignore`` silences findings as it silences mypy; ``reveal_type`` shows what is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from simpletorch.follow import follow
+
+MISTAKE = "import torch\n\nx = torch.zeros(3, 5)\ny = x @ torch.zeros(7, 11){}\n"
+
+
+@pytest.mark.parametrize(
+    ("comment", "silent"),
+    [
+        ("", False),
+        ("  # type: ignore", True),
+        ("  # type: ignore[tensor-shape]", True),
+        ("  # type:ignore[tensor-dtype, tensor-shape]  # known", True),
+        ("  # type: ignore[tensor-dtype]", False),
+        ("  # type: ignored", False),
+    ],
+)
+def test_a_comment_silences_its_codes(comment: str, silent: bool, tmp_path: Path):
+    program = tmp_path / "program.py"
+    program.write_text(MISTAKE.format(comment))
+    found = follow(program)
+    assert [f.line for f in found.errors] == ([] if silent else [4])
+    assert [f.line for f in found.ignored] == ([4] if silent else [])
+
+
+def test_a_comment_at_the_end_of_a_long_expression(tmp_path: Path):
+    program = tmp_path / "program.py"
+    program.write_text("import torch\nx = torch.zeros(3, 5).view(\n    7, 11\n)  # type: ignore[tensor-shape]\n")
+    assert follow(program).errors == ()
+
+
+def test_a_comment_before_all_else_silences_the_file(tmp_path: Path):
+    program = tmp_path / "program.py"
+    program.write_text("# type: ignore\n" + MISTAKE.format(""))
+    assert follow(program).errors == ()
+
+
+def test_reveal_type_shows_what_is_known(tmp_path: Path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import torch\nfrom typing import reveal_type\n"
+        "for n in (5, 7):\n    x = torch.zeros(3, n)\n    reveal_type(x)\n"
+        "reveal_type([n, x])\nreveal_type(input())\n"
+    )
+    assert [(n.line, n.message) for n in follow(program).notes] == [
+        (5, 'Revealed type is "Float32[3, 5] or Float32[3, 7]"'),
+        (6, 'Revealed type is "[7, Float32[3, 7]]"'),
+        (7, 'Revealed type is "unknown: what builtins.input gives"'),
+    ]

@@ -1,0 +1,77 @@
+"""Loops: unrolled where each round counts, over where the rounds are alike."""
+
+from pathlib import Path
+
+from simpletorch.follow import Followed, follow
+
+
+def followed(source: str, folder: Path) -> Followed:
+    """What following a program gives."""
+    path = folder / "program.py"
+    path.write_text("import torch\nfrom torch import nn\n" + source)
+    found = follow(path)
+    assert not found.faults
+    return found
+
+
+def test_layers_of_a_list_are_each_followed(tmp_path):
+    source = """
+layers = nn.ModuleList([nn.Linear(a, b) for a, b in zip([3, 5, 7], [5, 7, 11])])
+x = torch.zeros(2, 3)
+for layer in layers:
+    x = layer(x)
+y = x @ torch.zeros(13, 17)
+"""
+    assert [(e.line, e.message.partition(":")[0]) for e in followed(source, tmp_path).errors] == [(8, "@")]
+
+
+def test_a_long_loop_ends_where_nothing_changes(tmp_path):
+    source = """
+model = nn.Linear(3, 5)
+total, seen, losses = 0.0, 0, []
+for step in range(100_000):
+    loss = model(torch.zeros(7, 3)).sum()
+    loss.backward()
+    total += loss.item()
+    seen += 7
+    losses.append(loss.item())
+x = torch.zeros(seen, 2) @ torch.zeros(3, 2)
+"""
+    found = followed(source, tmp_path)
+    assert found.complete
+    assert [e.line for e in found.errors] == [12]
+
+
+def test_what_changes_from_round_to_round_is_unknown_afterwards(tmp_path):
+    source = """
+x = torch.zeros(2, 3)
+for step in range(int(input())):
+    x = torch.cat([x, x[:, :1]], dim=1)
+y = x @ torch.zeros(7, 5)
+z = x.T @ torch.zeros(5, 7)
+"""
+    assert [e.line for e in followed(source, tmp_path).errors] == [8]
+
+
+def test_a_loop_that_may_be_broken_off_leaves_both(tmp_path):
+    source = """
+import random
+x = torch.zeros(2, 3)
+for step in range(3):
+    if random.random() < 0.5:
+        x = torch.zeros(2, 5)
+        break
+y = x @ torch.zeros(3, 7)
+z = x @ torch.zeros(11, 7)
+"""
+    assert [e.line for e in followed(source, tmp_path).errors] == [11]
+
+
+def test_a_counting_while_loop_is_unrolled(tmp_path):
+    source = """
+n = 1
+while n < 100:
+    n *= 3
+x = torch.zeros(2, n) @ torch.zeros(81, 5)
+"""
+    assert [e.line for e in followed(source, tmp_path).errors] == [7]

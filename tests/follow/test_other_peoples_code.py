@@ -1,0 +1,133 @@
+"""What packages by others are right to write, and the follower has taken for a mistake."""
+
+from pathlib import Path
+
+import pytest
+
+from simpletorch.follow import Followed, follow
+
+START = """
+import torch
+import torch.nn.functional as F
+from torch import nn
+from elsewhere import load
+"""
+
+RIGHT = {
+    "a comparison of what isn't known may be a tensor": """
+mask = load() >= load()
+mask &= torch.tensor(True)
+mask[..., -1] = False
+other = load() != load()
+other &= torch.tensor(True)
+other[:, 0] = False
+""",
+    "a list of the program's that a try has made longer": """
+kinds = [torch.float32]
+x = torch.zeros(2, 3)
+try:
+    kinds.append(torch.float64)
+    x.unsqueeze_(0)
+    load()
+    import nowhere
+except ImportError:
+    kinds.append(torch.int8)
+for kind in kinds:
+    torch.zeros(2, 3, dtype=kind)
+x.reshape(3, 2)
+""",
+    "what may be left out may be given": """
+class Merge(nn.Module):
+    def __init__(self, wide: int):
+        super().__init__()
+        self.first = nn.Linear(wide, wide)
+        self.merged = nn.Linear(wide + wide, wide)
+
+    def forward(self, x: torch.Tensor, skip=None):
+        x = self.first(x)
+        if skip is not None:
+            x = torch.cat([x, skip], dim=-1)
+        return self.merged(x)
+""",
+    "an attribute with the name items": """
+class Shelf:
+    def __init__(self):
+        self.items = {}
+
+shelf = Shelf()
+for _ in load():
+    shelf.items = {"a": load()}
+""",
+    "as many as a caller gives": """
+class Grid(nn.Module):
+    def forward(self, *sizes):
+        return torch.stack([torch.arange(n) for n in sizes])
+""",
+    "a list of layers of which nobody knows how many": """
+class Stack(nn.Module):
+    def __init__(self, dim, depth):
+        super().__init__()
+        self.layers = nn.ModuleList([])
+        for _ in range(depth):
+            self.layers.append(nn.ModuleList([nn.Linear(dim, dim), nn.Linear(dim, dim)]))
+
+    def forward(self, x):
+        seen = []
+        for first, second in self.layers:
+            x = second(first(x)) + x
+            seen.append(x)
+        return torch.stack(seen[:-1])
+""",
+}
+
+
+def followed(source: str, folder: Path) -> Followed:
+    path = folder / "program.py"
+    path.write_text(START + source)
+    return follow(path)
+
+
+@pytest.mark.parametrize("source", RIGHT.values(), ids=RIGHT.keys())
+def test_nothing_is_said_of_what_is_right(source, tmp_path):
+    found = followed(source, tmp_path)
+    assert not found.errors
+    assert not found.warnings
+    assert not found.faults
+    assert found.complete
+
+
+def test_an_entry_that_takes_too_many_steps_leaves_the_next_one_its_own(tmp_path):
+    source = """
+def table():
+    global size
+    for _ in range(2):
+        size = 5
+        found = [[i * j for i in range(1009)] for j in range(1009)]
+    return found
+
+size = 3
+
+def wrong():
+    return torch.zeros(2, size) @ torch.zeros(5, 7)
+"""
+    found = followed(source, tmp_path)
+    assert [e.line for e in found.errors] == [START.count("\n") + 12]
+
+
+def test_each_layer_of_a_list_of_unknown_length_is_known(tmp_path):
+    source = """
+class Stack(nn.Module):
+    def __init__(self, depth):
+        super().__init__()
+        self.layers = nn.ModuleList([])
+        for _ in range(depth):
+            self.layers.append(nn.Linear(7, 5))
+
+    def forward(self, x):
+        x = torch.zeros(3, 11)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+"""
+    found = followed(source, tmp_path)
+    assert [e.line for e in found.errors] == [START.count("\n") + 12]
