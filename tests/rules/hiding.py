@@ -1,6 +1,6 @@
 """One call seen with less knowledge: sizes as symbols, unknown dims, a variadic part, an unknown dtype.
 
-What a rule says about the lesser call must hold for the real one, which torch runs. Sizes are primes from 7 on, so that
+What a rule says about the call then must hold for the real one, which torch runs. Sizes are primes from 7 on, so that
 no dim number is taken for a size.
 """
 
@@ -10,11 +10,11 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import oracle
 import torch
 
 from simpletorch.rules import Many, Named, Report, TensorType, infer
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Expr, Shape, Var, substitute, var, variables
+from tests import oracle
 
 PRIMES = (7, 11, 13, 17, 19, 23)
 SYMBOLS = {p: var(name) for p, name in zip(PRIMES, "ABCDEF", strict=True)}
@@ -82,7 +82,7 @@ def hidden(value: Any, rng: random.Random) -> Any:
             return value
 
 
-def lesser_calls(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def calls_with_less_known(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """What the rule says about the call with less known, and how it looks."""
     lifted, named = oracle.lift(args), {k: oracle.lift(v) for k, v in kwargs.items()}
     rng = random.Random(f"{name} {lifted}")
@@ -94,12 +94,12 @@ def lesser_calls(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> It
         yield f"{label}: {name}{tuple(map(str, given))}", evaluated(answer)
 
 
-def check_lesser(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def check_less_known(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Assert that nothing false is said about a call that torch accepts, whatever is hidden."""
     truth = oracle.run_torch(name, args, kwargs)
     if isinstance(truth, Exception):
         return
-    for shown, answer in lesser_calls(name, args, kwargs):
+    for shown, answer in calls_with_less_known(name, args, kwargs):
         assert not isinstance(answer, Report), f"{shown}: {answer.text}; torch: {truth}"
         assert oracle.compare(answer, truth) != "wrong", f"{shown}: {answer}; torch: {truth}"
 

@@ -9,17 +9,24 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import oracle
+import pytest
 import torch
 
 from simpletorch.rules import ModuleRule, Named, Report, TensorType, infer, infer_module, new_module, tensor
-from simpletorch.rules.dtype import FLOAT32, DType
+from simpletorch.rules.core.dtype import FLOAT32, DType
 from simpletorch.shapes import Dim, Expr, Item, Var, evaluate, substitute, var
+from tests import oracle
 
-B, C, D, H, K, L, N, S, T, W = (var(letter) for letter in "BCDHKLNSTW")
-_PRIMES: Mapping[str, int] = dict(zip("BCDHKLNSTW", (2, 3, 11, 13, 5, 17, 7, 19, 23, 29), strict=True))
+_PRIMES: Mapping[str, int] = dict(zip("BCDHKLMNSTW", (2, 3, 11, 13, 5, 17, 31, 7, 19, 23, 29), strict=True))
+B, C, D, H, K, L, M, N, S, T, W = map(var, _PRIMES)
 SIZES: Mapping[Var, int] = {Var(letter): size for letter, size in _PRIMES.items()}
 GOOD = ("exact", "both_refuse")
+"""The verdicts of a rule that says all that torch says."""
+
+
+def case(name: str, *args: Any, **kwargs: Any) -> Any:
+    """A call for a test with the parameters ``name``, ``args`` and ``kwargs``, which pytest shows as it is written."""
+    return pytest.param(name, args, kwargs, id=str(oracle.Call(name, args, kwargs)))
 
 
 def f32(*items: Item) -> TensorType:

@@ -6,12 +6,12 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import oracle
 import pytest
 import torch
 
 from simpletorch.rules import ANYTHING, Report, TensorType, infer
 from simpletorch.shapes import ANY_REST, UNKNOWN, Shape
+from tests import oracle
 
 FAMILIES = {
     *("reduction", "cumulative", "norms", "differences", "sorting", "covariance", "losses", "class_losses"),

@@ -1,16 +1,20 @@
 """A seeded sample of torch's own test inputs through the oracle: no rule is wrong, none refuses what torch accepts."""
 
+import re
 from collections import Counter
+from dataclasses import replace
 
-import oracle
-import oracle_lesser
 import pytest
 import torch
 
 import simpletorch.rules as rules
+from simpletorch.cli._coverage import measured
 from simpletorch.rules import ANYTHING, Mismatch, Named, Report, Scalar, TensorType, tensor
-from simpletorch.rules.dtype import BOOL, FLOAT32, FLOAT64, INT64
+from simpletorch.rules.core.dtype import BOOL, FLOAT32, FLOAT64, INT64
 from simpletorch.shapes import ANY_REST, UNKNOWN, Shape, var
+from tests import oracle
+from tests.oracle import __main__ as command_line
+from tests.oracle import by_hand, less_known
 
 BAD = ("wrong", "false_error")
 SHARDS = 8
@@ -27,14 +31,6 @@ def _calls(shard):
             yield from oracle.perturbations(call, count=1)
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_no_rule_contradicts_torch(shard):
     judged = [(call, call.judge()) for call in _calls(shard)]
@@ -49,10 +45,10 @@ def test_with_less_known_no_rule_contradicts_torch(shard):
     for call in oracle.samples(_select(shard), dtypes=(torch.float32, torch.int64), count=1, seed=2):
         if call.name not in rules.RULES or _is_out_of_scope(call):
             continue
-        lesser = list(oracle_lesser.weakened(call, count=2, seed=2))
-        lesser += [found for found in [oracle_lesser.symbolic(call)] if found is not None]
-        count += len(lesser)
-        bad += [f"{text}, where it is {call}\n  {j}" for text, j in lesser if j.verdict in BAD]
+        known_less = list(less_known.weakened(call, count=2, seed=2))
+        known_less += [found for found in [less_known.symbolic(call)] if found is not None]
+        count += len(known_less)
+        bad += [f"{text}, where it is {call}\n  {j}" for text, j in known_less if j.verdict in BAD]
     assert count > 20
     assert not bad, "\n".join([f"{len(bad)} of {count} calls:", *bad[:20]])
 
@@ -70,6 +66,89 @@ def test_torch_s_own_error_inputs_are_refused():
     calls = oracle.error_inputs(lambda names: any(n in rules.RULES for n in names))
     found = Counter(call.judge().verdict for call in calls if call.name in rules.RULES)
     assert found["both_refuse"] >= 0.85 * found.total(), found
+
+
+@pytest.mark.parametrize("call", list(by_hand.calls()), ids=str)
+def test_samples_by_hand(call):
+    assert call.judge().verdict == "exact"
+    assert not [str(c) for c in oracle.perturbations(call) if c.judge().verdict in BAD]
+
+
+def test_samples_by_hand_are_for_what_op_db_lacks():
+    assert not {call.name for call in by_hand.calls()} & set(measured())
+
+
+# -- the command line --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def prove(capsys):
+    """Runs ``python -m tests.oracle``: the exit status, and what it prints and says."""
+
+    def run(*arguments):
+        status = command_line.main(["--count", "1", *arguments])
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return run
+
+
+def test_a_right_rule_is_proved(prove):
+    status, out, err = prove("--op", "torch.outer", "--perturb")
+    assert (status, out) == (0, "")
+    assert re.search(r"^sample +exact +\d+$", err, re.MULTILINE)
+
+
+def test_a_rule_is_proved_by_hand_where_op_db_has_no_inputs(prove):
+    status, out, err = prove("--op", "torch.gru_cell")
+    assert (status, out) == (0, "")
+    assert re.search(r"^by hand +exact +1$", err, re.MULTILINE)
+
+
+def test_a_wrong_rule_is_found_out(prove, monkeypatch):
+    wrong = replace(rules.RULES["torch.gru_cell"], function=lambda *args: TensorType(Shape.of(3)))
+    monkeypatch.setitem(rules.RULES, "torch.gru_cell", wrong)
+    status, out, _ = prove("--op", "torch.gru_cell")
+    assert status == 1
+    assert "by hand: wrong" in out
+
+
+def test_a_rule_that_crashes_is_found_out(prove, monkeypatch):
+    def crash(*args):
+        raise ZeroDivisionError
+
+    monkeypatch.setitem(rules.RULES, "torch.gru_cell", replace(rules.RULES["torch.gru_cell"], function=crash))
+    with pytest.raises(ZeroDivisionError):
+        prove("--op", "torch.gru_cell")
+
+
+def test_what_has_no_inputs_proves_nothing_and_says_what_to_do(prove):
+    status, out, err = prove("--op", "Tensor.apply_")
+    assert (status, out) == (2, "")
+    assert err == (
+        "torch's op_db has no inputs for Tensor.apply_, so nothing is proved: add samples to tests/oracle/by_hand.py\n"
+    )
+
+
+def test_of_several_each_must_have_inputs(prove):
+    status, _, err = prove("--op", "torch.gru_cell", "--op", "Tensor.apply_")
+    assert status == 2
+    assert "no inputs for Tensor.apply_" in err
+
+
+def test_a_name_that_nothing_has_is_an_error(prove):
+    status, _, err = prove("--op", "torch.outre")
+    assert (status, err) == (2, "no rule, entry of op_db or family is called torch.outre; did you mean torch.outer?\n")
+    assert prove("--family", "reduce")[0] == 2
+
+
+def test_the_examples_of_the_help_name_what_there_is():
+    text = command_line.parser().format_help()
+    families, operations = re.findall(r"--family (\w+ )", text), re.findall(r"--op (torch[.\w]+)", text)
+    assert {f.strip() for f in families} - {"FAMILY"} == {"reduction"}
+    assert {oracle.family(name) for name in rules.RULES} >= {"reduction"}
+    assert operations
+    assert set(operations) <= set(rules.RULES)
 
 
 # -- the oracle itself: it must be able to fail ------------------------------------------------------------------------

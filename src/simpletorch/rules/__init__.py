@@ -4,14 +4,23 @@ Importing this package loads every family (every module in this folder), so that
 """
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
-from simpletorch.rules.mismatch import CannotTell, Mismatch, Report
-from simpletorch.rules.registry import MODULES, RULES, ModuleRule, Rule, infer, infer_module, new_module, parameters
-from simpletorch.rules.values import ANYTHING, Device, Many, Named, Packed, Scalar, TensorType, Value, tensor
+from simpletorch.rules.core.mismatch import CannotTell, Mismatch, Report
+from simpletorch.rules.core.registry import (
+    MODULES,
+    RULES,
+    ModuleRule,
+    Rule,
+    infer,
+    infer_module,
+    new_module,
+    parameters,
+)
+from simpletorch.rules.core.values import ANYTHING, Device, Many, Named, Packed, Scalar, TensorType, Value, tensor
 
-for _family in iter_modules(__path__):
-    import_module(f"{__name__}.{_family.name}")
+for _family in walk_packages(__path__, f"{__name__}."):
+    import_module(_family.name)
 
 __all__ = [
     "ANYTHING",

@@ -1,0 +1,1 @@
+"""What rules of several families share: conditions, and readers of arguments."""

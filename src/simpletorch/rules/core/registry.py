@@ -1,0 +1,422 @@
+"""The table of rules: an operation's public torch name leads to the one function that knows its shapes and dtypes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from functools import cache, cached_property
+from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
+
+from simpletorch.rules.core.binding import Binder
+from simpletorch.rules.core.dtype import FLOAT32, DType
+from simpletorch.rules.core.mismatch import CannotTell, Mismatch, Report
+from simpletorch.rules.core.values import ANY_TENSOR, ANYTHING, Device, Many, Named, TensorType, Value, as_device
+from simpletorch.shapes import UNKNOWN, Shape, same
+
+__all__ = [
+    "MODULES",
+    "RULES",
+    "ModuleRule",
+    "Rule",
+    "infer",
+    "infer_module",
+    "module",
+    "new_module",
+    "parameters",
+    "record",
+    "rule",
+    "spoken_name",
+]
+
+R = TypeVar("R", bound=Callable[..., Any])
+T = TypeVar("T")
+M = TypeVar("M", bound="type[ModuleRule]")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One operation: its names, and the pure function that computes the result's type."""
+
+    names: tuple[str, ...]
+    function: Callable[..., Value]
+    moves: bool = False  # whether operands may be on different devices: creation, .to(), indexing
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The parameters, named as torch names them."""
+        return inspect.signature(self.function)
+
+    @cached_property
+    def binder(self) -> Binder:
+        """What finds the parameter that an argument is for."""
+        return Binder.of(self.signature)
+
+    @cached_property
+    def tensor_parameters(self) -> frozenset[str]:
+        """The parameters that must be tensors: an unknown argument is taken to be an unknown tensor there."""
+        return frozenset(
+            name for name, p in self.signature.parameters.items() if p.annotation in ("TensorType", TensorType)
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The shape rule in one line: the first line of the function's docstring."""
+        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+
+
+RULES: Final[dict[str, Rule]] = {}
+MODULES: Final[dict[str, type[ModuleRule]]] = {}
+
+
+def rule(*names: str, moves: bool = False) -> Callable[[R], R]:
+    """Register a rule under public torch names: ``"torch.cat"``, ``"Tensor.view"``, ``"torch.nn.functional.relu"``.
+
+    The function's parameters have torch's names and defaults. It gets values (see `values`), answers a value,
+    raises `Mismatch` with a short reason, or `CannotTell`. A parameter annotated ``TensorType`` is always a tensor.
+    Devices are seen to here: operands must agree, and the result is where they are, unless the rule ``moves`` data.
+    """
+
+    def register(function: R) -> R:
+        entry = Rule(names, function, moves)
+        for name in names:
+            if name in RULES:
+                raise ValueError(f"two rules for {name}")
+            RULES[name] = entry
+        return function
+
+    return register
+
+
+@dataclass_transform(frozen_default=True)
+def record(cls: type[T]) -> type[T]:
+    """A `ModuleRule` as a frozen dataclass, made in a fraction of the time: mypy starts with some 150 of them.
+
+    What `dataclass` would compile for each class apart, `ModuleRule` does for all; that nothing is assigned, mypy sees.
+    """
+    return dataclass(eq=False, repr=False)(cls)
+
+
+@record
+class ModuleRule:
+    """A ``torch.nn`` module class: its fields are the constructor arguments that decide shapes, under torch's names.
+
+    The fields are, in this order, the type parameters that the class has for the checker. A field's value is `ANYTHING`
+    where it isn't known.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    names: ClassVar[tuple[str, ...]] = ()
+    takes_parameters_dtype: ClassVar[tuple[str, ...]] = ()
+    """The operands that torch refuses if their dtype isn't that of the parameters."""
+
+    def check(self) -> None:
+        """Raise `Mismatch` for arguments with which torch refuses to build the module."""
+
+    @classmethod
+    def check_given(cls, given: Mapping[str, Value]) -> None:
+        """The same for arguments that decide no shape and are therefore no fields, by name."""
+
+    @property
+    def parameters_dtype(self) -> DType | None:
+        """What ``dtype=`` says; without it torch's default, float32."""
+        given = getattr(self, "dtype", ANYTHING)
+        return FLOAT32 if given is None else given if isinstance(given, DType) else None
+
+    @property
+    def parameters_device(self) -> Device | None:
+        """What ``device=`` says; without it nothing is known, because the default can be changed."""
+        given = getattr(self, "device", None)
+        return as_device(given) if isinstance(given, str) else given if isinstance(given, Device) else None
+
+    def forward(self, input: TensorType) -> Value:
+        """The rule of ``forward``; subclasses declare their own parameters."""
+        raise CannotTell
+
+    def attributes(self) -> Mapping[str, Value]:
+        """The types of parameters and buffers, such as ``weight``."""
+        return {}
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+    def __str__(self) -> str:
+        """The module as a user would write it, with the arguments that decide shapes and differ from the defaults."""
+        shown: list[str] = []
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value == f.default and type(value) is type(f.default):
+                continue
+            if isinstance(f.default, float) or (value is ANYTHING and f.default is not MISSING):
+                continue  # a probability decides no shape; what isn't known and may be left out says nothing
+            text = "?" if value is ANYTHING else repr(value) if isinstance(value, str) else str(value)
+            positional = len(shown) < 3 and not any("=" in s for s in shown) and f is fields(self)[len(shown)]
+            shown.append(text if positional else f"{f.name}={text}")
+        return f"{type(self).names[0].rpartition('.')[2]}({', '.join(shown)})"
+
+
+def module(*names: str) -> Callable[[M], M]:
+    """Register a `ModuleRule` under its public names: ``"torch.nn.Linear"``."""
+
+    def register(cls: M) -> M:
+        cls.names = names
+        for name in names:
+            if name in MODULES:
+                raise ValueError(f"two module rules for {name}")
+            MODULES[name] = cls
+        return cls
+
+    return register
+
+
+# Names that torch takes for a parameter beside the one that most rules give it: NumPy's, and those of single operations
+# (`torch.pow(input, exponent)`, `torch.det(input)`), so that one function can serve them all.
+_NAMES_OF_THE_FIRST: Final = frozenset({"input", "tensor", "a", "x", "x1"})
+_OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "axis": ("dim",),
+    "keepdims": ("keepdim",),
+    "x2": ("other",),
+    "exponent": ("other",),
+    "n": ("other",),
+    "b": ("B",),
+    "other": ("B",),
+    "input2": ("L", "tau"),
+    "input3": ("other",),
+    "split_size_or_sections": ("split_size",),
+    "tensor_indices_or_sections": ("indices_or_sections",),
+}
+
+
+def _own_names(
+    entry: Rule, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> tuple[Sequence[Value], Mapping[str, Value]]:
+    """The arguments with keywords as the rule calls them; its first parameter, if it is given by name, by place.
+
+    By place, because what wraps a rule takes the tensor so: `torch.broadcast_to(input=x, size=s)`.
+    """
+    names = entry.binder.by_name
+    if args and kwargs.keys() <= names:
+        return args, kwargs
+    own = {
+        k if k in names else next((n for n in _OTHER_NAMES.get(k, ()) if n in names), k): v for k, v in kwargs.items()
+    }
+    first = None if args else next(iter(entry.binder.positional), None)
+    if first is None:
+        return args, own
+    given = first if first in own else next((k for k in own if k in _NAMES_OF_THE_FIRST and k not in names), None)
+    return (args, own) if given is None else ((own.pop(given),), own)
+
+
+def _tensors_for_unknown(
+    entry: Rule, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> tuple[Sequence[Value], Mapping[str, Value]]:
+    """Where a tensor must stand, "not known" becomes an unknown tensor."""
+    wanted = entry.tensor_parameters
+    if any(a is ANYTHING for a in args):
+        names = entry.binder.positional
+        args = [
+            ANY_TENSOR if a is ANYTHING and i < len(names) and names[i] in wanted else a for i, a in enumerate(args)
+        ]
+    return args, {k: ANY_TENSOR if v is ANYTHING and k in wanted else v for k, v in kwargs.items()}
+
+
+def _operands(arguments: Mapping[str, Value]) -> dict[str, TensorType]:
+    """The tensors among the arguments, by parameter name; those in a list by name and place."""
+    found: dict[str, TensorType] = {}
+    for name, value in arguments.items():
+        if isinstance(value, TensorType):
+            found[name] = value
+        elif isinstance(value, tuple):
+            items = value[0] if len(value) == 1 and isinstance(value[0], tuple) else value  # f(*xs) taken as f(xs)
+            found.update({f"{name}[{i}]": v for i, v in enumerate(items) if isinstance(v, TensorType)})
+    return found
+
+
+def _common_device(operands: Mapping[str, TensorType]) -> Device | None:
+    """The one device that all operands are on, as far as stated. A CPU tensor that may be 0-dim fits everywhere.
+
+    Raises:
+        Mismatch: two operands are on different devices for sure.
+    """
+    found: tuple[str, Device] | None = None
+    for name, value in operands.items():
+        if value.device is None or (value.device.type == "cpu" and value.shape.min_rank == 0):
+            continue
+        if found is None:
+            found = name, value.device
+        elif not found[1].agrees(value.device):
+            raise Mismatch(
+                f"{found[0]} is on {found[1]}, but {name} is on {value.device}",
+                kind="device",
+                hint=f"move one of them: {name}.to({str(found[1])!r})",
+                expected=found[1],
+                got=value.device,
+            )
+    return None if found is None else found[1]
+
+
+def _need_parameters_dtype(layer: ModuleRule, operands: Mapping[str, TensorType]) -> None:
+    """What a layer multiplies with its parameters has their dtype."""
+    own = layer.parameters_dtype
+    for name in layer.takes_parameters_dtype:
+        got = operands[name].dtype if name in operands else None
+        if own is not None and got is not None and own.is_concrete and got.is_concrete and got != own:
+            raise Mismatch(
+                f"{name} is {got}, but the layer's parameters are {own}",
+                kind="dtype",
+                hint=f"{name}.to(torch.{own.name.lower()})",
+                expected=own,
+                got=got,
+            )
+
+
+def _finish(result: Value, device: Device | None) -> Value:
+    """A result is never itself a parameter, and is where its operands are unless the rule says otherwise."""
+    if isinstance(result, TensorType):
+        if result.is_parameter or (result.device is None and device is not None):
+            return replace(result, is_parameter=False, device=result.device or device)
+        return result
+    if isinstance(result, tuple):
+        return tuple(_finish(r, device) for r in result)
+    if isinstance(result, Many):
+        item = _finish(result.item, device)
+        return Many(item) if isinstance(item, TensorType) else result
+    if isinstance(result, Named):
+        return Named(result.type_name, tuple((k, _finish(v, device)) for k, v in result.fields))
+    return result
+
+
+def _call(
+    entry: Rule, op: object, args: Sequence[Value], kwargs: Mapping[str, Value], *, dtype_counts: bool = True
+) -> Value | Report:
+    """The border of every rule: binds, asks, and turns a reason into a report with the operation and operands."""
+    try:
+        if kwargs:
+            args, kwargs = _own_names(entry, args, kwargs)
+        args, kwargs = _tensors_for_unknown(entry, args, kwargs)
+        bound = entry.binder.bind(args, kwargs)
+        if not all(isinstance(bound[name], TensorType) for name in entry.tensor_parameters if name in bound):
+            return ANYTHING
+    except CannotTell:
+        return ANYTHING
+    operands = _operands(bound)
+    layer = bound.get("self")
+    try:
+        if isinstance(layer, ModuleRule):
+            device = _common_device(
+                {**operands, "the layer": TensorType(Shape((UNKNOWN,)), device=layer.parameters_device)}
+            )
+        else:
+            device = None if entry.moves else _common_device(operands)
+        result = _finish(entry.function(*args, **kwargs), device)
+        if isinstance(layer, ModuleRule) and dtype_counts:
+            _need_parameters_dtype(layer, operands)
+        return result
+    except CannotTell:
+        return ANYTHING
+    except Mismatch as m:
+        known = {k: v for k, v in operands.items() if v != ANY_TENSOR}
+        if next(iter(known), "") in ("other", "exponent") and "input" in known:  # of a reflected operator
+            known = {"input": known["input"], **known}
+        return Report(str(op), m.kind, m.reason, known, m.hint, m.expected, m.got)
+
+
+_OPERATOR_SIGNS: Final = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
+    "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+    "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "getitem": "[]", "setitem": "[]=",
+    "invert": "~", "neg": "-",
+}  # fmt: skip
+
+
+def spoken_name(name: str) -> str:
+    """An operation as messages call it: the last part of its name, an operator by its sign."""
+    short = name.rpartition(".")[2]
+    if not short.startswith("__"):
+        return short
+    bare = short.strip("_")
+    for prefix in ("", "r", "i"):
+        if bare.startswith(prefix) and bare.removeprefix(prefix) in _OPERATOR_SIGNS:
+            sign = _OPERATOR_SIGNS[bare.removeprefix(prefix)]
+            return sign + "=" if prefix == "i" else sign
+    return short
+
+
+def infer(name: str, args: Sequence[Value] = (), kwargs: Mapping[str, Value] | None = None) -> Value | Report:
+    """What ``name(*args, **kwargs)`` gives: a value, a `Report` of what doesn't fit, or `ANYTHING`."""
+    entry = RULES.get(name)
+    if entry is None:
+        return ANYTHING
+    given = dict(kwargs or {})
+    out = given.pop("out", None)
+    result = _call(entry, spoken_name(name), args, given)
+    return _written(out, result) if isinstance(out, TensorType) and isinstance(result, TensorType) else result
+
+
+def _written(out: TensorType, result: TensorType) -> TensorType:
+    """``out`` after the result was written to it: torch gives it the result's shape, whatever it had."""
+    resized = out.shape.numel() == 0 or same(out.shape, result.shape) is False
+    return replace(out, shape=result.shape) if resized else out
+
+
+def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report | None:
+    """The module that the constructor ``name`` builds from arguments by name (those that decide no shape are ignored).
+
+    None if there is no rule for the class or a needed argument is missing.
+    """
+    cls = MODULES.get(name)
+    if cls is None:
+        return None
+    own = {f.name for f in fields(cls)}
+    try:
+        built = cls(**{k: v for k, v in arguments.items() if k in own})
+    except TypeError:
+        return None
+    try:
+        cls.check_given(arguments)
+        built.check()
+    except CannotTell:
+        pass
+    except Mismatch as m:
+        return Report(name.rpartition(".")[2], m.kind, m.reason, {}, m.hint, m.expected, m.got)
+    return built
+
+
+def parameters(self: ModuleRule) -> Mapping[str, Value]:
+    """The types of the module's parameters and buffers, with their dtype and device."""
+    dtype, device = self.parameters_dtype, self.parameters_device
+    return {
+        name: replace(value, dtype=value.dtype or dtype, device=value.device or device)
+        if isinstance(value, TensorType)
+        else value
+        for name, value in self.attributes().items()
+    }
+
+
+@cache
+def _forward(cls: type[ModuleRule]) -> Rule:
+    return Rule(cls.names, cls.forward)
+
+
+def infer_module(
+    self: ModuleRule,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value] | None = None,
+    *,
+    dtype_counts: bool = True,
+) -> Value | Report:
+    """What calling the module gives: a value, a `Report`, or `ANYTHING`.
+
+    Args:
+        self: the module.
+        args: the positional arguments.
+        kwargs: those by name.
+        dtype_counts: whether the parameters certainly have the dtype that they were made with.
+    """
+    return _call(_forward(type(self)), self, (self, *args), kwargs or {}, dtype_counts=dtype_counts)  # type: ignore[arg-type]

@@ -1,0 +1,155 @@
+"""What a rule sees and answers: tensors as (shape, dtype, device), and Python values as far as they are known.
+
+A value is one of
+
+==================  =================================================================================================
+`TensorType`        a tensor
+``int`` / `Dim`     an int: a number, an expression over sizes, or `UNKNOWN` for "some int"
+``bool``, ``float``, ``complex``, ``str``, ``None``, ``slice``, ``...``   itself
+`Scalar`            a Python bool, float or complex whose value isn't known
+``tuple``           a tuple *or list* of values
+`DType`, `Device`   themselves
+`Named`             a named tuple
+`Many`              a tuple of tensors, how many isn't known
+`Packed`            a `PackedSequence`
+`ANYTHING`          not known at all
+==================  =================================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias, final
+
+from simpletorch.rules.core.dtype import DType
+from simpletorch.shapes import ANY_SHAPE, Dim, Item, Shape
+
+__all__ = [
+    "ANYTHING",
+    "ANY_TENSOR",
+    "Anything",
+    "Device",
+    "Many",
+    "Named",
+    "Packed",
+    "Scalar",
+    "TensorType",
+    "Value",
+    "as_device",
+    "tensor",
+]
+
+
+@final
+class Anything:
+    """A value of which nothing is known. There is one, `ANYTHING`."""
+
+    __slots__ = ()
+    _instance: Anything | None = None
+
+    def __new__(cls) -> Anything:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __repr__(self) -> str:
+        return "ANYTHING"
+
+
+ANYTHING: Final = Anything()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A Python number of a known type and unknown value (an unknown int is the dim `UNKNOWN` instead)."""
+
+    type: Literal["bool", "float", "complex"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device: its type ("cpu", "cuda", "mps", "meta") and, where it is known, its index."""
+
+    type: str
+    index: int | None = None
+
+    def agrees(self, other: Device) -> bool:
+        """Whether the two may be one device."""
+        return self.type == other.type and (None in (self.index, other.index) or self.index == other.index)
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+
+def as_device(name: str) -> Device:
+    """``"cuda:1"`` as a device."""
+    kind, _, index = name.partition(":")
+    return Device(kind, int(index) if index.isdigit() else None)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """A tensor: shape, dtype (None: unknown), device (None: not stated), and whether it is a ``nn.Parameter``."""
+
+    shape: Shape = ANY_SHAPE
+    dtype: DType | None = None
+    device: Device | None = None
+    is_parameter: bool = False
+
+    def with_shape(self, *items: Item) -> TensorType:
+        """The same dtype and device with other dims; never a parameter."""
+        return replace(self, shape=Shape(items), is_parameter=False)
+
+    def with_dtype(self, dtype: DType | None) -> TensorType:
+        """The same shape and device with another dtype; never a parameter."""
+        return replace(self, dtype=dtype, is_parameter=False)
+
+    def __str__(self) -> str:
+        items = ", ".join("..." if str(i) == "..." else str(i) for i in self.shape.items)
+        return f"{self.dtype or 'Tensor'}[{items}]"
+
+
+ANY_TENSOR: Final = TensorType()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A named tuple of values, as `torch.max` with a dim gives: torch's own class name and its fields, in order."""
+
+    type_name: str
+    fields: tuple[tuple[str, Value], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A tuple of tensors of which there are an unknown number: ``x.unbind()`` where the first size isn't a number."""
+
+    item: TensorType
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A `torch.nn.utils.rnn.PackedSequence`: its data, one row for each element, and how many sequences it holds."""
+
+    data: TensorType
+    batch: Dim
+
+    def __str__(self) -> str:
+        return f"PackedSequence of {self.batch} sequences, data {self.data}"
+
+
+Value: TypeAlias = (
+    "TensorType | Dim | bool | float | complex | str | slice | tuple[Value, ...]"
+    " | Named | Many | Packed | Scalar | DType | Device | Anything | None"
+)
+
+
+def tensor(*items: Item, dtype: DType | None = None, device: Device | None = None) -> TensorType:
+    """A tensor type with these dims."""
+    return TensorType(Shape(items), dtype, device)

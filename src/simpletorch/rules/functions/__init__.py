@@ -1,0 +1,1 @@
+"""Rules of torch's functions, methods and operators, a folder for each field."""

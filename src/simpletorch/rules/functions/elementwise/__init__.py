@@ -1,0 +1,1 @@
+"""One element of the result for each element of the operands."""

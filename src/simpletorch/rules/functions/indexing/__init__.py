@@ -1,0 +1,1 @@
+"""Elements by number or mask, read and written."""

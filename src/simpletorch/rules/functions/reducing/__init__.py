@@ -1,0 +1,1 @@
+"""Many elements to one, or in order."""

@@ -1,0 +1,1 @@
+"""Rules of ``torch.nn``'s layers."""

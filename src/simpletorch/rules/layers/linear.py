@@ -1,0 +1,108 @@
+"""The linear layers of ``torch.nn``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from simpletorch.rules.common.arguments import as_dim
+from simpletorch.rules.common.conditions import need_at_least, need_float_or_complex, need_min_rank
+from simpletorch.rules.common.parameters import flagged, parameter
+from simpletorch.rules.core.mismatch import Mismatch
+from simpletorch.rules.core.registry import ModuleRule, module, record
+from simpletorch.rules.core.values import TensorType, Value
+from simpletorch.rules.functions.networks.linear import bilinear
+from simpletorch.shapes import UNKNOWN, Shape, equal
+
+
+@module("torch.nn.Linear")
+@record
+class Linear(ModuleRule):
+    """``(*, in_features) -> (*, out_features)``"""
+
+    takes_parameters_dtype = ("input",)
+
+    in_features: Value
+    out_features: Value
+    bias: Value = True
+    device: Value = None
+    dtype: Value = None
+
+    def check(self) -> None:
+        need_at_least("in_features", self.in_features, 0)
+        need_at_least("out_features", self.out_features, 0)
+
+    def forward(self, input: TensorType) -> TensorType:
+        need_float_or_complex("input", input, why="the weights are floats")
+        need_min_rank("input", input, 1)
+        last, wanted, out = input.shape.dim(-1), as_dim(self.in_features), as_dim(self.out_features)
+        if equal(last, wanted) is False:
+            raise Mismatch(
+                f"the last dim of input is {last}, but the layer takes {wanted} features",
+                hint=f"Linear({last}, {out}) would fit",
+                expected=wanted,
+                got=last,
+            )
+        return TensorType(Shape((*input.shape.drop_last(1).items, out)), input.dtype)
+
+    def attributes(self) -> Mapping[str, Value]:
+        out, features = as_dim(self.out_features), as_dim(self.in_features)
+        return {
+            "weight": parameter(out, features),
+            "bias": flagged(self.bias, parameter(out)),
+        }
+
+
+@module("torch.nn.LazyLinear")
+@record
+class LazyLinear(ModuleRule):
+    """``(*, n) -> (*, out_features)``, whatever n is"""
+
+    takes_parameters_dtype = ("input",)
+
+    out_features: Value
+    bias: Value = True
+    device: Value = None
+    dtype: Value = None
+
+    def forward(self, input: TensorType) -> TensorType:
+        need_at_least("out_features", as_dim(self.out_features), 0)
+        return Linear(UNKNOWN, self.out_features).forward(input)
+
+    def attributes(self) -> Mapping[str, Value]:
+        out = as_dim(self.out_features)
+        return {"weight": parameter(out, UNKNOWN), "bias": flagged(self.bias, parameter(out))}
+
+
+@module("torch.nn.Bilinear")
+@record
+class Bilinear(ModuleRule):
+    """``(*, in1_features), (*, in2_features) -> (*, out_features)``"""
+
+    takes_parameters_dtype = ("input1", "input2")
+
+    in1_features: Value
+    in2_features: Value
+    out_features: Value
+    bias: Value = True
+    device: Value = None
+    dtype: Value = None
+
+    def check(self) -> None:
+        need_at_least("in1_features", as_dim(self.in1_features), 1)
+        need_at_least("in2_features", as_dim(self.in2_features), 0)
+        need_at_least("out_features", as_dim(self.out_features), 0)
+
+    def _weight(self) -> TensorType:
+        sizes = (self.out_features, self.in1_features, self.in2_features)
+        return parameter(*(as_dim(v) for v in sizes))
+
+    def forward(self, input1: TensorType, input2: TensorType) -> TensorType:  # type: ignore[override]  # its own operands
+        need_float_or_complex("input1", input1, why="the weights are floats")
+        need_float_or_complex("input2", input2, why="the weights are floats")
+        return bilinear(input1, input2, self._weight())
+
+    def attributes(self) -> Mapping[str, Value]:
+        return {"weight": self._weight(), "bias": flagged(self.bias, parameter(as_dim(self.out_features)))}
+
+
+__all__ = ["Bilinear", "LazyLinear", "Linear"]
