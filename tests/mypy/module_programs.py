@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import oracle
-import programs
 import torch
-from oracle_modules import Case
 from torch import nn
 
 from simpletorch.rules import Named
+from tests import oracle
+from tests.mypy import programs
+from tests.oracle.modules import Case
 
 __all__ = ["Outcome", "examine", "write"]
 

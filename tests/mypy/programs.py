@@ -23,15 +23,13 @@ from typing import Any, Literal, TypeAlias
 
 import torch
 
+from simpletorch.rules import ANYTHING, Named, Report, Scalar, TensorType
+from simpletorch.rules.core.dtype import BY_NAME
+from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Shape
+from tests import oracle
+from tests.oracle.verdict import weigh
+
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "rules"))
-import oracle  # noqa: E402
-from oracle_verdict import weigh  # noqa: E402
-
-from simpletorch.rules import ANYTHING, Named, Report, Scalar, TensorType  # noqa: E402
-from simpletorch.rules.dtype import BY_NAME  # noqa: E402
-from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Shape  # noqa: E402
-
 SETTINGS = ROOT / "tests" / "typing" / "mypy.ini"
 CACHE = ROOT / ".mypy_cache" / "typing"
 FUNCTIONS_PER_FILE = 500
@@ -226,7 +224,7 @@ def check(programs: Sequence[Program], folder: Path, *, cache: Path = CACHE) -> 
     for file, lines in files.items():
         (folder / file).write_text("\n".join(lines) + "\n")
     command = [sys.executable, "-m", "mypy", "--config-file", SETTINGS, "--cache-dir", cache, *files]
-    debug = {**os.environ, "SIMPLETORCH_DEBUG": "1"}
+    debug = {**os.environ, "SIMPLETORCH_DEBUG": "1", "SIMPLETORCH_FOLLOW": "off"}
     done = subprocess.run(command, cwd=folder, env=debug, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}")

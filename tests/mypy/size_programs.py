@@ -24,9 +24,9 @@ from random import Random
 
 import torch
 import torch.nn.functional as F
-from programs import CACHE, SETTINGS
 
 from simpletorch.shapes import DimSyntaxError, Var, evaluate, parse_dim
+from tests.mypy.programs import CACHE, SETTINGS
 
 NAMES = ("B", "T", "C", "D", "H")
 PRIMES = ((5, 7, 11, 13, 17), (19, 11, 5, 7, 23), (13, 29, 17, 11, 7))

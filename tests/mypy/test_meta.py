@@ -2,10 +2,10 @@
 
 import pytest
 
-from simpletorch.mypy.meta import ask_torch, may_ask
+from simpletorch.mypy.convert.meta import ask_torch, may_ask
 from simpletorch.rules import ANYTHING, infer
-from simpletorch.rules.dtype import BOOL, BY_NAME, FLOAT32, INT64
-from simpletorch.rules.values import TensorType, tensor
+from simpletorch.rules.core.dtype import BOOL, BY_NAME, FLOAT32, INT64
+from simpletorch.rules.core.values import TensorType, tensor
 from simpletorch.shapes import UNKNOWN, Shape, var
 
 B, M, N = var("B"), var("M"), var("N")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import module_programs
 import pytest
 import torch
-from oracle_modules import ACCEPTED, LACKING, MISUSE, cases, error_cases
 
 from simpletorch.rules import MODULES
+from tests.mypy import module_programs
+from tests.oracle.modules import ACCEPTED, LACKING, MISUSE, cases, error_cases
 
 # torch's annotations alone refuse these: GRUCell's and RNNCell's third argument is bias, not nonlinearity
 TWICE = {"torch.nn.RNNCell", "torch.nn.GRUCell"}

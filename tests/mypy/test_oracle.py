@@ -11,13 +11,14 @@ import sys
 import time
 from itertools import islice
 
-import programs
 import pytest
 import torch
 
+from simpletorch.mypy.calls import mutations
 from simpletorch.rules import ANYTHING, RULES, Named, Scalar, TensorType, tensor
-from simpletorch.rules.dtype import BY_NAME, FLOAT32, INT64
+from simpletorch.rules.core.dtype import BY_NAME, FLOAT32, INT64
 from simpletorch.shapes import ANY_REST, UNKNOWN
+from tests.mypy import programs
 
 SEED = 3
 
@@ -55,9 +56,13 @@ def test_nearly_everything_is_known_exactly(results):
     assert len(rest) <= 0.03 * len(calls), shown(rest)
 
 
+# after these the tensor has another shape, which isn't followed; mypy looks at the argument of reveal_type twice
+RESHAPES_IN_PLACE = {f"Tensor.{name}" for name in mutations.TENSOR_METHODS}
+
+
 def test_what_the_rule_knows_mypy_reveals(results):
     lost = [r for r in results if r.rule == "exact" and r.outcome in ("partial", "unknown")]
-    assert not lost, shown(lost)
+    assert not [r for r in lost if r.call.name not in RESHAPES_IN_PLACE], shown(lost)
 
 
 def test_a_mistake_is_one_error(results):

@@ -3,8 +3,9 @@
 from collections import Counter
 
 import pytest
-import size_programs
 import torch
+
+from tests.mypy import size_programs
 
 COUNT, SEED = 500, 11
 

@@ -27,7 +27,6 @@ WRAPPERS: Final = frozenset(
 PACKED: Final = "torch.nn.utils.rnn.PackedSequence"
 OUR_SEQUENTIAL: Final = "simpletorch.nn._sequential.Sequential"
 SEQUENTIALS: Final = (SEQUENTIAL, OUR_SEQUENTIAL)
-UNTYPED_MAKERS: Final = ("torch._C._add_docstr", "torch._jit_internal.boolean_dispatch")
 SIZE: Final = "torch._C.Size"
 DEVICE: Final = "torch._C.device"
 RETURN_TYPES: Final = "torch.return_types."
@@ -52,6 +51,7 @@ DTYPES_MODULE: Final = "simpletorch.dtypes"
 DIM: Final = "simpletorch.dims.Dim"
 PHANTOM: Final = "simpletorch._phantom"
 BROADCAST: Final = "simpletorch._phantom.Broadcast"
+UNKNOWN_SIZE: Final = "simpletorch._phantom.Unknown"
 
 # A function's full name is that of its defining module; these prefixes are private spellings of public ones.
 _FUNCTION_PREFIXES: Final = (

@@ -1,8 +1,11 @@
-"""The plugin class: which hook goes where. The work is done in the other modules of this package."""
+"""The plugin class: which hook goes where. The work is done in the other modules of this package.
+
+What a feature sees to is found by name, in a table (`hooks.py`). Only a name that no table has is asked for its kind:
+an operation with a rule, a class of ``torch.nn``, something of the user's.
+"""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
@@ -13,7 +16,6 @@ from mypy.options import Options
 from mypy.plugin import (
     AnalyzeTypeContext,
     AttributeContext,
-    CheckerPluginInterface,
     ClassDefContext,
     FunctionContext,
     FunctionSigContext,
@@ -22,58 +24,134 @@ from mypy.plugin import (
     Plugin,
     ReportConfigContext,
 )
-from mypy.types import CallableType, FunctionLike, Type, get_proper_type
+from mypy.types import CallableType, FunctionLike, Instance, Type, get_proper_type
 
-import simpletorch
-from simpletorch.mypy import (
+from simpletorch._follow_setting import follows
+from simpletorch.mypy.annotate import classes
+from simpletorch.mypy.annotate.annotations import Annotations
+from simpletorch.mypy.calls import (
     attributes,
-    calls,
-    classes,
+    collections,
     constructors,
     containers,
     functions,
-    inherited,
     loaders,
     modules,
-    registered,
+    mutations,
+    reader,
+    registrations,
     sizes,
+    super_calls,
     training,
     transforms,
     wrappers,
 )
-from simpletorch.mypy.annotations import Annotations
+from simpletorch.mypy.convert.lift import is_module, is_tensor
+from simpletorch.mypy.convert.meta import may_ask
+from simpletorch.mypy.convert.place import Place, knowing_facts
+from simpletorch.mypy.diagnose.followed import Follower
+from simpletorch.mypy.diagnose.report import watch
+from simpletorch.mypy.digest import digest
 from simpletorch.mypy.guard import guarded
-from simpletorch.mypy.lift import is_module, is_tensor
-from simpletorch.mypy.meta import may_ask
-from simpletorch.mypy.names import (
-    DICTS,
-    DIM,
-    DTYPES_MODULE,
-    LEGACY_TENSORS,
-    LISTS,
-    OUR_TENSORS,
-    PARAMETER,
-    SEQUENTIALS,
-    TENSOR,
-    UNTYPED_MAKERS,
-    WRAPPERS,
-    public_class,
-    public_name,
-)
-from simpletorch.mypy.report import watch
+from simpletorch.mypy.hooks import AttributeHook, FunctionHook, MethodHook, joined
+from simpletorch.mypy.names import public_class, public_name
+from simpletorch.mypy.program.imports import read_by
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import MODULES, RULES
 
 __all__ = ["SimpletorchPlugin", "plugin"]
 
-TENSOR_METHODS: Final = frozenset(n.removeprefix("Tensor.") for n in RULES if n.startswith("Tensor."))
+_TENSOR_METHODS: Final = frozenset(
+    (*mutations.TENSOR_METHODS, *(n.removeprefix("Tensor.") for n in RULES if n.startswith("Tensor.")))
+)
 _NOT_OURS: Final = ("builtins.", "typing.", "typing_extensions.", "torch.", "collections.", "functools.")
 _OF_PYTHON: Final = ("builtins.", "typing.", "collections.")
 _DEPENDENCIES: Final = ("simpletorch.dtypes", "simpletorch.dims", "simpletorch._phantom")
-_ANNOTATED: Final = ("typing.Annotated", "typing_extensions.Annotated")
 _PRIORITY: Final = 10
+_ROOT: Final = Path(__file__).parents[1]
 
-C = TypeVar("C")
+_FUNCTIONS: Final = joined(
+    attributes.FUNCTIONS,
+    containers.FUNCTIONS,
+    loaders.FUNCTIONS,
+    training.FUNCTIONS,
+    transforms.FUNCTIONS,
+    wrappers.FUNCTIONS,
+)
+_METHODS: Final = joined(collections.METHODS, loaders.METHODS, transforms.METHODS, wrappers.METHODS)
+_INHERITED_METHODS: Final = joined(
+    containers.INHERITED_METHODS,
+    modules.INHERITED_METHODS,
+    registrations.INHERITED_METHODS,
+    training.INHERITED_METHODS,
+    wrappers.INHERITED_METHODS,
+)
+_INHERITED_NAMES: Final = frozenset(fullname.rpartition(".")[2] for fullname in _INHERITED_METHODS)
+_ATTRIBUTES: Final = joined(attributes.ATTRIBUTES, modules.ATTRIBUTES)
+_FUNCTION_RESULTS: Final = joined(reader.FUNCTION_RESULTS, sizes.FUNCTION_RESULTS, transforms.FUNCTION_RESULTS)
+_METHOD_RESULTS: Final = joined(sizes.METHOD_RESULTS)
+
+C = TypeVar("C", bound=Place)
+R = TypeVar("R")
+
+
+# What follows depends on nothing but the name, and mypy asks for each name again at every place where it stands.
+
+
+@cache
+def _function(fullname: str) -> FunctionHook | None:
+    """torch's functions by rule, ``torch.nn``'s constructors, and the user's own functions and classes."""
+    if fullname in _FUNCTIONS:
+        return _FUNCTIONS[fullname]
+    if public_name(fullname) in RULES or may_ask(fullname):
+        return partial(reader.function_rule, fullname)
+    if public_class(fullname) in MODULES:
+        return constructors.construct
+    return None if fullname.startswith(_NOT_OURS) else partial(_user_function, fullname)
+
+
+@cache
+def _method(fullname: str) -> MethodHook | None:
+    """Methods of tensors by rule, calls of modules, and the user's own methods."""
+    if fullname in _METHODS:
+        return _METHODS[fullname]
+    receiver, _, method = fullname.rpartition(".")
+    if receiver.startswith(_OF_PYTHON):
+        return None
+    if method == "forward" and receiver.startswith("torch.nn."):
+        return modules.call
+    if method in _INHERITED_NAMES or method in _TENSOR_METHODS or may_ask(fullname):
+        return partial(_by_receiver, fullname)
+    return None if fullname.startswith(_NOT_OURS) else partial(_user_method, fullname)
+
+
+@cache
+def _attribute(fullname: str) -> AttributeHook | None:
+    """Attributes of tensors and modules, and the fields of torch's named tuples."""
+    return _ATTRIBUTES.get(fullname) or attributes.by_owner(fullname)
+
+
+def _by_receiver(fullname: str, context: MethodSigContext, types: TypeTable) -> FunctionLike:
+    """A method whose name tensors or modules have: mypy names the class of the object, not the one that defines it."""
+    receiver, method = get_proper_type(context.type), fullname.rpartition(".")[2]
+    if isinstance(receiver, Instance) and method in _INHERITED_NAMES:
+        for info in receiver.type.mro:
+            hook = _INHERITED_METHODS.get(f"{info.fullname}.{method}")
+            if hook is not None:
+                return hook(context, types)
+    if is_tensor(receiver) and method in mutations.TENSOR_METHODS:
+        return mutations.TENSOR_METHODS[method](context, types)
+    if is_tensor(receiver) and (method in _TENSOR_METHODS or may_ask(fullname)):
+        return reader.method_rule(method, context, types)
+    return context.default_signature if fullname.startswith(_NOT_OURS) else _user_method(fullname, context, types)
+
+
+def _user_function(fullname: str, context: FunctionSigContext, types: TypeTable) -> FunctionLike:
+    return functions.call_function(context.default_signature, context, types, fullname.rpartition(".")[2])
+
+
+def _user_method(fullname: str, context: MethodSigContext, types: TypeTable) -> FunctionLike:
+    return functions.call_function(context.default_signature, context, types, ".".join(fullname.split(".")[-2:]))
 
 
 class SimpletorchPlugin(Plugin):
@@ -83,6 +161,7 @@ class SimpletorchPlugin(Plugin):
         super().__init__(options)
         self.annotations = Annotations(self.types)
         self._not_annotations: set[str] = set()
+        self._follower = Follower() if follows(options.config_file) else None
 
     def types(self) -> TypeTable:
         """The classes that mypy has loaded so far."""
@@ -91,8 +170,8 @@ class SimpletorchPlugin(Plugin):
     # -- the build ------------------------------------------------------------------------------------------------
 
     def report_config_data(self, ctx: ReportConfigContext) -> Any:
-        """A digest of our own code: mypy's cache is void when it changes."""
-        return _digest()
+        """Digests of our own code and of the files that a program reads: mypy's cache is void when they change."""
+        return [digest(_ROOT), self._follower is not None and read_by(ctx.path)]
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
         """torch.Tensor's type mentions our dtypes, so its module needs ours."""
@@ -110,37 +189,20 @@ class SimpletorchPlugin(Plugin):
     def get_base_class_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
         """Subclasses of torch's modules."""
         known = fullname.startswith((*_OF_PYTHON, "abc.", "enum."))
-        return None if known else guarded(inherited.prepare, lambda _: None)
+        return None if known else guarded(super_calls.prepare, lambda _: None)
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
         """Both styles of annotation."""
         if fullname in self._not_annotations:  # asked for every name in every annotation of every file
             return None
-        analyze = self._annotation(fullname)
-        return None if analyze is None else guarded(analyze, lambda _: any_type())
-
-    def _annotation(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
-        if fullname in LEGACY_TENSORS:
-            return self.annotations.legacy
-        if fullname == TENSOR:
-            return self.annotations.plain if self.annotations.takes() else None
-        if public_class(fullname) in MODULES:
-            return partial(self.annotations.module, fullname) if self.annotations.takes() else None
-        ours = fullname in OUR_TENSORS or fullname in (DIM, *_ANNOTATED) or fullname.startswith(DTYPES_MODULE + ".")
-        if not ours:
+        analyze = self.annotations.hook(fullname)
+        if analyze is None:
             if fullname.startswith(_NOT_OURS):
                 self._not_annotations.add(fullname)
                 return None
-            if not self._is_generic(fullname):
-                return None
-            return self.annotations.generic if self.annotations.takes() else None
-        if not self.annotations.takes():
-            return None
-        if fullname in OUR_TENSORS:
-            return partial(self.annotations.ours, fullname)
-        if fullname == DIM:
-            return self.annotations.dim
-        return self.annotations.annotated
+            analyze = self.annotations.generic if self._is_generic(fullname) else None
+        # `takes` forgets what it is asked about, so it comes last
+        return guarded(analyze, lambda _: any_type()) if analyze is not None and self.annotations.takes() else None
 
     def _node(self, fullname: str) -> object:
         symbol = self.lookup_fully_qualified(fullname)
@@ -151,127 +213,58 @@ class SimpletorchPlugin(Plugin):
         return bool(node.type_vars if isinstance(node, TypeInfo) else isinstance(node, TypeAlias) and node.alias_tvars)
 
     # -- checking -------------------------------------------------------------------------------------------------
+    # mypy asks for the signature before it looks at the arguments, and for the result when they have been checked.
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
-        """torch's functions by rule, ``torch.nn``'s constructors, and the user's own functions and classes."""
-        if public_name(fullname) in RULES or may_ask(fullname):
-            return self._hook(partial(calls.function_rule, fullname))
-        if fullname in transforms.MAKERS:
-            return self._hook(partial(transforms.make, transforms.MAKERS[fullname]))
-        if fullname in transforms.APPLIERS:
-            return self._hook(partial(transforms.apply, transforms.APPLIERS[fullname]))
-        if fullname == training.EVALUATE:
-            return self._hook(training.evaluate)
-        if fullname in (*SEQUENTIALS, *LISTS, *DICTS):
-            return self._hook(containers.construct)
-        if fullname in WRAPPERS:
-            return self._hook(wrappers.wrap)
-        if fullname in wrappers.SAME_MODULE:
-            return self._hook(wrappers.same_module)
-        if fullname in wrappers.FUNCTIONAL_CALLS:
-            return self._hook(wrappers.functional_call)
-        if fullname == wrappers.RUN_PADDED:
-            return self._hook(wrappers.run_padded)
-        if fullname in (PARAMETER, TENSOR):
-            return self._hook(attributes.construct_tensor)
-        if public_class(fullname) in MODULES:
-            return self._hook(constructors.construct)
-        if fullname == loaders.LOADER:
-            return self._hook(loaders.construct)
-        if fullname.startswith(_NOT_OURS):
-            return None
-        return self._hook(partial(_user_function, fullname))
+        """Calls of functions and classes."""
+        return self._signature(_function(fullname))
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
-        """Methods of tensors by rule, calls of modules, and the user's own methods."""
-        receiver, _, method = fullname.rpartition(".")
-        if method == "__call__" and transforms.is_transformed(receiver):
-            return self._hook(transforms.call)
-        if method == "__call__" or (method == "forward" and receiver.startswith("torch.nn.")):
-            return self._hook(modules.call)
-        if fullname == loaders.BUILD:
-            return self._hook(loaders.build)
-        if method == "fit" and training.is_trainer(receiver, self.types()):
-            return self._hook(training.fit)
-        if not receiver.startswith(_OF_PYTHON):
-            if method in _OF_MODULES:
-                return self._hook(partial(_module_method, method, _OF_MODULES[method], fullname))
-            if method in TENSOR_METHODS or may_ask(fullname):
-                return self._hook(partial(calls.method_rule, method))
-        if fullname.startswith(_NOT_OURS):
-            return None
-        return self._hook(partial(_user_method, fullname))
+        """Calls of methods and of objects, and operators."""
+        return self._signature(_method(fullname))
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
         """``len(x)``, ``abs(x)``; decorators; ``torch.linalg.inv`` and its like, made with an untyped helper."""
-        if fullname in UNTYPED_MAKERS:
-            return guarded(calls.made_untyped, _default_return)
-        if fullname in transforms.MAKERS:
-            return guarded(partial(transforms.decorate, transforms.MAKERS[fullname], self.types), _default_return)
-        if fullname == "builtins.len":
-            return guarded(partial(sizes.length, self.types), _default_return)
-        if fullname in ("builtins.max", "builtins.min"):
-            extremum = partial(sizes.extremum, fullname.rpartition(".")[2], self.types)
-            return guarded(extremum, _default_return)
-        if fullname == "builtins.abs":
-            return guarded(partial(sizes.absolute, self.types), _default_return)
-        return None
+        return self._guarded(_FUNCTION_RESULTS.get(fullname), _default_return)
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
         """Arithmetic of `Dim`."""
-        if fullname.startswith(DIM + "."):
-            return guarded(partial(sizes.arithmetic, fullname.rpartition(".")[2], self.types), _default_return)
-        return None
+        return self._guarded(_METHOD_RESULTS.get(fullname), _default_return)
 
     def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
-        """``x.shape``, ``x.T``, ``layer.weight``, and the fields of torch's named tuples."""
-        found = attributes.rule_for(fullname)
-        if found is None:
+        """``x.shape``, ``x.T``, ``layer.weight``, and the fields of named tuples and of batches of dataclasses."""
+        hook = _attribute(fullname)
+        if hook is None and not fullname.startswith(_NOT_OURS):
             owner, _, name = fullname.rpartition(".")
-            if fullname.startswith(_NOT_OURS) or not loaders.has_fields(self._node(owner)):
-                return None
-            found = partial(loaders.field, name)
-        return guarded(lambda context: found(context, self.types()), lambda context: context.default_attr_type)
+            hook = partial(loaders.field, name) if loaders.has_fields(self._node(owner)) else None
+        return self._guarded(hook, lambda context: context.default_attr_type)
 
-    def _hook(self, work: Callable[[C, TypeTable], FunctionLike]) -> Callable[[C], FunctionLike]:
-        def run(context: C) -> FunctionLike:
-            api: CheckerPluginInterface = context.api  # type: ignore[attr-defined]
-            types = self.types()
-            watch(api.msg.errors, api)
-            signature = work(context, types)
+    def _signature(self, hook: Callable[[C, TypeTable], FunctionLike] | None) -> Callable[[C], FunctionLike] | None:
+        if hook is None:
+            return None
+
+        def run(context: C, types: TypeTable) -> FunctionLike:
+            signature = hook(context, types)
             if isinstance(signature, CallableType) and is_module(get_proper_type(signature.ret_type)):
-                containers.settle(context.context, api, types)  # type: ignore[attr-defined]
+                containers.settle(context.context, context.api, types)
             return signature
 
-        return guarded(run, _default_signature)
+        return self._guarded(run, _default_signature)
 
+    def _guarded(self, hook: Callable[[C, TypeTable], R] | None, default: Callable[[C], R]) -> Callable[[C], R] | None:
+        """The hook, with what the program has stated at its place; and what it gives if it fails."""
+        if hook is None:
+            return None
 
-_OF_MODULES: Final[dict[str, Callable[[MethodSigContext, TypeTable], FunctionLike]]] = {
-    **dict.fromkeys(registered.REGISTRATIONS, registered.register),
-    **{method: partial(wrappers.convert, method) for method in wrappers.CONVERSIONS},
-    **{method: partial(containers.grow, method) for method in containers.CHANGES},
-    "__getitem__": containers.item,
-    "__iter__": containers.iterate,
-    "convert_sync_batchnorm": wrappers.same_module,
-}
+        def run(context: C) -> R:
+            types = self.types()
+            watch(context.api.msg.errors, context.api)
+            if self._follower is not None:
+                self._follower.see(context.api)
+            with knowing_facts(context, types):
+                return hook(context, types)
 
-
-def _module_method(
-    method: str,
-    of_module: Callable[[MethodSigContext, TypeTable], FunctionLike],
-    fullname: str,
-    context: MethodSigContext,
-    types: TypeTable,
-) -> FunctionLike:
-    """A method whose name modules have; other things have methods of that name as well."""
-    receiver = get_proper_type(context.type)
-    if is_module(receiver):
-        return of_module(context, types)
-    if method in TENSOR_METHODS and is_tensor(receiver):
-        return calls.method_rule(method, context, types)
-    if isinstance(receiver, FunctionLike) and receiver.is_type_obj():
-        return of_module(context, types) if method == "convert_sync_batchnorm" else context.default_signature
-    return context.default_signature if fullname.startswith(_NOT_OURS) else _user_method(fullname, context, types)
+        return guarded(run, default)
 
 
 def _default_signature(context: Any) -> FunctionLike:
@@ -281,24 +274,6 @@ def _default_signature(context: Any) -> FunctionLike:
 
 def _default_return(context: FunctionContext | MethodContext) -> Type:
     return context.default_return_type
-
-
-def _user_function(fullname: str, context: FunctionSigContext, types: TypeTable) -> FunctionLike:
-    return functions.call_function(context.default_signature, context, types, fullname.rpartition(".")[2])
-
-
-def _user_method(fullname: str, context: MethodSigContext, types: TypeTable) -> FunctionLike:
-    return functions.call_function(context.default_signature, context, types, ".".join(fullname.split(".")[-2:]))
-
-
-@cache
-def _digest() -> str:
-    root = Path(simpletorch.__file__).parent
-    digest = hashlib.sha256()
-    for folder in ("shapes", "rules", "mypy"):
-        for file in sorted((root / folder).glob("*.py")):
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
 
 
 def plugin(version: str) -> type[SimpletorchPlugin]:

@@ -13,6 +13,7 @@ from mypy.types import (
     CallableType,
     Instance,
     LiteralType,
+    Overloaded,
     ProperType,
     TupleType,
     Type,
@@ -26,7 +27,7 @@ from mypy.types import (
     get_proper_type,
 )
 
-from simpletorch.mypy.names import TENSOR
+from simpletorch.mypy.names import TENSOR, UNKNOWN_SIZE
 
 __all__ = ["NAMED_SCOPE", "TypeTable", "any_type", "definition_of", "is_named", "walk"]
 
@@ -73,6 +74,8 @@ def walk(typ: Type) -> Iterator[ProperType]:
             inner = (unpacked,)
         case CallableType(arg_types=formals, ret_type=result):
             inner = (*formals, result)
+        case Overloaded(items=variants):
+            inner = variants
     for part in inner:
         yield from walk(part)
 
@@ -121,6 +124,15 @@ class TypeTable:
     def literal(self, value: int | str | bool) -> LiteralType:
         """``Literal[value]``"""
         return LiteralType(value, self._builtin(type(value).__name__))
+
+    def any_tensor(self) -> Instance | None:
+        """A tensor of which nothing is known; None while torch.Tensor isn't loaded."""
+        info = self.tensor
+        return None if info is None else Instance(info, [any_type(), self.any_rest()])
+
+    def unknown_size(self) -> Type:
+        """A size of a tensor that is not known."""
+        return self.instance(UNKNOWN_SIZE) or any_type()
 
     def any_rest(self) -> UnpackType:
         """``*tuple[Any, ...]``: any number of dims."""

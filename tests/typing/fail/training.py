@@ -43,6 +43,24 @@ def fail_dtype() -> None:
     Trainer(loss=F.cross_entropy, optimizer=SGD(model.parameters())).fit(model, whole)  # E: tensor-dtype
 
 
+def fail_target_dtype() -> None:
+    model = Classifier()
+    scores = DataLoader(TensorDataset(torch.zeros(11, 7), torch.zeros(11)), 5)
+    Trainer(loss=F.cross_entropy, optimizer=SGD(model.parameters())).fit(model, scores)  # E: tensor-dtype
+
+
+def fail_target_of_a_variable() -> None:
+    model = Classifier()
+    trainer = Trainer(loss=nn.CrossEntropyLoss(), optimizer=SGD(model.parameters()))
+    trainer.fit(model, DataLoader(TensorDataset(torch.zeros(11, 7), torch.zeros(11)), 5))  # E: tensor-dtype
+
+
+def fail_target_shape() -> None:
+    model = Classifier()
+    trainer = Trainer(loss=F.mse_loss, optimizer=SGD(model.parameters()))
+    trainer.fit(model, DataLoader(TensorDataset(torch.zeros(11, 7), torch.zeros(11, 2)), 5))  # E: tensor-shape
+
+
 def fail_validation() -> None:
     model = Classifier()
     Trainer(loss=F.cross_entropy, optimizer=SGD(model.parameters())).fit(

@@ -154,7 +154,7 @@ class Stream(IterableDataset[Tensor[Float32, 3]]):
 
 
 stream = DataLoader(Stream(), 2, drop_last=True)
-reveal_type(stream)  # R: simpletorch.data._loader.DataLoader[Tensor[Float32, 2, 3]]
+reveal_type(stream)  # R: simpletorch.data.loading._loader.DataLoader[Tensor[Float32, 2, 3]]
 
 
 def total(samples: list[tuple[Tensor[Float32, 1, 28, 28], Tensor[Int64]]]) -> float:

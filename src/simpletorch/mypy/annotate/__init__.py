@@ -1,0 +1,1 @@
+"""Annotations and generic classes."""

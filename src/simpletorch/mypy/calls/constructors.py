@@ -1,0 +1,102 @@
+"""Constructors of ``torch.nn``: ``nn.Linear(784, 128)`` is a ``Linear[784, 128]``; what torch refuses is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Final, cast
+
+from mypy.nodes import ARG_STAR, ARG_STAR2, CallExpr, Expression, MemberExpr, MypyFile, RefExpr
+from mypy.plugin import FunctionSigContext
+from mypy.types import CallableType, Instance, Type, UninhabitedType, get_proper_type
+
+from simpletorch._empty import empty
+from simpletorch.mypy.calls.reader import CallReader
+from simpletorch.mypy.diagnose.inferred import is_unsettled, widen
+from simpletorch.mypy.diagnose.report import report
+from simpletorch.mypy.names import public_class
+from simpletorch.mypy.types import TypeTable, any_type
+from simpletorch.rules import ANYTHING, MODULES, ModuleRule, Report, Value, new_module
+
+__all__ = ["construct"]
+
+# Arguments that torch takes, but its annotations don't: LazyConv2d(8, 3, padding="same").
+_TOO_NARROW: Final[Mapping[str, str]] = {f"torch.nn.LazyConv{n}d": "padding" for n in (1, 2, 3)}
+
+_RECURRENT: Final = ("torch.nn.RNN", "torch.nn.LSTM", "torch.nn.GRU")
+
+
+def construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
+    """The module with what its rule knows of the arguments; a mistake in them is one error."""
+    signature = context.default_signature
+    built = get_proper_type(signature.ret_type)
+    rule = MODULES.get(public_class(built.type.fullname)) if isinstance(built, Instance) else None
+    if not isinstance(built, Instance) or rule is None:
+        return signature
+    reader = CallReader(types, context)
+    name = public_class(built.type.fullname)
+    given = dict(_given(context, reader))
+    own = [f.name for f in fields(rule)]
+    made = new_module(name, given)
+    if isinstance(made, ModuleRule) and _is_ours(context.context):
+        layer = name.rpartition(".")[2]
+        found = empty(layer, {**given, **vars(made)})
+        made = made if found is None else Report(layer, "shape", found.reason, {}, found.hint, 1, 0)
+    if isinstance(made, Report):
+        report(made, context.context, context.api)
+        signature = signature.copy_modified(arg_types=[any_type()] * len(signature.arg_types))
+        made = None
+    values: Sequence[Value] = [ANYTHING] * len(own) if made is None else [getattr(made, name) for name in own]
+    result: Type = Instance(built.type, [reader.lowerer.static(v) for v in values])
+    if is_unsettled(context.context, cast(Any, context.api).tree, across_methods=True):
+        result = widen(result, types)
+    return _loosened(name, signature, context).copy_modified(ret_type=result, variables=[])
+
+
+def _is_ours(call: object) -> bool:
+    """Whether the class is named as one of ``simpletorch.nn``, which refuses what torch only warns of."""
+    match call:
+        case CallExpr(callee=MemberExpr(expr=RefExpr(node=MypyFile() as module))):
+            return module.fullname.partition(".")[0] == "simpletorch"
+    return False
+
+
+def _given(context: FunctionSigContext, reader: CallReader) -> Iterator[tuple[str, Value]]:
+    """The arguments by name. What may come out of ``*args`` or ``**kwargs`` is not known."""
+    call = context.context
+    spread: set[Expression] = set()
+    names: dict[Expression, str | None] = {}
+    if isinstance(call, CallExpr):
+        spread = {a for a, kind in zip(call.args, call.arg_kinds, strict=True) if kind in (ARG_STAR, ARG_STAR2)}
+        names = dict(zip(call.args, call.arg_names, strict=True))
+    signature = context.default_signature
+    for name, kind, nodes in zip(signature.arg_names, signature.arg_kinds, context.args, strict=True):
+        if name is None or (not nodes and kind != ARG_STAR2):
+            continue
+        if spread.intersection(nodes):
+            yield name, ANYTHING
+        elif kind == ARG_STAR2:
+            yield name, tuple((names.get(node) or "", _value(node, reader)) for node in nodes)
+        else:
+            yield name, _value(nodes[0], reader)
+
+
+def _value(node: Expression, reader: CallReader) -> Value:
+    options = reader.alternatives(node)
+    return options[0] if len(options) == 1 else ANYTHING
+
+
+def _loosened(name: str, signature: CallableType, context: FunctionSigContext) -> CallableType:
+    """The signature with torch's two mistakes in it mended.
+
+    `RNN`, `LSTM` and `GRU` have a variant ``(*args, **kwargs)`` that takes anything; it is closed to all calls that the
+    other one refuses.
+    """
+    narrow = _TOO_NARROW.get(name)
+    if narrow in signature.arg_names:
+        formals = list(signature.arg_types)
+        formals[signature.arg_names.index(narrow)] = any_type()
+        return signature.copy_modified(arg_types=formals)
+    if name in _RECURRENT and signature.arg_kinds == [ARG_STAR, ARG_STAR2]:
+        return signature.copy_modified(arg_types=[UninhabitedType(), UninhabitedType()])
+    return signature

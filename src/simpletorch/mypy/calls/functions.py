@@ -1,0 +1,414 @@
+"""Calls of the user's own functions: bind the sizes in the signature to those of the arguments, or say what clashes.
+
+mypy's inference would do the binding, but on a clash it says "Cannot infer value of type parameter", it widens literal
+ints, and it can't solve ``2*N = 10``. So the sizes are unified here first, and mypy gets a signature in which they
+are filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from mypy.argmap import map_actuals_to_formals
+from mypy.erasetype import erase_type
+from mypy.expandtype import expand_type
+from mypy.nodes import ARG_POS, ArgKind, CallExpr, Context, Expression, TempNode
+from mypy.subtypes import is_subtype
+from mypy.type_visitor import TypeTranslator
+from mypy.types import (
+    AnyType,
+    CallableType,
+    Instance,
+    ProperType,
+    TupleType,
+    Type,
+    TypeAliasType,
+    TypeVarId,
+    TypeVarLikeType,
+    TypeVarTupleType,
+    TypeVarType,
+    UnionType,
+    UnpackType,
+    flatten_nested_unions,
+    get_proper_type,
+)
+
+from simpletorch.mypy.annotate.defaults import default_of
+from simpletorch.mypy.calls.arguments import SignatureContext
+from simpletorch.mypy.calls.reader import CallReader
+from simpletorch.mypy.convert.fold import normalise
+from simpletorch.mypy.convert.lift import is_broadcast, is_expression, is_module, is_tensor
+from simpletorch.mypy.diagnose.misfits import Misfits
+from simpletorch.mypy.diagnose.report import report
+from simpletorch.mypy.names import DIM
+from simpletorch.mypy.types import TypeTable, any_type, definition_of, is_named, walk
+from simpletorch.rules import Report
+from simpletorch.rules.common.arguments import is_dim
+from simpletorch.rules.core.mismatch import Kind
+from simpletorch.rules.core.values import TensorType
+from simpletorch.shapes import (
+    UNKNOWN,
+    Bindings,
+    Clash,
+    Dim,
+    Expr,
+    Rest,
+    Unknown,
+    Var,
+    is_compound,
+    unify,
+    variables,
+)
+from simpletorch.shapes.sentences import (
+    dtype_differs,
+    size_source,
+)
+
+__all__ = ["call_function", "has_sizes"]
+
+_VARIABLES: Final = (TypeVarType, TypeVarTupleType)
+
+
+@dataclass
+class _Contents:
+    """What matters in a signature: names of jaxtyping strings, and whether there are expressions over sizes."""
+
+    named: dict[TypeVarId, TypeVarLikeType] = field(default_factory=dict)
+    has_expression: bool = False
+
+    def add(self, typ: Type) -> _Contents:
+        for part in walk(typ):
+            if isinstance(part, TypeVarType | TypeVarTupleType) and is_named(part):
+                self.named[part.id] = part
+            self.has_expression = self.has_expression or is_expression(part)
+        return self
+
+
+class _Unaliased(TypeTranslator):
+    """Puts what an alias stands for in its place: mypy substitutes no variable in an alias without parameters."""
+
+    def visit_type_alias_type(self, t: TypeAliasType, /) -> Type:
+        return t if t.is_recursive else get_proper_type(t).accept(self)
+
+
+def has_sizes(signature: CallableType) -> bool:
+    """Whether an annotation of the signature says something of a tensor's dtype or shape, or of a size."""
+    return any(
+        isinstance(part, Instance)
+        and (part.type.fullname == DIM or (is_tensor(part) and any(_says_something(a) for a in part.args)))
+        for part in walk(signature)
+    )
+
+
+def _says_something(argument: Type) -> bool:
+    argument = get_proper_type(argument)
+    if isinstance(argument, UnpackType):
+        inner = get_proper_type(argument.type)
+        return not (isinstance(inner, Instance) and isinstance(get_proper_type(inner.args[0]), AnyType))
+    return not isinstance(argument, AnyType)
+
+
+def call_function(signature: CallableType, context: SignatureContext, types: TypeTable, name: str) -> CallableType:
+    """The signature for this one call: sizes bound, clashes reported, expressions folded."""
+    if not has_sizes(signature):
+        return signature
+    seen = _Contents().add(signature)
+    if seen.named:
+        signature = cast(CallableType, signature.accept(_Unaliased()))
+    known = {v.id for v in signature.variables}
+    added = [v for v in seen.named.values() if v.id not in known]
+    fresh = _freshen(signature.copy_modified(variables=[*signature.variables, *added]))
+    call = _Call(fresh, context, types, name)
+    # what doesn't fit one variant of an overload may fit the next: then mypy shall find that it doesn't
+    return call.resolve(reporting=not _is_variant(signature)) or signature
+
+
+def _is_variant(signature: CallableType) -> bool:
+    definition = definition_of(signature)
+    return definition is not None and definition.is_overload
+
+
+def _freshen(signature: CallableType) -> CallableType:
+    """New identities for the callee's variables: the caller may have variables of the same name, or be the callee."""
+    renamed: dict[TypeVarId, Type] = {}
+    named: dict[tuple[type, str], TypeVarLikeType] = {}  # a name that an alias brings in is the function's own name
+    fresh: list[TypeVarLikeType] = []
+    for v in signature.variables:
+        own = named.get((type(v), v.name)) if _is_name(v) else None
+        if own is None:
+            own = v.copy_modified(id=TypeVarId.new(meta_level=0))
+            fresh.append(own)
+        if _is_name(v):
+            named[type(v), v.name] = own
+        renamed[v.id] = own
+    expanded = get_proper_type(expand_type(signature.copy_modified(variables=[]), renamed))
+    assert isinstance(expanded, CallableType)
+    return expanded.copy_modified(variables=fresh)
+
+
+def _is_name(variable: TypeVarLikeType) -> bool:
+    return isinstance(variable, TypeVarType | TypeVarTupleType) and is_named(variable)
+
+
+class _Call:
+    """One call of a function with sizes in its signature."""
+
+    def __init__(self, signature: CallableType, context: SignatureContext, types: TypeTable, name: str) -> None:
+        self.signature = signature
+        self.context = context
+        self.name = name
+        self.types = types
+        self.reader = CallReader(types, context)
+        self.own = {v.id: v for v in signature.variables}
+        self.formals: list[Type] = list(signature.arg_types)
+        self.defaults: list[tuple[str, Dim, Dim]] = []
+        self.bindings = Bindings(frozenset())
+        self.misfits = Misfits(name, signature, self.bindings, self.reader.lifter)
+        self.arguments = self._arguments()
+        for i, formal, node in self._pairs():
+            self.formals[i] = self._narrowed(formal, node)
+        self.reporting = True
+
+    def _arguments(self) -> list[list[Expression]]:
+        """The caller's expressions for each formal; for a module mypy has mapped them to ``__call__(*args)`` only."""
+        call = self.context.context
+        passed = [node for nodes in self.context.args for node in nodes]
+        kinds: list[ArgKind] = [ARG_POS] * len(passed)
+        names: list[str | None] = [None] * len(passed)
+        if isinstance(call, CallExpr) and all(node in call.args for node in passed):
+            passed, kinds, names = call.args, call.arg_kinds, call.arg_names
+        signature = self.signature
+        mapped = map_actuals_to_formals(
+            kinds, names, signature.arg_kinds, signature.arg_names, lambda i: self.reader.type_of(passed[i])
+        )
+        return [[passed[i] for i in actuals] for actuals in mapped]
+
+    def resolve(self, *, reporting: bool = True) -> CallableType | None:
+        """The signature for this call; None where something doesn't fit and that is not to be reported."""
+        self.reporting = reporting
+        pairs = list(self._pairs())
+        flexible: set[Var] = set()
+        patterns: dict[int, TensorType | Dim] = {}
+        for i, formal, _ in pairs:
+            if is_tensor(formal):
+                assert isinstance(formal, Instance)
+                pattern = self.reader.lifter.tensor(formal)
+                patterns[i] = pattern
+                flexible |= self._sizes_of(formal)
+                for size in formal.args[1:]:
+                    flexible |= variables(self.reader.lifter.broadcast(size))
+            elif isinstance(formal, Instance) and formal.type.fullname == DIM and formal.args:
+                size = self.reader.lifter.dim(formal.args[0])
+                patterns[i] = size
+                flexible |= variables(size)
+            elif isinstance(formal, CallableType) and is_tensor(formal.ret_type):
+                flexible |= self._sizes_of(formal.ret_type)
+        self._add_defaults(flexible)
+        self.bindings.flexible = frozenset(v for v in flexible if self.reader.lifter.variables[v].id in self.own)
+        for name, pattern, size in self.defaults:
+            self.bindings.bind(pattern, size, 0)
+            self.misfits.note({size_source(name): pattern})
+        failed = False
+        callables: list[tuple[CallableType, Expression]] = []
+        for i, formal, node in sorted(pairs, key=lambda p: self._difficulty(p[1], patterns.get(p[0]))):
+            pattern = patterns.get(i)
+            if pattern is None:
+                callables.extend([(formal, node)] if isinstance(formal, CallableType) else [])
+            elif isinstance(pattern, TensorType):
+                failed = self._bind_tensor(i, formal, pattern, node) or failed
+            else:
+                failed = self._bind_dim(i, pattern, node) or failed
+        for wanted, function in callables:
+            self._bind_callable(wanted, function)
+        return self._substituted(failed) if reporting or not failed else None
+
+    def _sizes_of(self, tensor: Type) -> set[Var]:
+        tensor = get_proper_type(tensor)
+        assert isinstance(tensor, Instance)
+        items = self.reader.lifter.tensor(tensor).shape.items
+        return {v for item in items if not isinstance(item, Rest) for v in variables(item)}
+
+    def _add_defaults(self, flexible: set[Var]) -> None:
+        """A `Dim` that the caller leaves out has the size of its default: ``def __init__(self, dim: Dim[D] = 768)``."""
+        definition, tree = definition_of(self.signature), cast(Any, self.context.api).tree
+        for i, formal in enumerate(self.formals):
+            formal = get_proper_type(formal)
+            if self.arguments[i] or not isinstance(formal, Instance) or formal.type.fullname != DIM:
+                continue
+            pattern = self.reader.lifter.dim(formal.args[0])
+            flexible |= variables(pattern)
+            value: Any = default_of(definition, self.signature.arg_names[i] or "", formal, tree)
+            if isinstance(value, Expression):
+                value = self.reader.lifter.expression(value, lambda _: any_type())
+            self.defaults.append((self._formal_name(i), pattern, value if is_dim(value) else UNKNOWN))
+
+    @staticmethod
+    def _difficulty(formal: Type, pattern: TensorType | Dim | None) -> int:
+        """Plain variables are bound before expressions over them are solved, and before what may also be 1."""
+        items = pattern.shape.items if isinstance(pattern, TensorType) else (pattern,)
+        compound = sum(isinstance(i, Expr) and is_compound(i) for i in items)
+        return compound + (isinstance(formal, Instance) and any(is_broadcast(a) for a in formal.args))
+
+    def _pairs(self) -> Iterator[tuple[int, ProperType, Expression]]:
+        for i, nodes in enumerate(self.arguments):
+            if i < len(self.formals) and len(nodes) == 1:
+                yield i, get_proper_type(self.formals[i]), nodes[0]
+
+    def _narrowed(self, formal: ProperType, node: Expression) -> Type:
+        """The members of a union that the argument may be.
+
+        With None for an ``Optional`` the sizes of its tensor stay open: mypy would look for them in vain, and ask
+        for an annotation of what the result is assigned to.
+        """
+        if not isinstance(formal, UnionType):
+            return formal
+        wanted = [get_proper_type(m) for m in flatten_nested_unions(formal.items)]
+        fitting: list[ProperType] = []
+        for given in map(get_proper_type, flatten_nested_unions([self.reader.type_of(node)])):
+            found = [m for m in wanted if self._may_be(given, m)]
+            if not found:
+                return formal
+            fitting += found
+        return UnionType.make_union([m for m in wanted if m in fitting], formal.line, formal.column)
+
+    def _may_be(self, given: ProperType, wanted: ProperType) -> bool:
+        if not is_subtype(erase_type(given), erase_type(wanted)):
+            return False
+        if not isinstance(given, Instance) or not isinstance(wanted, Instance) or not is_tensor(wanted):
+            return True
+        pattern, value = self.reader.lifter.tensor(wanted), self.reader.lifter.tensor(given)
+        return unify(pattern.shape, value.shape, Bindings(self._sizes_of(wanted))) is None
+
+    def _formal_name(self, i: int) -> str:
+        return self.signature.arg_names[i] or f"argument {i + 1}"
+
+    def _bind_tensor(self, i: int, formal: Type, pattern: TensorType, node: Expression) -> bool:
+        value = self.reader.lifter.value(self.reader.type_of(node))
+        if not isinstance(value, TensorType):
+            return self._loosen_expressions(i, formal)
+        name = self._formal_name(i)
+        self.misfits.operands[name] = value
+        wanted = get_proper_type(self.reader.lowerer.dtype(pattern.dtype))
+        got = get_proper_type(self.reader.lowerer.dtype(value.dtype))
+        if not is_subtype(got, wanted) and not is_subtype(wanted, got):
+            return self._fail(
+                i, "dtype", dtype_differs(name, value.dtype, pattern.dtype), pattern.dtype, value.dtype, pattern
+            )
+        clash = unify(pattern.shape, value.shape, self.bindings) or self._bind_broadcast(name, formal, value)
+        self.misfits.note_shape(name, pattern.shape, value.shape)
+        if clash is not None:
+            sentence = self.misfits.of_tensor(name, pattern, value, clash)
+            return self._fail(i, "shape", sentence, clash.expected, clash.got, pattern)
+        return self._loosen_expressions(i, formal)
+
+    def _bind_broadcast(self, name: str, formal: Type, value: TensorType) -> Clash | None:
+        """``#n``: a size other than 1 must be n."""
+        assert isinstance(formal, Instance)
+        if value.shape.rank != len(formal.args) - 1:
+            return None
+        for i, (wanted, size) in enumerate(zip(formal.args[1:], value.shape.dims, strict=True)):
+            wanted = get_proper_type(wanted)
+            if is_broadcast(wanted) and size != 1:
+                pattern = self.reader.lifter.broadcast(wanted)
+                if clash := self.bindings.bind(pattern, size, i):
+                    return clash
+                self.misfits.note({size_source(name, i): pattern})
+        return None
+
+    def _bind_dim(self, i: int, pattern: Dim, node: Expression) -> bool:
+        values = self.reader.alternatives(node)
+        value = values[0] if len(values) == 1 else UNKNOWN
+        size: Dim = value if isinstance(value, int | Expr) and not isinstance(value, bool) else UNKNOWN
+        name = self._formal_name(i)
+        clash = self.bindings.bind(pattern, size, 0)
+        actual = get_proper_type(self.reader.type_of(node))
+        if (isinstance(actual, Instance) and actual.type.has_base("builtins.int")) or not isinstance(size, Unknown):
+            self.formals[i] = self.types.int_()
+        if clash is not None:
+            return self._fail(i, "shape", self.misfits.of_size(name, clash), clash.expected, clash.got)
+        self.misfits.note({size_source(name): pattern})
+        return False
+
+    def _bind_callable(self, formal: CallableType, node: Expression) -> None:
+        """A module given for a ``Callable[[Tensor[N]], Tensor[M]]``: its call with such tensors says what M is."""
+        module = get_proper_type(self.reader.type_of(node))
+        result = get_proper_type(formal.ret_type)
+        if not is_module(module) or not is_tensor(result):
+            return
+        assert isinstance(result, Instance)
+        known = {self.reader.lifter.variables[v].id: self.reader.lowerer.dim(d) for v, d in self.bindings.dims.items()}
+        given = [expand_type(t, known) for t in formal.arg_types]
+        with self.context.api.msg.filter_errors():
+            nodes: list[Expression] = [TempNode(t, context=node) for t in given]
+            checker = cast(Any, self.context.api).expr_checker
+            found, _ = checker.check_call(module, nodes, formal.arg_kinds, node, formal.arg_names)
+        value = self.reader.lifter.value(found)
+        if isinstance(value, TensorType):
+            unify(self.reader.lifter.tensor(result).shape, value.shape, self.bindings)
+
+    def _fail(
+        self, i: int, kind: Kind, reason: str, expected: object, got: object, pattern: TensorType | None = None
+    ) -> bool:
+        operands = self.misfits.shown(self._formal_name(i), pattern)
+        found = Report(self.name, kind, reason, operands, None, expected, got)
+        node = self.arguments[i][0]
+        place: Context = node if node.line >= 0 else self.context.context
+        if self.reporting:
+            report(found, place, self.context.api)
+        self.formals[i] = any_type()
+        return True
+
+    def _loosen_expressions(self, i: int, formal: Type) -> bool:
+        """mypy can't compare expressions that still hold variables; ours have been compared, so it needn't."""
+        if _Contents().add(formal).has_expression and isinstance(formal, Instance):
+            self.formals[i] = formal.copy_modified(args=[formal.args[0], self.types.any_rest()])
+        return False
+
+    def _substituted(self, failed: bool) -> CallableType:
+        lifter, lowerer, bindings = self.reader.lifter, self.reader.lowerer, self.bindings
+        filled: dict[TypeVarId, Type] = {}
+        for name in bindings.flexible:
+            variable = lifter.variables[name]
+            if name in bindings.dims:
+                filled[variable.id] = lowerer.dim(bindings.dims[name])
+            elif failed:
+                filled[variable.id] = any_type()
+        for rest, items in bindings.rests.items():
+            variadic = lifter.rests.get(rest)
+            if variadic is not None and variadic.id in self.own:
+                filled[variadic.id] = TupleType(lowerer.items(items), self.types.tuple_(any_type()))
+        signature = self.signature.copy_modified(arg_types=self.formals)
+        if filled:
+            signature = self._expand(signature, filled)
+        if failed:
+            sizes = {v.id for v in (*lifter.variables.values(), *lifter.rests.values())}
+            unbound = {v.id: _unknown(v, self.types) for v in signature.variables if v.id in sizes}
+            signature = self._expand(signature, unbound)
+        signature = self._expand(signature, self._free())
+        result = normalise(signature.ret_type, self.reader.lifter)
+        return signature.copy_modified(ret_type=result)
+
+    def _free(self) -> dict[TypeVarId, Type]:
+        """Sizes that only the result has may be any; mypy would ask for an annotation of what they are assigned to."""
+        passed = [formal for formal, nodes in zip(self.formals, self.arguments, strict=True) if nodes]
+        given = {v.id for formal in passed for v in walk(formal) if isinstance(v, _VARIABLES)}
+        typed = [t for t in walk(self.signature.ret_type) if isinstance(t, Instance) and _has_dims(t)]
+        found = [v for t in typed for size in t.args for v in walk(size) if isinstance(v, _VARIABLES)]
+        return {v.id: _unknown(v, self.types) for v in found if v.id in self.own and v.id not in given}
+
+    @staticmethod
+    def _expand(signature: CallableType, filled: dict[TypeVarId, Type]) -> CallableType:
+        left = [v for v in signature.variables if v.id not in filled]
+        expanded = get_proper_type(expand_type(signature.copy_modified(variables=left), filled))
+        assert isinstance(expanded, CallableType)
+        return expanded
+
+
+def _has_dims(typ: Instance) -> bool:
+    return is_tensor(typ) or typ.type.fullname == DIM
+
+
+def _unknown(variable: TypeVarLikeType, types: TypeTable) -> Type:
+    return types.any_rest() if isinstance(variable, TypeVarTupleType) else any_type()

@@ -1,0 +1,119 @@
+"""Layers: the rule of one, what goes through several, and where two of them don't fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, cast
+
+from mypy.maptype import map_instance_to_supertype
+from mypy.nodes import ARG_POS, Context, Expression, TempNode
+from mypy.plugin import CheckerPluginInterface
+from mypy.subtypes import is_same_type
+from mypy.types import AnyType, Instance, Type, UnpackType, get_proper_type
+
+from simpletorch.mypy.convert.lift import Lifter
+from simpletorch.mypy.convert.place import Place, PlaceLifter
+from simpletorch.mypy.diagnose.report import mistakes
+from simpletorch.mypy.names import public_class
+from simpletorch.mypy.types import TypeTable
+from simpletorch.rules import ANYTHING, MODULES, ModuleRule
+
+__all__ = ["called_with", "chain", "check_fit", "module_value", "repeated"]
+
+
+def module_value(typ: Instance, lifter: Lifter, *, called: bool = True) -> ModuleRule | None:
+    """The module that an instance is, by the torch class that it derives from; None for a user's own.
+
+    Args:
+        typ: the instance.
+        lifter: reads the types.
+        called: whether a subclass with a ``forward`` of its own is another module.
+    """
+    for info in typ.type.mro:
+        rule = MODULES.get(public_class(info.fullname))
+        if rule is not None:
+            base = map_instance_to_supertype(typ, info)
+            values = [lifter.static(a) for a in base.args] if base.args else [ANYTHING] * len(fields(rule))
+            return rule(*values) if len(values) == len(fields(rule)) else None
+        if called and "forward" in info.names:
+            return None
+    return None
+
+
+def called(module: Type, given: Type, context: Context, api: CheckerPluginInterface) -> Type:
+    """The type of ``module(x)``."""
+    return called_with(module, [TempNode(given, context=context)], context, api)
+
+
+def called_with(module: Type, args: list[Expression], context: Context, api: CheckerPluginInterface) -> Type:
+    """The type of ``module(*args)``; what is wrong with the call is reported."""
+    result, _ = cast(Any, api).expr_checker.check_call(module, args, [ARG_POS] * len(args), context)
+    return cast(Type, result)
+
+
+def chain(layers: Sequence[Type], given: Type, context: Context, api: CheckerPluginInterface) -> Type | None:
+    """What comes out at the end; None if that depends on how many layers there are."""
+    for layer in layers:
+        if (kind := repeated(layer)) is not None:
+            once = called(kind, given, context, api)
+            if not is_same_type(called(kind, once, context, api), once):
+                return None
+            given = once
+        else:
+            given = called(layer, given, context, api)
+    return given
+
+
+def repeated(layer: Type) -> Type | None:
+    """The layer of ``*tuple[Layer, ...]``."""
+    layer = get_proper_type(layer)
+    inner = get_proper_type(layer.type) if isinstance(layer, UnpackType) else None
+    return inner.args[0] if isinstance(inner, Instance) else None
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The layer that gave the shape that the next layer gets, and its index."""
+
+    index: int
+    text: str
+
+
+def check_fit(layers: Sequence[Type], places: Sequence[Expression | None], context: Place, types: TypeTable) -> bool:
+    """Send an unknown tensor through the layers, and report the first that doesn't fit, with the one before it.
+
+    Args:
+        layers: their types.
+        places: where each is written, if it is in this call.
+        context: the call that puts them together.
+        types: the classes that mypy has loaded.
+    """
+    api, lifter = context.api, PlaceLifter(types, context.api, context.context.line)
+    given = types.any_tensor()
+    source: _Source | None = None
+    for i, (layer, place) in enumerate(zip(layers, places, strict=True)):
+        if given is None or repeated(layer) is not None:
+            return True
+        with mistakes(api) as found:
+            result = called(layer, given, place or context.context, api)
+        if found:
+            for info in found:
+                if source is not None and info.severity == "error":
+                    before = f"layer {source.index}, {source.text}"
+                    info.message = f"Sequential: layer {i} doesn't fit {before}: {info.message}"
+            api.msg.add_errors(found)
+            return False
+        if not is_same_type(result, given):
+            source = _Source(i, _spoken(layer, lifter))
+        given = result if not isinstance(get_proper_type(result), AnyType) else None
+    return True
+
+
+def _spoken(layer: Type, lifter: Lifter) -> str:
+    """A layer as its constructor would be written, else its class."""
+    layer = get_proper_type(layer)
+    if not isinstance(layer, Instance):
+        return str(layer)
+    rule = module_value(layer, lifter)
+    return layer.type.name if rule is None else str(rule)

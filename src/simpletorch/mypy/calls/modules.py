@@ -1,0 +1,295 @@
+"""Calls of modules, which follow ``forward``, and the attributes of torch's own: parameters, buffers, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from mypy.expandtype import expand_type_by_instance
+from mypy.maptype import map_instance_to_supertype
+from mypy.nodes import (
+    ARG_POS,
+    CallExpr,
+    CastExpr,
+    Context,
+    Decorator,
+    Expression,
+    FuncDef,
+    MemberExpr,
+    NameExpr,
+    OverloadedFuncDef,
+    TypeInfo,
+)
+from mypy.plugin import AttributeContext, MethodSigContext
+from mypy.server.trigger import make_trigger
+from mypy.typeops import bind_self
+from mypy.types import (
+    AnyType,
+    CallableType,
+    FunctionLike,
+    Instance,
+    NoneType,
+    Overloaded,
+    ProperType,
+    Type,
+    UnionType,
+    get_proper_type,
+)
+
+from simpletorch.mypy.calls.arguments import Starred, read_arguments
+from simpletorch.mypy.calls.functions import call_function, has_sizes
+from simpletorch.mypy.calls.layers import chain, module_value, repeated
+from simpletorch.mypy.calls.reader import CallReader, gradual
+from simpletorch.mypy.convert.lift import is_module, is_tensor
+from simpletorch.mypy.convert.lower import Lowerer
+from simpletorch.mypy.convert.place import PlaceLifter
+from simpletorch.mypy.diagnose.inferred import widen
+from simpletorch.mypy.diagnose.report import mistakes
+from simpletorch.mypy.hooks import AttributeHook, MethodHook
+from simpletorch.mypy.names import MODULE, OUR_MODULE, PARAMETER, SEQUENTIAL, SEQUENTIALS, TENSOR, WRAPPERS
+from simpletorch.mypy.program.autocast import is_autocast
+from simpletorch.mypy.program.conversions import as_cast
+from simpletorch.mypy.program.replacements import is_rebuilt
+from simpletorch.mypy.types import TypeTable, any_type
+from simpletorch.rules import ANYTHING, ModuleRule, infer_module, parameters
+from simpletorch.rules.common.arguments import is_dim
+
+__all__ = ["ATTRIBUTES", "INHERITED_METHODS", "attribute", "call"]
+
+
+# -- calling --------------------------------------------------------------------------------------------------------
+
+
+_weighing: Final[set[Context]] = set()
+"""The calls of a union of modules that are being weighed: their members are asked in turn."""
+
+
+def call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
+    """``model(x)`` has the signature of ``forward``; a torch module with a rule also knows its result.
+
+    Of a union (``nn.Linear(a, b) if a != b else nn.Identity()``) only what no member takes is a mistake, and it is one.
+    """
+    others = _other_members(context)
+    if not others or context.context in _weighing:
+        return _call(context, types)
+    _weighing.add(context.context)
+    try:
+        with context.api.msg.filter_errors(save_filtered_errors=True) as errors:
+            signature = _call(context, types)
+        if not errors.has_new_errors():
+            return signature
+        members = [context.type, *others]
+        if not any(_takes(m, context) for m in others) and context.type == min(members, key=str):
+            context.api.msg.add_errors(errors.filtered_errors())
+        return context.default_signature.copy_modified(ret_type=gradual(any_type(), types))
+    finally:
+        _weighing.discard(context.context)
+
+
+def _other_members(context: MethodSigContext) -> list[Instance]:
+    """The other modules that the called one may be."""
+    if not isinstance(context.context, CallExpr):
+        return []
+    callee = get_proper_type(cast(Any, context.api).lookup_type_or_none(context.context.callee))
+    if not isinstance(callee, UnionType):
+        return []
+    members = [get_proper_type(m) for m in callee.relevant_items()]
+    return [m for m in members if is_module(m) and m != context.type]
+
+
+def _takes(module: Instance, context: MethodSigContext) -> bool:
+    """Whether a module can be called with these arguments."""
+    node = context.context
+    assert isinstance(node, CallExpr)
+    with mistakes(context.api) as found:
+        cast(Any, context.api).expr_checker.check_call(module, node.args, node.arg_kinds, node, node.arg_names)
+    return not found
+
+
+def _call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
+    receiver = context.type
+    if not is_module(receiver):
+        return context.default_signature
+    if "forward" not in {n for info in receiver.type.mro for n in info.names}:
+        return context.default_signature
+    _depend(f"{receiver.type.fullname}.forward", context)
+    reader = CallReader(types, context)
+    rule = module_value(receiver, reader.lifter)
+    if rule is not None:
+        return _call_rule(rule, receiver, context, reader)
+    found = _forward_node(receiver.type)
+    if found is not None and found[0].fullname in SEQUENTIALS:
+        return _call_sequential(receiver, context, reader)
+    if found is not None and found[0].fullname in WRAPPERS:
+        return _call_wrapped(receiver, found[0], context)
+    forward = _forward_type(receiver) or _stated(receiver, context)
+    if not isinstance(forward, CallableType):
+        return context.default_signature if forward is None else forward
+    if not (has_sizes(forward) or receiver.type.has_base(OUR_MODULE)):
+        return _loose(forward, context)
+    if has_sizes(forward) and is_rebuilt(receiver, context.api):
+        return _loose(forward.copy_modified(ret_type=widen(forward.ret_type, types)), context)
+    return call_function(forward, context, types, f"{receiver.type.name}.forward")
+
+
+def _call_rule(rule: ModuleRule, receiver: Instance, context: MethodSigContext, reader: CallReader) -> FunctionLike:
+    called = _called_on(context)
+    known = rule if called is None else as_cast(rule, called, context.api)
+    if hasattr(known, "dtype") and is_autocast(context.context, context.api):
+        known = replace(known, dtype=ANYTHING)
+    # an attribute may be converted with the whole model, anywhere; a variable is converted here
+    certain = isinstance(called, NameExpr | CallExpr)
+    combinations = reader.arguments(read_arguments(context))
+    if combinations is None:
+        return context.default_signature
+    result = reader.answer(
+        lambda positional, named: infer_module(known, positional, named, dtype_counts=certain),
+        combinations,
+        _forward_result(receiver),
+        context.context,
+    )
+    return _returning(context.default_signature, result)
+
+
+def _returning(signature: FunctionLike, result: Type) -> FunctionLike:
+    """The signature, or each of an overloaded one, with this result."""
+    items = [item.copy_modified(ret_type=result) for item in signature.items]
+    return items[0] if len(items) == 1 else Overloaded(items)
+
+
+def _call_sequential(receiver: Instance, context: MethodSigContext, reader: CallReader) -> FunctionLike:
+    base = map_instance_to_supertype(receiver, next(i for i in receiver.type.mro if i.fullname == SEQUENTIAL))
+    given = read_arguments(context).positional
+    signature = context.default_signature
+    known = all(not isinstance(get_proper_type(repeated(a) or a), AnyType) for a in base.args)
+    if not known or len(given) != 1 or isinstance(given[0], Starred):
+        if isinstance(context.context, CallExpr) and _is_super(context.context):
+            return _returning(signature, gradual(any_type(), reader.lifter.types))
+        return signature
+    result = chain(base.args, reader.type_of(given[0]), context.context, context.api)
+    return signature if result is None else _returning(signature, result)
+
+
+def _is_super(call: CallExpr) -> bool:
+    """Whether ``super().forward(x)`` was written here; see `super_calls`."""
+    return isinstance(call.callee, MemberExpr) and isinstance(call.callee.expr, CastExpr)
+
+
+def _call_wrapped(receiver: Instance, wrapper: TypeInfo, context: MethodSigContext) -> FunctionLike:
+    """``DistributedDataParallel(model)`` is called as the model is."""
+    node, signature = context.context, context.default_signature
+    args = map_instance_to_supertype(receiver, wrapper).args
+    inner = get_proper_type(args[0]) if args else None
+    if not isinstance(inner, Instance) or inner.type.fullname == MODULE or not isinstance(node, CallExpr):
+        return signature
+    result, _ = cast(Any, context.api).expr_checker.check_call(inner, node.args, node.arg_kinds, node, node.arg_names)
+    return _returning(signature, result)
+
+
+def _stated(receiver: Instance, context: MethodSigContext) -> CallableType | None:
+    """What ``Module[In, Out]`` says, where ``forward`` doesn't."""
+    info = next((i for i in receiver.type.mro if i.fullname == OUR_MODULE), None)
+    args = () if info is None else map_instance_to_supertype(receiver, info).args
+    if len(args) != 2 or all(isinstance(get_proper_type(a), AnyType) for a in args):
+        return None
+    signature = context.default_signature
+    return signature.copy_modified(arg_types=[args[0]], arg_kinds=[ARG_POS], arg_names=[None], ret_type=args[1])
+
+
+def _called_on(context: MethodSigContext) -> Expression | None:
+    """The module of a call as the program says it: ``self.fc`` in ``self.fc(x)``, also in ``self.fc.forward(x)``."""
+    match context.context:
+        case CallExpr(callee=MemberExpr(expr=module, name="forward")) | CallExpr(callee=module):
+            return module
+    return None
+
+
+def _loose(forward: CallableType, context: MethodSigContext) -> CallableType:
+    """A torch module whose ``forward`` states no size: the call stays unchecked, but a tensor is a tensor.
+
+    torch types ``Module.__call__`` as ``Callable[..., Any]``, and much code out there lives on it.
+    """
+    result = forward.ret_type if is_tensor(forward.ret_type) else context.default_signature.ret_type
+    return context.default_signature.copy_modified(ret_type=result)
+
+
+def _depend(name: str, context: MethodSigContext) -> None:
+    """Let mypy's daemon check the function or module that is being checked again when ``name`` changes.
+
+    It finds out by itself what is called, and that is ``Module.__call__``.
+    """
+    checker = cast(Any, context.api)
+    checker.tree.plugin_deps.setdefault(make_trigger(name), set()).add(checker.tscope.current_target())
+
+
+def _forward_node(info: TypeInfo) -> tuple[TypeInfo, Any] | None:
+    for base in info.mro:
+        symbol = base.names.get("forward")
+        if symbol is not None:
+            return base, symbol.node
+    return None
+
+
+def _forward_type(receiver: Instance) -> FunctionLike | None:
+    """The type of ``forward`` bound to the instance; None if it has no annotation."""
+    found = _forward_node(receiver.type)
+    if found is None:
+        return None
+    owner, node = found
+    if not isinstance(node, FuncDef | Decorator | OverloadedFuncDef):
+        return None
+    typ = get_proper_type(node.type)
+    if not isinstance(typ, FunctionLike):
+        return None
+    expanded = expand_type_by_instance(typ, map_instance_to_supertype(receiver, owner))
+    return bind_self(cast(FunctionLike, expanded), receiver)
+
+
+def _forward_result(receiver: Instance) -> Type:
+    """What torch's own annotation says that ``forward`` returns."""
+    forward = _forward_type(receiver)
+    if isinstance(forward, CallableType):
+        return forward.ret_type
+    return any_type()
+
+
+# -- parameters -----------------------------------------------------------------------------------------------------
+
+
+def attribute(name: str, context: AttributeContext, types: TypeTable) -> Type:
+    """``Linear(4, 6).weight`` is a ``Parameter[Float32, 6, 4]``, its ``in_features`` a ``Dim[4]``."""
+    receiver = get_proper_type(context.type)
+    if context.is_lvalue or not isinstance(receiver, Instance) or not isinstance(context.context, MemberExpr):
+        return context.default_attr_type
+    lifter = PlaceLifter(types, context.api, context.context.line)
+    rule = module_value(receiver, lifter, called=False)
+    if rule is None:
+        return context.default_attr_type
+    rule = as_cast(rule, context.context.expr, context.api)
+    declared = get_proper_type(context.default_attr_type)
+    if isinstance(declared, Instance) and declared.type.fullname == "builtins.int":
+        size = getattr(rule, name, None)
+        return Lowerer(lifter).size(size) if is_dim(size) else context.default_attr_type
+    if not any(isinstance(m, Instance) and m.type.fullname in (TENSOR, PARAMETER) for m in _members(declared)):
+        return context.default_attr_type
+    found = parameters(rule).get(name, ANYTHING)
+    return NoneType() if found is None else Lowerer(lifter).value(found, context.default_attr_type)
+
+
+def _members(typ: ProperType) -> Iterator[ProperType]:
+    yield from map(get_proper_type, typ.items) if isinstance(typ, UnionType) else (typ,)
+
+
+def _wrapped(context: AttributeContext, types: TypeTable) -> Type:
+    """``ddp.module`` is the model."""
+    receiver = get_proper_type(context.type)
+    if context.is_lvalue or not isinstance(receiver, Instance):
+        return context.default_attr_type
+    wrapper = next(info for info in receiver.type.mro if info.fullname in WRAPPERS)
+    args = map_instance_to_supertype(receiver, wrapper).args
+    return args[0] if args and not isinstance(get_proper_type(args[0]), AnyType) else context.default_attr_type
+
+
+INHERITED_METHODS: Final[Mapping[str, MethodHook]] = {f"{MODULE}.__call__": call}
+ATTRIBUTES: Final[Mapping[str, AttributeHook]] = {f"{wrapper}.module": _wrapped for wrapper in WRAPPERS}

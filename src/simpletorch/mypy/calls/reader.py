@@ -1,0 +1,273 @@
+"""Calls of torch's functions and methods: read the arguments, ask the rule, give mypy the answer as the call's type.
+
+All of it happens in the *signature* hooks, which mypy asks before it resolves overloads: an error reported later,
+while a variant is tried, would be taken for a misfit of that variant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import product
+from typing import Any, Final, TypeAlias, cast
+
+from mypy.nodes import (
+    ARG_STAR,
+    ARG_STAR2,
+    CallExpr,
+    ConditionalExpr,
+    Context,
+    Expression,
+    IndexExpr,
+    ListExpr,
+    MemberExpr,
+    NameExpr,
+    OperatorAssignmentStmt,
+    OpExpr,
+    TempNode,
+    UnaryExpr,
+)
+from mypy.operators import op_methods, reverse_op_methods, unary_op_methods
+from mypy.plugin import FunctionContext, FunctionSigContext, MethodSigContext
+from mypy.typeops import make_simplified_union
+from mypy.types import AnyType, CallableType, Type, TypeOfAny, UnionType, get_proper_type
+
+from simpletorch.mypy.calls.arguments import (
+    Arguments,
+    SignatureContext,
+    Starred,
+    last_assigned,
+    read_arguments,
+    type_of,
+)
+from simpletorch.mypy.convert.lift import is_tensor
+from simpletorch.mypy.convert.lower import Lowerer
+from simpletorch.mypy.convert.meta import ask_torch
+from simpletorch.mypy.convert.place import Place, PlaceLifter
+from simpletorch.mypy.diagnose.inferred import is_unsettled, widen
+from simpletorch.mypy.diagnose.report import report
+from simpletorch.mypy.hooks import FunctionResultHook
+from simpletorch.mypy.names import public_name
+from simpletorch.mypy.program.autocast import is_autocast
+from simpletorch.mypy.program.loops import is_assigned_in_loop
+from simpletorch.mypy.types import TypeTable
+from simpletorch.rules import ANYTHING, RULES, Report, Value, infer
+from simpletorch.rules.core.values import ANY_TENSOR, TensorType
+
+__all__ = [
+    "FUNCTION_RESULTS",
+    "CallReader",
+    "Combinations",
+    "function_rule",
+    "gradual",
+    "method_rule",
+]
+
+Combinations: TypeAlias = list[tuple[list[Value], dict[str, Value]]]
+MOST_ALTERNATIVES: Final = 8
+_INDEXING: Final = ("__getitem__", "__setitem__")
+
+
+class CallReader:
+    """Everything needed at one call: types in, values out, answers back."""
+
+    def __init__(self, types: TypeTable, place: Place) -> None:
+        self.api = place.api
+        self.lifter = PlaceLifter(types, place.api, place.context.line)
+        self.lowerer = Lowerer(self.lifter)
+
+    def type_of(self, node: Expression) -> Type:
+        """The type of an argument."""
+        return type_of(node, self.api)
+
+    def alternatives(self, node: Expression) -> list[Value]:
+        """The values that an argument may have: several for a union, one else."""
+        if isinstance(node, NameExpr | MemberExpr | CallExpr | IndexExpr | OpExpr | ConditionalExpr | TempNode):
+            typ = get_proper_type(self.type_of(node))
+            if isinstance(typ, UnionType):
+                return self.values_of(typ, node)
+        return [self.lifter.expression(node, self.type_of)]
+
+    def values_of(self, typ: Type, node: Expression | None) -> list[Value]:
+        """The values of an expression of this type, item by item for a union; one with a gradual member is gradual.
+
+        What a loop assigns in each round has as many sizes as there are rounds: only what all have in common counts.
+        """
+        typ = get_proper_type(typ)
+        if not isinstance(typ, UnionType):
+            return [self.lifter.value(typ)]
+        values = [self.lifter.value(t) for t in typ.relevant_items()]
+        if ANYTHING in values:
+            return [ANYTHING]
+        if ANY_TENSOR in values and all(isinstance(v, TensorType) for v in values):
+            return [ANY_TENSOR]
+        if node is not None and is_assigned_in_loop(node, cast(Any, self.api).tree):
+            return [self.lifter.joined(values)]
+        return list(dict.fromkeys(values)) if all(_is_hashable(v) for v in values) else values
+
+    def arguments(self, given: Arguments) -> Combinations | None:
+        """Every combination of what the arguments may be; None if they can't be read or are too many."""
+        if not given.complete:
+            return None
+        positional: list[list[Value]] = []
+        for node in given.positional:
+            if isinstance(node, Starred):
+                spread = self.lifter.expression(node.node, self.type_of)
+                if not isinstance(spread, tuple):
+                    return None
+                positional.extend([v] for v in spread)
+            else:
+                positional.append(self.alternatives(node))
+        named = {name: self.alternatives(node) for name, node in given.named.items()}
+        count = 1
+        for options in (*positional, *named.values()):
+            count *= len(options)
+        if count > MOST_ALTERNATIVES:
+            positional = [[self.lifter.joined(options)] for options in positional]
+            named = {name: [self.lifter.joined(options)] for name, options in named.items()}
+        return [
+            (list(combination[: len(positional)]), dict(zip(named, combination[len(positional) :], strict=True)))
+            for combination in product(*positional, *named.values())
+        ]
+
+    def answer(
+        self,
+        ask: Callable[[Sequence[Value], dict[str, Value]], Value | Report],
+        combinations: Combinations,
+        default: Type,
+        context: Context,
+    ) -> Type:
+        """The type of the result over all combinations; the mistake is reported only if every one is a mistake."""
+        results = [ask(positional, named) for positional, named in combinations]
+        sound = [r for r in results if not isinstance(r, Report)]
+        if not sound:
+            first = results[0]
+            assert isinstance(first, Report)
+            report(first, context, self.api)
+            return gradual(default, self.lifter.types)
+        if is_autocast(context, self.api):
+            sound = [_without_float_dtype(r) for r in sound]
+        found = [self.lowerer.value(r, default) for r in sound]
+        if len(found) == 1:
+            return found[0]
+        return make_simplified_union(found)
+
+
+def gradual(default: Type, types: TypeTable) -> Type:
+    """What a call gives after an error: torch's own type, or an unknown tensor, so that nothing cascades."""
+    if isinstance(get_proper_type(default), AnyType):
+        return types.any_tensor() or default
+    return default
+
+
+def _without_float_dtype(value: Value) -> Value:
+    if isinstance(value, TensorType) and value.dtype is not None and value.dtype.category == "float":
+        return value.with_dtype(None)
+    return tuple(_without_float_dtype(v) for v in value) if isinstance(value, tuple) else value
+
+
+def _written(method: str, context: MethodSigContext) -> tuple[Expression | None, Expression | None]:
+    """The receiver of a method as the program says it, and for a binary operator the other operand.
+
+    For operators mypy passes placeholders, and for ``a + b`` it may ask ``b.__radd__(a)``.
+    """
+    match context.context:
+        case CallExpr(callee=MemberExpr(expr=receiver, name=name)) if name == method:
+            return receiver, None
+        case OpExpr(op=op, left=left, right=right) if op_methods.get(op) == method:
+            return left, right
+        case OpExpr(op=op, left=left, right=right) if reverse_op_methods.get(op_methods.get(op, "")) == method:
+            return right, left
+        case OperatorAssignmentStmt(lvalue=receiver) if method.startswith("__i") and method != "__iter__":
+            return receiver, None
+        case IndexExpr(base=base) if method in _INDEXING:
+            return base, None
+        case UnaryExpr(expr=expr) if method in unary_op_methods.values():
+            return expr, None
+    return None, None
+
+
+def _whole(receiver: Expression, context: MethodSigContext) -> Type | None:
+    """The tensors that a receiver may be, where mypy asks for one after the other; None if it is no union."""
+    union = _union(receiver, context)
+    members = [m for m in union.relevant_items() if is_tensor(m) or _is_any(m)] if union is not None else []
+    return UnionType.make_union(members) if context.type in members else None
+
+
+def _union(node: Expression, context: MethodSigContext) -> UnionType | None:
+    """The type that mypy has found for an operand, if it is a union."""
+    found = get_proper_type(cast(Any, context.api).lookup_type_or_none(node))
+    return found if isinstance(found, UnionType) else None
+
+
+def _is_any(typ: Type) -> bool:
+    return isinstance(get_proper_type(typ), AnyType)
+
+
+def _is_hashable(value: Value) -> bool:
+    return not isinstance(value, slice | tuple)
+
+
+def _apply(name: str, reader: CallReader, combinations: Combinations | None, context: SignatureContext) -> CallableType:
+    """The signature with its return type replaced by what the rule says, or torch itself where there is no rule."""
+    signature = context.default_signature
+    if combinations is None:
+        return signature
+    ask = partial(infer if name in RULES else ask_torch, name)
+    result = reader.answer(ask, combinations, signature.ret_type, context.context)
+    if name == "Tensor.__iter__" and is_tensor(result):
+        result = reader.lifter.types.instance("typing.Iterator", result) or signature.ret_type
+    if is_unsettled(context.context, cast(Any, context.api).tree):
+        result = widen(result, reader.lifter.types)
+    return signature.copy_modified(ret_type=result)
+
+
+def function_rule(fullname: str, context: FunctionSigContext, types: TypeTable) -> CallableType:
+    """A function of torch's."""
+    reader = CallReader(types, context)
+    return _apply(public_name(fullname), reader, reader.arguments(read_arguments(context)), context)
+
+
+def method_rule(method: str, context: MethodSigContext, types: TypeTable) -> CallableType:
+    """A method or operator of a tensor; anything else is left as it is."""
+    if not is_tensor(context.type):
+        return context.default_signature
+    reader = CallReader(types, context)
+    receiver, other = _written(method, context)
+    given = read_arguments(context, method)
+    if other is not None and (last_assigned(other, context.api) or _union(other, context)) is not None:
+        given = Arguments([other], {})
+    combinations = reader.arguments(given)
+    if combinations is not None:
+        if method in _INDEXING and any(_has_key(positional[0]) for positional, _ in combinations):
+            return context.default_signature  # mypy says itself that a tensor has no keys, with its own error code
+        if method in _INDEXING and isinstance(given.positional[0], ListExpr):
+            # to a rule a list is a tuple, but x[[1, 2]] is not x[1, 2]
+            combinations = [([(index,), *rest], named) for (index, *rest), named in combinations]
+        own = None if receiver is None else last_assigned(receiver, context.api) or _whole(receiver, context)
+        values = reader.values_of(own or context.type, receiver)
+        combinations = [([v, *positional], named) for v in values for positional, named in combinations]
+    return _apply(f"Tensor.{method}", reader, combinations, context)
+
+
+def _has_key(index: Value) -> bool:
+    return isinstance(index, str) or (isinstance(index, tuple) and any(map(_has_key, index)))
+
+
+def _made_untyped(context: FunctionContext, types: TypeTable) -> Type:
+    """What ``_add_docstr(_linalg.linalg_inv, "…")`` gives: a function of unknown signature instead of Any.
+
+    torch defines ``torch.linalg``, ``torch.fft`` and ``torch.special`` so, from extension modules without stubs, and
+    ``torch.unique`` with ``boolean_dispatch``. A callee of type Any would never reach a hook; this one does, under
+    its name.
+    """
+    if not isinstance(get_proper_type(context.default_return_type), AnyType):
+        return context.default_return_type
+    anything = AnyType(TypeOfAny.special_form)
+    function = cast(Any, context.api).named_type("builtins.function")
+    return CallableType([anything, anything], [ARG_STAR, ARG_STAR2], [None, None], anything, function)
+
+
+FUNCTION_RESULTS: Final[Mapping[str, FunctionResultHook]] = dict.fromkeys(
+    ("torch._C._add_docstr", "torch._jit_internal.boolean_dispatch"), _made_untyped
+)

@@ -1,0 +1,1 @@
+"""Between mypy's types and the values that rules understand."""

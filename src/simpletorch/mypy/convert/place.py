@@ -1,0 +1,185 @@
+"""What is known at one place of a program: the sizes of the functions around it, what was stated of them, constants."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Final, Protocol, cast
+
+from mypy.nodes import (
+    CallExpr,
+    Context,
+    EllipsisExpr,
+    Expression,
+    FloatExpr,
+    IntExpr,
+    ListExpr,
+    MemberExpr,
+    NameExpr,
+    OpExpr,
+    RefExpr,
+    SliceExpr,
+    StarExpr,
+    StrExpr,
+    TupleExpr,
+    UnaryExpr,
+)
+from mypy.plugin import CheckerPluginInterface
+from mypy.types import Type, TypeVarTupleType, TypeVarType
+
+from simpletorch.mypy import names
+from simpletorch.mypy.convert.lift import Lifter
+from simpletorch.mypy.program.constants import constant
+from simpletorch.mypy.program.facts import NO_FACTS, Facts, facts_at, is_anything_stated
+from simpletorch.mypy.types import NAMED_SCOPE, TypeTable
+from simpletorch.rules.common.arguments import is_dim
+from simpletorch.rules.core.dtype import BY_TORCH_NAME
+from simpletorch.rules.core.values import ANYTHING, Device, Value
+from simpletorch.shapes import UNKNOWN, Dim, assuming
+from simpletorch.shapes.dim import floordiv, mod, power
+
+__all__ = ["Place", "PlaceLifter", "knowing_facts"]
+
+_ARITHMETIC: Final[dict[str, Callable[[Dim, Dim], Dim]]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": floordiv,
+    "%": mod,
+    "**": power,
+}
+
+
+class Place(Protocol):
+    """Where a hook is asked: what mypy gives to every hook of the checker is such."""
+
+    @property
+    def api(self) -> CheckerPluginInterface:
+        """mypy's checker, in the middle of a file."""
+
+    @property
+    def context(self) -> Context:
+        """The call, operator or attribute that the hook is asked about."""
+
+
+class PlaceLifter(Lifter):
+    """Reads the types and expressions at a place in the file that mypy is checking.
+
+    A variable of a function that isn't around the place (it got out through an attribute) stands for no size that is
+    known here. A name that the file assigns just once is what it was assigned.
+
+    Args:
+        types: the classes that mypy has loaded.
+        api: mypy's checker.
+        line: the place. It has no default: who forgets it would forget the facts.
+    """
+
+    def __init__(self, types: TypeTable, api: CheckerPluginInterface, line: int) -> None:
+        super().__init__(types)
+        self._api = api
+        self._line = line
+        self._scopes = frozenset(node.fullname for node in cast(Any, api).scope.stack)
+        self._facts: Facts | None = None
+        self._following: list[Expression] = []
+
+    @property
+    def facts(self) -> Facts:
+        """What the program has stated of sizes; read when it is first asked for."""
+        if self._facts is None:
+            self._facts = NO_FACTS  # while they are read themselves
+            self._facts = facts_at(self._line, self._api, self.value)
+        return self._facts
+
+    def settle(self, dim: Dim) -> Dim:
+        """The size without the divisions that are exact by what the program has stated."""
+        return self.facts.settle(dim)
+
+    def _in_scope(self, variable: TypeVarType | TypeVarTupleType) -> bool:
+        namespace = variable.id.namespace
+        return super()._in_scope(variable) and (namespace in ("", NAMED_SCOPE) or namespace in self._scopes)
+
+    def expression(self, node: Expression, type_of: Callable[[Expression], Type]) -> Value:
+        """What is known of an expression: displays, slices and constants are read item by item, the rest by type."""
+        match node:
+            case IntExpr(value=value) | FloatExpr(value=value) | StrExpr(value=value):
+                return value
+            case EllipsisExpr():
+                return ...  # type: ignore[return-value]
+            case UnaryExpr(op="-", expr=IntExpr(value=number)):
+                return -number
+            case UnaryExpr(op="-", expr=FloatExpr(value=real)):
+                return -real
+            case NameExpr(fullname="builtins.True"):
+                return True
+            case NameExpr(fullname="builtins.False"):
+                return False
+            case NameExpr(fullname="builtins.None"):
+                return None
+            case SliceExpr(begin_index=begin, end_index=end, stride=step):
+                bounds = [None if n is None else self.expression(n, type_of) for n in (begin, end, step)]
+                return slice(*bounds)
+            case CallExpr(callee=RefExpr(fullname=names.DEVICE), args=[StrExpr(value=name)]):
+                kind, _, index = name.partition(":")
+                return Device(kind, int(index) if index.isdigit() else None)
+            case TupleExpr(items=items) | ListExpr(items=items):
+                return self._display(items, type_of)
+            case RefExpr(fullname=fullname) if fullname.startswith("torch.") and self._dtype_name(fullname):
+                return BY_TORCH_NAME[fullname.rpartition(".")[2]]
+            case OpExpr(op=op) if op in _ARITHMETIC:
+                return self._arithmetic(node, type_of)
+            case NameExpr() | MemberExpr():
+                return self._name(node, type_of)
+        return self.value(type_of(node))
+
+    def _arithmetic(self, node: OpExpr, type_of: Callable[[Expression], Type]) -> Value:
+        """``4 * hidden``, which mypy itself takes to be any int."""
+        value = self.value(type_of(node))
+        if value is not UNKNOWN:
+            return value
+        left, right = self.expression(node.left, type_of), self.expression(node.right, type_of)
+        if not is_dim(left) or not is_dim(right):
+            return UNKNOWN
+        return _ARITHMETIC[node.op](left, right)
+
+    def _name(self, node: NameExpr | MemberExpr, type_of: Callable[[Expression], Type]) -> Value:
+        value = self.value(type_of(node))
+        if value is None and isinstance(node, MemberExpr):
+            return ANYTHING  # an attribute that is None at first is made to be something else later
+        if value is not UNKNOWN:
+            return value
+        once = constant(node, cast(Any, self._api).tree)
+        if once is None or once in self._following:
+            return value
+        self._following.append(once)  # a = b; b = a
+        try:
+            found = self.expression(once, type_of)
+        finally:
+            self._following.pop()
+        return found if is_dim(found) else value
+
+    @staticmethod
+    def _dtype_name(fullname: str) -> bool:
+        module, _, name = fullname.rpartition(".")
+        return module in ("torch", "torch._C") and name in BY_TORCH_NAME
+
+    def _display(self, items: list[Expression], type_of: Callable[[Expression], Type]) -> Value:
+        out: list[Value] = []
+        for item in items:
+            if isinstance(item, StarExpr):
+                inner = self.expression(item.expr, type_of)
+                if not isinstance(inner, tuple):
+                    return ANYTHING
+                out.extend(inner)
+            else:
+                out.append(self.expression(item, type_of))
+        return tuple(out)
+
+
+def knowing_facts(place: Place, types: TypeTable) -> AbstractContextManager[None]:
+    """While it lasts, sizes are compared with what the program has stated before the place."""
+    line, api = place.context.line, place.api
+    if not is_anything_stated(line, api):
+        return assuming(NO_FACTS.known)  # not those of the place that is being checked meanwhile
+    lifter = PlaceLifter(types, api, line)
+    return assuming(lambda dim: lifter.facts.known(dim))

@@ -1,0 +1,1 @@
+"""What is said, and what isn't."""

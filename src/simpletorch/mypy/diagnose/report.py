@@ -1,0 +1,293 @@
+"""Diagnostics: our error codes, our messages, and mypy's own messages about tensors put into our words.
+
+mypy itself compares types where no hook is asked: ``return``, assignment, arguments. It compares structurally, so it
+calls ``D//H*H`` and ``D`` different, and prints ``Literal[784]``. A watcher at the bottom of mypy's stack of error
+watchers sees each message before it is recorded: one about two tensor types is judged again with three-valued
+equality (dropped if the two may be equal) and gets our code and our spelling of types. mypy offers no hook for that;
+`ErrorWatcher` takes a callback, and that is all we use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias, cast
+
+from mypy.errorcodes import ErrorCode
+from mypy.errors import ErrorInfo, Errors, ErrorWatcher
+from mypy.nodes import ComparisonExpr, Context, MypyFile, OpExpr
+from mypy.plugin import CheckerPluginInterface
+
+from simpletorch.mypy.convert.place import PlaceLifter
+from simpletorch.mypy.convert.spelling import (
+    callable_items,
+    has_variables,
+    may_be,
+    respell,
+    same_module_class,
+    sizes_in,
+    tensor_in,
+    tuple_items,
+    union_members,
+)
+from simpletorch.mypy.diagnose.inferred import unite_modules, widen_place
+from simpletorch.mypy.diagnose.signatures import agree_but_for_names, chosen_sizes
+from simpletorch.mypy.program.autocast import is_autocast
+from simpletorch.mypy.program.facts import NO_FACTS, Facts
+from simpletorch.mypy.types import TypeTable
+from simpletorch.rules.core.mismatch import Report
+from simpletorch.shapes import UNKNOWN, Bindings, Rest, Shape, assuming, equal, same, unify, variables
+
+__all__ = ["BY_CODE", "CODES", "allow_sizes", "mistakes", "note_tree", "report", "take_over", "watch"]
+
+Verdict: TypeAlias = Literal["shape", "dtype", "unsure"]
+CODES: Final = {
+    "shape": ErrorCode("tensor-shape", "Shapes of tensors that don't fit", "simpletorch"),
+    "dtype": ErrorCode("tensor-dtype", "Dtypes of tensors that don't fit", "simpletorch"),
+    "device": ErrorCode("tensor-device", "Tensors on different devices", "simpletorch"),
+    "broadcast": ErrorCode("tensor-broadcast", "Broadcasting that is likely a mistake", "simpletorch"),
+    "annotation": ErrorCode("tensor-annotation", "An annotation that is no tensor type", "simpletorch"),
+    "size": ErrorCode("tensor-size", "Sizes that have to be equal, which nothing says", "simpletorch"),
+}
+BY_CODE: Final = {code.code: code for code in CODES.values()}
+
+
+def report(found: Report, context: Context, api: CheckerPluginInterface) -> None:
+    """Say it: one error, and a note with the hint."""
+    if found.kind == "dtype" and is_autocast(context, api):
+        return
+    errors = api.msg.errors
+    watch(errors, api)
+    # For a binary operator mypy tries several variants and keeps only the last one's errors, or makes its own of
+    # them. Our verdict is about the operation, so it goes past the two watchers that check_op and
+    # check_op_reversible have put up.
+    hidden: list[ErrorWatcher] = []
+    if isinstance(context, OpExpr | ComparisonExpr):
+        hidden = [errors._watchers.pop() for _ in range(min(2, len(errors._watchers) - 1))]
+    try:
+        code = CODES[found.kind]
+        api.fail(found.text, context, code=code)
+        if found.hint:
+            api.msg.note(f"hint: {found.hint}", context, code=code)
+    finally:
+        errors._watchers.extend(reversed(hidden))
+
+
+_TAKEN: Final[dict[str, Sequence[tuple[int, int, str]]]] = {}
+"""By file, the lines (from, to) and codes of mistakes that following the file has found: each is said once."""
+
+
+def take_over(path: str, mistakes: Sequence[tuple[int, int, str]]) -> None:
+    """These mistakes of a file are said by somebody else."""
+    _TAKEN[path] = mistakes
+
+
+def _is_taken(file: str, info: ErrorInfo) -> bool:
+    code = info.code and info.code.code
+    return any(first <= info.line <= last and code == theirs for first, last, theirs in _TAKEN.get(file, ()))
+
+
+_checkers: Final[dict[str, CheckerPluginInterface]] = {}
+"""The checker of the file that is being checked, by its path; a message has only the path and the line."""
+
+
+def watch(errors: Errors, api: CheckerPluginInterface | None = None) -> None:
+    """Put our watcher at the bottom of the stack, once."""
+    if api is not None and errors.file not in _checkers:
+        _checkers.clear()
+        _checkers[errors.file] = api
+    if not any(w._filter is _review for w in errors._watchers):
+        errors._watchers.insert(0, ErrorWatcher(errors, filter_errors=_review))
+
+
+_ALIASES: Final[set[tuple[str, int]]] = set()
+"""Lines (file, line) on which a bare size is a type argument, as in ``Image = Tensor[Float32, 3, H, W]``."""
+
+
+_trees: Final[dict[str, MypyFile]] = {}
+"""The files with annotations of ours, by path: mypy compares signatures before it asks a hook of the checker."""
+
+
+def note_tree(tree: MypyFile) -> None:
+    """Remember the file for what mypy says of its signatures."""
+    _trees[tree.path] = tree
+
+
+def allow_sizes(errors: Errors, line: int) -> None:
+    """mypy also analyses an alias item by item, before or after: its complaint about a bare size there is void."""
+    watch(errors)
+    _ALIASES.add((errors.file, line))
+    recorded = errors.error_info_map.get(errors.file)
+    if recorded:
+        recorded[:] = [info for info in recorded if not _is_void(errors.file, info)]
+
+
+def _is_void(file: str, info: ErrorInfo) -> bool:
+    about_sizes = info.message.startswith(("Invalid type: try using Literal[", "Invalid type comment or annotation"))
+    return about_sizes and (file, info.line) in _ALIASES
+
+
+# An int is a fine default for a `Dim[D]`: it is what D is when the caller leaves the argument out.
+_DIM_DEFAULT: Final = re.compile(r'^Incompatible default for .*\(default has type "int", .* has type "Dim\[')
+_PAIR: Final = re.compile(
+    r'got "(?P<got>[^"]*)", expected "(?P<expected>[^"]*)"'
+    r'|has incompatible type "(?P<got2>[^"]*)"; expected "(?P<expected2>[^"]*)"'
+    r'|expression has type "(?P<got3>[^"]*)", variable has type "(?P<expected3>[^"]*)"'
+    r'|expression has type "(?P<got4>[^"]*)", (?:target|TypedDict item "[^"]*") has type "(?P<expected4>[^"]*)"'
+    r'|expression has type "(?P<got5>[^"]*)", base class "[^"]*" defined the type as "(?P<expected5>[^"]*)"'
+    r'|actual type "(?P<got6>[^"]*)", expected type "(?P<expected6>[^"]*)"'
+    r'|default has type "(?P<got7>[^"]*)", argument has type "(?P<expected7>[^"]*)"'
+    r'|Return type "(?P<got8>[^"]*)" of "[^"]*" incompatible with return type "(?P<expected8>[^"]*)" in supertype'
+)
+
+
+_ELIDED: Final = re.compile(r"<\d+ more items>")
+"""What mypy prints of a long union."""
+
+
+def _review(file: str, info: ErrorInfo) -> bool:
+    """Rewrite a message of mypy's that is about tensors. True drops it: it is no mistake, or the place is widened."""
+    pair, verdict = _judged(file, info)
+    if verdict == "unsure":
+        return True
+    if info.code is not None and info.code.category == "simpletorch":
+        return _is_taken(file, info)
+    api = _checkers.get(file)
+    if pair is not None and api is not None:
+        if verdict is None and unite_modules(info.line, api):
+            return True
+        if (verdict is not None or same_module_class(*pair)) and widen_place(info.line, api):
+            return True
+    if verdict is not None:
+        info.code = CODES[verdict]
+    info.message = respell(info.message)
+    return _is_taken(file, info)
+
+
+def _is_about_names(file: str, info: ErrorInfo) -> bool:
+    """Whether mypy finds two signatures at odds, or says more of it, that agree but for the names of their sizes."""
+    is_override = info.code is not None and info.code.code == "override"
+    if not (is_override or " in supertype " in info.message or info.message.startswith("Overloaded ")):
+        return False
+    in_results = info.message.startswith("Return type ")
+    return file in _trees and agree_but_for_names(info.line, _trees[file], in_results=in_results)
+
+
+def _judged(file: str, info: ErrorInfo) -> tuple[tuple[str, str] | None, Verdict | None]:
+    """The two types that a message is about, if any, and how they differ.
+
+    The verdict is "unsure" as well where it is about no types: what mypy complains of is fine by our rules.
+    """
+    if _is_void(file, info) or _DIM_DEFAULT.search(info.message):
+        return None, "unsure"
+    if info.code is not None and info.code.category == "simpletorch":
+        return None, None
+    if _is_about_names(file, info):
+        return None, "unsure"
+    pair = _pair(info)
+    return pair, None if pair is None else _compare(*pair, _circumstances(info.line, _checkers.get(file)))
+
+
+def _pair(info: ErrorInfo) -> tuple[str, str] | None:
+    """What mypy got and what it expected."""
+    if (found := _PAIR.search(info.message)) is None:
+        return None
+    got, expected = (text for text in found.groups() if text is not None)
+    return got, expected
+
+
+@contextmanager
+def mistakes(api: CheckerPluginInterface) -> Iterator[list[ErrorInfo]]:
+    """Collect the errors of what is tried here instead of recording them, without those that are no mistakes."""
+    found: list[ErrorInfo] = []
+
+    def collect(file: str, info: ErrorInfo) -> bool:
+        if _judged(file, info)[1] != "unsure":
+            found.append(info)
+        return True
+
+    with api.msg.filter_errors(filter_errors=collect):
+        yield found
+
+
+@dataclass(frozen=True)
+class _Circumstances:
+    """What counts where two types are compared."""
+
+    facts: Facts
+    chosen: frozenset[str]
+    """The sizes that only the result of the function around has: the function chooses them."""
+
+
+def _circumstances(line: int, api: CheckerPluginInterface | None) -> _Circumstances:
+    if api is None:
+        return _Circumstances(NO_FACTS, frozenset())
+    facts = PlaceLifter(TypeTable(cast(Any, api).modules), api, line).facts.unscoped()
+    function = cast(Any, api).scope.current_function()
+    return _Circumstances(facts, frozenset() if function is None else chosen_sizes(function))
+
+
+def _compare(got: str, expected: str, here: _Circumstances) -> Verdict | None:
+    """How two types differ that mypy calls incompatible; None if they differ in more than sizes and dtypes."""
+    if (pairs := tuple_items(got, expected)) is not None:
+        verdicts = {_compare(g, e, here) for g, e in pairs if g not in union_members(e)}
+        return None if None in verdicts else _worst(verdicts)
+    if (pairs := callable_items(got, expected)) is not None:
+        # the sizes of a generic function are open: mypy compares 2*N with 6 as if N were a size of this place
+        verdicts = {"unsure" if has_variables(g) else _compare(g, e, here) for g, e in pairs if g != e}
+        return None if None in verdicts else _worst(verdicts)
+    members, targets = union_members(got), union_members(expected)
+    wanted = [tensor_in(target) for target in targets if target != "None"]
+    if not wanted or None in wanted:
+        return _compare_classes(got, expected, here)
+    if any(m == "Any" or _ELIDED.fullmatch(m) for m in members):
+        return "unsure"
+    found = [tensor_in(m) for m in members if m != "None" or "None" not in targets]
+    if None in found:
+        return _compare_classes(got, expected, here)
+    # a union comes from branches or from rounds of a loop, which correlate with what is done with it: so it is an error
+    # only if no member fits
+    verdicts = {_compare_tensors(f, w, here) for f in found if f is not None for w in wanted if w is not None}
+    return "unsure" if "unsure" in verdicts else _worst(verdicts)
+
+
+def _compare_classes(got: str, expected: str, here: _Circumstances) -> Verdict | None:
+    """Two types of one class, such as ``Dim[M]`` and ``Dim[N]``, may be the same if all sizes are that differ."""
+    pairs = sizes_in(got, expected)
+    if not pairs:
+        return None
+    with assuming(here.facts.known):
+        verdicts = [equal(a, b) for a, b in pairs]
+    # of other classes than Dim it isn't sure that what differs are sizes
+    fits = all(verdicts) or (got.startswith("Dim[") and False not in verdicts)
+    return "unsure" if fits else None
+
+
+def _worst(verdicts: Set[Verdict | None]) -> Verdict:
+    """What to say of several verdicts. Nothing differs for sure where mypy compares only structure and identities."""
+    if "shape" in verdicts:
+        return "shape"
+    return "dtype" if "dtype" in verdicts else "unsure"
+
+
+def _compare_tensors(found: tuple[str, Shape], wanted: tuple[str, Shape], here: _Circumstances) -> Verdict:
+    with assuming(here.facts.known):
+        fits = same(found[1], _with_chosen(wanted[1], found[1], here.chosen))
+    if fits is False:
+        return "shape"
+    if may_be(found[0], wanted[0]):
+        return "unsure"
+    return "dtype"
+
+
+def _with_chosen(wanted: Shape, found: Shape, chosen: frozenset[str]) -> Shape:
+    """The shape that a function promises, with the sizes that it chooses as they are in what it gives."""
+    if not chosen:
+        return wanted
+    names = {v for item in wanted if not isinstance(item, Rest) for v in variables(item) if v.name in chosen}
+    bindings = Bindings(names)
+    unify(wanted, found, bindings)
+    rests = {rest: items for rest, items in bindings.rests.items() if f"*{rest.name}" in chosen}
+    return wanted.substitute({v: bindings.dims.get(v, UNKNOWN) for v in names}, rests)

@@ -1,0 +1,73 @@
+"""mypy's cache is void when any file changes that runs with the plugin, and only then."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import simpletorch
+from simpletorch.mypy.digest import digest, sources
+
+ROOT = Path(simpletorch.__file__).parent
+LOADED = """
+import sys
+import simpletorch.mypy, simpletorch.follow
+from simpletorch.follow.libraries import _FILES, load
+[load(name) for name in _FILES]
+print(*(m.__file__ for name, m in sys.modules.items() if name.partition(".")[0] == "simpletorch"), sep="\\n")
+"""
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    pycache = shutil.ignore_patterns("__pycache__")
+    return shutil.copytree(ROOT, tmp_path / "simpletorch", ignore=pycache)
+
+
+def now(root: Path) -> str:
+    digest.cache_clear()
+    return digest(root)
+
+
+def test_the_files_are_those_that_a_fresh_interpreter_loads():
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
+    loaded = {Path(file).relative_to(ROOT).as_posix() for file in done.stdout.split()}
+    assert {"__init__.py", "_empty.py", "dtypes.py", "mypy/calls/layers.py", "shapes/dim.py"} < loaded
+    assert set(sources(ROOT)) == loaded
+
+
+def test_a_change_of_any_of_them_is_seen(copy: Path):
+    before = now(copy)
+    assert before == now(ROOT), "it depends on the texts, and not on where they are"
+    for name in sources(copy):
+        file = copy / name
+        text = file.read_text()
+        file.write_text(f"{text}# changed\n")
+        assert now(copy) != before, name
+        file.write_text(text)
+    assert now(copy) == before
+
+
+@pytest.mark.parametrize("name", ["cli/_check.py", "nn/__init__.py", "train/_trainer.py", "_import_hook.py"])
+def test_a_change_of_another_file_is_not(copy: Path, name: str):
+    before = now(copy)
+    (copy / name).write_text("# changed\n")
+    assert now(copy) == before
+
+
+@pytest.mark.parametrize("name", ["rules/functions/elementwise/new.py", "rules/new/__init__.py"])
+def test_a_new_rule_is_seen(copy: Path, name: str):
+    before = now(copy)
+    (copy / name).parent.mkdir(exist_ok=True)
+    (copy / name).write_text("")
+    assert now(copy) != before
+
+
+def test_a_new_import_is_followed(copy: Path):
+    (copy / "mypy/guard.py").write_text("from simpletorch import _one\nfrom simpletorch.data import (\n    _two,\n)\n")
+    for name in ("_one.py", "data/_two.py", "data/_three.py"):
+        (copy / name).write_text("")
+    assert {"_one.py", "data/_two.py", "data/__init__.py"} <= set(sources(copy))
+    assert "data/_three.py" not in sources(copy)

@@ -1,0 +1,68 @@
+"""A plain run of mypy says what following a program finds, once, and ``# type: ignore`` counts."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """\
+import torch
+from model import Net
+
+
+def main():
+    x = torch.zeros(3, 5)
+    y = x @ torch.zeros(7, 11)
+    z = x @ torch.zeros(7, 13)  # type: ignore[tensor-shape]
+    w = x @ torch.zeros(5, 13)  # type: ignore[tensor-shape]
+    return Net(17)(x)
+
+
+if __name__ == "__main__":
+    main()
+"""
+MODEL = """\
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.first, self.second = nn.Linear(5, n), nn.Linear(19, 23)
+
+    def forward(self, x):
+        return self.second(self.first(x))
+"""
+SETTINGS = "[mypy]\nplugins = simpletorch.mypy\ncheck_untyped_defs = true\nwarn_unused_ignores = true\n"
+
+
+def errors(folder: Path) -> list[tuple[str, int, str]]:
+    command = [sys.executable, "-m", "mypy", "train.py", "model.py"]
+    env = {k: v for k, v in os.environ.items() if k != "SIMPLETORCH_FOLLOW"} | {"SIMPLETORCH_DEBUG": "1"}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    assert not done.stderr, done.stderr
+    lines = (line for line in done.stdout.splitlines() if ": error: " in line)
+    parts = ((line.split(":", 2), line.rpartition("  [")[2].rstrip("]")) for line in lines)
+    return [(place[0], int(place[1]), code) for place, code in parts]
+
+
+@pytest.mark.slow
+def test_mypy_says_it_once_from_the_cache_and_after_an_edit_of_what_is_imported(tmp_path: Path):
+    (tmp_path / "train.py").write_text(PROGRAM)
+    (tmp_path / "model.py").write_text(MODEL)
+    (tmp_path / "mypy.ini").write_text(SETTINGS)
+    expected = [("train.py", 7, "tensor-shape"), ("train.py", 9, "unused-ignore"), ("train.py", 10, "tensor-shape")]
+    assert sorted(errors(tmp_path)) == expected
+    assert sorted(errors(tmp_path)) == expected
+    (tmp_path / "model.py").write_text(MODEL.replace("nn.Linear(19, 23)", "nn.Linear(17, 23)"))
+    assert sorted(errors(tmp_path)) == expected[:2]
+    (tmp_path / "mypy.ini").write_text(SETTINGS + "[simpletorch]\nfollow = false\n")
+    (tmp_path / "model.py").write_text(MODEL)
+    assert sorted(errors(tmp_path)) == expected[:2]
+
+
+@pytest.fixture(autouse=True)
+def _follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SIMPLETORCH_FOLLOW", raising=False)
