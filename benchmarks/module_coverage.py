@@ -1,8 +1,8 @@
-"""How much of ``torch.nn`` mypy knows with the plugin, measured against torch itself (issue 5).
+"""How much of ``torch.nn`` mypy knows with the plugin, measured against torch itself.
 
-    python benchmarks/module_coverage.py           # every plain case of module_db through mypy; about a minute
-    python benchmarks/module_coverage.py --show missed,wrong,false_error,partial
-    python benchmarks/module_coverage.py --json
+    python -m benchmarks.module_coverage           # every plain case of module_db through mypy; about a minute
+    python -m benchmarks.module_coverage --show missed,wrong,false_error,partial
+    python -m benchmarks.module_coverage --json
 
 Five groups, each written as ordinary Python and checked in one mypy run: the inputs of torch's module_db, cases of our
 own for the modules that it lacks, its error inputs, constructor calls that torch refuses, and some that it accepts.
@@ -14,17 +14,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
 import torch
 
-TESTS = Path(__file__).parents[1] / "tests"
-sys.path[:0] = [str(TESTS / "rules"), str(TESTS / "mypy")]
-import module_programs
-import oracle_modules
+from tests.mypy import module_programs
+from tests.oracle import modules
 
 EVERY = 1_000_000
 VERDICTS = ("exact", "partial", "unknown", "wrong", "false_error", "stub", "both_refuse", "missed", "twice")
@@ -38,11 +35,11 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     groups = {
-        "module_db": oracle_modules.cases(EVERY),
-        "modules that it lacks": oracle_modules.LACKING,
-        "error inputs": oracle_modules.error_cases(),
-        "constructors that torch refuses": oracle_modules.MISUSE,
-        "constructors that it accepts": oracle_modules.ACCEPTED,
+        "module_db": modules.cases(EVERY),
+        "modules that it lacks": modules.LACKING,
+        "error inputs": modules.error_cases(),
+        "constructors that torch refuses": modules.MISUSE,
+        "constructors that it accepts": modules.ACCEPTED,
     }
     rows = {}
     for name, cases in groups.items():

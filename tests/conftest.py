@@ -1,5 +1,7 @@
 """Fixtures for all tests."""
 
+import os
+
 import pytest
 import torch
 
@@ -14,3 +16,7 @@ def _one_thread():
         torch.set_num_threads(1)
         yield
         torch.set_num_threads(before)
+
+
+# what mypy says by itself is tested apart from what following says: the tests of following turn it on
+os.environ.setdefault("SIMPLETORCH_FOLLOW", "off")

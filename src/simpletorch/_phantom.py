@@ -6,13 +6,22 @@ never instantiated, and this module imports nothing, because the plugin makes to
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
 A_co = TypeVar("A_co", covariant=True)
 B_co = TypeVar("B_co", covariant=True)
 Function_co = TypeVar("Function_co", covariant=True)
 Name_co = TypeVar("Name_co", covariant=True)
 Terms = TypeVarTuple("Terms")
+
+
+class Unknown(Protocol):
+    """A size that isn't known, where a rule has found that there is one.
+
+    To mypy it is compatible with every size, both ways, as Any is. But Any is a special case in its unions: of
+    ``Tensor[DT, Any, Any]`` and ``Tensor[DT, *tuple[Any, ...]]`` it keeps whichever comes first. Of this and 3 it keeps
+    this; of two of these and any number of dims it keeps both.
+    """
 
 
 class Sum(Generic[*Terms]):

@@ -1,16 +1,28 @@
-"""pytest's options ``--simpletorch-check`` and ``--simpletorch-packages``. Importing this loads no torch."""
+"""pytest's options ``--simpletorch-check``, ``-packages`` and ``-follow``. Importing this loads no torch."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from simpletorch._import_hook import install_import_hook
 
-__all__ = ["pytest_addoption", "pytest_load_initial_conftests", "pytest_report_header"]
+if TYPE_CHECKING:
+    from simpletorch.follow import Finding
+
+__all__ = [
+    "pytest_addoption",
+    "pytest_collection_modifyitems",
+    "pytest_load_initial_conftests",
+    "pytest_report_header",
+]
+
+_SECONDS: Final = 2.0  # of one file
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,6 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--simpletorch-packages",
         metavar="NAMES",
         help="packages whose every annotated function is checked (simpletorch.install_import_hook), as in a,b",
+    )
+    group.addoption(
+        "--simpletorch-follow",
+        action="store_true",
+        help="follow each test file before its tests run (simpletorch follow): a mistake in it is a failure of its own",
     )
 
 
@@ -58,3 +75,32 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     if check is None and packages is None:
         return None
     return f"simpletorch: check={check or 'once'}" + (f", packages={packages}" if packages else "")
+
+
+class _Followed(pytest.Item):
+    """A test file that was followed, and in which something was found."""
+
+    def __init__(self, *, errors: Sequence[Finding], **rest: Any) -> None:
+        super().__init__(**rest)
+        self.errors = errors
+
+    def runtest(self) -> None:
+        """Fail with what was found."""
+        pytest.fail("\n".join(line for error in self.errors for line in error.lines()), pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where pytest says that it is."""
+        return self.path, self.errors[0].line - 1, self.name
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Follow each file that has tests to run; what is found fails before they run."""
+    if not config.getoption("simpletorch_follow"):
+        return
+    from simpletorch.follow import follow
+
+    found: list[pytest.Item] = []
+    for module in dict.fromkeys(item.getparent(pytest.Module) for item in items):
+        if module is not None and (errors := follow(os.path.relpath(module.path), seconds=_SECONDS).errors):
+            found.append(_Followed.from_parent(module, name="followed", errors=errors))
+    items[:0] = found

@@ -17,9 +17,7 @@ from torch.nn import functional as F
 from simpletorch import _atomic, checkpoint
 from simpletorch.data import DataLoader, TensorDataset
 from simpletorch.train import Checkpoint, Trainer
-
-sys.path.insert(0, os.path.dirname(__file__))
-from training import At, Variant, nothing, same
+from tests.checkpoint.training import At, Variant, nothing, same
 
 fork = multiprocessing.get_context("fork")  # starting an interpreter for each kill would take a minute
 
@@ -143,22 +141,22 @@ def test_killed_at_every_step_of_writing_a_file(tmp_path):
     assert number > 15  # two files, each with its copies and the removal of older ones
 
 
+ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import sys
-sys.path.insert(0, sys.argv[1])
-from training import At, Variant
+from tests.checkpoint.training import At, Variant
 variant = Variant(epochs=1000, workers=2)
 print("ready", flush=True)
-variant.run(sys.argv[2], At(5, lambda: print("training", flush=True)), resume="auto")
+variant.run(sys.argv[1], At(5, lambda: print("training", flush=True)), resume="auto")
 """
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_program_that_is_asked_to_end_saves_and_says_so_by_its_status(tmp_path, number):
-    command = [sys.executable, "-c", SCRIPT, os.path.dirname(__file__), str(tmp_path)]
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=ROOT
     )
     assert process.stdout is not None
     while process.stdout.readline().strip() != "training":

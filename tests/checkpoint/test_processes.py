@@ -1,8 +1,6 @@
 """Two processes that train together, are stopped together, and go on together."""
 
-import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,9 +15,7 @@ from simpletorch.errors import CheckpointError
 from simpletorch.metrics import Accuracy
 from simpletorch.reproducibility import seed_everything
 from simpletorch.train import INTERRUPTED, Checkpoint, Trainer
-
-sys.path.insert(0, os.path.dirname(__file__))
-from training import At, Augmented, nothing, same
+from tests.checkpoint.training import At, Augmented, nothing, same
 
 
 def run(folder, rank, *others, seed=0, resume=None):

@@ -4,7 +4,6 @@ import os
 import random
 import shutil
 import signal
-import sys
 import time
 
 import pytest
@@ -17,9 +16,7 @@ from simpletorch.data import DataLoader, TensorDataset
 from simpletorch.errors import CheckpointError, TorchError
 from simpletorch.reproducibility import Manifest
 from simpletorch.train import INTERRUPTED, Callback, Checkpoint, EarlyStopping, Fit, Trainer
-
-sys.path.insert(0, os.path.dirname(__file__))
-from training import At, Variant, nothing, same
+from tests.checkpoint.training import At, Variant, nothing, same
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -14,7 +14,7 @@ from simpletorch.rules import MODULES, RULES
 def test_an_operation_is_shown_with_its_family_names_and_rule(capsys):
     assert main(["ops", "torch.mm"]) == 0
     assert capsys.readouterr().out == (
-        "matmul: Matrix products and the linear layer.\n"
+        "matmul: Matrix products.\n"
         "  torch.mm\n"
         "      (n, k) @ (k, m) -> (n, m)\n"
         f"      {total(['torch.mm']).text}\n"

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TypeAlias
 
-import ports
 import torch
 from torch import nn
+
+from tests.examples import ports
 
 Case: TypeAlias = tuple[nn.Module, tuple[Any, ...]]
 

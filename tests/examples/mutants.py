@@ -19,9 +19,10 @@ from itertools import count
 from pathlib import Path
 from typing import TypeAlias
 
-import ports
 import torch
-from mutations import MUTATIONS
+
+from tests.examples import ports
+from tests.examples.mutations import MUTATIONS
 
 ROOT = ports.MODELS.parents[1]
 SEEDS = (0, 1)

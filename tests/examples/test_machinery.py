@@ -8,11 +8,12 @@ import socket
 from pathlib import Path
 from typing import Any
 
-import cases
 import pytest
 import torch
 from torch import multiprocessing
 from torch.nn.parallel import DistributedDataParallel
+
+from tests.examples import cases
 
 
 def run(model: Any, args: Any) -> Any:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import ports
 import pytest
 import torch
+
+from tests.examples import ports
 
 ROOT = ports.MODELS.parents[1]
 

@@ -18,18 +18,30 @@ from simpletorch.errors import ShapeMismatch, TorchError, TypeMismatch
         (lambda: nn.LSTM(0, 3), "LSTM: input_size is 0, but it must be at least 1", ValueError),
         (
             lambda: nn.MultiheadAttention(10, 3),
-            "MultiheadAttention: embed_dim=10 is not divisible by num_heads=3",
+            "MultiheadAttention: embed_dim is 10, which is not divisible by num_heads=3",
             AssertionError,
         ),
         (
             lambda: nn.TransformerEncoderLayer(10, 3),
-            "TransformerEncoderLayer: d_model=10 is not divisible by nhead=3",
+            "TransformerEncoderLayer: d_model is 10, which is not divisible by nhead=3",
             AssertionError,
         ),
-        (lambda: nn.GroupNorm(3, 10), "GroupNorm: num_channels 10 is not divisible by num_groups=3", ValueError),
+        (
+            lambda: nn.GroupNorm(3, 10),
+            "GroupNorm: num_channels is 10, which is not divisible by num_groups=3",
+            ValueError,
+        ),
         (lambda: nn.Dropout(2.0), "Dropout: p is 2.0, but it must be a probability", ValueError),
-        (lambda: nn.Conv2d(8, 10, 3, groups=5), "Conv2d: in_channels 8 is not divisible by groups=5", ValueError),
-        (lambda: nn.Conv1d(8, 7, 3, groups=4), "Conv1d: out_channels 7 is not divisible by groups=4", ValueError),
+        (
+            lambda: nn.Conv2d(8, 10, 3, groups=5),
+            "Conv2d: in_channels is 8, which is not divisible by groups=5",
+            ValueError,
+        ),
+        (
+            lambda: nn.Conv1d(8, 7, 3, groups=4),
+            "Conv1d: out_channels is 7, which is not divisible by groups=4",
+            ValueError,
+        ),
     ],
 )
 def test_what_torch_refuses_is_said_with_the_numbers_as_the_static_check_says_it(build, text, also):

@@ -1,9 +1,12 @@
 """`simpletorch.nn` is `torch.nn` under another name."""
 
+import ast
 import copy
 import inspect
 import pickle
 from abc import ABC, abstractmethod
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 import torch
@@ -30,6 +33,16 @@ def test_every_public_name_of_torch_nn_is_here():
 
 def test_every_module_class_is_listed_for_star_imports():
     assert set(torch.nn.modules.__all__) <= set(nn.__all__)
+
+
+def test_a_checker_sees_what_a_star_import_brings():
+    stub = ast.parse(Path(nn.__file__).with_suffix(".pyi").read_text())
+    seen = []
+    for statement in stub.body:
+        if isinstance(statement, ast.ImportFrom):
+            for name in statement.names:
+                seen += import_module(statement.module).__all__ if name.name == "*" else [name.name]
+    assert sorted(seen) == nn.__all__
 
 
 def test_an_unknown_name_is_an_attribute_error():

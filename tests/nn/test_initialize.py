@@ -67,7 +67,7 @@ def test_gpt2_scales_what_ends_a_branch():
         lambda: torch.nn.Linear(5, 7),
         lambda: torch.nn.Conv2d(3, 5, 2),
         lambda: torch.nn.GRU(3, 5),
-        lambda: torch.nn.Transformer(6, 3, 1, 1, 11),
+        lambda: torch.nn.Transformer(6, 2, 1, 1, 11, batch_first=True),
     ],
     ids=["Linear", "Conv2d", "GRU", "Transformer"],
 )

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trees import trees
 
 from simpletorch.shapes import (
     ANY_REST,
@@ -23,6 +22,7 @@ from simpletorch.shapes import (
     parse_shape,
     var,
 )
+from tests.shapes.trees import trees
 
 B, N, M, H = map(var, "BNMH")
 

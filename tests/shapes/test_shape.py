@@ -1,10 +1,8 @@
 """Shapes and how they broadcast, against a reference that knows numbers only."""
 
 import pytest
-import trees
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from trees import instances, is_instance, shapes
 
 from simpletorch.shapes import (
     ANY_REST,
@@ -20,6 +18,8 @@ from simpletorch.shapes import (
     same,
     var,
 )
+from tests.shapes import trees
+from tests.shapes.trees import instances, is_instance, shapes
 
 B, N, M, H = map(var, "BNMH")
 BATCH = Rest("Batch")

@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trees import instances, shapes
 
 from simpletorch.shapes import ANY_REST, UNKNOWN, Bindings, Clash, Expr, Rest, Shape, Var, substitute, unify, var
+from tests.shapes.trees import instances, shapes
 
 N, M, K = map(var, "NMK")
 BATCH = Rest("Batch")

@@ -233,3 +233,21 @@ def test_an_optimizers_own_zero_grad_is_called(how):
     for _ in range(3):
         step(INPUTS[:7], TARGETS[:7])
     assert calls == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("loss", "target", "said"),
+    [
+        (F.cross_entropy, torch.zeros(7), "cross_entropy: target is Float32, but class indices must be Int64 or UInt8"),
+        (
+            F.binary_cross_entropy_with_logits,
+            torch.zeros(7, 5, dtype=torch.int64),
+            "binary_cross_entropy_with_logits: target is Int64, but it must be floating or complex",
+        ),
+    ],
+)
+def test_a_target_that_does_not_fit_is_explained_as_in_a_loop_of_ones_own(loss, target, said):
+    model = torch.nn.Linear(3, 5)
+    with pytest.raises(TorchError, match=said) as caught:
+        Step(model, loss, SGD(model.parameters()))(torch.zeros(7, 3), target)
+    assert str(caught.value.hint).startswith("target.")

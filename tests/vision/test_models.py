@@ -4,7 +4,6 @@ import copy
 import pickle
 from collections import OrderedDict
 
-import architectures
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -13,6 +12,7 @@ from simpletorch.errors import CheckpointError, ShapeMismatch, TorchError
 from simpletorch.nn import StateMismatch, summary
 from simpletorch.vision import models
 from simpletorch.vision.models import ResNet, VisionTransformer, read_weights
+from tests.vision import architectures
 
 MODELS = sorted(architectures.PARAMETERS)
 

@@ -37,7 +37,7 @@ UPGRADES: Final[dict[int, Callable[[Any], Any]]] = {}
 _NO_DIGEST: Final = "0" * 64
 _CHUNK: Final = 1 << 22
 
-_NAMES: Final = {
+DTYPE_NAMES: Final = {
     torch.float64: "F64",
     torch.float32: "F32",
     torch.float16: "F16",
@@ -55,6 +55,7 @@ _NAMES: Final = {
     torch.uint16: "U16",
     torch.uint8: "U8",
 }
+"""What safetensors calls the dtypes that it has; `pack` keeps tensors of others as their bytes."""
 
 
 def write(path: Path, about: dict[str, Any], state: Any, tensors: dict[str, torch.Tensor]) -> None:
@@ -76,7 +77,7 @@ def write(path: Path, about: dict[str, Any], state: Any, tensors: dict[str, torc
     end = 0
     for name in names:
         start, end = end, end + tensors[name].nbytes
-        dtype, shape = _NAMES[tensors[name].dtype], list(tensors[name].shape)
+        dtype, shape = DTYPE_NAMES[tensors[name].dtype], list(tensors[name].shape)
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [start, end]}
     head = _head(header)
     digest = hashlib.sha256(head)
@@ -86,6 +87,7 @@ def write(path: Path, about: dict[str, Any], state: Any, tensors: dict[str, torc
             for chunk in _bytes_of(tensors[name]):
                 digest.update(chunk)
                 file.write(chunk)
+        # The checksum has as many characters as the zeros in its place, so the header's length stays.
         metadata["sha256"] = digest.hexdigest()
         file.seek(0)
         file.write(_head(header))

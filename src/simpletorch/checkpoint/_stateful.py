@@ -51,7 +51,7 @@ def differences(part: Any, saved: Any, name: str) -> list[str]:
     try:
         return _differences(part, saved, name)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        # Undamaged, so this is what somebody else wrote: it has not even the form of such a state.
+        # The file is undamaged, so another program wrote it: it has not even the form of such a state.
         return [f"{name}: what was saved is no state of a {type(part).__name__} ({type(error).__name__}: {error})"]
 
 

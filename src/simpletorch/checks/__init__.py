@@ -3,8 +3,21 @@
 from simpletorch.checks._border import Border
 from simpletorch.checks._checked import checked
 from simpletorch.checks._config import Config, Mode, config
-from simpletorch.checks._instances import remember_sizes
-from simpletorch.checks._names import local_names
+from simpletorch.checks._hints import UNRESOLVED, Resolver
+from simpletorch.checks._remembered_sizes import remember_sizes
+from simpletorch.checks._scope import local_names
 from simpletorch.checks._wrapper import bordered, is_bordered
 
-__all__ = ["Border", "Config", "Mode", "bordered", "checked", "config", "is_bordered", "local_names", "remember_sizes"]
+__all__ = [
+    "UNRESOLVED",
+    "Border",
+    "Config",
+    "Mode",
+    "Resolver",
+    "bordered",
+    "checked",
+    "config",
+    "is_bordered",
+    "local_names",
+    "remember_sizes",
+]

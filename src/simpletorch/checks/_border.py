@@ -13,15 +13,16 @@ from typing import Any, Final, Literal, TypeAlias
 import jaxtyping
 import torch
 
+from simpletorch.checks._computed_sizes import bind, is_computed, verdicts
 from simpletorch.checks._config import config
+from simpletorch.checks._conformance import Uncheckable, passes, passes_or_unknown, wrong_fields
 from simpletorch.checks._hints import as_any_float, dtype_variable, is_ignorable, tensor_hints
 from simpletorch.checks._parts import Part, leaves, parts
-from simpletorch.checks._passes import Uncheckable, passes, passes_or_unknown, wrong_fields
 from simpletorch.checks._records import fields
-from simpletorch.checks._report import Bound, Mistake, refusal
-from simpletorch.checks._sizes import bind, is_computed, verdicts
-from simpletorch.checks._tracing import is_observable, under_autocast
-from simpletorch.errors._border import explained
+from simpletorch.checks._refusal import Bound, Mistake, refusal
+from simpletorch.checks._remembered_sizes import is_rebuilt
+from simpletorch.checks._surroundings import is_observable, under_autocast
+from simpletorch.errors import explained
 
 __all__ = ["EVERYTHING", "Border", "Outcome"]
 
@@ -39,7 +40,7 @@ class _Everything(set[Hashable]):
         return True
 
     def __reduce__(self) -> str:
-        return "EVERYTHING"  # it is known by its identity
+        return "EVERYTHING"  # pickled by name: borders compare it by identity, and a copy would be another one
 
 
 EVERYTHING: Final = _Everything()
@@ -83,6 +84,8 @@ class Border:
         if not is_observable(values):
             return EVERYTHING
         mistakes = self._in_scope(values, lambda: self._wrong_arguments(values, autocast, {}))
+        if mistakes and self._is_rebuilt(values):
+            return EVERYTHING
         if mistakes:
             raise self._refuse(mistakes, values)
         return set() if key is None else _remembered(seen, key)
@@ -118,6 +121,8 @@ class Border:
             return self._wrong_outcome(outcome, part, autocast, dtypes)
 
         mistakes = self._in_scope(values, wrong)
+        if mistakes and self._is_rebuilt(values):
+            return
         if mistakes:
             raise self._refuse(mistakes, values, [part])
         if result_key is not None:
@@ -186,6 +191,9 @@ class Border:
                 if variable not in own:
                     dtypes.setdefault(variable, set()).add(Bound(leaf.value.dtype, leaf.name))
         return found
+
+    def _is_rebuilt(self, values: Sequence[Any]) -> bool:
+        return self.sizes is not None and is_rebuilt(values[0], self.sizes)
 
     def _own(self, values: Sequence[Any]) -> tuple[tuple[str, int], ...]:
         return () if self.sizes is None else getattr(values[0], self.sizes, ())

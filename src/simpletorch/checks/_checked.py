@@ -9,8 +9,8 @@ from types import FrameType, FunctionType
 from typing import Any, Final, TypeVar, cast
 
 from simpletorch.checks._config import config
-from simpletorch.checks._instances import remember_sizes
-from simpletorch.checks._names import local_names, outer_names
+from simpletorch.checks._remembered_sizes import remember_sizes
+from simpletorch.checks._scope import local_names, outer_names
 from simpletorch.checks._wrapper import bordered, is_bordered
 
 __all__ = ["checked"]

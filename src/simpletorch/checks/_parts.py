@@ -10,7 +10,7 @@ import torch
 
 from simpletorch.checks._hints import as_any_float
 from simpletorch.checks._records import MISSING, fields
-from simpletorch.checks._tracing import under_autocast
+from simpletorch.checks._surroundings import under_autocast
 
 __all__ = ["Part", "leaves", "parts"]
 

@@ -18,8 +18,8 @@ from simpletorch.checks._border import EVERYTHING, Border, Outcome
 from simpletorch.checks._config import SWITCH, config
 from simpletorch.checks._hints import UNRESOLVED, Resolver, is_ignorable, yielded
 from simpletorch.checks._keys import Unkeyed, expression
-from simpletorch.checks._names import measures_inside
-from simpletorch.errors._border import explained
+from simpletorch.checks._scope import measures_inside
+from simpletorch.errors import explained
 
 __all__ = ["bordered", "is_bordered"]
 
@@ -74,6 +74,10 @@ def _resolved(signature: inspect.Signature, resolve: Resolver) -> tuple[dict[str
 
 # -- the text ---------------------------------------------------------------------------------------------------------
 
+# A wrapper is text, because one with the function's own parameters needs no ``*args`` to be bound to them. It is
+# written out at length, the same lines in several kinds of functions, because every call of a helper would show in the
+# time of a check, which is that of a small operation of torch. ``_st_`` keeps our names apart from the parameters', and
+# `explained` gives its error torch's own as the cause, so ``raise _st_new`` needs no ``from``.
 
 _ARGUMENTS: Final = """\
     if _st_switch.special and _st_config.check != "once":

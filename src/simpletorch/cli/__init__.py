@@ -1,4 +1,4 @@
-"""The command line: ``simpletorch check | summary | env | ops | demo``."""
+"""The command line, ``simpletorch COMMAND``: the commands and their arguments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def program() -> NoReturn:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 when all is well, 1 when something was found, 2 for wrong usage."""
     words = list(sys.argv[1:] if argv is None else argv)
-    ours, theirs = (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
+    split = "--" in words and words[:1] != ["follow"]  # what follows the file there is the program's own
+    ours, theirs = (words[: words.index("--")], words[words.index("--") + 1 :]) if split else (words, [])
     arguments = _parser().parse_args(ours)
     if theirs and arguments.command != "check":
         print(f"simpletorch {arguments.command}: arguments after -- are mypy's, only check takes them", file=sys.stderr)
@@ -54,7 +55,19 @@ def _dispatch(arguments: argparse.Namespace, mypy_arguments: Sequence[str]) -> i
             as_json=arguments.json,
             strict=arguments.strict,
             daemon=arguments.daemon,
+            followed=not arguments.no_follow,
             mypy_arguments=mypy_arguments,
+        )
+    if arguments.command == "follow":
+        from simpletorch.cli._follow import follow
+
+        return follow(
+            arguments.file,
+            arguments.arguments,
+            as_json=arguments.json,
+            shapes=arguments.shapes,
+            as_html=arguments.html,
+            why=arguments.why,
         )
     if arguments.command == "summary":
         from simpletorch.cli._summary import summary
@@ -79,12 +92,28 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="simpletorch", description="PyTorch with shapes in the types.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
+    follow = commands.add_parser(
+        "follow",
+        help="find the lines at which a program's shapes don't fit, without running it",
+        usage="simpletorch follow [--shapes | --html | --json | --why LINE] FILE [ARGUMENT ...]",
+        description="The program is run on shapes, as 'python FILE ARGUMENT ...' would run it, without running it: it "
+        "needs no annotation. The exit code is 0 if no error was found, 1 if one was, 2 if there is no such program.",
+    )
+    kind = follow.add_mutually_exclusive_group()
+    kind.add_argument("--shapes", action="store_true", help="the source, with each line's shapes beside it")
+    kind.add_argument("--html", action="store_true", help="the same as a page of HTML")
+    kind.add_argument("--json", action="store_true", help="one JSON document instead of text")
+    kind.add_argument("--why", type=int, metavar="LINE", help="why something on this line isn't known")
+    follow.add_argument("file", metavar="FILE", help="the file that would be run")
+    follow.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="the program's own arguments")
+
     check = commands.add_parser(
         "check",
         help="check shapes, dtypes and devices with mypy",
-        usage="simpletorch check [PATH ...] [--json] [--strict] [--daemon] [-- MYPY ARGUMENT ...]",
-        description="mypy with simpletorch's plugin and good defaults. A mypy configuration that the project has is "
-        "used, with the plugin added. The exit code is mypy's: 0 no error, 1 errors, 2 mypy could not run.",
+        usage="simpletorch check [PATH ...] [--json] [--strict] [--daemon] [--no-follow] [-- MYPY ARGUMENT ...]",
+        description="Programs are followed ('simpletorch follow'), and checked by mypy with simpletorch's plugin and "
+        "good defaults. A mypy configuration that the project has is used, with the plugin added. The exit code is 0 "
+        "if there is no error, 1 if there are errors, 2 if mypy could not run.",
     )
     check.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; the current folder by default")
     check.add_argument("--json", action="store_true", help="one JSON document instead of text")
@@ -94,6 +123,8 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="keep mypy in memory between checks, which makes them faster; it ends after an hour without one",
     )
+
+    check.add_argument("--no-follow", action="store_true", help="mypy alone: programs are not followed")
 
     summary = commands.add_parser(
         "summary",

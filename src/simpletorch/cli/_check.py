@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from glob import glob
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
+from simpletorch._follow_setting import FOLLOW_VARIABLE, follows
 from simpletorch.cli._config import Config, ConfigError, configure, daemon_file, read
-from simpletorch.cli._run import Report, run_mypy
+from simpletorch.cli._followed import diagnostics, find, merged, programs
+from simpletorch.cli._run import Diagnostic, Report, run_mypy
+from simpletorch.follow import Finding
 
 # What pyproject.toml asks for; a test keeps the two equal.
 MYPY_NEEDED: Final = ((2, 4), (3, 0))
@@ -23,9 +28,16 @@ def check(
     as_json: bool = False,
     strict: bool = False,
     daemon: bool = False,
+    followed: bool = True,
     mypy_arguments: Sequence[str] = (),
 ) -> int:
-    """Check ``paths`` (what the configuration names, else the current folder, if there are none); mypy's exit code."""
+    """Check ``paths`` (what the configuration names, else the current folder, if there are none).
+
+    Programs are followed first (unless ``followed`` is false), so that what is found is said before mypy has started.
+
+    Returns:
+        mypy's exit code, or 1 if only following has found something.
+    """
     if reason := why_not(paths):
         print(f"simpletorch check: {reason}", file=sys.stderr)
         return 2
@@ -36,13 +48,24 @@ def check(
     except ConfigError as error:
         print(f"simpletorch check: {error}", file=sys.stderr)
         return 2
+    found: list[Finding] = []
+    if not followed:
+        os.environ[FOLLOW_VARIABLE] = "off"  # for the plugin as well
+    elif follows(config.based_on):
+        for error in find(programs(targets or _files(config))):
+            found.append(error)
+            if not as_json:
+                _say(diagnostics(error))
     arguments = ["--config-file", str(config.file)]
     if config.cache is not None:
         arguments += ["--cache-dir", str(config.cache)]
     report = run_mypy(
         [*arguments, *(["--strict"] if strict else []), *rest, *targets], daemon_file() if daemon else None
     )
+    report = merged(report, found)
     if as_json:
+        first = tuple(d for error in found for d in diagnostics(error))
+        report = replace(report, diagnostics=first + report.diagnostics)
         print(json.dumps(_document(report, config), indent=2))
     elif sys.stdout.isatty():
         from simpletorch.cli._show import show  # rich takes 0.1 s to import
@@ -107,22 +130,31 @@ def _targets(config: Config) -> list[str]:
     return [] if {"files", "packages", "modules"} & section.keys() else ["."]
 
 
+def _files(config: Config) -> list[str]:
+    """What the configuration says is to be checked, as far as it names files and folders."""
+    section = {} if config.based_on is None else read(config.based_on)["mypy"]
+    patterns = [name.strip() for name in section.get("files", "").split(",") if name.strip()]
+    return [file for pattern in patterns for file in sorted(glob(pattern, recursive=True))]
+
+
+def _say(said: Sequence[Diagnostic]) -> None:
+    """Print a finding as soon as it is there."""
+    if sys.stdout.isatty():
+        from simpletorch.cli._show import show_one
+
+        show_one(said)
+    else:
+        print("\n".join(map(str, said)), flush=True)
+
+
 def _lines(report: Report, config: Config) -> Iterator[str]:
     """mypy's own format, for tools that parse it."""
     yield from report.other
     yield from map(str, report.diagnostics)
-    if remark := about(config):
+    if remark := config.remark:
         yield remark
     if report.summary:
         yield report.summary
-
-
-def about(config: Config) -> str:
-    """Which configuration was used, if it is not ours."""
-    if config.based_on is None:
-        return ""
-    added = f", with {' and '.join(config.added)} added" if config.added else ""
-    return f"Configuration: {config.based_on}{added}"
 
 
 def _document(report: Report, config: Config) -> dict[str, object]:

@@ -74,6 +74,14 @@ class Config:
     added: tuple[str, ...] = ()
     """What was added to the project's own configuration."""
 
+    @property
+    def remark(self) -> str:
+        """Which configuration was used, if it is not ours."""
+        if self.based_on is None:
+            return ""
+        added = f", with {' and '.join(self.added)} added" if self.added else ""
+        return f"Configuration: {self.based_on}{added}"
+
 
 def configure(explicit: Path | None = None, *, search: bool = True, daemon: bool = False) -> Config:
     """Find the configuration to use: ``explicit``, else the one mypy would find from here, else our defaults.

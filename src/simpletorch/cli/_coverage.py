@@ -1,6 +1,6 @@
 """What was measured of each operation: how often its rule says what torch says, on torch's own test inputs.
 
-The numbers lie in ``_coverage.json``, which ``python benchmarks/op_coverage.py --docs docs/operations.md`` writes.
+The numbers lie in ``_coverage.json``, which ``python -m benchmarks.op_coverage --docs docs/operations.md`` writes.
 """
 
 from __future__ import annotations

@@ -41,9 +41,12 @@ def operations(pattern: str = "") -> list[Operation]:
 
 
 def title(family: str) -> str:
-    """What a family is about: the first line of its module."""
-    module = sys.modules[f"simpletorch.rules.{family}"]
-    return (inspect.getdoc(module) or family).partition("\n")[0]
+    """What a family is about: the first line of its module, of that with the functions where it has layers too."""
+    from simpletorch.rules import MODULES, RULES
+
+    modules = {r.function.__module__ for r in RULES.values()} | {c.__module__ for c in MODULES.values()}
+    first = min(name for name in modules if name.rpartition(".")[2] == family)  # functions come before layers
+    return (inspect.getdoc(sys.modules[first]) or family).partition("\n")[0]
 
 
 def ops(pattern: str = "", *, as_json: bool = False) -> int:

@@ -83,7 +83,7 @@ def run_mypy(arguments: Sequence[str], daemon: Path | None = None) -> Report:
 
 
 def _diagnostic(match: re.Match[str]) -> Diagnostic:
-    from simpletorch.mypy.spelling import respell
+    from simpletorch.mypy.convert.spelling import respell
 
     def number(name: str) -> int | None:
         return None if match[name] is None else int(match[name])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
-from simpletorch.cli._check import about
 from simpletorch.cli._config import Config
 from simpletorch.cli._run import Diagnostic, Report
 
@@ -26,11 +26,19 @@ def show(report: Report, config: Config) -> None:
         console.print(block(diagnostic, console.width), end="")
     if report.diagnostics:
         console.print()
-    if remark := about(config):
+    if remark := config.remark:
         console.print(Text(remark, "dim"))
     if report.summary:
         good = report.exit_code == 0
         console.print(Text("✔ " if good else "✘ ", "bold green" if good else "bold red") + Text(report.summary))
+
+
+def show_one(said: Sequence[Diagnostic]) -> None:
+    """Print one error with its notes."""
+    console = Console(highlight=False, soft_wrap=True)
+    for diagnostic in said:
+        console.print(block(diagnostic, console.width), end="")
+    console.print()
 
 
 def block(diagnostic: Diagnostic, width: int, folder: Path | None = None) -> Text:

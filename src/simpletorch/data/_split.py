@@ -9,8 +9,8 @@ from typing import TypeVar
 import torch
 import torch.utils.data
 
+from simpletorch.data._dataset import Subset
 from simpletorch.data._length import length_of
-from simpletorch.data._subset import Subset
 from simpletorch.errors import DataError
 
 T = TypeVar("T")

@@ -16,6 +16,7 @@ contains (an index out of range is named, as torch does; torch's words are quote
 """
 
 from simpletorch.errors._border import explain, explained
+from simpletorch.errors._fields import Location, Operand
 from simpletorch.errors._kinds import (
     BackendError,
     CheckpointError,
@@ -23,10 +24,8 @@ from simpletorch.errors._kinds import (
     DataError,
     DeviceMismatch,
     DTypeMismatch,
-    Location,
     Mismatch,
     NotFinite,
-    Operand,
     OutOfMemory,
     ShapeMismatch,
     TorchError,

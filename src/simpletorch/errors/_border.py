@@ -3,55 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Final
-
-import torch
 
 from simpletorch.errors._kinds import TorchError
+from simpletorch.errors._origin import is_from_torch
 
 __all__ = ["explain", "explained"]
-
-# What torch raises. Exactly these: a subclass is somebody's own error and means something to them.
-_TORCH_RAISES: Final[frozenset[type[BaseException]]] = frozenset(
-    cls
-    for cls in (
-        RuntimeError,
-        IndexError,
-        ValueError,
-        TypeError,
-        NotImplementedError,
-        AssertionError,
-        torch.OutOfMemoryError,
-        getattr(torch.linalg, "LinAlgError", None),
-        getattr(torch, "AcceleratorError", None),
-    )
-    if cls is not None
-)
-
-
-# How torch passes on what was raised in a loader's worker process: any class, with the worker's traceback as its text.
-WORKER_ERROR: Final = (
-    r"^Caught (\w+) in (DataLoader worker process \d+|pin memory thread[^.]*|replica \d+ on .*)\.\nOriginal "
-)
-
-
-# Errors of their own that torch's parts and einops have; they tell of the program, and are explained as well.
-_LIBRARIES: Final = ("torch._dynamo.exc", "torch._inductor.exc", "torch.distributed", "einops")
-
-
-def _is_librarys(error: BaseException) -> bool:
-    return isinstance(error, RuntimeError) and type(error).__module__ in _LIBRARIES
-
-
-def _is_workers(error: BaseException) -> bool:
-    text = error.reason if isinstance(error, TorchError) else error.args[0] if len(error.args) == 1 else None
-    return isinstance(text, str) and re.match(WORKER_ERROR, text) is not None
 
 
 def explained(error: BaseException, frame: FrameType | None = None) -> TorchError | None:
@@ -63,14 +24,14 @@ def explained(error: BaseException, frame: FrameType | None = None) -> TorchErro
         error: the exception, as caught.
         frame: the frame that caught it; the caller's by default.
     """
-    if not (type(error) in _TORCH_RAISES or _is_librarys(error) or _is_workers(error)):
+    if not is_from_torch(error):
         return None
     if frame is None:
         frame = sys._getframe(1)
     try:
-        from simpletorch.errors._explanation import explanation  # only a failure needs it
+        from simpletorch.errors._translation import translation  # all the rules, which only a failure needs
 
-        return explanation(error, frame)
+        return translation(error, frame)
     except Exception as bug:  # an error report must never replace the error it reports
         if os.environ.get("SIMPLETORCH_DEBUG"):
             warnings.warn(f"explaining {error!r} failed: {bug!r}", RuntimeWarning, stacklevel=2)

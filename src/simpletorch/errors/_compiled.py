@@ -16,14 +16,15 @@ from typing import Any, Final
 import torch
 from torch import nn
 
-from simpletorch.errors._describe import short
+from simpletorch.errors._description import short
 from simpletorch.errors._failure import Failure, Value
-from simpletorch.errors._frames import Step, is_user_file, relative
-from simpletorch.errors._kinds import Location
+from simpletorch.errors._fields import Location
 from simpletorch.errors._lift import lift, rule_name, rule_of
+from simpletorch.errors._source import relative
+from simpletorch.errors._stack import Step, is_user_file
 from simpletorch.rules import ANYTHING, infer, infer_module
 
-__all__ = ["compiled_failure", "is_compilers"]
+__all__ = ["compiled_failure"]
 
 # Where dynamo runs a node of its graph with fake tensors. Private, and nothing public tells the operation that failed;
 # without it (a rename) the error keeps torch's own text and the place in the program.
@@ -31,11 +32,6 @@ _RUNS_NODE: Final = "_get_fake_value_impl"
 _COMPILES: Final = "_compile"  # has the arguments of the function being compiled
 _SAID: Final = re.compile(r"got (\w+)\((['\"])(.*?)\2\)\s*$", re.MULTILINE)
 _OPERATORS: Final = frozenset(f for f in vars(operator).values() if isinstance(f, BuiltinFunctionType))
-
-
-def is_compilers(error: BaseException) -> bool:
-    """Whether torch.compile raised it."""
-    return type(error).__module__.startswith(("torch._dynamo.", "torch._inductor."))
 
 
 def compiled_failure(error: BaseException, inner: Sequence[Step], modules: Sequence[nn.Module]) -> Failure:

@@ -6,18 +6,26 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import nn
 
-from simpletorch.errors._describe import describe, dtype_name, layer_text
-from simpletorch.errors._frames import MISSING, Step
-from simpletorch.errors._kinds import Location, Operand
+from simpletorch.errors._description import describe, dtype_name, layer_text
+from simpletorch.errors._fields import Location, Operand
+from simpletorch.errors._lookup import MISSING
+from simpletorch.errors._stack import Step
 from simpletorch.rules import ANYTHING, Report, TensorType
 from simpletorch.rules import Value as RuleValue
 
-__all__ = ["Failure", "Value", "describe", "dtype_name"]
+__all__ = ["Failure", "Judge", "Value", "no_rule"]
+
+Judge: TypeAlias = Callable[[], "RuleValue | Report"]  # asks the operation's rule
+
+
+def no_rule() -> RuleValue | Report:
+    """The judge of an operation that has no rule: it objects to nothing."""
+    return ANYTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,7 @@ class Failure:
     step: Step | None = None
     node: ast.AST | None = None
     module_path: str | None = None
-    judge: Callable[[], RuleValue | Report] = lambda: ANYTHING  # asks the operation's rule
+    judge: Judge = no_rule
     error: BaseException | None = None
     frames: tuple[FrameType, ...] = ()  # the user's, from the inside out
     models: tuple[tuple[str, nn.Module], ...] = ()  # the outermost module being called, by name
@@ -105,7 +113,7 @@ class Failure:
         )
 
     def tensor(self, index: int, *roles: str) -> Value | None:
-        """The tensor that was given for one of ``roles``, else the ``index``-th tensor, if it is known."""
+        """The tensor that was given for one of ``roles``, else the tensor number ``index`` (from 0), if it is known."""
         found = self.role(*roles)
         if found is not None and found.is_tensor:
             return found

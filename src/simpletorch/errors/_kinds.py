@@ -4,92 +4,29 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Final, TypedDict, TypeVar
+from dataclasses import asdict
+from typing import Any, ClassVar, Final, TypeVar
 
 from typing_extensions import Unpack
 
+from simpletorch.errors._fields import Common, Context, Location, Operand
 from simpletorch.errors._text import markup, page, render, size_text
 
 __all__ = [
     "BackendError",
     "CUDAError",
     "CheckpointError",
-    "Context",
     "DTypeMismatch",
     "DataError",
     "DeviceMismatch",
-    "Location",
     "Mismatch",
     "NotFinite",
-    "Operand",
     "OutOfMemory",
-    "Place",
     "ShapeMismatch",
     "TorchError",
     "TypeMismatch",
     "as_also",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """One thing that took part: a tensor by dtype, shape and device, anything else by ``text``; never its contents.
-
-    ``name`` is what stands in the source (``self.fc2``); ``should_be`` the annotation it fails, if it fails one;
-    ``role`` the parameter that it was given for, where the sentence calls it so (``input``).
-    """
-
-    name: str
-    dtype: str | None = None
-    shape: tuple[int, ...] | None = None
-    device: str | None = None
-    text: str = ""
-    should_be: str | None = None
-    role: str | None = None
-
-    @property
-    def type_text(self) -> str:
-        """``Float32[32, 128]``, or the text of what is no tensor."""
-        if self.shape is None:
-            return self.text
-        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """Where in the source: lines from 1, columns from 0 (``end_column`` is one past the last), as `ast` counts.
-
-    ``code`` is the statement on one line, ``expression`` the part of it that failed.
-    """
-
-    file: str
-    line: int
-    code: str = ""
-    function: str = ""
-    end_line: int | None = None
-    column: int | None = None
-    end_column: int | None = None
-    expression: str = ""
-
-
-class Place(TypedDict, total=False):
-    """What any `TorchError` can carry besides its sentence."""
-
-    operation: str | None
-    operands: Sequence[Operand]
-    location: Location | None
-    module_path: str | None
-    hint: str | None
-    details: Sequence[str]
-    message: str
-
-
-class Context(Place, total=False):
-    """The same, with the two things that differ."""
-
-    expected: object
-    got: object
 
 
 Error = TypeVar("Error", bound="TorchError")
@@ -237,11 +174,11 @@ class Mismatch(TorchError):
     _what: ClassVar[str] = ""
 
     def __init__(
-        self, expected: object = None, got: object = None, reason: str | None = None, **place: Unpack[Place]
+        self, expected: object = None, got: object = None, reason: str | None = None, **context: Unpack[Common]
     ) -> None:
         if reason is None:
             reason = f"expected {self._what}{expected}, but got {got}"
-        super().__init__(reason, expected=expected, got=got, **place)
+        super().__init__(reason, expected=expected, got=got, **context)
 
 
 class ShapeMismatch(Mismatch):

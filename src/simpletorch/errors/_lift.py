@@ -1,65 +1,22 @@
-"""From the values and expressions of a failed program to the values that rules understand.
-
-An operand may be an expression itself (``x.flatten(1) @ w``), whose value is gone when the failure is looked at. What
-it was is inferred as the static check infers it, from what its parts still are: no code of the user's runs.
-"""
+"""From what a program holds to what rules understand: values, layers, and the names of torch's functions."""
 
 from __future__ import annotations
 
-import ast
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
-from types import FrameType
 from typing import Any, Final
 
 import torch
 from torch import nn
 
-from simpletorch.errors._frames import MISSING, lookup
-from simpletorch.rules import ANYTHING, MODULES, RULES, Device, ModuleRule, Report, TensorType, Value, infer
-from simpletorch.rules.dtype import BY_TORCH_NAME, DType
-from simpletorch.rules.registry import infer_module
-from simpletorch.rules.values import Named
+from simpletorch.rules import ANYTHING, MODULES, RULES, Device, ModuleRule, TensorType, Value
+from simpletorch.rules.core.dtype import BY_TORCH_NAME, DType
 from simpletorch.shapes import UNKNOWN, Shape
 
-__all__ = ["COMPARISONS", "OPERATORS", "infer_expression", "lift", "public_class", "rule_name", "rule_of"]
+__all__ = ["lift", "public_class", "rule_name", "rule_of"]
 
-OPERATORS: Final[Mapping[type, str]] = {
-    ast.MatMult: "matmul",
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Mod: "mod",
-    ast.Pow: "pow",
-    ast.BitAnd: "and",
-    ast.BitOr: "or",
-    ast.BitXor: "xor",
-    ast.LShift: "lshift",
-    ast.RShift: "rshift",
-    ast.Invert: "invert",
-    ast.USub: "neg",
-    ast.UAdd: "pos",
-}
-COMPARISONS: Final[Mapping[type, str]] = {
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
-}
-_ARITHMETIC: Final[Mapping[type, Callable[[int, int], int]]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
 _MOST_ITEMS: Final = 64
 
 
@@ -190,153 +147,3 @@ def rule_name(function: object) -> str | None:
         name = f"einops.{getattr(function, '__name__', '')}"
         return name if name in RULES and getattr(import_module("einops"), name[7:], None) is function else None
     return _names().get(id(function))
-
-
-# -- expressions ------------------------------------------------------------------------------------------------------
-
-
-def infer_expression(node: ast.expr | None, frame: FrameType) -> Value:
-    """What is known of an expression's value; `ANYTHING` where that would take running it."""
-    try:
-        found = lookup(node, frame)
-        return lift(found) if found is not MISSING else _inferred(node, frame)
-    except RecursionError:  # a program that was written by a program
-        return ANYTHING
-
-
-def _inferred(node: ast.expr | None, frame: FrameType) -> Value:
-    match node:
-        case ast.Tuple(elts=items) | ast.List(elts=items):
-            return tuple(_items(items, frame))
-        case ast.Slice(lower=lower, upper=upper, step=step):
-            bounds = [None if bound is None else infer_expression(bound, frame) for bound in (lower, upper, step)]
-            return slice(*bounds)
-        case ast.Attribute(value=owner, attr=name):
-            return _attribute(infer_expression(owner, frame), name)
-        case ast.Subscript(value=owner, slice=index):
-            return _item(infer_expression(owner, frame), _index(index, frame))
-        case ast.BinOp(left=left, op=op, right=right):
-            return _binary(type(op), infer_expression(left, frame), infer_expression(right, frame))
-        case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
-            return _unary(type(op), infer_expression(operand, frame))
-        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
-            return _method(
-                f"__{COMPARISONS[type(op)]}__", [infer_expression(left, frame), infer_expression(right, frame)]
-            )
-        case ast.Call():
-            return _called(node, frame)
-    return ANYTHING
-
-
-def _items(nodes: Sequence[ast.expr], frame: FrameType) -> Iterator[Value]:
-    for node in nodes:
-        if isinstance(node, ast.Starred):
-            spread = infer_expression(node.value, frame)
-            yield from spread if isinstance(spread, tuple) else (ANYTHING,)
-        else:
-            yield infer_expression(node, frame)
-
-
-def _index(node: ast.expr, frame: FrameType) -> Value:
-    """An index as its rule takes it, to which a list is a tuple: ``x[[1, 2]]`` is not ``x[1, 2]``."""
-    found = infer_expression(node, frame)
-    return (found,) if isinstance(node, ast.List) or isinstance(lookup(node, frame), list) else found
-
-
-def _attribute(owner: Value, name: str) -> Value:
-    if isinstance(owner, TensorType):
-        if name == "shape":
-            return owner.shape.dims if owner.shape.is_exact else ANYTHING
-        if name in ("data", "grad"):
-            return owner
-        return _sound(infer(f"Tensor.{name}", [owner]))
-    if isinstance(owner, Named):
-        return dict(owner.fields).get(name, ANYTHING)
-    return ANYTHING
-
-
-def _item(owner: Value, index: Value) -> Value:
-    if isinstance(owner, Named):
-        owner = tuple(value for _, value in owner.fields)
-    if isinstance(owner, TensorType):
-        return _sound(infer("Tensor.__getitem__", [owner, index]))
-    if not isinstance(owner, tuple):
-        return ANYTHING
-    if isinstance(index, slice) and all(b is None or type(b) is int for b in (index.start, index.stop, index.step)):
-        return owner[index]
-    return owner[index] if type(index) is int and -len(owner) <= index < len(owner) else ANYTHING
-
-
-def _binary(op: type, left: Value, right: Value) -> Value:
-    if isinstance(left, TensorType):
-        return _method(f"__{OPERATORS.get(op)}__", [left, right])
-    if isinstance(right, TensorType):
-        return _method(f"__r{OPERATORS.get(op)}__", [right, left])
-    if type(left) is int and type(right) is int and op in _ARITHMETIC:
-        try:
-            return _ARITHMETIC[op](left, right)
-        except ZeroDivisionError:
-            return ANYTHING
-    if op is ast.Add and isinstance(left, tuple) and isinstance(right, tuple):
-        return (*left, *right)
-    return ANYTHING
-
-
-def _unary(op: type, operand: Value) -> Value:
-    if op is ast.USub and type(operand) in (int, float):
-        return -operand  # type: ignore[operator]  # a number
-    return _method(f"__{OPERATORS[op]}__", [operand])
-
-
-def _method(name: str, values: Sequence[Value]) -> Value:
-    if not values or not isinstance(values[0], TensorType):
-        return ANYTHING
-    return _sound(infer(f"Tensor.{name}", values))
-
-
-def _called(node: ast.Call, frame: FrameType) -> Value:
-    function = lookup(node.func, frame)
-    given = _arguments(node, frame)
-    if given is None:
-        return ANYTHING
-    args, kwargs = given
-    if isinstance(function, nn.Module):
-        return _layer(function, args, kwargs)
-    if function is len and len(args) == 1:
-        return _length(args[0])
-    name = None if function is MISSING else rule_name(function)
-    if name is not None:
-        return _sound(infer(name, args, kwargs))
-    if isinstance(node.func, ast.Attribute):
-        owner = infer_expression(node.func.value, frame)
-        if isinstance(owner, TensorType):
-            return _sound(infer(f"Tensor.{node.func.attr}", [owner, *args], kwargs))
-    return ANYTHING
-
-
-def _arguments(node: ast.Call, frame: FrameType) -> tuple[list[Value], dict[str, Value]] | None:
-    """What is known of a call's arguments; None if they can't be told apart (``f(**options)``)."""
-    args = list(_items(node.args, frame))
-    if any(k.arg is None for k in node.keywords):
-        return None
-    return args, {k.arg: infer_expression(k.value, frame) for k in node.keywords if k.arg is not None}
-
-
-def _layer(layer: nn.Module, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
-    if type(layer).forward is nn.Sequential.forward and len(args) == 1 and not kwargs:
-        value = args[0]
-        for part in layer._modules.values():
-            value = ANYTHING if part is None else _layer(part, [value], {})
-        return value
-    rule = rule_of(layer)
-    return ANYTHING if rule is None else _sound(infer_module(rule, args, kwargs))
-
-
-def _length(value: Value) -> Value:
-    if isinstance(value, TensorType):
-        return value.shape.dim(0) if value.shape.min_rank else ANYTHING
-    return len(value) if isinstance(value, tuple) else ANYTHING
-
-
-def _sound(found: Value | Report) -> Value:
-    return ANYTHING if isinstance(found, Report) else found

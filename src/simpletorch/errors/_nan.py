@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -13,10 +12,9 @@ from torch.nn.modules import module as hooks
 from torch.overrides import TorchFunctionMode
 
 from simpletorch._tensors import tensors_in
-from simpletorch.errors._describe import describe, short
-from simpletorch.errors._frames import expression, is_user, location, outer_steps
+from simpletorch.errors._description import describe, short
 from simpletorch.errors._kinds import NotFinite
-from simpletorch.errors._modules import chain, path
+from simpletorch.errors.context import module_path, place
 
 __all__ = ["detect_nan"]
 
@@ -77,9 +75,7 @@ class _Outputs:
         found = _problem(output)
         name = None
         if found is not None or self.gradients:
-            steps = outer_steps(sys._getframe(1))
-            modules = chain(steps, ())
-            name = path(modules, steps)
+            name = module_path()
         if found is not None:
             given = _problem(args)
             raise _error(module, name, found, given)
@@ -122,15 +118,12 @@ class _Operations(TorchFunctionMode):
                 given = _problem((args, kwargs or {}))
         if found is None or given is not None:
             return result  # it only passed on what it was given; who made it has been named, or came from outside
-        steps = outer_steps(sys._getframe(1))
-        step = next((s for s in steps if is_user(s.frame.f_code)), None)
         raise NotFinite(
             f"the result has {found[1]}, and all operands are finite",
             operation=name.strip("_"),
             operands=[describe(f"operand {i + 1}", t) for i, t in enumerate(tensors_in(args))],
-            location=None if step is None else location(step, expression(step)),
-            module_path=path(chain(steps, ()), steps),
             hint=_HINTS.get(name.strip("_")),
+            **place(),
         )
 
 
@@ -148,8 +141,6 @@ _HINTS = {
 def _error(
     module: nn.Module, name: str | None, found: tuple[torch.Tensor, str], given: tuple[torch.Tensor, str] | None
 ) -> NotFinite:
-    steps = outer_steps(sys._getframe(2))
-    step = next((s for s in steps if is_user(s.frame.f_code)), None)
     bad = [n for n, p in (*module.named_parameters(), *module.named_buffers()) if _problem(p) is not None]
     if given is not None:
         why, hint = f"; its input already had {given[1]}", "the data, or an operation outside of any module, made them"
@@ -163,7 +154,6 @@ def _error(
         f"the output of {short(name or type(module).__name__)} has {found[1]}{why}",
         operation=type(module).__name__,
         operands=[describe("output", found[0])],
-        location=None if step is None else location(step, expression(step)),
-        module_path=name,
         hint=hint,
+        **place(),
     )

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Literal, NoReturn, ParamSpec, TypeAlias, TypeVar
 
+from simpletorch.errors._border import explained
+
 __all__ = ["Err", "Ok", "Result", "attempt"]
 
 P = ParamSpec("P")
@@ -59,8 +61,6 @@ def attempt(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Resu
 
     What is no `Exception` (`KeyboardInterrupt`) still propagates.
     """
-    from simpletorch.errors._border import explained
-
     try:
         return Ok(function(*args, **kwargs))
     except Exception as error:

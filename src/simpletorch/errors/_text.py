@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from simpletorch.errors._kinds import Operand, TorchError
+from simpletorch.errors._fields import Fields, Operand
 
 __all__ = ["headline", "markup", "page", "render", "size_text"]
 
 
-def headline(error: TorchError) -> str:
+def headline(error: Fields) -> str:
     """The first line: operation and sentence."""
     return f"{error.operation}: {error.reason}" if error.operation else error.reason
 
 
-def render(error: TorchError) -> str:
+def render(error: Fields) -> str:
     """The whole text of an error: sentence, operands, details, place, hint."""
     lines = [headline(error), *_operand_lines(error.operands)]
     lines += [f"  {detail}" for detail in error.details]
@@ -47,7 +46,7 @@ def _called(operand: Operand) -> str:
     return operand.name if operand.role is None else f"{operand.role} = {operand.name}"
 
 
-def _place(error: TorchError) -> str:
+def _place(error: Fields) -> str:
     parts = [f"in {error.module_path}"] if error.module_path else []
     if error.location is not None:
         code = f": {error.location.code}" if error.location.code else ""
@@ -55,7 +54,7 @@ def _place(error: TorchError) -> str:
     return ", ".join(parts)
 
 
-def markup(error: TorchError) -> Any:
+def markup(error: Fields) -> Any:
     """A ``rich.text.Text`` for a terminal: the failing expression underlined, what should be and the hint in green."""
     Text = import_module("rich.text").Text  # imported like this, mypy needn't read rich in every user's program
     out = Text()
@@ -89,7 +88,7 @@ _TABLE: Final = "border-collapse:collapse;margin:.3em 0"
 _CELL: Final = "padding:.1em .8em .1em 0;text-align:left;font-family:monospace"
 
 
-def page(error: TorchError) -> str:
+def page(error: Fields) -> str:
     """The text for a notebook, as HTML; everything that comes from the program is escaped."""
     parts = [f"<div><b style='color:#b00020'>{escape(error.kind)}</b> {escape(headline(error))}"]
     if error.operands:
@@ -115,7 +114,7 @@ def _cells(operand: Operand) -> Iterator[str]:
         yield f"<td style='{_CELL}'>{escape(text)}</td>"
 
 
-def _code(error: TorchError) -> str:
+def _code(error: Fields) -> str:
     location = error.location
     if location is None or not location.code:
         return ""

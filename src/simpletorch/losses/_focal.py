@@ -46,10 +46,10 @@ def focal_loss(
         input, target, weight=weight, ignore_index=ignore_index, label_smoothing=label_smoothing, reduction="none"
     )
     counts = target != ignore_index
-    classes = target.where(counts, 0)
+    classes = target.where(counts, 0)  # ignore_index is usually no class, and gather takes only classes
     dim = 0 if input.ndim == 1 else 1
     log_likely = input.log_softmax(dim).gather(dim, classes.unsqueeze(dim)).squeeze(dim)
-    losses = losses * _power(-log_likely.expm1(), gamma)
+    losses = losses * _power(-log_likely.expm1(), gamma)  # 1 - p, exact where p is nearly 1
     if reduction == "none":
         return losses
     if reduction == "sum":

@@ -196,7 +196,7 @@ class SelfAttention(Module, Generic[D, H]):
             x: the sequences.
             mask: as torch's ``scaled_dot_product_attention`` takes it, of a shape that broadcasts to
                 ``(batch, heads, time, time)``: True where a position (dim -2) may see another (dim -1), or floats that
-                are added to the scores. Causal attention hides what comes later besides.
+                are added to the scores. Causal attention also hides what comes later.
         """
         b, t, d = x.shape
         q, k, v = self.qkv(x).view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)

@@ -44,7 +44,7 @@ class Module(nn.Module):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         check = config.check != "off"
-        frame = sys._getframe(1)
+        frame = sys._getframe(1)  # where the class is written: annotations may use what is local there
         sizes = remember_sizes(cls, frame) if check else None
         for name, member in list(vars(cls).items()):
             if isinstance(member, FunctionType) and (name == "forward" or (sizes and is_bordered(member))):

@@ -18,6 +18,7 @@ class Sequential(Module, torch.nn.Sequential):
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Sequential.html
     """
 
+    # torch's own, written again because only a forward that a class defines itself gets a border
     def forward(self, input: Any) -> Any:
         """Call the layers in order; the shapes are those of the first layer's input and the last layer's output."""
         for layer in self:

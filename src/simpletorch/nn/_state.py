@@ -12,7 +12,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from simpletorch.errors import CheckpointError, Operand, TorchError
-from simpletorch.errors._describe import describe, dtype_name
+from simpletorch.errors.context import describe, dtype_name
 
 __all__ = ["IncompatibleKeys", "StateMismatch", "load_state_dict"]
 
@@ -95,7 +95,7 @@ def _collect(
     try:
         method(state_dict, strict=False, assign=assign)
         complaints = ""
-    except StateMismatch:  # of a method that calls this
+    except StateMismatch:  # of a `load_state_dict` that the method itself calls: it says all
         raise
     except RuntimeError as error:
         if not seen:  # raised by a hook before torch was through
@@ -109,9 +109,9 @@ def _collect(
 
 
 class _Copies(TorchFunctionMode):
-    """Sees to the copies into a module's own tensors: torch copies key by key, before it knows of all mismatches.
+    """Holds back the copies into a module's own tensors: torch copies key by key, before it knows of all mismatches.
 
-    They are kept for later, or done at once with a backup if the module has code that runs during the load and may
+    They are done later, or at once with a backup if the module has code that runs during the load and may
     read the new values.
     """
 
@@ -153,7 +153,7 @@ _PLAIN: Final = (torch.Tensor, nn.Parameter)
 
 
 def _reads_what_is_loaded(module: nn.Module) -> bool:
-    """Whether a hook or a method of somebody else's runs after a module's tensors were copied."""
+    """Whether a hook or a method that is not torch's own runs after a module's tensors were copied."""
     # torch gives no public way to ask for hooks; without the attribute they are taken to be there
     hooks = getattr(module, "_load_state_dict_post_hooks", True)
     own = type(module)._load_from_state_dict

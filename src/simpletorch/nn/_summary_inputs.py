@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from simpletorch import dtypes
-from simpletorch.checks._hints import UNRESOLVED, Resolver
+from simpletorch.checks import UNRESOLVED, Resolver
 from simpletorch.errors import TypeMismatch, as_also
 from simpletorch.shapes import Dim, DimSyntaxError, Expr, evaluate, parse_axes, parse_dim, substitute, var, variables
 from simpletorch.shapes.dim import Var

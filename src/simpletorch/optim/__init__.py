@@ -63,21 +63,8 @@ if TYPE_CHECKING:
     from torch.optim import Rprop as Rprop
     from torch.optim import SparseAdam as SparseAdam
 else:
-    ASGD = ours(torch.optim.ASGD)
-    LBFGS = ours(torch.optim.LBFGS)
-    SGD = ours(torch.optim.SGD)
-    Adadelta = ours(torch.optim.Adadelta)
-    Adafactor = ours(torch.optim.Adafactor)
-    Adagrad = ours(torch.optim.Adagrad)
-    Adam = ours(torch.optim.Adam)
-    Adamax = ours(torch.optim.Adamax)
-    AdamW = ours(torch.optim.AdamW)
-    Muon = ours(torch.optim.Muon)
-    NAdam = ours(torch.optim.NAdam)
-    RAdam = ours(torch.optim.RAdam)
-    RMSprop = ours(torch.optim.RMSprop)
-    Rprop = ours(torch.optim.Rprop)
-    SparseAdam = ours(torch.optim.SparseAdam)
+    _theirs = {name: value for name, value in vars(torch.optim).items() if isinstance(value, type)}
+    globals().update({name: ours(value) for name, value in _theirs.items() if name != "Optimizer"})
 
 LearningRate = NewType("LearningRate", float)
 """A learning rate: a float that a checker keeps apart from other floats (a weight decay, a momentum)."""

@@ -73,7 +73,7 @@ class SWA(AveragedModel):
 
     Args:
         start: the first update to take in, counted from 0.
-        every: take in each so-manyth update from there.
+        every: from there on, take in one update out of this many.
 
     Raises:
         ValueError: ``start`` is negative or ``every`` less than 1.

@@ -38,6 +38,7 @@ def ours(torch_class: type[torch.optim.Optimizer]) -> type[torch.optim.Optimizer
         if reason := _misspelt(self):
             raise _Wrong(reason)
 
+    # pickle looks a class up in its module, where `simpletorch.optim` puts this one
     namespace = {"__init__": init, "__doc__": torch_class.__doc__, "__module__": "simpletorch.optim"}
     return type(torch_class.__name__, (torch_class,), namespace)
 
@@ -58,7 +59,7 @@ def _tensors(params: Iterable[Any]) -> Iterable[torch.Tensor]:
             yield item
         elif isinstance(item, Mapping):
             inner = item.get("params", ())
-            # a group's generator must be left for torch to read
+            # a generator can be read only once: torch finds a list in its place
             if isinstance(inner, torch.Tensor):
                 yield inner
             else:

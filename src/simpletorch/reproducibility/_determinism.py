@@ -75,7 +75,7 @@ class deterministic:  # used like a function, as torch.set_grad_enabled is
             os.environ[_WORKSPACE] = before["workspace"]
 
     def __enter__(self) -> None:
-        pass
+        """Nothing to do: a plain call has to switch too, so `__init__` did."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -84,7 +84,7 @@ class deterministic:  # used like a function, as torch.set_grad_enabled is
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """``function``, in a block of its own each time it is called."""
-        self._restore()
+        self._restore()  # as a decorator it holds while the function runs, not from now on
 
         @functools.wraps(function)
         def call(*args: P.args, **options: P.kwargs) -> R:

@@ -33,6 +33,7 @@ __all__ = [
     "minimum",
     "mod",
     "power",
+    "some",
     "substitute",
     "var",
     "variables",
@@ -78,10 +79,18 @@ UNKNOWN: Final = Unknown()
 
 @dataclass(frozen=True, slots=True)
 class Var:
-    """A size variable. ``scope`` tells apart two variables of one name (whose function, which class)."""
+    """A size variable. ``scope`` tells apart two variables of one name (whose function, which class).
+
+    It stands for any size, but for the name ``?`` (see `some`), which stands for one size that nobody knows.
+    """
 
     name: str
     scope: str = ""
+
+    @property
+    def is_some(self) -> bool:
+        """Whether it stands for one size, and not for every size."""
+        return self.name == "?"
 
     def __str__(self) -> str:
         return self.name
@@ -106,9 +115,9 @@ class Func:
         return f"{left}{self.op}{right}"
 
     @property
-    def sort_key(self) -> tuple[int, str, str]:
-        """The place in the canonical order: after variables, by operator and text."""
-        return (1, self.op, str(self))
+    def sort_key(self) -> tuple[int, str, str, tuple[str, ...]]:
+        """The place in the canonical order: after variables, by operator and text, and by whose variables they are."""
+        return (1, self.op, str(self), tuple(_scopes(self)))
 
 
 Atom: TypeAlias = Var | Func
@@ -196,6 +205,11 @@ def var(name: str, scope: str = "") -> Expr:
     return Expr((((((Var(name, scope)), 1),), 1),))
 
 
+def some(scope: str) -> Expr:
+    """A size that is unknown but always the same: equal to itself, and to everything else perhaps."""
+    return var("?", scope)
+
+
 def _term_text(monomial: Monomial, coefficient: int) -> str:
     factors = [str(coefficient)] if coefficient != 1 or not monomial else []
     for atom, power in monomial:
@@ -208,6 +222,17 @@ def _term_text(monomial: Monomial, coefficient: int) -> str:
             text = f"({text})"
         factors.append(text if power == 1 else f"{text}**{power}")
     return "*".join(factors)
+
+
+def _scopes(atom: Atom) -> Iterator[str]:
+    """Those of the variables in an atom, in the order of its text."""
+    if isinstance(atom, Var):
+        yield atom.scope
+        return
+    for arg in atom.args:
+        for monomial, _ in arg.terms if isinstance(arg, Expr) else ():
+            for inner, _ in monomial:
+                yield from _scopes(inner)
 
 
 def _is_simple(dim: Dim) -> bool:
@@ -645,6 +670,8 @@ def equal(a: Dim, b: Dim) -> bool | None:
 @lru_cache(maxsize=4096)
 def _differs_somewhere(difference: Expr) -> bool | None:
     """False if some admissible sizes make ``difference`` non-zero, None if none was found."""
+    if any(v.is_some for v in variables(difference)):  # one size, nobody knows which
+        return False if at_least(difference, 1) or at_least(-difference, 1) else None
     found = [atom for monomial, _ in difference.terms for atom, _p in monomial]
     if all(isinstance(atom, Var) for atom in found):
         return False

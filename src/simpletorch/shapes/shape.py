@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeAlias, final
 
-from simpletorch.shapes.dim import UNKNOWN, Dim, Expr, Unknown, Var, equal, minimum, substitute
+from simpletorch.shapes.dim import UNKNOWN, Dim, Expr, Unknown, Var, equal, minimum, substitute, variables
 
 __all__ = ["ANY_REST", "ANY_SHAPE", "BroadcastError", "Rest", "Shape", "broadcast", "broadcast_dims", "same"]
 
@@ -186,6 +186,8 @@ def broadcast_dims(a: Dim, b: Dim, index: int = -1) -> Dim:
         raise BroadcastError(a, b, index)
     if verdict is None and isinstance(b, int):
         return b
+    if verdict is None and any(v.is_some for d in (a, b) for v in variables(d)):
+        return a if isinstance(a, int) else UNKNOWN  # either may be 1
     return a
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, TypeVar, cast
 
 import torch
+
+from simpletorch._tensors import moved
 
 T = TypeVar("T")
 
@@ -20,11 +22,12 @@ def device_of(model: torch.nn.Module) -> torch.device | None:
 def to_device(batches: Iterable[T], device: torch.device | None) -> Iterator[T]:
     """Yield the batches with their tensors on ``device``, asynchronously where they are in pinned memory.
 
-    Tensors are looked for in tuples, lists and mappings; whatever else there is stays as it is. None moves nothing.
+    Tensors are looked for in tuples, lists, mappings and dataclasses, and what has a method ``to(device)`` of its own,
+    as a tokenizer's batch does, is asked to move itself; whatever else there is stays as it is. None moves nothing.
     """
     if device is None:
         return iter(batches)
-    return (batch if _is_there(batch, device) else cast("T", _move(batch, device)) for batch in batches)
+    return (batch if _is_there(batch, device) else cast("T", moved(batch, device)) for batch in batches)
 
 
 def _is_there(batch: Any, device: torch.device) -> bool:
@@ -35,14 +38,3 @@ def _is_there(batch: Any, device: torch.device) -> bool:
         if not isinstance(item, torch.Tensor) or item.device != device:
             return False
     return True
-
-
-def _move(item: Any, device: torch.device) -> Any:
-    if isinstance(item, torch.Tensor):
-        return item if item.device == device else item.to(device, non_blocking=True)
-    if isinstance(item, (tuple, list)):
-        moved = [_move(value, device) for value in item]
-        return type(item)(*moved) if hasattr(item, "_fields") else type(item)(moved)
-    if isinstance(item, Mapping):
-        return {key: _move(value, device) for key, value in item.items()}
-    return item

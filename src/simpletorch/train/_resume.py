@@ -11,9 +11,9 @@ from simpletorch.checkpoint import latest, read
 from simpletorch.checkpoint._stateful import differences
 from simpletorch.errors import CheckpointError, TorchError, as_also
 from simpletorch.train._callback import Callback
-from simpletorch.train._checkpoint import Checkpoint
 from simpletorch.train._fit import Fit
 from simpletorch.train._processes import Processes, processes_of
+from simpletorch.train.callbacks._checkpoint import Checkpoint
 
 Resume: TypeAlias = Literal["auto"] | str | os.PathLike[str] | Mapping[str, Any] | None
 """``"auto"``: from the newest undamaged checkpoint of the `Checkpoint` callback's folder, or from the start if there is

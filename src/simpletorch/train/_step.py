@@ -101,20 +101,21 @@ class Step:
         try:
             if not self.pending:
                 self._zero_grad()  # before the forward pass, which can then use the gradients' memory
-            if self.context is None:
-                output = self.model(*batch[:-1])
-                loss = self.loss(output, batch[-1])
+            *inputs, target = batch
+            if self.context is None:  # written twice: a context that does nothing has a cost in every step
+                output = self.model(*inputs)
+                loss = self.loss(output, target)
             else:
                 with self.context:
-                    output = self.model(*batch[:-1])
-                    loss = self.loss(output, batch[-1])
+                    output = self.model(*inputs)
+                    loss = self.loss(output, target)
             detached = loss.detach()
             if self.keep_output:
                 self.output = output.detach() if isinstance(output, torch.Tensor) else output
             if self.on_loss is not None:
                 self.on_loss(detached)
             if self.accumulate > 1:
-                loss = loss * self._weight(batch[-1])
+                loss = loss * self._weight(target)
             if self.scaler is not None:
                 loss = self.scaler.scale(loss)
             loss.backward()

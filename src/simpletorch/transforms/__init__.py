@@ -2,9 +2,8 @@
 
 An image is ``[C, H, W]`` with UInt8 values from 0 to 255 or float values from 0 to 1; in front of these dims there
 may be others. A random transform draws for each image of a batch separately, and the same numbers as for one image
-after the
-other: ``transform(images)`` is ``torch.stack([transform(image) for image in images])`` for the same state of the
-    generator.
+after the other: ``transform(images)`` is ``torch.stack([transform(image) for image in images])`` for the same state of
+the generator.
 
 All are modules of torch and can be pickled. In worker processes of a loader, a transform with a generator of its own
 draws from one that depends on the worker as well, so that workers and epochs differ, and a seeded loader repeats

@@ -55,7 +55,7 @@ class Compose(Transform):
         """Hand each transform its share of the numbers, which were drawn for all of them at once."""
         start, fresh = 0, False
         for transform in self._ours:
-            if fresh and isinstance(transform, Normalize):  # nobody else has seen what ToTensor made: no copy is needed
+            if fresh and isinstance(transform, Normalize):  # no caller has what ToTensor made: it may be written to
                 images, fresh = transform.normalized(images, inplace=True), False
                 continue
             before, its_own = images, numbers

@@ -142,6 +142,6 @@ def windows(images: torch.Tensor, corners: list[list[int]], height: int, width: 
         image[:, top : top + height, left : left + width]
         for image, (top, left) in zip(images.unbind(), corners, strict=True)
     ]
-    if len(parts) == 1:
+    if len(parts) == 1:  # as a dataset calls it: a view, no copy
         return parts[0].unsqueeze(0)
     return torch.stack(parts)

@@ -48,7 +48,7 @@ class RandomErasing(Transform):
     ) -> None:
         super().__init__(generator)
         self.p = probability("RandomErasing", p)
-        self.scale = between("RandomErasing", "scale", scale, low=-1e-9)
+        self.scale = between("RandomErasing", "scale", scale, low=-1e-9)  # 0 is allowed
         self.ratio = between("RandomErasing", "ratio", ratio)
         if self.scale[1] > 1:
             raise DataError(f"RandomErasing: scale is {scale!r}, but no more than all of an image can be erased")

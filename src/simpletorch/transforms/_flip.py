@@ -25,7 +25,7 @@ class _RandomFlip(Transform):
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
         """Mirrors those images whose number is below p."""
-        if len(images) == 1:
+        if len(images) == 1:  # as a dataset calls it: no mask, and no copy of an image that stays as it is
             return images.flip(self.dim) if numbers.item() < self.p else images
         mirrored = numbers < self.p
         return torch.where(mirrored.view(-1, 1, 1, 1).to(images.device), images.flip(self.dim), images)

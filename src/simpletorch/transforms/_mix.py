@@ -50,6 +50,7 @@ class _Mix(Transform, Generic[K]):
         """
         one_hot: Any = self._one_hot(images, targets)
         numbers = self.drawn(1, None)[0].tolist()
+        # torch's Beta takes no generator; NumPy's is seeded with the 24 random bits of each of two uniform Float32
         seed = [int(number * 2**24) for number in numbers[:2]]
         kept = float(np.random.default_rng(seed).beta(self.alpha, self.alpha))
         mixed, kept = self._mixed(images, kept, numbers[2:])

@@ -48,8 +48,8 @@ class Resize(Transform):
         antialias: bool = True,
     ) -> None:
         super().__init__()
-        self.size = size if isinstance(size, int) else pair("Resize", "size", size)
-        pair("Resize", "size", size)
+        both = pair("Resize", "size", size)
+        self.size = size if isinstance(size, int) else both
         if max_size is not None and (not isinstance(size, int) or max_size <= size):
             raise DataError(f"Resize: max_size {max_size} goes with an int size below it, but size is {size!r}")
         self.interpolation, self.max_size, self.antialias = _mode("Resize", interpolation), max_size, antialias

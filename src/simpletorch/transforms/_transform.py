@@ -91,7 +91,7 @@ class Transform(nn.Module):
 
     def __getstate__(self) -> dict[str, Any]:
         generator = self.generator
-        # bytes: a generator of torch can't be sent to a process that is started anew (torch 2.13)
+        # bytes: a generator of torch can't be sent to a process that is spawned (torch 2.13)
         packed = None if generator is None else (generator.initial_seed(), generator.get_state().numpy().tobytes())
         return {**self.__dict__, "generator": packed, "_of_worker": None}
 

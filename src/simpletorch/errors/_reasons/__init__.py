@@ -1,7 +1,11 @@
-"""What torch's messages mean, by topic. Importing this package fills the table (`simpletorch.errors._reason`)."""
+"""What torch's messages mean, one file a topic; importing this package fills the table."""
 
 from importlib import import_module
 from pkgutil import iter_modules
+
+from simpletorch.errors._reasons._table import Reason, reason_for
+
+__all__ = ["Reason", "reason_for"]
 
 for _topic in iter_modules(__path__):
     import_module(f"{__name__}.{_topic.name}")

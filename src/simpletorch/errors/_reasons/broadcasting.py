@@ -7,7 +7,7 @@ import re
 
 from simpletorch.errors._failure import Failure, Value
 from simpletorch.errors._kinds import ShapeMismatch
-from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._reasons._table import Reason, message
 from simpletorch.errors._reasons._words import called, listed, numbers
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-from simpletorch.errors._compiled import is_compilers
 from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import BackendError
-from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._origin import is_from_compiler
+from simpletorch.errors._reasons._table import Reason, message
 
 
 @message(r"\A([^\n]+)\n  Explanation: ([^\n]*)")
 def _cannot_trace(f: Failure, m: re.Match[str]) -> Reason | None:
-    if f.error is None or not is_compilers(f.error):
+    if f.error is None or not is_from_compiler(f.error):
         return None
     hints = re.findall(r"\n  Hint: ([^\n]*)", m.string)
     why = m[2].strip() or m[1].strip()

@@ -7,7 +7,7 @@ from typing import Final
 
 from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import CUDAError, DeviceMismatch
-from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._reasons._table import Reason, message
 
 _LATE: Final = "CUDA reports late: CUDA_LAUNCH_BLOCKING=1 in the environment shows the line that really failed"
 

@@ -6,7 +6,7 @@ import re
 
 from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import DeviceMismatch
-from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._reasons._table import Reason, message
 
 
 @message(

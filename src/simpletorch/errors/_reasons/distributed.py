@@ -10,7 +10,7 @@ from torch.nn.parallel import DistributedDataParallel as DDP
 
 from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import BackendError, DTypeMismatch, ShapeMismatch
-from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._reasons._table import Reason, message
 from simpletorch.errors._reasons._words import numbers
 
 _SAME_ORDER = "every rank must call the same collectives in the same order, with the same shapes and dtypes"

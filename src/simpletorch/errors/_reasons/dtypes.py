@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import torch
 from torch import nn
 
-from simpletorch.errors._describe import dtype_name
+from simpletorch.errors._description import dtype_name
 from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import DTypeMismatch, TypeMismatch
-from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._reasons._table import Reason, message
 from simpletorch.errors._reasons.devices import two_devices
 
 _SPELLINGS: Final = {
@@ -152,12 +153,17 @@ def _index_type(f: Failure, _m: re.Match[str]) -> Reason:
     return Reason(DTypeMismatch, f"{what}, but indices are Int64", "Int64", got, f"{name}.long() would fit")
 
 
-@message(r"could not infer output dtype\. Input dtype must be either a floating point or complex dtype\. Got: (\w+)")
+@message(
+    r"could not infer output dtype\. Input dtype must be either a floating point or complex dtype\. "
+    r"Got: (?:torch\.)?(\w+)"
+)
 def _needs_float(f: Failure, m: re.Match[str]) -> Reason:
-    x = f.tensor(0, "input")
+    dtype = getattr(torch, m[1], None)
+    got = dtype_name(dtype) if isinstance(dtype, torch.dtype) else spelled(m[1])
+    x = next((t for t in f.tensors if t.dtype == got), f.tensor(0, "input"))
     name = x.name if x else "the tensor"
-    sentence = f"{name} is {spelled(m[1])}, but {f.operation or 'this operation'} needs floats"
-    return Reason(DTypeMismatch, sentence, "Float", spelled(m[1]), f"{name}.float() would fit")
+    sentence = f"{name} is {got}, but {f.operation or 'this operation'} needs floats"
+    return Reason(DTypeMismatch, sentence, "Float", got, f"{name}.float() would fit")
 
 
 @message(r"\"(\w+)\" not implemented for '(\w+)'")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from simpletorch.errors._changes import changed_tensor
 from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import DTypeMismatch, ShapeMismatch, TorchError
-from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._reasons._inplace import changed_tensor
+from simpletorch.errors._reasons._table import Reason, message
 from simpletorch.errors._reasons._words import called, listed, numbers
 from simpletorch.errors._reasons.dtypes import spelled
 

@@ -9,7 +9,7 @@ from torch import nn
 
 from simpletorch.errors._failure import Failure, Value
 from simpletorch.errors._kinds import ShapeMismatch
-from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._reasons._table import Reason, message
 from simpletorch.errors._reasons._words import called
 
 

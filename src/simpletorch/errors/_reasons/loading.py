@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from simpletorch.errors._border import WORKER_ERROR
 from simpletorch.errors._failure import Failure
-from simpletorch.errors._frames import is_user_file, relative
 from simpletorch.errors._kinds import DataError
-from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._origin import WORKER_ERROR
+from simpletorch.errors._reasons._table import Reason, message
+from simpletorch.errors._source import relative
+from simpletorch.errors._stack import is_user_file
 
 _ERROR = re.compile(r"^(?P<name>[A-Za-z_][\w.]*)(?:: (?P<text>.*))?$")
 _FRAME = re.compile(r'^  File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>.*)$')

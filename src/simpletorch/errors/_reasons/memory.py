@@ -8,8 +8,8 @@ import torch
 
 from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import OutOfMemory
-from simpletorch.errors._memory import free_memory, largest_tensors
-from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._reasons._live_tensors import free_memory, largest_tensors
+from simpletorch.errors._reasons._table import Reason, message
 
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _AMOUNT = r"([\d.]+) (bytes|[KMGT]iB)"

@@ -10,7 +10,7 @@ from torch import nn
 
 from simpletorch.errors._failure import Failure, Value
 from simpletorch.errors._kinds import ShapeMismatch
-from simpletorch.errors._reason import Reason, message
+from simpletorch.errors._reasons._table import Reason, message
 from simpletorch.errors._reasons._words import called, numbers
 
 
@@ -126,10 +126,7 @@ def _bilinear(f: Failure, m: re.Match[str]) -> Reason:
     r"which does not broadcast with previously seen size (\d+)"
 )
 def _einsum(f: Failure, m: re.Match[str]) -> Reason:
-    number = int(m[3])
-    tensors = f.tensors
-    x = tensors[number] if number < len(tensors) else None
-    sentence = f"{m[1]} is {m[2]} in {called(x, f'operand {number}')}, but {m[4]} before it"
+    sentence = f"{m[1]} is {m[2]} in {called(f.tensor(int(m[3])), f'operand {m[3]}')}, but {m[4]} before it"
     return Reason(ShapeMismatch, sentence, int(m[4]), int(m[2]))
 
 
@@ -138,10 +135,7 @@ def _einsum(f: Failure, m: re.Match[str]) -> Reason:
     r"\((\d+)\) for operand (\d+)"
 )
 def _einsum_rank(f: Failure, m: re.Match[str]) -> Reason:
-    number = int(m[3])
-    tensors = f.tensors
-    x = tensors[number] if number < len(tensors) else None
-    sentence = f"{called(x, f'operand {number}')} has {m[2]} dims, but the equation names {m[1]} of it"
+    sentence = f"{called(f.tensor(int(m[3])), f'operand {m[3]}')} has {m[2]} dims, but the equation names {m[1]} of it"
     return Reason(ShapeMismatch, sentence, int(m[1]), int(m[2]), "... in the equation stands for dims without a name")
 
 

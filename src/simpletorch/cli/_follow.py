@@ -1,0 +1,185 @@
+"""``simpletorch follow``: a program run on shapes, and what is found or known of it."""
+
+from __future__ import annotations
+
+import html
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from simpletorch.follow import Finding, Followed
+from simpletorch.follow import follow as follow_program
+from simpletorch.rules import TensorType
+
+__all__ = ["follow"]
+
+_WIDEST: Final = 76  # columns of source before the shapes beside it
+_MOST_SHOWN: Final = 3  # shapes of one name on one line, when a loop changes it
+
+
+def follow(
+    file: str,
+    arguments: Sequence[str] = (),
+    *,
+    as_json: bool = False,
+    shapes: bool = False,
+    as_html: bool = False,
+    why: int | None = None,
+) -> int:
+    """Follow ``file`` and print what was found.
+
+    Returns 0 if that is nothing, 1 if there are errors, 2 if there is no such program.
+    """
+    if reason := why_not(file):
+        print(f"simpletorch follow: {reason}", file=sys.stderr)
+        return 2
+    start = time.perf_counter()
+    found = follow_program(file, arguments)
+    seconds = time.perf_counter() - start
+    if as_json:
+        print(json.dumps(_document(found, seconds), indent=2))
+    elif as_html:
+        print(page(file, found))
+    elif why is not None:
+        print("\n".join(_reasons(file, why, found)))
+    else:
+        if shapes:
+            print("\n".join(beside(file, found)))
+        for line in _lines(found, seconds):
+            print(line)
+    return 1 if found.errors else 0
+
+
+def why_not(file: str) -> str:
+    """Why a file can't be followed, as a sentence; "" when it can."""
+    path = Path(file)
+    if not path.exists():
+        return f"no such file: {file}"
+    if path.is_dir():
+        return f"{file} is a folder; name the file that would be run"
+    try:
+        compile(path.read_bytes(), file, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return f"{file}:{error.lineno}: {error.msg}"
+    except (ValueError, OSError) as error:
+        return f"{file} can't be read as Python: {error}"
+    return ""
+
+
+def _lines(found: Followed, seconds: float) -> Iterator[str]:
+    for error in (*found.errors, *found.warnings):
+        yield from error.lines()
+    yield from map(str, found.notes)
+    count = len(found.errors)
+    took = f"followed in {seconds * 1e3:.0f} ms"
+    if not found.complete:
+        took += ", up to the limit of steps; the rest isn't known"
+    yield f"Found {count} error{'' if count == 1 else 's'} ({took})" if count else f"No error found ({took})"
+
+
+def _document(found: Followed, seconds: float) -> dict[str, Any]:
+    return {
+        "exit_code": 1 if found.errors else 0,
+        "diagnostics": [diagnostic(error) for error in (*found.errors, *found.warnings)],
+        "notes": [{"file": n.path, "line": n.line, "message": n.message} for n in found.notes],
+        "complete": found.complete,
+        "seconds": round(seconds, 3),
+    }
+
+
+def diagnostic(error: Finding) -> dict[str, Any]:
+    """A finding as ``simpletorch check --json`` has its diagnostics, with the hint and the way there."""
+    return {
+        "file": error.path,
+        "line": error.line,
+        "column": error.column,
+        "end_line": error.end_line,
+        "end_column": error.end_column,
+        "severity": error.severity,
+        "message": error.message,
+        "code": error.code,
+        "hint": error.hint,
+        "trace": [
+            {"file": c.path, "line": c.line, "function": c.function, "tensors": dict(c.tensors)} for c in error.trace
+        ],
+    }
+
+
+# -- shapes beside the source ----------------------------------------------------------------------------------------
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_text, value))})"
+    return "…" if value is None else str(value)
+
+
+def _of_line(found: Followed, file: str, line: int) -> str:
+    """What a line gives to its names: ``x: Float32[64, 128]``, or how it changes in a loop."""
+    parts = []
+    for name, values in found.shapes_at(file, line).items():
+        shown = [_text(v) for v in values if isinstance(v, TensorType | tuple)]
+        if shown:
+            more = " → …" if len(shown) > _MOST_SHOWN else ""
+            parts.append(f"{name}: {' → '.join(shown[:_MOST_SHOWN])}{more}")
+    return ", ".join(parts)
+
+
+def beside(file: str, found: Followed) -> Iterator[str]:
+    """The source with the shapes that each line gives at its end."""
+    source = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    width = min(max(map(len, source), default=0), _WIDEST)
+    for number, line in enumerate(source, 1):
+        shown = _of_line(found, file, number)
+        yield f"{line:<{width}}  # {shown}" if shown else line
+
+
+def page(file: str, found: Followed) -> str:
+    """The same as a page of HTML, with the errors under their lines."""
+    source = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    errors: dict[int, list[Finding]] = {}
+    for error in found.errors:
+        if error.path == file:
+            errors.setdefault(error.line, []).append(error)
+    rows = []
+    for number, line in enumerate(source, 1):
+        shown = html.escape(_of_line(found, file, number))
+        bad = ' class="bad"' if number in errors else ""
+        rows.append(f"<tr{bad}><td>{number}</td><td><code>{html.escape(line)}</code></td><td>{shown}</td></tr>")
+        for error in errors.get(number, ()):
+            text = "\n".join((error.message, error.hint or "", *map(str, error.trace))).strip()
+            rows.append(f'<tr class="error"><td></td><td colspan="2"><pre>{html.escape(text)}</pre></td></tr>')
+    return _PAGE.format(title=html.escape(file), rows="\n".join(rows))
+
+
+_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --dim: #777; --bad: #c0392b22; --mark: #c0392b; --shape: #2471a3; }}
+@media (prefers-color-scheme: dark) {{ :root {{ --dim: #999; --bad: #e74c3c33; --mark: #ff7b6b; --shape: #7fb8e6; }} }}
+body {{ font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem; }}
+table {{ border-collapse: collapse; }}
+td {{ padding: 0 .9rem 0 0; vertical-align: top; }}
+td:first-child {{ color: var(--dim); text-align: right; user-select: none; }}
+td:nth-child(3) {{ color: var(--shape); font: 12px/1.75 ui-monospace, monospace; white-space: nowrap; }}
+code, pre {{ font: 13px/1.5 ui-monospace, monospace; white-space: pre; margin: 0; }}
+.bad {{ background: var(--bad); }}
+.error pre {{ color: var(--mark); white-space: pre-wrap; padding: .2rem 0 .5rem; }}
+</style></head><body><h1>{title}</h1><table>
+{rows}
+</table></body></html>"""
+
+
+def _reasons(file: str, line: int, found: Followed) -> Iterator[str]:
+    """Why something on a line isn't known."""
+    known = _of_line(found, file, line)
+    if known:
+        yield f"{file}:{line}: {known}"
+    reasons = found.reasons.get((file, line), ())
+    for reason in reasons:
+        yield f"{file}:{line}: not known: {reason}"
+    if not reasons and not known:
+        yield f"{file}:{line}: nothing was computed on this line, or the program does not get there"

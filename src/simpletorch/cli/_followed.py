@@ -1,0 +1,95 @@
+"""What following programs adds to ``simpletorch check``: their findings first, and each mistake once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from simpletorch.cli._run import Diagnostic, Report
+from simpletorch.follow import Finding, follow
+
+__all__ = ["diagnostics", "find", "merged", "programs"]
+
+_STEPS: Final = 50_000  # of one file; the same as in the plugin
+_SECONDS: Final = 2.0
+_SKIPPED: Final = frozenset({"site-packages", "build", "dist", "node_modules", "__pycache__", "venv"})
+_CHECKED: Final = re.compile(r"(?:checked|found in) (\d+) source file")
+
+
+def programs(paths: Iterable[str]) -> Iterator[str]:
+    """The files that ``paths`` stand for, folders walked, without what isn't the user's own."""
+    for path in paths:
+        if not os.path.isdir(path):
+            if path.endswith(".py"):
+                yield os.path.normpath(path)
+            continue
+        for folder, inner, files in os.walk(path):
+            inner[:] = sorted(name for name in inner if name not in _SKIPPED and not name.startswith("."))
+            yield from (os.path.normpath(os.path.join(folder, f)) for f in sorted(files) if f.endswith(".py"))
+
+
+def find(files: Iterable[str]) -> Iterator[Finding]:
+    """Follow each file; a mistake in a module that several import is found once."""
+    seen: set[tuple[str, int, str]] = set()
+    for file in files:
+        for error in follow(file, steps=_STEPS, seconds=_SECONDS).errors:
+            place = str(Path(error.path).resolve()), error.line, error.code
+            if place not in seen:
+                seen.add(place)
+                yield error
+
+
+def diagnostics(error: Finding) -> tuple[Diagnostic, ...]:
+    """A finding in the form of mypy's: the error, then a note for the hint and for each call."""
+    end = (error.end_line, error.end_column) if error.end_line is not None else (error.line, error.column)
+    first = Diagnostic(error.path, error.line, error.column, *end, "error", error.message, error.code)
+    hints = [f"hint: {error.hint}"] if error.hint else []
+    notes = [_note(error.path, error.line, hint) for hint in hints]
+    return first, *notes, *(_note(call.path, call.line, str(call)) for call in error.trace)
+
+
+def _note(path: str, line: int, message: str) -> Diagnostic:
+    return Diagnostic(path, line, None, None, None, "note", message, None)
+
+
+def merged(report: Report, found: Sequence[Finding]) -> Report:
+    """mypy's report without what is found already; its last line and the exit code count both."""
+    rest = tuple(_others(report.diagnostics, found))
+    errors = [d.file for d in rest if d.severity == "error"] + [f.path for f in found]
+    if not errors or report.exit_code > 1:
+        return replace(report, diagnostics=rest)
+    files = len({Path(file).resolve() for file in errors})
+    checked = _CHECKED.search(report.summary)
+    summary = f"Found {_count(len(errors), 'error')} in {_count(files, 'file')}"
+    if checked:
+        summary += f" (checked {_count(int(checked[1]), 'source file')})"
+    return replace(report, diagnostics=rest, summary=summary, exit_code=1)
+
+
+def _others(theirs: Iterable[Diagnostic], found: Sequence[Finding]) -> Iterator[Diagnostic]:
+    """Errors that aren't among the findings, each with the notes after it."""
+    known = False
+    for diagnostic in theirs:
+        if diagnostic.severity == "error":
+            known = any(_is_same(diagnostic, error) for error in found)
+        if not known:
+            yield diagnostic
+
+
+def _is_same(diagnostic: Diagnostic, error: Finding) -> bool:
+    """Whether mypy says the same: at its place, or, of a mistake in another file, at a call that leads there."""
+    if diagnostic.code != error.code:
+        return False
+    path = Path(diagnostic.file).resolve()
+    if path == Path(error.path).resolve():
+        return error.line <= diagnostic.line <= (error.end_line or error.line)
+    calls = ((Path(call.path).resolve(), call.line) for call in error.trace)
+    return diagnostic.message == error.message and (path, diagnostic.line) in calls
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,1 @@
+"""From samples to batches: order, batches, worker processes, state, device."""

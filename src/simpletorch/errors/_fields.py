@@ -1,0 +1,93 @@
+"""What an error consists of: operands, a place in the source, and the other fields that its text is written from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypedDict
+
+__all__ = ["Common", "Context", "Fields", "Location", "Operand", "Place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One thing that took part: a tensor by dtype, shape and device, anything else by ``text``; never its contents.
+
+    ``name`` is what stands in the source (``self.fc2``); ``should_be`` the annotation it fails, if it fails one;
+    ``role`` the parameter that it was given for, where the sentence calls it so (``input``).
+    """
+
+    name: str
+    dtype: str | None = None
+    shape: tuple[int, ...] | None = None
+    device: str | None = None
+    text: str = ""
+    should_be: str | None = None
+    role: str | None = None
+
+    @property
+    def type_text(self) -> str:
+        """``Float32[32, 128]``, or the text of what is no tensor."""
+        if self.shape is None:
+            return self.text
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where in the source: lines from 1, columns from 0 (``end_column`` is one past the last), as `ast` counts.
+
+    ``code`` is the statement on one line, ``expression`` the part of it that failed.
+    """
+
+    file: str
+    line: int
+    code: str = ""
+    function: str = ""
+    end_line: int | None = None
+    column: int | None = None
+    end_column: int | None = None
+    expression: str = ""
+
+
+class Place(TypedDict):
+    """Where a program stands: its line, and the path of the module that is being called."""
+
+    location: Location | None
+    module_path: str | None
+
+
+class Common(TypedDict, total=False):
+    """What any error can be given besides its sentence."""
+
+    operation: str | None
+    operands: Sequence[Operand]
+    location: Location | None
+    module_path: str | None
+    hint: str | None
+    details: Sequence[str]
+    message: str
+
+
+class Context(Common, total=False):
+    """The same, with the two things that differ."""
+
+    expected: object
+    got: object
+
+
+class Fields(Protocol):
+    """The fields of any error, as its text needs them; `TorchError` has them."""
+
+    reason: str
+    operation: str | None
+    operands: tuple[Operand, ...]
+    location: Location | None
+    module_path: str | None
+    hint: str | None
+    details: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """The name of the kind: ``"ShapeMismatch"``."""
+        ...

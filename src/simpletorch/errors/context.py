@@ -1,0 +1,28 @@
+"""For the packages of simpletorch that raise errors of their own: values as operands, and where the program stands.
+
+The one module of `simpletorch.errors` that they may import from besides the package itself. What reads the stack is
+loaded when it is asked, so that a program in which nothing fails doesn't pay for it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from simpletorch.errors._description import describe, dtype_name
+from simpletorch.errors._fields import Place
+
+__all__ = ["describe", "dtype_name", "module_path", "place"]
+
+
+def place() -> Place:
+    """Where the program stands now: the user's innermost line, and the module that is being called."""
+    from simpletorch.errors._place import place_of
+
+    return place_of(sys._getframe(1))
+
+
+def module_path() -> str | None:
+    """The path of the module that is being called now, by the program's names: ``model.encoder.2.fc``."""
+    from simpletorch.errors._place import module_path_of
+
+    return module_path_of(sys._getframe(1))

@@ -1,0 +1,1 @@
+"""The callbacks that come with the `Trainer`."""

@@ -1,0 +1,15 @@
+from typing import Any
+
+import numpy as np
+
+class ArrowException(Exception): ...
+
+class Schema:
+    @property
+    def names(self) -> list[str]: ...
+
+class ChunkedArray:
+    def to_numpy(self) -> np.ndarray[Any, Any]: ...
+
+class Table:
+    def __getitem__(self, column: str) -> ChunkedArray: ...

@@ -1,0 +1,10 @@
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+class _Digits(Bunch):
+    images: np.ndarray[Any, Any]
+    target: np.ndarray[Any, Any]
+
+def load_digits() -> _Digits: ...

@@ -1,0 +1,3 @@
+from typing import Any
+
+class Bunch(dict[str, Any]): ...

@@ -1,0 +1,125 @@
+"""`simpletorch check` follows programs: their mistakes first, each once."""
+
+import json
+
+import pytest
+
+from simpletorch._follow_setting import FOLLOW_VARIABLE, follows
+from simpletorch.cli import main
+from simpletorch.cli._followed import find, merged, programs
+from simpletorch.cli._run import Diagnostic, Report
+
+PROGRAM = """\
+import torch
+from model import Net
+
+
+def main():
+    x = torch.zeros(3, 5)
+    y = x @ torch.zeros(7, 11)
+    z = x @ torch.zeros(7, 13)  # type: ignore[tensor-shape]
+    return Net(17)(x)
+
+
+if __name__ == "__main__":
+    main()
+    number: int = "five"
+"""
+MODEL = """\
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.first, self.second = nn.Linear(5, n), nn.Linear(19, 23)
+
+    def forward(self, x):
+        return self.second(self.first(x))
+"""
+
+
+@pytest.fixture
+def project(folder, monkeypatch):
+    monkeypatch.delenv(FOLLOW_VARIABLE, raising=False)
+    (folder / "train.py").write_text(PROGRAM)
+    (folder / "model.py").write_text(MODEL)
+    return folder
+
+
+@pytest.mark.slow
+def test_each_mistake_is_said_once_and_those_of_programs_first(project, capsys):
+    assert main(["check", "--json", "."]) == 1
+    document = json.loads(capsys.readouterr().out)
+    errors = [(d["file"], d["line"], d["code"]) for d in document["diagnostics"] if d["severity"] == "error"]
+    assert errors == [
+        ("train.py", 7, "tensor-shape"),
+        ("model.py", 10, "tensor-shape"),
+        ("train.py", 14, "assignment"),
+    ]
+    assert document["summary"] == "Found 3 errors in 2 files (checked 2 source files)"
+
+
+def test_folders_are_walked_without_what_is_not_the_users(project):
+    for name in (".venv/lib", "build", "inner/.hidden", "inner/site-packages", "inner/deep"):
+        (project / name).mkdir(parents=True)
+        (project / name / "file.py").write_text("")
+    assert list(programs(["."])) == ["model.py", "train.py", "inner/deep/file.py"]
+    assert list(programs(["train.py", "README.md"])) == ["train.py"]
+
+
+def test_a_mistake_in_a_module_that_two_programs_use_is_found_once(project):
+    (project / "second.py").write_text(PROGRAM.replace("@ torch", "@ 0 * torch"))
+    found = [(f.path, f.line) for f in find(programs(["."]))]
+    assert found.count(("model.py", 10)) == 1
+
+
+def _said(file, line, severity="error", code="tensor-shape", message="wrong"):
+    return Diagnostic(file, line, 1, line, 2, severity, message, code if severity == "error" else None)
+
+
+def test_of_mypys_report_only_what_is_new_is_left(project):
+    found = list(find(["train.py"]))
+    assert sorted((f.path, f.line) for f in found) == [("model.py", 10), ("train.py", 7)]
+    at_call = next(f for f in found if f.path == "model.py").message
+    said = (
+        _said("train.py", 7),
+        _said("train.py", 7, "note"),
+        _said("train.py", 9, message=at_call),  # the plugin, at the call
+        _said("train.py", 9, "note"),
+        _said("train.py", 7, code="arg-type"),
+        _said("train.py", 7, "note"),
+    )
+    report = Report(1, said, (), "Found 3 errors in 1 file (checked 2 source files)", 0.1)
+    left = merged(report, found)
+    assert left.diagnostics == said[-2:]
+    assert left.summary == "Found 3 errors in 2 files (checked 2 source files)"
+
+
+def test_what_following_finds_decides_the_exit_code(project):
+    report = Report(0, (), (), "Success: no issues found in 2 source files", 0.1)
+    left = merged(report, list(find(["train.py"])))
+    assert (left.exit_code, left.summary) == (1, "Found 2 errors in 2 files (checked 2 source files)")
+    assert merged(report, []) == report
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("mypy.ini", "[mypy]\n", True),
+        ("mypy.ini", "[mypy]\n[simpletorch]\nfollow = false\n", False),
+        ("mypy.ini", "[simpletorch]\nfollow = yes\n", True),
+        ("pyproject.toml", "[tool.simpletorch]\nfollow = false\n", False),
+        ("pyproject.toml", "[tool.mypy]\n", True),
+    ],
+)
+def test_a_project_turns_it_off(name, text, expected, project, monkeypatch):
+    (project / name).write_text(text)
+    assert follows(project / name) is expected
+    monkeypatch.setenv(FOLLOW_VARIABLE, "off")
+    assert not follows(project / name)
+
+
+@pytest.fixture(autouse=True)
+def _follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SIMPLETORCH_FOLLOW", raising=False)

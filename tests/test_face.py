@@ -1,0 +1,93 @@
+"""`import simpletorch`: lazy, complete, and torch's own objects."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import torch
+
+import simpletorch
+from simpletorch._stub import homes
+
+HOMES = homes("simpletorch")
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "module", ["simpletorch", "simpletorch.dtypes", "simpletorch.dims", "simpletorch.shapes", "simpletorch.mypy"]
+)
+def test_importing_what_the_checker_needs_loads_no_torch(module: str):
+    assert run(f"import sys, {module}; print('torch' in sys.modules or 'numpy' in sys.modules)") == "False"
+
+
+def test_looking_around_loads_no_torch():
+    looks = "dir(st), st.__all__, hasattr(st, 'lineer'), st.Float32, st.B"
+    assert run(f"import sys, simpletorch as st; {looks}; print('torch' in sys.modules)") == "False"
+
+
+@pytest.mark.parametrize("package", ["simpletorch", "simpletorch.nn"])
+def test_a_stub_exports_each_name_once(package: str):
+    stub = Path(import_module(package).__file__).with_suffix(".pyi")
+    names = [
+        name
+        for statement in ast.parse(stub.read_text()).body
+        if isinstance(statement, ast.ImportFrom)
+        for name in statement.names
+        if name.name != "*"
+    ]
+    assert [name.name for name in names if name.asname != name.name] == []  # without "as" a checker would hide it
+    assert sorted(name.name for name in names) == sorted(homes(package))
+
+
+@pytest.mark.parametrize("name", [name for name, home in HOMES.items() if home != "simpletorch"])
+def test_every_name_resolves_to_the_object_of_its_home(name: str):
+    assert getattr(simpletorch, name) is getattr(import_module(HOMES[name]), name)
+
+
+@pytest.mark.parametrize("name", [name for name, home in HOMES.items() if home == "simpletorch"])
+def test_every_submodule_resolves(name: str):
+    assert getattr(simpletorch, name) is sys.modules[f"simpletorch.{name}"]
+
+
+def test_functions_are_torchs_own():
+    assert simpletorch.zeros is torch.zeros
+    assert simpletorch.cross_entropy is torch.nn.functional.cross_entropy
+    assert simpletorch.eigh is torch.linalg.eigh
+
+
+@pytest.mark.slow
+def test_the_function_tensor_survives_the_import_of_the_module_tensor():
+    for first, second in (
+        ("x = st.tensor", "import simpletorch.tensor"),
+        ("import simpletorch.tensor", "x = st.tensor"),
+        ("x = st.Tensor", "from simpletorch import tensor as x"),
+    ):
+        code = f"import simpletorch as st, torch; {first}; {second}; print(x is st.tensor is torch.tensor)"
+        assert run(code) == "True"
+
+
+def test_an_unknown_name_is_an_ordinary_attribute_error():
+    with pytest.raises(AttributeError, match=r"^module 'simpletorch' has no attribute 'lineer'$") as caught:
+        _ = simpletorch.lineer
+    assert (caught.value.name, caught.value.obj) == ("lineer", simpletorch)  # from these Python suggests 'linear'
+    with pytest.raises(ImportError):
+        exec("from simpletorch import lineer")
+
+
+def test_dir_lists_everything():
+    assert {*simpletorch.__all__, "__doc__"} <= set(dir(simpletorch))
+    assert set(simpletorch.__all__) == {"__version__", *HOMES}
+
+
+def test_a_star_import_brings_everything():
+    names: dict[str, object] = {}
+    exec("from simpletorch import *", names)
+    assert names.keys() - {"__builtins__"} == set(simpletorch.__all__)
