@@ -16,11 +16,11 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.testing._internal.common_modules import module_db
 
 from simpletorch.rules import MODULES, ModuleRule, Named, Report, TensorType, infer_module, new_module
 from tests import oracle
 from tests.oracle import truth
+from tests.oracle.databases import module_db
 
 
 def torch_class(name: str) -> type[nn.Module]:
@@ -136,7 +136,7 @@ def _cases_of(info: Any, count: int) -> Iterator[Case]:
 @cache
 def cases(count: int = 8) -> tuple[Case, ...]:
     """Calls of modules from module_db, the plain ones, at most ``count`` a module."""
-    found = [c for info in module_db for c in _cases_of(info, count)]
+    found = [c for info in module_db() for c in _cases_of(info, count)]
     assert len(found) > 250
     return tuple(found)
 
@@ -145,7 +145,7 @@ def cases(count: int = 8) -> tuple[Case, ...]:
 def error_cases() -> tuple[Case, ...]:
     """module_db's error inputs: constructions and calls that torch refuses."""
     found = []
-    for info in module_db:
+    for info in module_db():
         if info.module_error_inputs_func is None or "torch." + info.name not in MODULES:
             continue
         with warnings.catch_warnings():

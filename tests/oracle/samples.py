@@ -21,6 +21,7 @@ import torch.signal
 from torch.overrides import TorchFunctionMode
 
 from simpletorch.rules import RULES
+from tests.oracle.databases import op_db
 from tests.oracle.truth import exists, run, tensors_in, tree_map
 from tests.oracle.verdict import Call
 
@@ -207,9 +208,7 @@ def _samples_of(op: Any, dtype: torch.dtype, count: int, rng: random.Random) -> 
 
 @cache
 def _op_db() -> list[Any]:
-    from torch.testing._internal.common_methods_invocations import op_db
-
-    return [op for op in op_db if not op.name.startswith(("_", "jiterator", "ops.aten")) or op.name.startswith("__")]
+    return [op for op in op_db() if not op.name.startswith(("_", "jiterator", "ops.aten")) or op.name.startswith("__")]
 
 
 def spellings(name: str, own: Sequence[str]) -> list[str]:

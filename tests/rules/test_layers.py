@@ -10,7 +10,6 @@ from dataclasses import MISSING, fields, replace
 import pytest
 import torch
 from torch import nn
-from torch.testing._internal.common_modules import module_db
 
 from simpletorch.rules import ANYTHING, MODULES, ModuleRule, Report, TensorType, infer_module, new_module, parameters
 from simpletorch.rules.core.dtype import FLOAT64, INT64
@@ -18,6 +17,7 @@ from simpletorch.rules.core.values import ANY_TENSOR
 from simpletorch.shapes import Shape
 from tests import oracle
 from tests.oracle import truth
+from tests.oracle.databases import module_db
 from tests.oracle.modules import ACCEPTED, MISUSE, Case, build, cases, constructor, shown, torch_class
 
 TORCH_NAMES = sorted(name for name in MODULES if name.startswith("torch.nn."))
@@ -70,7 +70,7 @@ def test_nothing_is_refused_where_nothing_is_known(name: str) -> None:
 # -- module_db ---------------------------------------------------------------------------------------------------------
 
 
-DB_NAMES = sorted({"torch." + info.name for info in module_db} & set(MODULES))
+DB_NAMES = sorted({"torch." + info.name for info in module_db()} & set(MODULES))
 
 
 @pytest.mark.parametrize("name", DB_NAMES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Final, cast
 
 from mypy.join import join_type_list
@@ -49,6 +49,7 @@ from simpletorch.mypy.diagnose.inferred import put
 from simpletorch.mypy.hooks import FunctionHook, MethodHook
 from simpletorch.mypy.names import DICTS, LISTS, MODULE, PARAMETER_DICT, PARAMETER_LIST, SEQUENTIAL, SEQUENTIALS
 from simpletorch.mypy.program.history import History, display, history, history_of_value
+from simpletorch.mypy.program.memory import once_a_tree
 from simpletorch.mypy.program.syntax import calls_in, statements_in
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules.core.values import TensorType
@@ -459,7 +460,7 @@ def settle(context: object, api: CheckerPluginInterface, types: TypeTable) -> No
         _settling.discard(call)
 
 
-@lru_cache(maxsize=8)
+@once_a_tree
 def _super_calls(tree: MypyFile) -> dict[CallExpr, tuple[TypeInfo, CallExpr]]:
     """The last call among the arguments of each ``super().__init__(...)`` in a subclass of ``Sequential``."""
     out: dict[CallExpr, tuple[TypeInfo, CallExpr]] = {}

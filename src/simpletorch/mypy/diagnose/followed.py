@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from mypy.errors import ErrorInfo, Errors
-from mypy.nodes import MypyFile
+from mypy.nodes import MypyFile, Statement
 
 from simpletorch.mypy.diagnose.report import BY_CODE, take_over
 
@@ -30,7 +30,7 @@ class Follower:
     """Follows each file once for each time that mypy reads it."""
 
     def __init__(self) -> None:
-        self._trees: dict[str, MypyFile] = {}
+        self._followed: dict[str, list[Statement]] = {}
         self._said: dict[str, list[ErrorInfo]] = {}
         self._ignored: dict[str, list[tuple[int, str]]] = {}
 
@@ -38,10 +38,10 @@ class Follower:
         """A hook was asked, by the checker of some file."""
         errors: Errors = api.msg.errors
         path, tree = errors.file, api.tree
-        if self._trees.get(path) is tree:
+        if self._followed.get(path) is tree.defs:  # the daemon keeps the tree of a file that was edited
             _keep(errors, path, self._said.get(path), self._ignored.get(path, ()))
             return
-        self._trees[path] = tree
+        self._followed[path] = tree.defs
         self._said.pop(path, None)
         take_over(path, ())
         if _is_the_users(tree, errors, path):

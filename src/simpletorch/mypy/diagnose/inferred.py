@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Any, Final, cast
 
 from mypy.nodes import (
@@ -37,6 +36,7 @@ from mypy.types import Instance, NoneType, Type, TypeAliasType, UnionType, get_p
 from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.names import DICTS, LISTS, MODULE, SEQUENTIALS
 from simpletorch.mypy.program.constants import inner_blocks
+from simpletorch.mypy.program.memory import once_a_tree
 from simpletorch.mypy.program.syntax import statements_in
 from simpletorch.mypy.types import TypeTable, any_type
 
@@ -213,7 +213,7 @@ def is_unsettled(value: object, tree: MypyFile, *, across_methods: bool = False)
     return methods > 1 if across_methods else methods > 0
 
 
-@lru_cache(maxsize=8)
+@once_a_tree
 def _unsettled(tree: MypyFile) -> dict[Expression, int]:
     """Values of attributes that are assigned in several places: in how many methods."""
     return {value: count for cls in _classes(tree.defs) for value, count in _rivals(cls)}

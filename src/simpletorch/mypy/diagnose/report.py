@@ -95,7 +95,7 @@ _checkers: Final[dict[str, CheckerPluginInterface]] = {}
 
 def watch(errors: Errors, api: CheckerPluginInterface | None = None) -> None:
     """Put our watcher at the bottom of the stack, once."""
-    if api is not None and errors.file not in _checkers:
+    if api is not None and _checkers.get(errors.file) is not api:  # in the daemon a file that was edited has a new one
         _checkers.clear()
         _checkers[errors.file] = api
     if not any(w._filter is _review for w in errors._watchers):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Any, cast
 
 from mypy.nodes import CallExpr, Context, MemberExpr, MypyFile, NameExpr, Statement, WithStmt
 from mypy.plugin import CheckerPluginInterface
 
 from simpletorch.mypy.program.constants import inner_blocks
+from simpletorch.mypy.program.memory import once_a_tree
 
 __all__ = ["is_autocast"]
 
@@ -19,7 +19,7 @@ def is_autocast(context: Context, api: CheckerPluginInterface) -> bool:
     return any(first <= context.line <= last for first, last in _spans(cast(Any, api).tree))
 
 
-@lru_cache(maxsize=8)
+@once_a_tree
 def _spans(tree: MypyFile) -> tuple[tuple[int, int], ...]:
     """The lines, from and to, of the autocast blocks of a file."""
     return tuple(

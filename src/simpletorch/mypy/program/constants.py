@@ -7,7 +7,6 @@ mypy forgets the literal when it infers ``int`` for the variable. Names of modul
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
 from mypy.nodes import (
     FUNC_NO_INFO,
@@ -39,6 +38,8 @@ from mypy.nodes import (
 )
 from mypy.traverser import all_name_and_member_expressions
 
+from simpletorch.mypy.program.memory import once_a_tree
+
 __all__ = ["constant", "inner_blocks"]
 
 
@@ -51,7 +52,7 @@ def constant(name: NameExpr | MemberExpr, tree: MypyFile) -> Expression | None:
     return _assigned_once(tree).get(node) if isinstance(node, Var) else None
 
 
-@lru_cache(maxsize=8)
+@once_a_tree
 def _assigned_once(tree: MypyFile) -> dict[Var, Expression]:
     found: dict[Var, Expression | None] = {}
     attributes: set[str] = set()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, Final, TypeAlias, cast
 
 from mypy.nodes import (
@@ -26,6 +25,7 @@ from mypy.nodes import (
 from mypy.plugin import CheckerPluginInterface
 
 from simpletorch.mypy.program.constants import constant
+from simpletorch.mypy.program.memory import once_a_tree
 from simpletorch.mypy.program.syntax import calls_in
 from simpletorch.rules import ANYTHING, ModuleRule
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
@@ -66,7 +66,7 @@ def _class_of(call: CallExpr) -> Iterator[SymbolNode]:
         yield made
 
 
-@lru_cache(maxsize=8)
+@once_a_tree
 def _conversions(tree: MypyFile) -> tuple[Converted, Converted]:
     """What the file converts to another dtype, and what to another device; ``None`` stands for everything."""
     by_dtype: set[SymbolNode | str | None] = set()

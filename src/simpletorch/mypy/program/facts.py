@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final, TypeGuard, cast
 
 from mypy.nodes import (
@@ -35,6 +34,7 @@ from mypy.plugin import CheckerPluginInterface
 from mypy.types import Type
 
 from simpletorch.mypy.program.constants import inner_blocks
+from simpletorch.mypy.program.memory import once_a_tree
 from simpletorch.rules.core.values import TensorType
 from simpletorch.shapes import Dim, Expr, Var, exactly, is_compound, substitute, var, variables
 
@@ -184,7 +184,7 @@ def _equalities(condition: Expression, holds: bool) -> Iterator[tuple[Expression
             yield condition, IntExpr(0)
 
 
-@lru_cache(maxsize=512)  # asked for at every call; mypy goes through the files of a circle of imports more than once
+@once_a_tree
 def _conditions(tree: MypyFile) -> tuple[_Condition, ...]:
     return tuple(_in_block(tree.defs))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final, TypeAlias
 
 from mypy.nodes import (
@@ -38,6 +37,7 @@ from mypy.nodes import (
 
 from simpletorch.mypy.names import MODULE_LIST, PARAMETER_LIST, SEQUENTIALS
 from simpletorch.mypy.program.constants import inner_blocks
+from simpletorch.mypy.program.memory import once_a_tree
 from simpletorch.mypy.program.syntax import calls_in
 
 __all__ = ["History", "display", "history", "history_of_value"]
@@ -132,13 +132,13 @@ def _of_attribute(name: str, within: str, histories: dict[Key, History]) -> Hist
     return History((*own.steps, *(replace(s, kind="other") for s in outside.steps)))
 
 
-@lru_cache(maxsize=8)
+@once_a_tree
 def _made(tree: MypyFile) -> dict[Expression, Key]:
     """The place that each value is assigned to."""
     return {s.arguments[0]: key for key, past in _histories(tree).items() for s in past.steps if s.kind == "set"}
 
 
-@lru_cache(maxsize=8)
+@once_a_tree
 def _histories(tree: MypyFile) -> dict[Key, History]:
     found: dict[Key, list[Step]] = {}
     for key, step in _steps(tree, tree.defs, ""):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from mypy.literals import Key, literal_hash
 from mypy.nodes import (
@@ -20,6 +19,7 @@ from mypy.nodes import (
     WhileStmt,
 )
 
+from simpletorch.mypy.program.memory import once_a_tree
 from simpletorch.mypy.program.syntax import statements_in
 
 __all__ = ["is_assigned_in_loop"]
@@ -42,7 +42,7 @@ def is_assigned_in_loop(place: Expression, tree: MypyFile) -> bool:
     )
 
 
-@lru_cache(maxsize=8)
+@once_a_tree
 def _loops(tree: MypyFile) -> tuple[_Loop, ...]:
     return tuple(
         _Loop(s.line, s.end_line or s.line, frozenset(_assigned(s.body.body)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, cast
 
 from mypy.nodes import AssignmentStmt, Expression, IndexExpr, MemberExpr, MypyFile, NameExpr
@@ -10,6 +9,7 @@ from mypy.plugin import CheckerPluginInterface
 from mypy.types import Instance, get_proper_type
 
 from simpletorch.mypy.convert.lift import is_module
+from simpletorch.mypy.program.memory import once_a_tree
 from simpletorch.mypy.program.syntax import statements_in
 
 __all__ = ["is_rebuilt"]
@@ -26,7 +26,7 @@ def is_rebuilt(module: Instance, api: CheckerPluginInterface) -> bool:
     return False
 
 
-@lru_cache(maxsize=8)
+@once_a_tree
 def _replacements(tree: MypyFile) -> tuple[tuple[tuple[Expression, ...], Expression], ...]:
     """What owns the place that is assigned to, from the inside out, and what is assigned."""
     return tuple(
