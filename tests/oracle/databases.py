@@ -1,6 +1,6 @@
 """torch's own lists of sample inputs, op_db and module_db, imported so that the process stays as it was.
 
-`torch.testing._internal` is private, and importing it calls `torch.backends.disable_global_flags`: after that an ordinary
+`torch.testing._internal` is private, and importing it calls `torch.backends.disable_global_flags`: after that a plain
 ``torch.backends.cudnn.benchmark = True``, which every other test may run, is an error.
 """
 
