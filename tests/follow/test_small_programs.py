@@ -26,6 +26,8 @@ def programs() -> Iterator[tuple[str, str]]:
 SOURCES = dict(programs())
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the programs are as people write them
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES.keys())
 def test_what_is_known_is_what_python_gives(source: str, tmp_path: Path) -> None:
     compare(source, tmp_path / "program.py")

@@ -68,6 +68,7 @@ y = model(torch.randn(7, 3).bfloat16())
 """
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the programs are as people write them
 @pytest.mark.parametrize(
     ("program", "known"),
     [

@@ -38,6 +38,26 @@ class Net(nn.Module):
 SETTINGS = "[mypy]\nplugins = simpletorch.mypy\ncheck_untyped_defs = true\nwarn_unused_ignores = true\n"
 
 
+PROMISE = """\
+import torch
+from jaxtyping import Float32
+from torch import Tensor, nn
+
+
+def pooled(x: Float32[Tensor, "batch 19 5"]) -> Float32[Tensor, "batch 5"]:
+    return x.mean(dim=2)
+
+
+def total(x: Float32[Tensor, "batch 19 5"]) -> Tensor:
+    return nn.Linear(5, 7)(pooled(x)).sum()
+
+
+def scores(x: Float32[Tensor, "batch 19 5"]) -> Tensor:
+    y = x.sum(dim=1)
+    return y @ torch.zeros(11, 3)
+"""
+
+
 def errors(folder: Path) -> list[tuple[str, int, str]]:
     command = [sys.executable, "-m", "mypy", "train.py", "model.py"]
     env = {k: v for k, v in os.environ.items() if k != "SIMPLETORCH_FOLLOW"} | {"SIMPLETORCH_DEBUG": "1"}
@@ -61,6 +81,15 @@ def test_mypy_says_it_once_from_the_cache_and_after_an_edit_of_what_is_imported(
     (tmp_path / "mypy.ini").write_text(SETTINGS + "[simpletorch]\nfollow = false\n")
     (tmp_path / "model.py").write_text(MODEL)
     assert sorted(errors(tmp_path)) == expected[:2]
+
+
+@pytest.mark.slow
+def test_a_mistake_of_mypys_and_its_consequence_for_following_are_said_once(tmp_path: Path):
+    """``total`` fails in its layer, because of what mypy says of ``pooled``; ``scores`` fails by itself."""
+    (tmp_path / "train.py").write_text(PROMISE)
+    (tmp_path / "model.py").write_text("")
+    (tmp_path / "mypy.ini").write_text(SETTINGS)
+    assert errors(tmp_path) == [("train.py", 7, "tensor-shape"), ("train.py", 16, "tensor-shape")]
 
 
 @pytest.fixture(autouse=True)

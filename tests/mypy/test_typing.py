@@ -106,6 +106,7 @@ def test_fail_reports_each_marked_line_once(findings, path):
     assert errors(findings, path) == expected
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # what torch warns of is what these files are about
 @pytest.mark.parametrize("path", FILES["fail"], ids=lambda p: p.stem)
 def test_fail_really_raises(path):
     names = runpy.run_path(str(path))
@@ -133,6 +134,7 @@ def test_reveal_is_exact(findings, path):
     assert errors(findings, path) == {}
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # what torch warns of is what these files are about
 @pytest.mark.parametrize("path", FILES["reveal"], ids=lambda p: p.stem)
 def test_reveal_is_true(path, monkeypatch):
     """Executes the file; where a literal tensor type is claimed, the value must be such a tensor."""

@@ -47,6 +47,8 @@ def follow_entries(run: Interpreter, tree: ast.Module, scope: Scope) -> None:
 def _apart(run: Interpreter, work: Any) -> None:
     """Follow an entry by itself."""
     left, run.steps = run.steps, min(run.steps, _STEPS)
+    passed, run.passed = run.passed, {}
+    run.entry += 1
     start = run.steps
     try:
         with run.heap.aside():
@@ -58,6 +60,7 @@ def _apart(run: Interpreter, work: Any) -> None:
             raise
     finally:
         run.steps = left - (start - run.steps)
+        run.passed = passed
         run.free.clear()
         run.class_sizes.clear()
 
@@ -243,8 +246,20 @@ def _returns(run: Interpreter, function: Function, result: Value, where: str) ->
     with run.knowing():
         differs = _differ(promised, result.type)
     if differs:
-        run.node, run.path = function.node, function.scope.path
-        run.find("tensor-shape", f"{where} returns {result.type}, but its annotation says {promised}")
+        returns = [s for s in _returns_of(function.node) if s in run.passed]
+        run.node, run.path = returns[0] if len(returns) == 1 else function.node, function.scope.path
+        run.find("tensor-shape", f"{where} returns {result.type}, but its annotation says {promised}", is_promise=True)
+
+
+def _returns_of(function: ast.FunctionDef) -> Iterator[ast.Return]:
+    """The ``return`` statements of a function, without those of the functions in it."""
+    left: list[ast.AST] = list(function.body)
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.Return):
+            yield node
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
+            left += ast.iter_child_nodes(node)
 
 
 def _names(run: Interpreter, parameter: ast.arg, function: Function, where: str) -> set[Var]:

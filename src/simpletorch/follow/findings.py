@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 __all__ = ["CODES", "Call", "Finding", "Note"]
@@ -44,7 +44,11 @@ class Note:
 class Finding:
     """A mistake: where torch would raise, the code and the sentence of mypy's report, and how the program gets there.
 
-    ``trace`` begins with the innermost call.
+    - ``trace`` begins with the innermost call.
+    - ``entry`` counts where the program was begun; the program itself is 0.
+    - ``passed`` are the statements before it, each by its file and its lines (a compound one by its head's): a mistake
+      that somebody else finds in one of them may be the cause of this one.
+    - ``is_promise`` is what torch doesn't refuse: a result that isn't what its annotation says.
     """
 
     path: str
@@ -56,6 +60,13 @@ class Finding:
     trace: tuple[Call, ...] = ()
     end_line: int | None = None
     end_column: int | None = None
+    entry: int = field(default=0, compare=False)
+    passed: frozenset[tuple[str, int, int]] = field(default=frozenset(), compare=False, repr=False)
+    is_promise: bool = False
+
+    def has_passed(self, path: str, line: int) -> bool:
+        """Whether the program has passed the line on its way to the mistake."""
+        return any(file == path and first <= line <= last for file, first, last in self.passed)
 
     @property
     def severity(self) -> str:

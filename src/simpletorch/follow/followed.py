@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, final
@@ -79,7 +79,8 @@ def follow(
     finally:
         sys.setrecursionlimit(before)
     reasons = {place: tuple(found) for place, found in run.reasons.items()}
-    said = [f for f in run.findings if not is_ignored(f)]
+    found = list(_without_consequences(run.findings))
+    said = [f for f in found if not is_ignored(f)]
     return Followed(
         tuple(f for f in said if f.severity == "error"),
         tuple(f for f in said if f.severity == "warning"),
@@ -87,6 +88,13 @@ def follow(
         reasons,
         tuple(run.faults),
         complete,
-        ignored=tuple(f for f in run.findings if f not in said),
+        ignored=tuple(f for f in found if f not in said),
         notes=tuple(Note(*at, f'Revealed type is "{" or ".join(shown)}"') for at, shown in run.revealed.items()),
     )
+
+
+def _without_consequences(found: Sequence[Finding]) -> Iterator[Finding]:
+    """A broken promise that makes torch raise behind it is said there, and only there."""
+    for f in found:
+        if not f.is_promise or not any(not g.is_promise and g.has_passed(f.path, f.line) for g in found):
+            yield f

@@ -51,6 +51,8 @@ class Interpreter:
         self.steps = steps
         self.budget = budget or Budget()
         self.entered: set[ast.AST] = set()  # the functions that were called
+        self.entry = 0
+        self.passed: dict[ast.stmt, str] = {}  # the statements since the entry, with their files
         self.symbols: set[Var] = set()  # sizes that a caller chooses
         self.class_sizes: dict[str, Dim] = {}  # what ``Dim[N]`` of a constructor stands for
         self.entered_at = 0  # `heap.now` as the entry was called
@@ -331,7 +333,7 @@ class Interpreter:
         shapes = [v.shape for v in report.operands.values() if isinstance(v, TensorType)]
         return any(variables(i) & self.symbols for s in shapes for i in s.items if isinstance(i, Expr))
 
-    def find(self, code: str, message: str, hint: str | None = None) -> None:
+    def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
         """Write a mistake down, with the way here."""
         node = self.node
         found = Finding(
@@ -344,6 +346,9 @@ class Interpreter:
             tuple(_call(*entry) for entry in reversed(self.stack)),
             None if hasattr(node, "body") else getattr(node, "end_lineno", None),
             None if hasattr(node, "body") else getattr(node, "end_col_offset", None),
+            self.entry,
+            frozenset((path, s.lineno, _last_line(s)) for s, path in self.passed.items()),
+            is_promise,
         )
         self.keep(found)
 
@@ -406,3 +411,13 @@ def _frozen(value: Value) -> Any:
     if isinstance(value, TensorType | int | Expr | str) or value is None:
         return value
     return None if isinstance(value, Instance) else value
+
+
+def _last_line(statement: ast.stmt) -> int:
+    """The last line of a statement, or of a compound one's head."""
+    body = getattr(statement, "body", None) or getattr(statement, "cases", None)
+    return statement.end_lineno or statement.lineno if not body else max(statement.lineno, _first_line(body[0]) - 1)
+
+
+def _first_line(inner: ast.stmt | ast.match_case) -> int:
+    return inner.pattern.lineno if isinstance(inner, ast.match_case) else inner.lineno

@@ -26,6 +26,7 @@ def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope, start: int) 
         statement = body[index]
         run.step(statement)
         run.path = scope.path
+        run.passed[statement] = scope.path
         try:
             done = TABLE[type(statement)](run, statement, scope)
         except Raised as error:

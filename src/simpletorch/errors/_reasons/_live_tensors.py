@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import FrameType
+from typing import Any
 
 import torch
 from torch import nn
@@ -49,17 +50,20 @@ def largest_tensors(
         if device.index is not None and thing.device.index != device.index:
             continue
         with contextlib.suppress(Exception):  # tensors without storage: fake, functional, sparse
-            key = thing.untyped_storage().data_ptr()
+            key = _address(thing)
             if key and (key not in found or thing.numel() > found[key].numel()):
                 found[key] = thing
     largest = sorted(found.values(), key=lambda t: t.untyped_storage().nbytes(), reverse=True)[:count]
     least = largest[0].untyped_storage().nbytes() // 1000 if largest else 0
     largest = [t for t in largest if t.untyped_storage().nbytes() >= least]
     names = _names(frames, modules)
-    return [
-        Holding(names.get(t.untyped_storage().data_ptr()), describe("", t).type_text, t.untyped_storage().nbytes())
-        for t in largest
-    ]
+    return [Holding(names.get(_address(t)), describe("", t).type_text, t.untyped_storage().nbytes()) for t in largest]
+
+
+def _address(tensor: Any) -> int:
+    """Where the tensor's memory is; 0 where there is none, as of a fake one, which says that it is on its device."""
+    storage = tensor.untyped_storage()
+    return 0 if storage.device.type == "meta" else int(storage.data_ptr())
 
 
 def _names(frames: Iterable[FrameType], modules: Sequence[tuple[str, nn.Module]]) -> dict[int, str]:
@@ -68,7 +72,7 @@ def _names(frames: Iterable[FrameType], modules: Sequence[tuple[str, nn.Module]]
     def add(name: str, value: object) -> None:
         if issubclass(type(value), torch.Tensor):
             with contextlib.suppress(Exception):
-                found.setdefault(value.untyped_storage().data_ptr(), name)  # type: ignore[attr-defined]
+                found.setdefault(_address(value), name)
 
     for path, module in modules:
         for name, parameter in (*module.named_parameters(), *module.named_buffers()):

@@ -7,14 +7,15 @@ each later hook looks whether they are still there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from mypy.errors import ErrorInfo, Errors
 from mypy.nodes import MypyFile, Statement
 
-from simpletorch.mypy.diagnose.report import BY_CODE, take_over
+from simpletorch.mypy.diagnose.report import BY_CODE, CODES, ask_first
 
 if TYPE_CHECKING:
     from simpletorch.follow import Finding
@@ -23,7 +24,23 @@ __all__ = ["Follower"]
 
 _STEPS: Final = 50_000  # of one file
 _SECONDS: Final = 1.0
+_OF_VALUES: Final = frozenset(CODES[kind].code for kind in ("shape", "dtype", "device", "broadcast"))
 _NOT_THE_USERS: Final = ("site-packages", "dist-packages", "typeshed")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A finding that was reported: what mypy has recorded of it, and what mypy would have said itself."""
+
+    finding: Finding
+    infos: Sequence[ErrorInfo]
+    replaced: list[ErrorInfo] = field(default_factory=list)
+
+    def is_at(self, file: str, info: ErrorInfo) -> bool:
+        """Whether mypy's own report is of the same mistake at the same place."""
+        f = self.finding
+        same = f.path == file and f.line <= info.line <= (f.end_line or f.line)
+        return same and info.code is not None and info.code.code == f.code
 
 
 class Follower:
@@ -31,25 +48,67 @@ class Follower:
 
     def __init__(self) -> None:
         self._followed: dict[str, list[Statement]] = {}
-        self._said: dict[str, list[ErrorInfo]] = {}
+        self._said: dict[str, list[_Said]] = {}
         self._ignored: dict[str, list[tuple[int, str]]] = {}
+        self._errors: Errors | None = None
+        ask_first(self._is_said)
 
     def see(self, api: Any) -> None:
         """A hook was asked, by the checker of some file."""
         errors: Errors = api.msg.errors
         path, tree = errors.file, api.tree
         if self._followed.get(path) is tree.defs:  # the daemon keeps the tree of a file that was edited
-            _keep(errors, path, self._said.get(path), self._ignored.get(path, ()))
+            _keep(errors, path, self._said.get(path, ()), self._ignored.get(path, ()))
             return
         self._followed[path] = tree.defs
         self._said.pop(path, None)
-        take_over(path, ())
+        self._errors = errors
         if _is_the_users(tree, errors, path):
-            found = _follow(path)
-            said = {f: _say(f, errors, path) for f in found}
-            self._said[path] = [info for infos in said.values() for info in infos]
-            self._ignored[path] = [use for f, infos in said.items() if not infos for use in _uses(errors, path, f)]
-            take_over(path, [(f.line, f.end_line or f.line, f.code) for f in said if said[f] and f.path == path])
+            first = [f for f in _follow(path) if not _has_cause(errors, f)]
+            found = [_Said(f, _say(f, errors, path)) for f in first]
+            self._said[path] = [s for s in found if s.infos]
+            self._ignored[path] = [use for s in found if not s.infos for use in _uses(errors, path, s.finding)]
+
+    def _is_said(self, file: str, info: ErrorInfo) -> bool:
+        """Whether mypy need not say this. If it must, what was found behind that line may follow from it, and goes."""
+        same = next((said for said in self._said.get(file, ()) if said.is_at(file, info)), None)
+        if self._errors is not None and _may_be_a_cause(info) and not _is_ignored(self._errors, file, info):
+            for path, all_said in self._said.items():
+                for said in [s for s in all_said if s is not same and s.finding.has_passed(file, info.line)]:
+                    # what is found behind a mistake that following has found too doesn't depend on that
+                    if same is None or same.finding.entry != said.finding.entry:
+                        all_said.remove(said)
+                        _take_back(self._errors, path, said)
+        if same is not None:
+            same.replaced.append(info)
+        return same is not None
+
+
+def _may_be_a_cause(info: ErrorInfo) -> bool:
+    return info.severity == "error" and info.code is not None and info.code.code in _OF_VALUES
+
+
+def _has_cause(errors: Errors, found: Finding) -> bool:
+    """Whether mypy has found a mistake in what the program passes before: in this file, or in one that it imports."""
+    files = {path for path, _, _ in found.passed}
+    return any(
+        _may_be_a_cause(info) and found.has_passed(file, info.line)
+        for file in files
+        for info in errors.error_info_map.get(file, ())
+    )
+
+
+def _is_ignored(errors: Errors, file: str, info: ErrorInfo) -> bool:
+    ignored = errors.ignored_lines.get(file, {})
+    return any(errors.is_ignored_error(line, info, ignored) for line in info.origin_span)
+
+
+def _take_back(errors: Errors, path: str, said: _Said) -> None:
+    """What mypy says itself counts instead."""
+    recorded = errors.error_info_map.setdefault(path, [])
+    recorded[:] = [info for info in recorded if not any(info is other for other in said.infos)] + said.replaced
+    if not recorded:
+        del errors.error_info_map[path]
 
 
 def _is_the_users(tree: MypyFile, errors: Errors, path: str) -> bool:
@@ -102,12 +161,12 @@ def _uses(errors: Errors, path: str, found: Finding) -> Iterator[tuple[int, str]
     return ((line, found.code) for line in lines if found.code in used.get(line, ()))
 
 
-def _keep(errors: Errors, path: str, said: list[ErrorInfo] | None, ignored: Iterable[tuple[int, str]]) -> None:
+def _keep(errors: Errors, path: str, all_said: Sequence[_Said], ignored: Iterable[tuple[int, str]]) -> None:
     """Put back what mypy has cleared since."""
-    if said:
+    for said in all_said:
         recorded = errors.error_info_map.setdefault(path, [])
-        if not any(info is said[0] for info in recorded):
-            recorded.extend(said)
+        if not any(info is said.infos[0] for info in recorded):
+            recorded.extend(said.infos)
     for line, code in ignored:
         used = errors.used_ignored_lines[path][line]
         if code not in used:

@@ -10,7 +10,7 @@ equality (dropped if the two may be equal) and gets our code and our spelling of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -40,7 +40,7 @@ from simpletorch.mypy.types import TypeTable
 from simpletorch.rules.core.mismatch import Report
 from simpletorch.shapes import UNKNOWN, Bindings, Rest, Shape, assuming, equal, same, unify, variables
 
-__all__ = ["BY_CODE", "CODES", "allow_sizes", "mistakes", "note_tree", "report", "take_over", "watch"]
+__all__ = ["BY_CODE", "CODES", "allow_sizes", "ask_first", "mistakes", "note_tree", "report", "watch"]
 
 Verdict: TypeAlias = Literal["shape", "dtype", "unsure"]
 CODES: Final = {
@@ -75,18 +75,18 @@ def report(found: Report, context: Context, api: CheckerPluginInterface) -> None
         errors._watchers.extend(reversed(hidden))
 
 
-_TAKEN: Final[dict[str, Sequence[tuple[int, int, str]]]] = {}
-"""By file, the lines (from, to) and codes of mistakes that following the file has found: each is said once."""
+Elsewhere: TypeAlias = Callable[[str, ErrorInfo], bool]
+
+_elsewhere: Final[list[Elsewhere]] = []
 
 
-def take_over(path: str, mistakes: Sequence[tuple[int, int, str]]) -> None:
-    """These mistakes of a file are said by somebody else."""
-    _TAKEN[path] = mistakes
+def ask_first(is_said: Elsewhere) -> None:
+    """Before a mistake of a file is said, ask whether it is said already: each is said once."""
+    _elsewhere[:] = [is_said]
 
 
 def _is_taken(file: str, info: ErrorInfo) -> bool:
-    code = info.code and info.code.code
-    return any(first <= info.line <= last and code == theirs for first, last, theirs in _TAKEN.get(file, ()))
+    return any(is_said(file, info) for is_said in _elsewhere)
 
 
 _checkers: Final[dict[str, CheckerPluginInterface]] = {}
