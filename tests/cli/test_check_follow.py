@@ -96,6 +96,18 @@ def test_of_mypys_report_only_what_is_new_is_left(project):
     assert left.summary == "Found 3 errors in 2 files (checked 2 source files)"
 
 
+def test_what_an_annotation_refuses_before_torch_does_is_said_once(project):
+    (project / "train.py").write_text(
+        "import torch\n\n\ndef pooled(x):\n    return x.mean(dim=2)\n\n\n"
+        "x = pooled(torch.ones(2, 19, 5))\ny = x @ torch.ones(5, 7)\nz = 0\n"
+    )
+    found = list(find(["train.py"]))
+    assert [f.line for f in found] == [9]
+    wrong = 'Incompatible return value type (got "Tensor[Float32, 2, 19]", expected "Tensor[Float32, 2, 5]")'
+    said = (_said("train.py", 5, message=wrong), _said("train.py", 8), _said("train.py", 10, message=wrong))
+    assert merged(Report(1, said, (), "", 0.1), found).diagnostics == said[1:]
+
+
 def test_what_following_finds_decides_the_exit_code(project):
     report = Report(0, (), (), "Success: no issues found in 2 source files", 0.1)
     left = merged(report, list(find(["train.py"])))

@@ -59,9 +59,8 @@ def check(
     arguments = ["--config-file", str(config.file)]
     if config.cache is not None:
         arguments += ["--cache-dir", str(config.cache)]
-    report = run_mypy(
-        [*arguments, *(["--strict"] if strict else []), *rest, *targets], daemon_file() if daemon else None
-    )
+    status = daemon_file(followed=followed) if daemon else None
+    report = run_mypy([*arguments, *(["--strict"] if strict else []), *rest, *targets], status)
     report = merged(report, found)
     if as_json:
         first = tuple(d for error in found for d in diagnostics(error))

@@ -121,11 +121,11 @@ def configure(explicit: Path | None = None, *, search: bool = True, daemon: bool
     return Config(file, folder, found, added)
 
 
-def daemon_file() -> Path:
-    """Where the daemon that checks the current folder says how to reach it."""
+def daemon_file(*, followed: bool = True) -> Path:
+    """Where the daemon that checks the current folder says how to reach it; one that doesn't follow is another."""
     folder = cache_folder() / "daemons"
     folder.mkdir(exist_ok=True)
-    return folder / f"{_short(Path.cwd())}.json"
+    return folder / f"{_short(Path.cwd())}{'' if followed else '-alone'}.json"
 
 
 def _short(path: Path) -> str:

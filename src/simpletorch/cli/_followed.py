@@ -17,6 +17,8 @@ __all__ = ["diagnostics", "find", "merged", "programs"]
 _STEPS: Final = 50_000  # of one file; the same as in the plugin
 _SECONDS: Final = 2.0
 _SKIPPED: Final = frozenset({"site-packages", "build", "dist", "node_modules", "__pycache__", "venv"})
+_HANDED: Final = re.compile(r"^Incompatible (return value type|types in assignment) | \(should be ")
+"""How mypy says that a tensor isn't what an annotation promises: torch raises behind that, not there."""
 _CHECKED: Final = re.compile(r"(?:checked|found in) (\d+) source file")
 
 
@@ -81,14 +83,21 @@ def _others(theirs: Iterable[Diagnostic], found: Sequence[Finding]) -> Iterator[
 
 
 def _is_same(diagnostic: Diagnostic, error: Finding) -> bool:
-    """Whether mypy says the same: at its place, or, of a mistake in another file, at a call that leads there."""
+    """Whether mypy says the same: at its place, at a call that leads there, or where a wrong tensor is handed over."""
     if diagnostic.code != error.code:
         return False
     path = Path(diagnostic.file).resolve()
+    if _HANDED.search(diagnostic.message) and _has_passed(error, path, diagnostic.line):
+        return True
     if path == Path(error.path).resolve():
         return error.line <= diagnostic.line <= (error.end_line or error.line)
     calls = ((Path(call.path).resolve(), call.line) for call in error.trace)
     return diagnostic.message == error.message and (path, diagnostic.line) in calls
+
+
+def _has_passed(error: Finding, path: Path, line: int) -> bool:
+    here = {name for name, _, _ in error.passed if Path(name).resolve() == path}
+    return any(error.has_passed(name, line) for name in here)
 
 
 def _count(number: int, noun: str) -> str:

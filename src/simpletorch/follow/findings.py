@@ -20,10 +20,13 @@ class Call:
     line: int
     function: str
     tensors: tuple[tuple[str, str], ...] = ()
+    is_entry: bool = False
+    """Nothing in the program calls it: following begins at the function itself."""
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}: {shown}" for name, shown in self.tensors)
-        return f"{self.function} is called from {self.path}:{self.line}" + (f" with {given}" if given else "")
+        way = "is followed by itself" if self.is_entry else f"is called from {self.path}:{self.line}"
+        return f"{self.function} {way}" + (f" with {given}" if given else "")
 
 
 @final

@@ -46,7 +46,7 @@ class Interpreter:
         self.tries = 0  # how many ``try`` around here may catch what torch raises
         self.optional_imports = 0  # how many ``try`` around here catch an ``ImportError``
         self.may_raise: list[Raised] = []  # what may have been raised by what was called
-        self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...]]] = []
+        self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...], bool]] = []
         self.running: list[ast.AST] = []  # the functions that run, for recursion
         self.steps = steps
         self.budget = budget or Budget()
@@ -97,7 +97,7 @@ class Interpreter:
         """``work`` as the body of a function that is called here."""
         path, node = self.path, self.node
         given = tuple((k, v.type) for k, v in scope.cells.items() if type(v) is Tensor)
-        self.stack.append((path, getattr(node, "lineno", 0), function.name, given))
+        self.stack.append((path, getattr(node, "lineno", 0), function.name, given, node is function.node))
         self.running.append(function.node)
         self.entered.add(function.node)
         try:
@@ -392,8 +392,8 @@ def _are_multiples(a: Dim, b: Dim) -> bool:
     return len(ratios) == 1 and ratios != {Fraction(1)}
 
 
-def _call(path: str, line: int, function: str, given: tuple[tuple[str, TensorType], ...]) -> Call:
-    return Call(path, line, function, tuple((name, str(kind)) for name, kind in given))
+def _call(path: str, line: int, function: str, given: tuple[tuple[str, TensorType], ...], is_entry: bool) -> Call:
+    return Call(path, line, function, tuple((name, str(kind)) for name, kind in given), is_entry)
 
 
 def _key(value: Value) -> Any:
