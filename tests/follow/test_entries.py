@@ -59,7 +59,7 @@ class Attention(nn.Module):
 def similarity(q: Float[Tensor, "b n d"], k: Float[Tensor, "b m d"]) -> Float[Tensor, "b n m"]:
     return (q @ k.transpose(-1, -2)).transpose(1, 2)
 """,
-        [(2, "similarity returns Tensor[b, m, n], but its annotation says Tensor[b, n, m]")],
+        [(3, "similarity returns Tensor[b, m, n], but its annotation says Tensor[b, n, m]")],
     ),
     "objects that hold annotated tensors": (
         """
