@@ -48,9 +48,11 @@ def test_reveal_type_shows_what_is_known(tmp_path: Path):
         "import torch\nfrom typing import reveal_type\n"
         "for n in (5, 7):\n    x = torch.zeros(3, n)\n    reveal_type(x)\n"
         "reveal_type([n, x])\nreveal_type(input())\n"
+        "reveal_type(x if input() else torch.ones(11))\n"
     )
     assert [(n.line, n.message) for n in follow(program).notes] == [
         (5, 'Revealed type is "Float32[3, 5] or Float32[3, 7]"'),
         (6, 'Revealed type is "[7, Float32[3, 7]]"'),
         (7, 'Revealed type is "unknown: what builtins.input gives"'),
+        (8, 'Revealed type is "Float32[3, 7] or Float32[11]"'),
     ]

@@ -16,15 +16,16 @@ def program() -> NoReturn:
 
     Freeing what mypy knows of torch takes longer than a check.
     """
-    code = main()
-    if "mypy.build" not in sys.modules:
-        sys.exit(code)
+    code = 1
     try:
+        code = main()
         sys.stdout.flush()
         sys.stderr.flush()
-    except BrokenPipeError:  # whoever was reading has what it wanted
-        pass
-    os._exit(code)
+    except BrokenPipeError:  # whoever was reading (``head``) has what it wanted
+        os._exit(code)  # not sys.exit: Python would flush again, and complain
+    if "mypy.build" in sys.modules:
+        os._exit(code)
+    sys.exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

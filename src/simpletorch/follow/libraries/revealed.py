@@ -35,6 +35,9 @@ def _text(value: Value, depth: int = 0) -> str:
         return f"{{{', '.join(rows)}{', ...' if len(value.cells) > _MOST_SHOWN else ''}}}"
     if isinstance(value, Unknown):
         return f"unknown: {value.reason}"
-    if isinstance(value, tuple | List | Dict | Set | Choice):
+    if isinstance(value, Choice):
+        ways = dict.fromkeys((_text(value.when_true, depth), _text(value.when_false, depth)))
+        return " or ".join(ways)
+    if isinstance(value, tuple | List | Dict | Set):
         return type(value).__name__.lower()
     return repr(value)[:_LONGEST]
