@@ -13,7 +13,7 @@ import torch
 from simpletorch.follow import follow
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
-from simpletorch.shapes import UNKNOWN, Shape
+from simpletorch.shapes import Shape, equal
 
 __all__ = ["agrees", "findings"]
 
@@ -87,7 +87,7 @@ def _may_be(shape: Shape, dims: tuple[Any, ...]) -> bool:
     if not shape.is_exact:
         return (
             len(dims) >= shape.min_rank
-            and all(a in (UNKNOWN, b) for a, b in zip(shape.head, dims, strict=False))
-            and all(a in (UNKNOWN, b) for a, b in zip(reversed(shape.tail), reversed(dims), strict=False))
+            and all(equal(a, b) is not False for a, b in zip(shape.head, dims, strict=False))
+            and all(equal(a, b) is not False for a, b in zip(reversed(shape.tail), reversed(dims), strict=False))
         )
-    return len(dims) == shape.rank and all(a in (UNKNOWN, b) for a, b in zip(shape.dims, dims, strict=True))
+    return len(dims) == shape.rank and all(equal(a, b) is not False for a, b in zip(shape.dims, dims, strict=True))

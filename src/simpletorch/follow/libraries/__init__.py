@@ -69,6 +69,7 @@ _FILES: Final = {
     "numpy": "numpy",
     "operator": "functools",
     "os": "system",
+    "pandas": "pandas",
     "pathlib": "system",
     "pickle": "system",
     "pytest": "pytest",

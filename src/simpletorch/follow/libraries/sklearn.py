@@ -122,6 +122,8 @@ def _part(run: Interpreter, source: Value, size: Item) -> Value:
         kind = source.type
         items = (size, *kind.shape.items[1:]) if kind.shape.head else ()
         return Tensor(TensorType(Shape(items) if items else ANY, kind.dtype), array=source.array)
+    if isinstance(source, Instance) and source.cls.module == "pandas":
+        return run.call(run.attribute(source, "sample"), ())
     if isinstance(source, List | tuple | range):
         if isinstance(size, int) and size <= _MOST_ITEMS:
             return List(tuple(any_of(run, source) for _ in range(size)))
