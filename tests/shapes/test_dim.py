@@ -21,6 +21,7 @@ from simpletorch.shapes import (
     maximum,
     minimum,
     parse_dim,
+    some,
     substitute,
     var,
     variables,
@@ -334,3 +335,9 @@ def test_functions_of_two_variables_of_one_name_have_one_order():
     assert f * g == g * f
     assert (f * g) // g == f
     assert (f * g) // f == g
+
+
+def test_the_longest_of_several_unknown_sizes_is_unknown():
+    assert str(maximum(some("one"), some("other"))) == "?"
+    assert str(maximum(some("one"), 7)) != "?"
+    assert equal(maximum(some("one"), some("other")), some("one")) is None

@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -122,6 +123,7 @@ def _of_line(found: Followed, file: str, line: int) -> str:
     parts = []
     for name, values in found.shapes_at(file, line).items():
         shown = [_text(v) for v in values if isinstance(v, TensorType | tuple)]
+        shown = [text for text, _ in groupby(shown)]  # sizes that aren't known differ, and look the same
         if shown:
             more = " → …" if len(shown) > _MOST_SHOWN else ""
             parts.append(f"{name}: {' → '.join(shown[:_MOST_SHOWN])}{more}")

@@ -110,7 +110,8 @@ class Func:
 
     def __str__(self) -> str:
         if self.op in ("min", "max"):
-            return f"{self.op}({', '.join(map(str, self.args))})"
+            shown = [str(a) for a in self.args]
+            return "?" if set(shown) == {"?"} else f"{self.op}({', '.join(shown)})"  # the longest of several unknown
         left, right = (str(a) if _is_simple(a) else f"({a})" for a in self.args)
         return f"{left}{self.op}{right}"
 
