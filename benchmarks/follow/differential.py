@@ -3,23 +3,29 @@
     python benchmarks/follow/differential.py                      # the corpus
     python benchmarks/follow/differential.py vit_plain swin
     python benchmarks/follow/differential.py --random 300         # programs made up for it, from seed 0 on
+    python benchmarks/follow/differential.py --files examples/*.py
 
-A claim that is fully known (an int; a tensor with dtype and shape) must be among the values that the line gave to the
-name. Random programs are run on each way that their random conditions open; claims on lines that torch didn't reach, or
-of a program that has more ways than ``RUNS``, are counted apart. Exit status 1 for a wrong claim, for a mistake told of
-a program that runs to its end, or for a crash.
+Wrong is
+
+- a claim that is fully known (an int; a tensor with dtype and shape) and not among the values that the line gave to the
+  name, unless the follower makes it only for a condition that it says it doesn't know ("open": that way was not taken);
+- a value that the line gave, where the follower says that only others are possible, or that the line never runs;
+- a mistake told of a program that runs to its end, and a crash.
+
+Random programs are run on each way that their random conditions open; claims on lines that torch didn't reach, or of a
+program that has more ways than ``RUNS``, are counted apart. Exit status 1 if anything is wrong.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import corpus
 import random_programs
 from corpus import Program
-from follower import Answer, Follower, Place, Value, simpletorch_follower
+from follower import Answer, Follower, Pattern, Place, Value, simpletorch_follower
 from forked import forked
 from recording import Recorded, record
 
@@ -36,6 +42,7 @@ class Comparison:
     claims: int = 0
     unreached: int = 0
     unknown: int = 0
+    open: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
 
@@ -53,12 +60,34 @@ def compare(program: Program, recorded: Recorded, everything: bool, answer: Answ
             if said & real:
                 claimed.add((place, name))
             if real and everything:
+                conditional = answer.conditional.get((file, line), {}).get(name, frozenset[Value]())
                 out.claims += len(said)
-                out.wrong += [_wrong(place, name, value, real) for value in said - real]
+                out.wrong += [_wrong(place, name, value, real) for value in said - real - conditional]
+                out.open += [_wrong(place, name, value, real) for value in (said - real) & conditional]
             else:
                 out.claims += len(said & real)
                 out.unreached += len(said - real)
     out.claimed = len(claimed)
+    if answer.ways is not None:
+        out.wrong += _uncovered(program, recorded, answer.ways)
+    return out
+
+
+def _uncovered(
+    program: Program, recorded: Recorded, said: Mapping[Place, Mapping[str, Sequence[Pattern]]]
+) -> list[str]:
+    """Values that nothing that the follower says of their line allows."""
+    ways: dict[tuple[Place, str], list[Pattern]] = {}
+    for (file, line), names in said.items():
+        for name, patterns in names.items():
+            ways.setdefault((program.statement(file, line), name), []).extend(patterns)
+    out = []
+    for place, names_there in recorded.items():
+        for name, real in names_there.items():
+            patterns = ways.get((place, name), [])
+            strange = sorted((v for v in real if not any(fits(v) for fits in patterns)), key=str)
+            what = "something else" if patterns else "never to get a value"
+            out += [f"{place[0]}:{place[1]}: {name} is said to be {what}, but is {strange[0]}"] if strange else []
     return out
 
 
@@ -94,10 +123,10 @@ def comparisons(programs: Sequence[Program], follow: Follower, jobs: int) -> lis
 
 def line_of(name: str, compared: Sequence[Comparison]) -> str:
     """A line of the table."""
-    counts = [(c.names, c.claimed, c.claims, c.unreached, c.unknown, len(c.wrong)) for c in compared]
-    names, claimed, claims, unreached, unknown, wrong = map(sum, zip(*counts, strict=True))
+    counts = [(c.names, c.claimed, c.claims, c.unreached, c.unknown, len(c.open), len(c.wrong)) for c in compared]
+    names, claimed, claims, unreached, unknown, open_, wrong = map(sum, zip(*counts, strict=True))
     share = f"{100 * claimed / names:.0f} %" if names else "-"
-    return f"{name:20}{names:8}{claimed:9}{share:>7}{claims:8}{unreached:11}{unknown:9}{wrong:7}"
+    return f"{name:20}{names:8}{claimed:9}{share:>7}{claims:8}{unreached:11}{unknown:9}{open_:7}{wrong:7}"
 
 
 def main() -> int:
@@ -106,6 +135,7 @@ def main() -> int:
     parser.add_argument("program", nargs="*", help="names of programs (all)")
     parser.add_argument("--random", type=int, default=0, help="so many random programs instead")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first of them")
+    parser.add_argument("--open", action="store_true", help="show the claims of ways that were not taken")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (2)")
     arguments = parser.parse_args()
     seeds = range(arguments.seed, arguments.seed + arguments.random)
@@ -114,7 +144,11 @@ def main() -> int:
     for comparison in compared:
         for wrong in comparison.wrong:
             print(f"{comparison.program.name}: {wrong}")
-    print(f"{'program':20}{'names':>8}{'claimed':>9}{'':7}{'claims':>8}{'unreached':>11}{'unknown':>9}{'wrong':>7}")
+        for open_ in comparison.open if arguments.open else ():
+            print(f"{comparison.program.name}: {open_} (on a way that was not taken)")
+    print(
+        f"{'program':20}{'names':>8}{'claimed':>9}{'':7}{'claims':>8}{'unreached':>11}{'unknown':>9}{'open':>7}{'wrong':>7}"
+    )
     if not arguments.random:
         print("\n".join(line_of(c.program.name, [c]) for c in compared))
     print(line_of(f"all {len(compared)}", compared))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 Place = tuple[str, int]
 Value = int | tuple[str, tuple[int, ...]]  # an int, or a tensor's dtype and shape
+Pattern = Callable[[Value], bool]  # whether a value may be the one that is meant
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,10 @@ class Answer:
 
     found: tuple[Found, ...] = ()
     claims: Mapping[Place, Mapping[str, frozenset[Value]]] = field(default_factory=dict)
+    conditional: Mapping[Place, Mapping[str, frozenset[Value]]] = field(default_factory=dict)
+    """Of the claims, those of ways that a condition opens which the follower says it doesn't know."""
+    ways: Mapping[Place, Mapping[str, Sequence[Pattern]]] | None = None
+    """All that lines may give to names, it says: what fits one of these. None where it doesn't say that."""
     unknown: int = 0  # claims of which something isn't known
     seconds: float = 0.0  # of the processor
     crash: str = ""
@@ -47,17 +54,45 @@ def simpletorch_follower() -> Follower:
         seconds = time.process_time() - started
         found = tuple(Found((Path(e.path).name, e.line), e.message) for e in followed.errors)
         claims: dict[Place, dict[str, frozenset[Value]]] = {}
+        conditional: dict[Place, dict[str, frozenset[Value]]] = {}
+        ways: dict[Place, dict[str, Sequence[Pattern]]] = {}
         unknown = 0
         for (path, line), names in followed.claims.items():
+            place = Path(path).name, line
             for name, said in names.items():
-                values = [_value(v) for v in said]
-                unknown += values.count(None)
-                known = frozenset(v for v in values if v is not None)
+                values = {v: _value(v) for v in said}
+                unknown += list(values.values()).count(None)
+                known = {v: value for v, value in values.items() if value is not None}
                 if known:
-                    claims.setdefault((Path(path).name, line), {})[name] = known
-        return Answer(found, claims, unknown, seconds)
+                    claims.setdefault(place, {})[name] = frozenset(known.values())
+                    maybe = [value for v, value in known.items() if (path, line, name, v) not in followed.certain]
+                    conditional.setdefault(place, {})[name] = frozenset(maybe)
+                ways.setdefault(place, {})[name] = [partial(_may_be, v) for v in said]
+        for path, line, name in followed.unsaid:
+            ways.setdefault((Path(path).name, line), {})[name] = [lambda value: True]
+        crash = "; ".join(followed.faults)
+        everything = ways if followed.complete else None
+        return Answer(found, claims, conditional, everything, unknown, seconds, crash)
 
     return answer
+
+
+def _may_be(said: Any, value: Value) -> bool:
+    """Whether a claim, of which not everything need be known, is true of a value."""
+    from simpletorch.rules import TensorType
+    from simpletorch.rules.core.dtype import BY_TORCH_NAME
+
+    if isinstance(said, TensorType):
+        if isinstance(value, int):
+            return False
+        shape, dims = said.shape, value[1]
+        fits = len(dims) == shape.rank if shape.is_exact else len(dims) >= shape.min_rank
+        ends = [*zip(shape.head, dims, strict=False), *zip(reversed(shape.tail), reversed(dims), strict=False)]
+        sizes = all(not isinstance(a, int) or a == b for a, b in ends)
+        return fits and sizes and said.dtype in (None, BY_TORCH_NAME[value[0]])
+    if isinstance(said, int):
+        return said == value
+    return not isinstance(said, tuple)
 
 
 def _value(said: object) -> Value | None:

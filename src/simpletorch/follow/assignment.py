@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from simpletorch.follow import branches, items, iteration, operators
+from simpletorch.follow import branches, guards, items, iteration, operators
 from simpletorch.follow.outcomes import Done, Raised
 from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Sizes, Tensor, Unknown, Value
 
@@ -27,7 +27,10 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
             run.set_attribute(run.evaluate(owner, scope), name, value)
             run.claim(ast.unparse(target), value)
         case ast.Subscript(value=owner, slice=index):
-            items.put(run, run.evaluate(owner, scope), run.evaluate(index, scope), value)
+            held, place = run.evaluate(owner, scope), run.evaluate(index, scope)
+            if run.guards and not guards.is_sure((held, place)):
+                guards.may_raise(run, guards.LOOKUP)
+            items.put(run, held, place, value)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             for part, piece in zip(parts, unpack(run, value, parts), strict=True):
                 assign(run, part.value if isinstance(part, ast.Starred) else part, piece, scope)
@@ -67,6 +70,7 @@ def _pieces_of_unknown(run: Interpreter, value: Value, parts: Sequence[ast.expr]
         shape = run.attribute(value.fact[1], "shape")
         if isinstance(shape, tuple) and len(shape) == len(parts):
             return list(shape)
+    guards.may_raise(run, guards.ANY)
     one = iteration.item(run, value)
     return [List(None, one) if isinstance(p, ast.Starred) else _another(run, one) for p in parts]
 

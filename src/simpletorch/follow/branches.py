@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch.follow import guards
 from simpletorch.follow.heap import Change, born, now
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
@@ -43,7 +44,10 @@ __all__ = [
     "finish",
     "follow_on",
     "generalise",
+    "go_on",
     "join",
+    "join_two",
+    "may_be_missing",
     "merge",
     "resolve",
     "truth",
@@ -68,6 +72,16 @@ def resolve(run: Interpreter, value: Value) -> Value:
         else:
             break
     return value
+
+
+def may_be_missing(run: Interpreter, value: Value) -> bool:
+    """Whether a variable or item may not be there."""
+    if not isinstance(value, Choice):
+        return value is MISSING
+    decided = decision(run, value.condition)
+    return (decided is not False and may_be_missing(run, value.when_true)) or (
+        decided is not True and may_be_missing(run, value.when_false)
+    )
 
 
 def decision(run: Interpreter, condition: Unknown) -> bool | None:
@@ -314,12 +328,12 @@ def _aside(run: Interpreter, condition: Unknown, holds: bool, go: Callable[[], D
 def join(run: Interpreter, outcomes: list[Outcome]) -> Done:
     """Join the ways that end in the same manner. If all do, their changes are made, and that is how it ends."""
     _report(run, outcomes)
-    if not run.tries:  # nobody catches: who gets on did not raise
-        alive = [o for o in outcomes if o.kind != "raise"]
-        outcomes = alive or outcomes[:1]
-    groups: dict[str, Outcome] = {}
+    alive = [o for o in outcomes if not isinstance(o.done, Raise) or guards.is_caught(run, o.done.error)]
+    outcomes = alive or outcomes[:1]  # what nobody catches ends the program: who gets on did not raise it
+    groups: dict[tuple[str, str], Outcome] = {}
     for o in outcomes:
-        groups[o.kind] = _join_two(run, groups[o.kind], o) if o.kind in groups else o
+        kind = o.kind, o.done.error.name if isinstance(o.done, Raise) else ""  # by class: it decides who catches it
+        groups[kind] = join_two(run, groups[kind], o) if kind in groups else o
     if len(groups) > 1:
         return Split(list(groups.values()))
     (only,) = groups.values()
@@ -332,13 +346,14 @@ def _report(run: Interpreter, outcomes: Sequence[Outcome]) -> None:
     going = [o for o in outcomes if o.kind != "raise"] or outcomes
     everywhere = all(o.findings for o in going)
     for o in outcomes:
-        if everywhere or all(c.cause == "data" for c, _ in o.conditions):
+        if everywhere or all(c.cause == "data" or c.usual is holds for c, holds in o.conditions):
             for f in o.findings:
                 run.keep(f)
         o.findings = []
 
 
-def _join_two(run: Interpreter, a: Outcome, b: Outcome) -> Outcome:
+def join_two(run: Interpreter, a: Outcome, b: Outcome) -> Outcome:
+    """Two ways that end in the same manner as one."""
     condition, swapped = _what_tells_apart(a, b)
     if swapped:
         a, b = b, a
@@ -357,6 +372,9 @@ def _join_two(run: Interpreter, a: Outcome, b: Outcome) -> Outcome:
     done = a.done
     if isinstance(a.done, Return) and isinstance(b.done, Return):
         done = Return(merge(condition, a.done.value, b.done.value))
+    elif isinstance(a.done, Raise) and isinstance(b.done, Raise) and a.done.error is not b.done.error:
+        one, other = a.done.error, b.done.error
+        done = Raise(Raised(one.name, merge(condition, one.value, other.value), one.bases))
     common = tuple(c for c in a.conditions if c in b.conditions)
     return Outcome(done, change, [], common, min(a.began, b.began))
 
@@ -412,24 +430,38 @@ def follow_on(
 
     With ``keep`` a way ends as it did, unless ``rest`` ends otherwise than normally (``finally``).
     """
-    going = [o for o in split.outcomes if o.kind in kinds]
-    out = [o for o in split.outcomes if o.kind not in kinds]
-    for o in going:
+
+    def following(way: Outcome) -> Done:
+        done = rest()
+        return way.done if keep and done is None else done
+
+    return go_on(run, split.outcomes, following, kinds)
+
+
+def go_on(run: Interpreter, ways: Sequence[Outcome], rest: Callable[[Outcome], Done], kinds: Sequence[str]) -> Done:
+    """Each way that ended in one of these manners goes on with ``rest(way)``, and all are joined."""
+    if len(ways) == 1 and ways[0].kind in kinds and not ways[0].conditions:
+        run.heap.apply(ways[0].change)
+        for found in ways[0].findings:
+            run.keep(found)
+        return rest(ways[0])
+    out = [o for o in ways if o.kind not in kinds]
+    for o in ways:
+        if o.kind not in kinds:
+            continue
         run.heap.begin()
         outer, run.findings = run.findings, []
         run.conditions.extend(c for c, _ in o.conditions)
         try:
             run.heap.apply(o.change)
             try:
-                done = rest()
+                done = rest(o)
             except Raised as error:
                 done = Raise(error)
         finally:
-            found, run.findings = run.findings, outer
+            found, run.findings = [*o.findings, *run.findings], outer
             del run.conditions[len(run.conditions) - len(o.conditions) :]
             change = run.heap.end()
-        if keep and done is None:
-            done = o.done
         if isinstance(done, Split):
             out += [
                 Outcome(i.done, {**change, **i.change}, [*found, *i.findings], (*o.conditions, *i.conditions), o.began)
@@ -449,8 +481,7 @@ def finish(run: Interpreter, done: Done) -> Value:
     if isinstance(done, Split):
         raising = [o for o in done.outcomes if o.kind == "raise"]
         for o in raising:
-            assert isinstance(o.done, Raise)
-            run.may_raise.append(o.done.error)
+            _remember(run, o)
         going = [
             Outcome(o.done if o.kind == "return" else Return(None), o.change, o.findings, o.conditions, o.began)
             for o in done.outcomes
@@ -460,6 +491,15 @@ def finish(run: Interpreter, done: Done) -> Value:
     if isinstance(done, Raise):
         raise done.error
     return done.value if isinstance(done, Return) else None
+
+
+def _remember(run: Interpreter, way: Outcome) -> None:
+    """A way of a call that ends with an exception: it goes on where that is caught."""
+    if isinstance(way.done, Raise) and run.guards:
+        run.heap.begin()
+        run.heap.apply(way.change)
+        guards.may_raise(run, (way.done.error,))
+        run.heap.end()
 
 
 def settle(run: Interpreter, done: Done) -> None:
@@ -482,7 +522,9 @@ def distribute(run: Interpreter, choice: Choice, compute: Callable[[Value], Valu
         if value is not MISSING
         for o in _aside(run, choice.condition, holds, way(value))
     ]
-    fine = [o for o in outcomes if not o.findings and o.kind != "raise"]
+    fine = [
+        o for o in outcomes if not o.findings and (not isinstance(o.done, Raise) or guards.is_caught(run, o.done.error))
+    ]
     if fine and len(fine) < len(outcomes):
         # a value that fails here can't be the one: where it would, the program doesn't get here
         for o in fine:

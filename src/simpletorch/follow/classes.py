@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import branches
-from simpletorch.follow.outcomes import Done, Raise, Raised, Split
+from simpletorch.follow import branches, guards
+from simpletorch.follow.guards import Guard
+from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
     MISSING,
@@ -257,7 +258,7 @@ def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done]) -
         return _around(run, function, scope, inside)
     if isinstance(manager, Instance) and manager.cls.is_a("contextlib.suppress"):
         given = None if manager.cls.name == "suppress" else run.unknown("what a context manager gives")
-        return _suppressing(run, lambda _: inside(given))
+        return _suppressing(run, manager, lambda: inside(given))
     if isinstance(manager, Instance) and manager.cls.find("__enter__") is not None:
         value = run.call(run.attribute(manager, "__enter__"), ())
         leave = manager.cls.find("__exit__")
@@ -270,22 +271,14 @@ def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done]) -
 def _left(run: Interpreter, manager: Instance, leave: Value, body: Callable[[], Done]) -> Done:
     """A body after which, however it ends, ``__exit__`` is called; it may drop what the body raises."""
     drops = isinstance(leave, Function) and _may_drop(leave.node)
+    guard = Guard(lambda error: True, run.heap.depth, passes_on=not drops)
     run.tries += drops
     try:
-        done = body()
-    except Raised as error:
-        done = Raise(error)
+        ways = guards.guarded(run, guard, body)
     finally:
         run.tries -= drops
-    if isinstance(done, Split):
-        raising = [o for o in done.outcomes if o.kind == "raise"]
-        done = branches.follow_on(run, done, lambda: _call_exit(run, manager, leave, None), keep=True)
-        if raising and isinstance(done, Split):
-            error = raising[0].done
-            done = branches.follow_on(run, done, lambda: _call_exit(run, manager, leave, error), ("raise",))
-        return done
-    after = _call_exit(run, manager, leave, done if isinstance(done, Raise) else None)
-    return after if isinstance(done, Raise) else done
+    kinds = ("normal", "return", "break", "continue", "raise")
+    return branches.go_on(run, ways, lambda way: _call_exit(run, manager, leave, way.done), kinds)
 
 
 def _call_exit(run: Interpreter, manager: Instance, leave: Value, raised: Done) -> Done:
@@ -308,21 +301,28 @@ def _may_drop(node: ast.AST) -> bool:
     return any(v is not None and not (isinstance(v, ast.Constant) and not v.value) for v in returns)
 
 
-def _suppressing(run: Interpreter, inside: Callable[[Value], Done]) -> Done:
-    """A body whose exceptions are dropped."""
+def _suppressing(run: Interpreter, manager: Instance, inside: Callable[[], Done]) -> Done:
+    """A body whose exceptions of some classes are dropped."""
+    given = manager.native[0] if isinstance(manager.native, tuple) else ()
+    names = {c.name if isinstance(c, Class) else "" for c in map(run.resolve, given)}
+
+    def drops(error: Raised) -> bool | None:
+        surely = not names.isdisjoint({error.name, *error.bases}) and error.name != ""
+        return True if surely or "BaseException" in names else None if "" in names or error.name == "" else False
+
+    def following(way: Outcome) -> Done:
+        if not isinstance(way.done, Raise) or (answer := drops(way.done.error)) is False:
+            return way.done
+        if answer:
+            return None
+        return branches.choose(run, run.unknown("what is raised", "bool"), lambda: None, lambda: way.done)
+
     run.tries += 1
     try:
-        done = inside(None)
-    except Raised:
-        return None
+        ways = guards.guarded(run, Guard(drops, run.heap.depth), inside)
     finally:
         run.tries -= 1
-    if isinstance(done, Split):
-        for o in done.outcomes:
-            if o.kind == "raise":
-                o.done = None
-        return branches.join(run, done.outcomes)
-    return None if isinstance(done, Raise) else done
+    return branches.go_on(run, ways, following, ("raise",))
 
 
 def _around(run: Interpreter, function: Function, scope: Scope, inside: Callable[[Value], Done]) -> Done:
@@ -337,7 +337,12 @@ def _around(run: Interpreter, function: Function, scope: Scope, inside: Callable
                 ended.append(inside(value))
             finally:
                 run.stack, run.running = frames
+            if isinstance(ended[0], Raise):
+                raise ended[0].error  # where it waits for the body: it may catch it
 
     scope.yielded = take
-    run.enter(function, scope, lambda: branches.finish(run, run.execute(_body(function), scope)))
-    return ended[0] if ended else None
+    try:
+        run.enter(function, scope, lambda: branches.finish(run, run.execute(_body(function), scope)))
+    except Raised as error:
+        return Raise(error)
+    return None if not ended or isinstance(ended[0], Raise) else ended[0]

@@ -6,19 +6,23 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, branches, classes, items, iteration, operators
+from simpletorch.follow import assignment, branches, classes, guards, items, iteration, operators
 from simpletorch.follow.budget import formats_too_much
 from simpletorch.follow.outcomes import Raised, Return
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
     MISSING,
+    BoundNative,
     Choice,
     Dict,
+    Function,
     Iterator,
     List,
+    Method,
     Native,
     Set,
     Super,
+    Tensor,
     Unknown,
     Value,
     behind,
@@ -29,6 +33,9 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = ["TABLE"]
+
+_NOT_DEFINED: Final = Raised("NameError", None, ("Exception", "BaseException"))
+_NO_ATTRIBUTE: Final = Raised("AttributeError", None, ("Exception", "BaseException"))
 
 
 def _constant(run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
@@ -44,15 +51,24 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
             if found is not MISSING:
                 break
     if isinstance(found, Choice):
-        found = run.resolve(found)
+        found = _perhaps(run, found, _NOT_DEFINED)
     if found is MISSING:
         return run.unknown(f"{node.id!r} isn't defined here")
     return found
 
 
+def _perhaps(run: Interpreter, found: Choice, error: Raised) -> Value:
+    """What a name or key stands for that not every way here has given a value."""
+    if run.guards and branches.may_be_missing(run, found):
+        guards.may_raise(run, (error,))
+    return run.resolve(found)
+
+
 def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     owner = run.evaluate(node.value, scope)
     run.node = node
+    if run.guards and isinstance(run.resolve(owner), Unknown | Choice):
+        guards.may_raise(run, guards.ANY if isinstance(run.resolve(owner), Unknown) else (_NO_ATTRIBUTE,))
     return run.attribute(owner, node.attr)
 
 
@@ -60,6 +76,8 @@ def _subscript(run: Interpreter, node: ast.Subscript, scope: Scope) -> Value:
     owner = run.evaluate(node.value, scope)
     index = run.evaluate(node.slice, scope)
     run.node = node
+    if run.guards and not isinstance(run.resolve(owner), Tensor) and not guards.is_sure((owner, index)):
+        guards.may_raise(run, guards.LOOKUP)
     return items.get(run, owner, index)
 
 
@@ -115,7 +133,17 @@ def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
     left = run.evaluate(node.left, scope)
     right = run.evaluate(node.right, scope)
     run.node = node
+    if run.guards and not _are_numbers(left, right) and _is_unknown(left, right):
+        guards.may_raise(run, guards.ANY)
     return run.operate(operators.METHODS[type(node.op)], left, right)
+
+
+def _is_unknown(*values: Value) -> bool:
+    return any(isinstance(v, Unknown) for v in values)
+
+
+def _are_numbers(*values: Value) -> bool:
+    return all(branches.type_name(v) in ("int", "float", "bool") for v in values)
 
 
 def _unary(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value:
@@ -191,12 +219,32 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         else:
             hidden = True
     run.node, run.path = node, scope.path
+    if run.guards:
+        _may_raise(run, function, (*args, *kwargs.values()) if not isinstance(args, Unknown) else (args,))
     is_zip = isinstance(function, Native) and function.name == "builtins.zip"
     if isinstance(args, Unknown) and len(node.args) == 1 and is_zip:
         return _transposed(run, node.args[0], scope)
     if isinstance(args, Unknown) or hidden:
         return run.call_in_the_dark(function, () if isinstance(args, Unknown) else args, kwargs)
     return run.call(function, args, kwargs)
+
+
+_HARMLESS: Final = {f"builtins.{name}" for name in ("print", "isinstance", "str", "repr", "hasattr", "type", "id")}
+
+
+def _may_raise(run: Interpreter, function: Value, values: tuple[Value, ...]) -> None:
+    """A call of what the program doesn't say itself, with values of which not enough is known."""
+    function = run.resolve(function)
+    if isinstance(function, BoundNative):
+        values = (function.receiver, *values)
+    elif (
+        isinstance(function, Function | Method)
+        or (isinstance(function, Native) and function.name in _HARMLESS)
+        or (isinstance(function, Unknown) and function.harmless)
+    ):
+        return
+    if isinstance(function, Unknown) or not guards.is_sure(values):
+        guards.may_raise(run, guards.ANY)
 
 
 def _transposed(run: Interpreter, node: ast.expr, scope: Scope) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, final
@@ -33,6 +33,8 @@ class Followed:
     errors: tuple[Finding, ...]
     warnings: tuple[Finding, ...] = ()
     claims: Mapping[tuple[str, int], Mapping[str, Sequence[Value]]] = field(default_factory=dict)
+    certain: Collection[tuple[str, int, str, Value]] = ()  # the claims of ways that no unknown condition leads to
+    unsaid: Collection[tuple[str, int, str]] = ()  # the names that a line also gives what isn't known
     reasons: Mapping[tuple[str, int], Sequence[str]] = field(default_factory=dict)
     faults: tuple[str, ...] = ()  # mistakes of the follower's own, with the lines that it could not follow
     complete: bool = True  # False where the budget was used up
@@ -85,6 +87,8 @@ def follow(
         tuple(f for f in said if f.severity == "error"),
         tuple(f for f in said if f.severity == "warning"),
         run.claims,
+        run.certain,
+        run.unsaid,
         reasons,
         tuple(run.faults),
         complete,

@@ -49,6 +49,13 @@ Place: TypeAlias = tuple[int, Any]  # the identity of a dict of cells, and a key
 Change: TypeAlias = dict[Place, tuple[dict[Any, Any], Any, Any]]  # by place: the cells, the key, a value
 
 
+def _put(cells: dict[Any, Any], key: Any, value: Any) -> None:
+    if value is MISSING:
+        cells.pop(key, None)
+    else:
+        cells[key] = value
+
+
 class Heap:
     """Writes to the cells of objects. Between `begin` and `end` they are written down with what was there before."""
 
@@ -64,10 +71,7 @@ class Heap:
             place = id(cells), key
             if place not in level:
                 level[place] = cells, key, cells.get(key, MISSING)
-        if value is MISSING:
-            cells.pop(key, None)
-        else:
-            cells[key] = value
+        _put(cells, key, value)
 
     def begin(self) -> None:
         """From here on changes can be taken back."""
@@ -81,10 +85,7 @@ class Heap:
             now = cells.get(key, MISSING)
             if now is not before:
                 made[place] = cells, key, now
-            if before is MISSING:
-                cells.pop(key, None)
-            else:
-                cells[key] = before
+            _put(cells, key, before)
         return made
 
     def keep(self) -> Change:
@@ -99,6 +100,27 @@ class Heap:
     def snapshot(self) -> Change:
         """What the innermost level has changed so far."""
         return {place: (cells, key, cells.get(key, MISSING)) for place, (cells, key, _) in self._levels[-1].items()}
+
+    def since(self, depth: int) -> Change:
+        """What all levels from one on have changed so far."""
+        return {
+            place: (cells, key, cells.get(key, MISSING))
+            for level in self._levels[depth:]
+            for place, (cells, key, _) in level.items()
+        }
+
+    @contextmanager
+    def as_before(self, depth: int) -> Iterator[None]:
+        """In here, cells hold what they did as the level of this number began. Nothing may be written."""
+        here = self.since(depth)
+        for level in reversed(self._levels[depth:]):
+            for cells, key, before in level.values():
+                _put(cells, key, before)
+        try:
+            yield
+        finally:
+            for cells, key, value in here.values():
+                _put(cells, key, value)
 
     def apply(self, change: Change) -> None:
         """Make changes that were set aside."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import attributes, branches, calls, expressions, iteration, operators, statements, tensors
 from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import CODES, Call, Finding
+from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Heap, born
 from simpletorch.follow.outcomes import Done, Exhausted, Raised
 from simpletorch.follow.values import Choice, Function, Instance, Tensor, Unknown, Value
@@ -30,6 +31,7 @@ __all__ = ["Interpreter"]
 
 DEBUG_VARIABLE: Final = "SIMPLETORCH_DEBUG"
 _DEEPEST: Final = 120
+_MOST_CLAIMS: Final = 16  # of one name on one line
 _ADAPTATIONS: Final = 8  # sizes of one operation that a caller chooses
 
 
@@ -45,7 +47,8 @@ class Interpreter:
         self.conditions: list[Unknown] = []  # those that are assumed around here
         self.tries = 0  # how many ``try`` around here may catch what torch raises
         self.optional_imports = 0  # how many ``try`` around here catch an ``ImportError``
-        self.may_raise: list[Raised] = []  # what may have been raised by what was called
+        self.guards: list[Guard] = []  # who takes exceptions around here, the innermost last
+        self.handled: list[Raised] = []  # the exceptions whose handlers run
         self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...], bool]] = []
         self.running: list[ast.AST] = []  # the functions that run, for recursion
         self.steps = steps
@@ -67,6 +70,8 @@ class Interpreter:
         self.reasons: dict[tuple[str, int], dict[str, None]] = {}  # why something isn't known, by line
         self.revealed: dict[tuple[str, int], dict[str, None]] = {}  # what ``reveal_type`` was given, by line
         self.claims: dict[tuple[str, int], dict[str, list[Value]]] = {}
+        self.certain: set[tuple[str, int, str, Value]] = set()  # claims of ways that no unknown condition leads to
+        self.unsaid: set[tuple[str, int, str]] = set()  # names that a line gives what isn't known too
         self._sizes = 0
         self._derived: dict[tuple[str, Any, Any], tuple[Unknown, Value, Value]] = {}
 
@@ -362,14 +367,23 @@ class Interpreter:
         value = self.resolve(value)
         if isinstance(value, Choice) and branches.alike(value.when_true, value.when_false):
             value = value.when_true
+        line = getattr(self.node, "lineno", 0)
+        if isinstance(value, Unknown | Choice):
+            self.unsaid.add((self.path, line, name))
         if not isinstance(value, Tensor | int | Expr | tuple) or isinstance(value, bool):
             return
         if isinstance(value, tuple) and not any(isinstance(v, Tensor) for v in value):
             return
-        shown = self.claims.setdefault((self.path, getattr(self.node, "lineno", 0)), {}).setdefault(name, [])
+        shown = self.claims.setdefault((self.path, line), {}).setdefault(name, [])
         seen = _frozen(value)
-        if seen not in shown and len(shown) < 16:
+        if not self.conditions and not isinstance(value, tuple):
+            self.certain.add((self.path, line, name, seen))
+        if seen in shown:
+            return
+        if len(shown) < _MOST_CLAIMS:
             shown.append(seen)
+        else:
+            self.unsaid.add((self.path, line, name))
 
 
 _EXCEPTIONS: Final = {"[]": ("IndexError", None, ("LookupError", "Exception", "BaseException"))}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches
+from simpletorch.follow import branches, guards
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -90,6 +90,8 @@ def _of_class(run: Interpreter, owner: Value, index: Value) -> Value:
 def _key(run: Interpreter, owner: Dict, index: Value) -> Value:
     if can_be_key(index):
         if index in owner.cells:
+            if run.guards and branches.may_be_missing(run, owner.cells[index]):
+                guards.may_raise(run, guards.LOOKUP)
             return run.resolve(owner.cells[index])
         if owner.rest is not MISSING:
             return run.unknown("an item of a dict") if owner.rest is None else owner.rest

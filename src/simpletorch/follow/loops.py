@@ -11,9 +11,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, branches, iteration
+from simpletorch.follow import assignment, branches, guards, iteration
 from simpletorch.follow.heap import Change, born, now
-from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split
+from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Split
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,
@@ -90,13 +90,14 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
     if found is not None:
         done = _each(loop, node, found, 0)
     else:
+        guards.may_raise(run, guards.ANY)
         item = iteration.item(run, source)
         streams = isinstance(source, Iterator | Instance)
 
         def bind() -> None:
             assignment.assign(run, node.target, iteration.another(item) if streams else item, scope)
 
-        done = _again(loop, bind, lambda: True)
+        done = _again(loop, bind, lambda: None)
     return _after(run, done, node.orelse, scope)
 
 
@@ -108,7 +109,7 @@ def _each(loop: _Loop, node: ast.For | ast.AsyncFor, items: tuple[Value, ...], f
         left = len(items) - index
         if left > 1 and (loop.is_long(items[index:]) or (same_again and left > _MANY)):
             rest = branches.common_item(items[index:], "which round of a loop it is")
-            return _again(loop, partial(assignment.assign, run, node.target, rest, scope), lambda: True)
+            return _again(loop, partial(assignment.assign, run, node.target, rest, scope), lambda: None)
         start, steps = now(), run.steps
         run.heap.begin()
         done = loop.once(partial(assignment.assign, run, node.target, items[index], scope))
@@ -170,12 +171,17 @@ def _while(loop: _Loop, node: ast.While) -> Done:
         if test is False:
             return None
         if test is not True or loop.is_long():
-            return _again(loop, lambda: None, lambda: branches.truth(run, run.evaluate(node.test, scope)) is not False)
+            return _again(loop, lambda: None, partial(_goes_on, run, node.test, scope))
         done = loop.once(lambda: None)
         if isinstance(done, Split):
             return branches.follow_on(run, done, lambda: _while(loop, node), ("normal", "continue"))
         if done is not None and done.kind != "continue":
             return done
+
+
+def _goes_on(run: Interpreter, test: ast.expr, scope: Scope) -> bool | None:
+    found = branches.truth(run, run.evaluate(test, scope))
+    return found if isinstance(found, bool) else None
 
 
 def _after(run: Interpreter, done: Done, orelse: list[ast.stmt], scope: Scope) -> Done:
@@ -193,33 +199,47 @@ def _after(run: Interpreter, done: Done, orelse: list[ast.stmt], scope: Scope) -
     return None if isinstance(done, Jump) else done
 
 
-def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool]) -> Done:
-    """Rounds that are like each other, any number of them."""
+def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | None]) -> Done:
+    """Rounds that are like each other, any number of them.
+
+    Args:
+        loop: the loop.
+        bind: begins a round.
+        goes_on: whether there is another one; None where that isn't known.
+    """
     run = loop.run
     leaving: list[Outcome] = []
+    depth = run.heap.depth
     run.heap.begin()
     began = now()
+    first: Change = {}
+    another: bool | None = None
     for attempt in range(_ROUNDS + 1):
         start = now()
-        if not goes_on():
+        another = goes_on()
+        if another is False:
             break
         run.heap.begin()
         done = loop.once(bind)
-        settled = _stay(run, done, leaving)
-        before = run.heap.keep()
+        settled = _stay(run, done, leaving, depth)
+        before = older(run.heap.keep(), start)
         if not settled:
             break
-        if attempt == 0 and _carries_tensors(older(before, start)):
-            continue  # what one round leaves to the next must suit it as it is
-        if not widen(run, older(before, start), forced=attempt >= _ROUNDS - 1):
+        if attempt == 0 and _carries_tensors(before):
+            first = before  # what one round leaves to the next must suit it as it is
+            continue
+        changed = widen(run, before, forced=attempt >= _ROUNDS - 1)
+        if first and another is None:
+            changed |= widen(run, first, forced=attempt >= _ROUNDS - 1)
+        first = {}
+        if not changed:
             break
     change = run.heap.end()
-    normal = Outcome(None, change, [], (), began)
-    if not leaving:
+    ways = [*leaving] if another is True and leaving else [Outcome(None, change, [], (), began), *leaving]
+    if len(ways) == 1 and not leaving:
         run.heap.apply(change)
         return None
     condition = Unknown("how long a loop runs", "bool", "data")
-    ways = [normal, *leaving]
     for k, o in enumerate(ways):
         o.began = began
         o.conditions = ((condition, k == 0), *o.conditions)
@@ -235,15 +255,15 @@ def _carries_tensors(before: Change) -> bool:
     return False
 
 
-def _stay(run: Interpreter, done: Done, leaving: list[Outcome]) -> bool:
-    """What goes on after a round is put in force; what leaves the function is set aside. Whether anything goes on."""
+def _stay(run: Interpreter, done: Done, leaving: list[Outcome], depth: int) -> bool:
+    """What goes on after a round is put in force; what leaves the loop is set aside. Whether anything goes on."""
+    so_far = run.heap.since(depth)
     if isinstance(done, Split):
-        staying = [o for o in done.outcomes if o.kind in ("normal", "continue", "break")]
-        so_far = run.heap.snapshot()
+        staying = [o for o in done.outcomes if o.kind in ("normal", "continue")]
         leaving += [
             Outcome(o.done, {**so_far, **o.change}, o.findings, o.conditions)
             for o in done.outcomes
-            if o.kind == "return" or (o.kind == "raise" and run.tries)
+            if o.kind in ("return", "break") or _is_caught(run, o.done)
         ]
         for o in staying:
             o.done = None
@@ -251,11 +271,15 @@ def _stay(run: Interpreter, done: Done, leaving: list[Outcome]) -> bool:
             return False
         branches.join(run, staying)
         return True
-    if isinstance(done, Return | Raise):
-        if isinstance(done, Return) or run.tries:
-            leaving.append(Outcome(done, run.heap.snapshot(), [], ()))
+    if done is not None and done.kind != "continue":
+        if not isinstance(done, Raise) or _is_caught(run, done):
+            leaving.append(Outcome(done, so_far, [], ()))
         return False
     return True
+
+
+def _is_caught(run: Interpreter, done: Done) -> bool:
+    return isinstance(done, Raise) and guards.is_caught(run, done.error)
 
 
 def older(changed: Change, start: int) -> Change:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simpletorch.follow import assignment, branches, classes, loops
-from simpletorch.follow.heap import now
-from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Raise, Raised, Return, Split
+from simpletorch.follow import assignment, branches, classes, guards, loops
+from simpletorch.follow.guards import Guard
+from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports
 from simpletorch.follow.values import Class, Instance, Value
 
@@ -81,8 +81,9 @@ def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
 
 
 def _raise(run: Interpreter, node: ast.Raise, scope: Scope) -> Done:
-    value = None if node.exc is None else run.evaluate(node.exc, scope)
-    return Raise(exception_of(run, value))
+    if node.exc is None:
+        return Raise(run.handled[-1] if run.handled else Raised("RuntimeError", None, ("Exception", "BaseException")))
+    return Raise(exception_of(run, run.evaluate(node.exc, scope)))
 
 
 def exception_of(run: Interpreter, value: Value) -> Raised:
@@ -91,7 +92,7 @@ def exception_of(run: Interpreter, value: Value) -> Raised:
     cls = value.cls if isinstance(value, Instance) else value
     if isinstance(cls, Class):
         return Raised(cls.name, value, tuple(c.name for c in cls.mro[1:]))
-    return Raised("Exception", value, ("BaseException",))
+    return Raised("", value, ("Exception", "BaseException"))
 
 
 def _delete(run: Interpreter, node: ast.Delete, scope: Scope) -> Done:
@@ -118,22 +119,28 @@ def _within(run: Interpreter, node: ast.With | ast.AsyncWith, scope: Scope, inde
     return classes.managed(run, run.evaluate(item.context_expr, scope), inside)
 
 
+_KINDS: Final = ("normal", "return", "break", "continue", "raise")
+
+
 def _try(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
-    try:
-        done = _guarded(run, node, scope)
-    except Raised as error:
-        done = Raise(error)
     if not node.finalbody:
-        return done
-    if isinstance(done, Split):
-        kinds = ("normal", "return", "break", "continue", "raise")
-        return branches.follow_on(run, done, lambda: run.execute(node.finalbody, scope), kinds, keep=True)
-    last = run.execute(node.finalbody, scope)
-    return done if last is None else last
+        return _guarded(run, node, scope)
+
+    def finally_(way: Outcome) -> Done:
+        last = run.execute(node.finalbody, scope)
+        if isinstance(last, Split):
+            for o in last.outcomes:
+                o.done = way.done if o.done is None else o.done
+        return way.done if last is None else last
+
+    guard = Guard(lambda error: True, run.heap.depth, passes_on=True)
+    return branches.go_on(run, guards.guarded(run, guard, lambda: _guarded(run, node, scope)), finally_, _KINDS)
 
 
 _OF_IMPORTS: Final = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 _OF_TORCH: Final = {"Exception", "BaseException", "RuntimeError", "ValueError", "IndexError", "TypeError"}
+_SELDOM: Final = {"KeyboardInterrupt", "SystemExit", "GeneratorExit", "ImportError", "ModuleNotFoundError"}
+_Catching: TypeAlias = list[tuple[tuple[str, ...], ast.ExceptHandler]]
 
 
 def _caught_names(run: Interpreter, handler: ast.ExceptHandler, scope: Scope) -> tuple[str, ...]:
@@ -145,72 +152,71 @@ def _caught_names(run: Interpreter, handler: ast.ExceptHandler, scope: Scope) ->
 
 
 def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
-    """The body with ``else``, and the handler that takes what it raises, or may take it."""
+    """The body with ``else``, and the handlers of what it raises, or may raise."""
+    if not node.handlers:
+        return run.execute(node.body, scope)
     catching = [(_caught_names(run, h, scope), h) for h in node.handlers]
     reacts = any(_OF_TORCH.intersection(names) or "" in names for names, _ in catching)
     optional = any(_OF_IMPORTS.intersection(names) for names, _ in catching)
+    guard = Guard(lambda error: _catches(error, catching), run.heap.depth)
     run.tries += reacts
     run.optional_imports += optional
-    earlier, run.may_raise = run.may_raise, []
-    start = now()
-    run.heap.begin()
     try:
-        done = run.execute(node.body, scope)
-    except Raised as error:
-        done = Raise(error)
+        ways = guards.guarded(run, guard, lambda: run.execute(node.body, scope))
     finally:
         run.tries -= reacts
         run.optional_imports -= optional
-        possible, run.may_raise = run.may_raise, earlier
-        before = run.heap.keep()
-    if isinstance(done, Raise):
-        return _handled(run, done.error, catching, scope)
-    if isinstance(done, Split):
-        raising = [o for o in done.outcomes if isinstance(o.done, Raise)]
-        possible += [o.done.error for o in raising if isinstance(o.done, Raise)]
-        rest = [o for o in done.outcomes if not isinstance(o.done, Raise)]
-        if rest and len(rest) < len(done.outcomes):
-            done = branches.join(run, rest)
-    run.may_raise += [error for error in possible if _handler(error, catching) is None]
-    caught = next((error for error in possible if _handler(error, catching) is not None), None)
-    if caught is None:
-        return _else(run, node, scope, done)
 
-    def handled() -> Done:
-        loops.widen(run, loops.older(before, start), forced=False)  # how far the body got isn't known
-        return _handled(run, caught, catching, scope)
+    def following(way: Outcome) -> Done:
+        if isinstance(way.done, Raise):
+            return _handled(run, way.done.error, catching, scope)
+        return run.execute(node.orelse, scope)
 
-    condition = run.unknown("whether something is raised", "bool")
-    return branches.choose(run, condition, handled, lambda: _else(run, node, scope, done))
+    return branches.go_on(run, ways, following, ("normal", "raise"))
 
 
-def _else(run: Interpreter, node: ast.Try, scope: Scope, done: Done) -> Done:
-    """What follows a body that raised nothing."""
-    if isinstance(done, Split) and node.orelse:
-        return branches.follow_on(run, done, lambda: run.execute(node.orelse, scope))
-    return run.execute(node.orelse, scope) if done is None else done
+def _catches(error: Raised, catching: _Catching) -> bool | None:
+    """Whether one of the handlers takes it; None where that isn't known."""
+    options = _handlers(error, catching)
+    return False if options == [None] else True if None not in options else None
 
 
-def _handler(error: Raised, catching: list[tuple[tuple[str, ...], ast.ExceptHandler]]) -> ast.ExceptHandler | None:
+def _handlers(error: Raised, catching: _Catching) -> list[ast.ExceptHandler | None]:
+    """The handlers of which one takes it; None among them says that maybe none does."""
     names = {error.name, *error.bases}
-    return next(
-        (h for caught, h in catching if names.intersection(caught) or "BaseException" in caught or "" in caught), None
-    )
+    options: list[ast.ExceptHandler | None] = []
+    for caught, handler in catching:
+        if "BaseException" in caught or names.intersection(caught):
+            return [*options, handler]
+        if "" in caught or (error.name == "" and set(caught) - _SELDOM):
+            options.append(handler)
+    return [*options, None]
 
 
-def _handled(
-    run: Interpreter, error: Raised, catching: list[tuple[tuple[str, ...], ast.ExceptHandler]], scope: Scope
-) -> Done:
-    handler = _handler(error, catching)
+def _handled(run: Interpreter, error: Raised, catching: _Catching, scope: Scope) -> Done:
+    return _one_of(run, error, _handlers(error, catching), scope)
+
+
+def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler | None], scope: Scope) -> Done:
+    if len(options) > 1:
+        condition = run.unknown("what is raised", "bool")
+        return branches.choose(
+            run,
+            condition,
+            lambda: _one_of(run, error, options[:1], scope),
+            lambda: _one_of(run, error, options[1:], scope),
+        )
+    (handler,) = options
     if handler is None:
         return Raise(error)
     if handler.name:
         value = error.value if isinstance(error.value, Instance) else run.unknown("an exception", None)
         run.heap.write(scope.holder(handler.name), handler.name, value)
-    done = run.execute(handler.body, scope)
-    if isinstance(done, Raise) and done.error.value is None and done.error.name == "Exception":
-        return Raise(error)  # a bare raise
-    return done
+    run.handled.append(error)
+    try:
+        return run.execute(handler.body, scope)
+    finally:
+        run.handled.pop()
 
 
 def _function(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Done:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches
+from simpletorch.follow import branches, guards
 from simpletorch.follow.values import (
     Choice,
     Class,
@@ -16,6 +16,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    is_known,
 )
 from simpletorch.rules import (
     ANYTHING,
@@ -182,10 +183,28 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if name in ("Tensor.__getitem__", "Tensor.__setitem__") and isinstance(args[1], List | range):
         given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only
     result = run.adapting(lambda: infer(name, given, named), args)
+    if run.guards and not isinstance(result, Report) and _may_fail(name, args, kwargs):
+        guards.may_raise(run, guards.OF_TENSORS)
     if isinstance(result, Report):
         found = run.report(result)
         return _as_asked(name, args, given) or found
     return _in_place(run, name, args, kwargs, result)
+
+
+_BY_CONTENT: Final = {
+    "cholesky", "cross_entropy", "embedding", "gather", "index_add", "index_copy", "index_put", "index_select", "inv",
+    "inverse", "item", "linalg", "multinomial", "nll_loss", "one_hot", "scatter", "scatter_add", "solve", "take",
+    "take_along_dim", "tolist", "view",
+}  # fmt: skip
+"""What may fail for what tensors hold, or for how it lies in memory, though all shapes fit."""
+
+
+def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> bool:
+    if not _BY_CONTENT.isdisjoint(part.rstrip("_") for part in name.split(".")):
+        return True
+    if name == "Tensor.__getitem__" and not is_known(args[1]):
+        return True
+    return not guards.is_sure((*args, *kwargs.values()))
 
 
 def _as_asked(name: str, args: tuple[Value, ...], given: tuple[Any, ...]) -> Tensor | None:

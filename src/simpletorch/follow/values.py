@@ -83,12 +83,13 @@ class Unknown:
         harmless: it comes from a library that changes nothing of what it is given: neither do its methods.
     """
 
-    __slots__ = ("cause", "fact", "harmless", "negates", "place", "reason", "type")
+    __slots__ = ("cause", "fact", "harmless", "negates", "place", "reason", "type", "usual")
 
     def __init__(self, reason: str, type: str | None = None, cause: Cause = "code", *, harmless: bool = False) -> None:
         self.reason, self.type, self.cause, self.harmless = reason, type, cause, harmless
         self.place: tuple[str, int] | None = None
         self.negates: Unknown | None = None  # of a bool: it is true where that one is false
+        self.usual: bool | None = None  # of a bool: what it is unless something goes wrong (an exception is caught)
         self.fact: tuple[str, Value, Value] | None = None  # of a bool: the comparison that it is the answer of
 
     def __repr__(self) -> str:
