@@ -154,6 +154,8 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
         return found
     if name in value.cells:
         found = value.cells[name]
+        if in_class is not None and branches.may_be_missing(run, found):
+            return items.or_else(found, bind(run, in_class[0], value, in_class[1]))
         if found is not MISSING:
             return found
     if value.native is not None:

@@ -5,7 +5,7 @@ What differs afterwards is a `Choice` that remembers the condition: a second ``i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
@@ -109,6 +109,8 @@ def truth(run: Interpreter, value: Value) -> bool | tuple[Unknown, bool]:
             return bool(value.items)
         return Unknown("how long a list is", "bool", cause_of(value)), True
     if isinstance(value, Dict):
+        if value.cells and all(may_be_missing(run, v) for v in value.cells.values()):
+            return Unknown("what a dict holds", "bool"), True
         return bool(value.cells) or (False if value.rest is MISSING else (Unknown("what a dict holds", "bool"), True))
     if isinstance(value, Set):
         return bool(value.cells) or ((Unknown("what a set holds", "bool"), True) if value.open else False)
@@ -261,21 +263,50 @@ def _common_name(a: Value, b: Value) -> str | None:
     return left if left == right else None
 
 
+def _holds(value: Value, cells: Collection[int], depth: int = 4) -> bool:
+    """Whether a value leads to one of these cells."""
+    if isinstance(value, Tensor | Set | Iterator):
+        return id(value.cells) in cells
+    if depth == 0 or not isinstance(value, tuple | List | Dict | Instance | Choice):
+        return isinstance(value, tuple | List | Dict | Instance | Choice)
+    if isinstance(value, Choice):
+        return _holds(value.when_true, cells, depth - 1) or _holds(value.when_false, cells, depth - 1)
+    if isinstance(value, tuple):
+        return any(_holds(v, cells, depth - 1) for v in value)
+    if id(value.cells) in cells or (not isinstance(value, List) and id(value.state) in cells):
+        return True
+    if isinstance(value, List):
+        return _holds(value.items if value.items is not None else value.item, cells, depth - 1)
+    return isinstance(value, Dict) and any(_holds(v, cells, depth - 1) for v in value.cells.values())
+
+
 def _alternatives(value: Value) -> int:
     if isinstance(value, Choice):
         return _alternatives(value.when_true) + _alternatives(value.when_false)
     return 1
 
 
-def merge(condition: Unknown, a: Value, b: Value) -> Value:
-    """``a`` if the condition holds, else ``b``."""
+def merge(condition: Unknown, a: Value, b: Value, moved: Collection[int] = ()) -> Value:
+    """``a`` if the condition holds, else ``b``.
+
+    Args:
+        condition: what tells them apart.
+        a: one value.
+        b: the other.
+        moved: the identities of cells that one of the two ways has changed: what they hold here is not what they held
+            there, so it isn't looked at.
+    """
+    if a is not b and moved and (_holds(a, moved) or _holds(b, moved)):
+        if _alternatives(a) + _alternatives(b) > _MOST_ALTERNATIVES:
+            return Unknown("it depends on several conditions that aren't known", None, condition.cause)
+        return Choice(condition, a, b)
     if a is b or (alike(a, b) and not isinstance(a, Tensor | List | Dict | Instance | Iterator)):
         return a
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         source = a if isinstance(a, Unknown) else b
         return Unknown(source.reason, _common_name(a, b), source.cause)
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return tuple(merge(condition, x, y) for x, y in zip(a, b, strict=True))
+        return tuple(merge(condition, x, y, moved) for x, y in zip(a, b, strict=True))
     if isinstance(a, Tensor) and isinstance(b, Tensor) and alike(a, b):
         return Tensor(
             a.type, array=a.array
@@ -358,6 +389,7 @@ def join_two(run: Interpreter, a: Outcome, b: Outcome) -> Outcome:
     if swapped:
         a, b = b, a
     change: Change = {}
+    moved = {cells for cells, _ in (*a.change, *b.change)}
     for place in {**a.change, **b.change}:
         if (place in a.change) is not (place in b.change):
             entry = a.change.get(place) or b.change[place]
@@ -365,22 +397,32 @@ def join_two(run: Interpreter, a: Outcome, b: Outcome) -> Outcome:
                 change[place] = entry
                 continue
         cells, key, _ = a.change.get(place) or b.change.get(place)  # type: ignore[misc]
+        if key in ("items", "item") and "item" in cells and "items" in cells:
+            _merge_items(change, cells, condition, a.change, b.change)
+            continue
         before = cells.get(key, MISSING)
         left = a.change[place][2] if place in a.change else before
         right = b.change[place][2] if place in b.change else before
-        _merge_cell(run, change, cells, key, condition, left, right)
+        _merge_cell(run, change, cells, key, condition, left, right, moved)
     done = a.done
     if isinstance(a.done, Return) and isinstance(b.done, Return):
-        done = Return(merge(condition, a.done.value, b.done.value))
+        done = Return(merge(condition, a.done.value, b.done.value, moved))
     elif isinstance(a.done, Raise) and isinstance(b.done, Raise) and a.done.error is not b.done.error:
         one, other = a.done.error, b.done.error
-        done = Raise(Raised(one.name, merge(condition, one.value, other.value), one.bases))
+        done = Raise(Raised(one.name, merge(condition, one.value, other.value, moved), one.bases))
     common = tuple(c for c in a.conditions if c in b.conditions)
     return Outcome(done, change, [], common, min(a.began, b.began))
 
 
 def _merge_cell(
-    run: Interpreter, change: Change, cells: dict[Any, Any], key: Any, condition: Unknown, left: Value, right: Value
+    run: Interpreter,
+    change: Change,
+    cells: dict[Any, Any],
+    key: Any,
+    condition: Unknown,
+    left: Value,
+    right: Value,
+    moved: Collection[int],
 ) -> None:
     place = id(cells), key
     if cells is run.assumed:
@@ -389,23 +431,28 @@ def _merge_cell(
         change[place] = cells, key, {v: d for v, d in left.items() if right.get(v) == d}
     elif isinstance(left, TensorType) and isinstance(right, TensorType):
         change[place] = cells, key, common_type(left, right)
-    elif key == "items" and isinstance(left, tuple) and isinstance(right, tuple) and len(left) != len(right):
-        change[place] = cells, key, None
-        change[id(cells), "item"] = cells, "item", common_item((*left, *right))
-    elif key == "items" and (left is None) is not (right is None):
-        change[place] = cells, key, None
-        known = left if right is None else right
-        change[id(cells), "item"] = (
-            cells,
-            "item",
-            common_item((*known, cells.get("item")) if cells.get("item") is not None else known),
-        )
-    elif key == "item" and place in change:
-        return
     elif key == "at" and left != right:
         change[place] = cells, key, max(left, right)
     else:
-        change[place] = cells, key, merge(condition, left, right)
+        change[place] = cells, key, merge(condition, left, right, moved)
+
+
+def _merge_items(change: Change, cells: dict[Any, Any], condition: Unknown, a: Change, b: Change) -> None:
+    """What a list or an iterator holds, that on one way may be longer than on the other."""
+    moved = {place for place, _ in (*a, *b)}
+    rows, others = [], []
+    for way in (a, b):
+        rows.append(way[id(cells), "items"][2] if (id(cells), "items") in way else cells["items"])
+        others.append(way[id(cells), "item"][2] if (id(cells), "item") in way else cells["item"])
+    left, right = rows
+    if left is not None and right is not None and len(left) == len(right):
+        change[id(cells), "items"] = cells, "items", merge(condition, left, right, moved)
+        return
+    known = [v for row, other in zip(rows, others, strict=True) for v in ((other,) if row is None else row)]
+    reason = "which item of a list it is"
+    one = Unknown(reason) if any(_holds(v, moved) for v in known) else common_item(known, reason)
+    change[id(cells), "items"] = cells, "items", None
+    change[id(cells), "item"] = cells, "item", one
 
 
 def _what_tells_apart(a: Outcome, b: Outcome) -> tuple[Unknown, bool]:

@@ -208,13 +208,16 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     args = _several(run, node.args, scope)
     kwargs: dict[str, Value] = {}
     hidden = isinstance(args, Unknown)
+    several: list[Value] = []  # dicts of which not every way here has the same keys
     for k in node.keywords:
         value = run.evaluate(k.value, scope)
         if k.arg is not None:
             kwargs[k.arg] = value
             continue
         value = behind(run.resolve(value))
-        if isinstance(value, Dict) and value.rest is MISSING and all(isinstance(n, str) for n in value.cells):
+        if isinstance(value, Dict) and not hidden and (ways := items.whole(run, value)) is not value:
+            several.append(ways)
+        elif isinstance(value, Dict) and value.rest is MISSING and all(isinstance(n, str) for n in value.cells):
             kwargs.update(value.cells)
         else:
             hidden = True
@@ -226,7 +229,23 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         return _transposed(run, node.args[0], scope)
     if isinstance(args, Unknown) or hidden:
         return run.call_in_the_dark(function, () if isinstance(args, Unknown) else args, kwargs)
-    return run.call(function, args, kwargs)
+    return _with_all(run, function, args, kwargs, several)
+
+
+def _with_all(
+    run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value], several: list[Value]
+) -> Value:
+    """A call with ``**more``, where ``more`` has other keys on other ways."""
+    if not several:
+        return run.call(function, args, kwargs)
+    first, *rest = several
+
+    def one(more: Value) -> Value:
+        if more.rest is not MISSING or not all(isinstance(k, str) for k in more.cells):
+            return run.call_in_the_dark(function, args, kwargs)
+        return _with_all(run, function, args, {**kwargs, **more.cells}, rest)
+
+    return run.each(first, one)
 
 
 _HARMLESS: Final = {f"builtins.{name}" for name in ("print", "isinstance", "str", "repr", "hasattr", "type", "id")}
@@ -237,11 +256,8 @@ def _may_raise(run: Interpreter, function: Value, values: tuple[Value, ...]) -> 
     function = run.resolve(function)
     if isinstance(function, BoundNative):
         values = (function.receiver, *values)
-    elif (
-        isinstance(function, Function | Method)
-        or (isinstance(function, Native) and function.name in _HARMLESS)
-        or (isinstance(function, Unknown) and function.harmless)
-    ):
+    known = isinstance(function, Function | Method) or (isinstance(function, Native) and function.name in _HARMLESS)
+    if known or (isinstance(function, Unknown) and function.harmless):
         return
     if isinstance(function, Unknown) or not guards.is_sure(values):
         guards.may_raise(run, guards.ANY)

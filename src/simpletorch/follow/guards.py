@@ -6,7 +6,7 @@ had no exception. Inside ``try`` it is a way of its own, with the heap as it was
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
@@ -44,16 +44,24 @@ class Guard:
     Args:
         catches: for the names of an exception's class and bases: True, False, or None where it isn't known.
         depth: that of the heap as the body begins.
+        key: exceptions with the same one are taken in the same way; by default those of one class.
         passes_on: it takes every exception and raises it again (``finally``).
     """
 
-    __slots__ = ("at", "catches", "depth", "passes_on", "places", "possible")
+    __slots__ = ("at", "catches", "depth", "key", "passes_on", "places", "possible")
 
-    def __init__(self, catches: Callable[[Raised], bool | None], depth: int, *, passes_on: bool = False) -> None:
-        self.catches, self.depth, self.passes_on = catches, depth, passes_on
-        self.possible: dict[str, Outcome] = {}  # by the name of the exception's class
+    def __init__(
+        self,
+        catches: Callable[[Raised], bool | None],
+        depth: int,
+        key: Callable[[Raised], Hashable] = lambda error: error.name,
+        *,
+        passes_on: bool = False,
+    ) -> None:
+        self.catches, self.depth, self.key, self.passes_on = catches, depth, key, passes_on
+        self.possible: dict[Hashable, Outcome] = {}  # by their keys
         self.places = 0
-        self.at: dict[str, int] = {}  # how many writes there had been
+        self.at: dict[Hashable, int] = {}  # how many writes there had been
 
 
 def is_caught(run: Interpreter, error: Raised, guards: Sequence[Guard] | None = None) -> bool:
@@ -77,12 +85,13 @@ def may_raise(run: Interpreter, errors: Sequence[Raised]) -> None:
 
 def _add(run: Interpreter, guard: Guard, error: Raised) -> None:
     """The way on which it is raised here, joined with those on which another of its kind was raised before."""
-    before = guard.possible.get(error.name)
-    if (before is not None and guard.at[error.name] == run.heap.writes) or guard.places > _MOST_PLACES:
+    key = guard.key(error)
+    before = guard.possible.get(key)
+    if (before is not None and guard.at[key] == run.heap.writes) or guard.places > _MOST_PLACES:
         return
     change = run.heap.since(guard.depth)
     guard.places += len(change)
-    guard.at[error.name] = run.heap.writes
+    guard.at[key] = run.heap.writes
     conditions = tuple(
         (c, holds) for cells, c, holds in change.values() if cells is run.assumed and holds is not MISSING
     )
@@ -92,7 +101,7 @@ def _add(run: Interpreter, guard: Guard, error: Raised) -> None:
         with run.heap.as_before(guard.depth):
             here = branches.join_two(run, before, here)
         here.began = parted  # what was made before the later of the two is on both ways
-    guard.possible[error.name] = here
+    guard.possible[key] = here
 
 
 def guarded(run: Interpreter, guard: Guard, body: Callable[[], Done]) -> list[Outcome]:

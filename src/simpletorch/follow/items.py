@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
@@ -29,8 +30,9 @@ from simpletorch.follow.values import (
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["can_be_key", "get", "put", "remove", "update", "values"]
+__all__ = ["can_be_key", "get", "or_else", "put", "remove", "update", "values", "whole"]
 
+_MOST_WAYS: Final = 3  # keys that a dict may have or not, to look at each of its ways
 _LOOKUP: Final = ("LookupError", "Exception", "BaseException")
 
 
@@ -105,6 +107,53 @@ def _key(run: Interpreter, owner: Dict, index: Value) -> Value:
     if owner.default is not None and owner.rest is MISSING:
         put(run, owner, index, run.call(owner.default, ()))  # the item of any other key too
     return branches.common_item(values(owner), "which item of a dict it is")
+
+
+def whole(run: Interpreter, owner: Dict) -> Value:
+    """The dict to read all of it; one for each way, where not every way here has given it the same keys."""
+    if not any(isinstance(v, Choice) and branches.may_be_missing(run, v) for v in owner.cells.values()):
+        return owner
+    settled = {k: _taken(v, lambda c: branches.decision(run, c)) for k, v in owner.cells.items()}
+    return _by_ways(owner, {k: v for k, v in settled.items() if v is not MISSING}, _MOST_WAYS)
+
+
+def _by_ways(owner: Dict, cells: dict[Any, Value], left: int) -> Value:
+    optional = [v for v in cells.values() if isinstance(v, Choice) and _may_lack(v)]
+    if not optional or left == 0:
+        made = Dict({k: v for k, v in cells.items() if not _may_lack(v)}, owner.rest)
+        if optional and owner.rest is MISSING:
+            made.state["open"] = Unknown("an item that a dict may have", cause=optional[0].condition.cause)
+        made.kind, made.default = owner.kind, owner.default
+        return made
+    condition = optional[0].condition
+    ways = []
+    for way in (True, False):
+        taken = {k: _taken(v, lambda c, way=way: way if c is condition else None) for k, v in cells.items()}  # type: ignore[misc]
+        ways.append(_by_ways(owner, {k: v for k, v in taken.items() if v is not MISSING}, left - 1))
+    return Choice(condition, *ways)
+
+
+def _taken(value: Value, decided: Callable[[Unknown], bool | None]) -> Value:
+    """The value where some conditions are decided."""
+    if not isinstance(value, Choice):
+        return value
+    way = decided(value.condition)
+    if way is not None:
+        return _taken(value.when_true if way else value.when_false, decided)
+    return Choice(value.condition, _taken(value.when_true, decided), _taken(value.when_false, decided))
+
+
+def _may_lack(value: Value) -> bool:
+    return value is MISSING or (
+        isinstance(value, Choice) and (_may_lack(value.when_true) or _may_lack(value.when_false))
+    )
+
+
+def or_else(value: Value, other: Value) -> Value:
+    """The other value on the ways that have none."""
+    if isinstance(value, Choice) and _may_lack(value):
+        return Choice(value.condition, or_else(value.when_true, other), or_else(value.when_false, other))
+    return other if value is MISSING else value
 
 
 def values(owner: Dict) -> tuple[Value, ...]:
@@ -229,7 +278,7 @@ def update(run: Interpreter, owner: Dict, more: Value) -> None:
     more = behind(run.resolve(more))
     if isinstance(more, Dict):
         for key, value in more.cells.items():
-            run.heap.write(owner.cells, key, value)
+            run.heap.write(owner.cells, key, or_else(value, owner.cells.get(key, MISSING)))
         if more.rest is not MISSING:
             _forget(run, owner)
         return

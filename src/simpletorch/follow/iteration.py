@@ -37,7 +37,8 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
     if isinstance(value, List):
         return value.items
     if isinstance(value, Dict):
-        return tuple(value.cells) if value.rest is MISSING else None
+        certain = value.rest is MISSING and not any(branches.may_be_missing(run, v) for v in value.cells.values())
+        return tuple(value.cells) if certain else None
     if isinstance(value, Set):
         return None if value.open else tuple(value.cells)
     if isinstance(value, str | bytes | frozenset):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, branches, guards, iteration
+from simpletorch.follow import assignment, branches, guards, items, iteration
 from simpletorch.follow.heap import Change, born, now
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Split
 from simpletorch.follow.values import (
@@ -19,6 +19,7 @@ from simpletorch.follow.values import (
     REPEATED,
     SIZE,
     Choice,
+    Dict,
     Instance,
     Iterator,
     Tensor,
@@ -77,6 +78,8 @@ def over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope) -> Done:
 
 
 def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: Value) -> Done:
+    if isinstance(source, Dict):
+        source = items.whole(run, source)
     if isinstance(source, Choice):
         left, right = source.when_true, source.when_false
         return branches.choose(
@@ -290,7 +293,8 @@ def older(changed: Change, start: int) -> Change:
 def widen(run: Interpreter, before: Change, *, forced: bool) -> bool:
     """Make what a round has changed stand for any round (or for any part of it). Whether anything had changed."""
     changed = False
-    for cells, key, old in before.values():
+    # what tensors and lists hold comes first: where a variable stands for another one, both are looked at
+    for cells, key, old in sorted(before.values(), key=_depth):
         now = cells.get(key, MISSING)
         if old is MISSING or now is MISSING or cells is run.assumed or branches.alike(old, now):
             if cells is run.assumed and old is not now:
@@ -303,6 +307,11 @@ def widen(run: Interpreter, before: Change, *, forced: bool) -> bool:
         changed |= not branches.alike(wide, old)  # what stood there already may stand for this round too
         run.heap.write(cells, key, wide)
     return changed
+
+
+def _depth(entry: tuple[dict[Any, Any], Any, Value]) -> int:
+    cells, key, old = entry
+    return 0 if isinstance(old, TensorType) else 1 if key in ("items", "item") and "item" in cells else 2
 
 
 def _wide(run: Interpreter, cells: dict[Any, Any], key: Any, old: Value, now: Value, forced: bool) -> Value:

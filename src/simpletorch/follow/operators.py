@@ -453,7 +453,10 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         return value in collection
     if isinstance(collection, Dict):
         known = items.can_be_key(value)
-        there = known and value in collection.cells and not isinstance(collection.cells[value], Choice)
+        held = collection.cells.get(value, MISSING) if known else MISSING
+        there = not branches.may_be_missing(run, held)
+        if isinstance(held, Choice) and not there and MISSING in (held.when_true, held.when_false):
+            return held.condition if held.when_false is MISSING else negate(run, held.condition)
         return (
             True
             if there

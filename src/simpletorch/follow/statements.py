@@ -158,7 +158,9 @@ def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
     catching = [(_caught_names(run, h, scope), h) for h in node.handlers]
     reacts = any(_OF_TORCH.intersection(names) or "" in names for names, _ in catching)
     optional = any(_OF_IMPORTS.intersection(names) for names, _ in catching)
-    guard = Guard(lambda error: _catches(error, catching), run.heap.depth)
+    guard = Guard(
+        lambda error: _catches(error, catching), run.heap.depth, lambda error: tuple(_handlers(error, catching))
+    )
     run.tries += reacts
     run.optional_imports += optional
     try:

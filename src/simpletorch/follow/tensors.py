@@ -199,9 +199,27 @@ _BY_CONTENT: Final = {
 """What may fail for what tensors hold, or for how it lies in memory, though all shapes fit."""
 
 
+_PRODUCTS: Final = {
+    "matmul",
+    "__matmul__",
+    "__rmatmul__",
+    "mm",
+    "bmm",
+    "mv",
+    "dot",
+    "addmm",
+    "baddbmm",
+    "einsum",
+    "conv",
+}
+
+
 def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> bool:
-    if not _BY_CONTENT.isdisjoint(part.rstrip("_") for part in name.split(".")):
+    parts = {part.rstrip("_") if not part.startswith("__") else part for part in name.split(".")}
+    if parts & _BY_CONTENT:
         return True
+    if parts & _PRODUCTS and not all(a.type.dtype in (FLOAT32, INT64) for a in args if isinstance(a, Tensor)):
+        return True  # not every device has them for every dtype
     if name == "Tensor.__getitem__" and not is_known(args[1]):
         return True
     return not guards.is_sure((*args, *kwargs.values()))

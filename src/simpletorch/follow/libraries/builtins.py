@@ -281,6 +281,9 @@ def length(run: Interpreter, value: Value) -> Value:
             return run.unknown("how long a list is", "int", branches.cause_of(value))
         return len(value.items)
     if isinstance(value, Dict):
+        ways = items.whole(run, value)
+        if ways is not value:
+            return run.each(ways, lambda v: length(run, v))
         return len(value.cells) if value.rest is MISSING else run.unknown("how many items a dict has", "int")
     if isinstance(value, Set):
         return run.unknown("how many items a set has", "int") if value.open else len(value.cells)

@@ -206,14 +206,16 @@ def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     default = args[2] if len(args) > 2 else kwargs.get("default")
     if items.can_be_key(key):
         if key in owner.cells:
-            return run.resolve(owner.cells[key])
+            return run.resolve(items.or_else(owner.cells[key], default))
         return default if owner.rest is MISSING else branches.common_item((owner.rest, default), "an item of a dict")
     return branches.common_item((*items.values(owner), default), "which item of a dict it is")
 
 
 def _view(name: str) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        owner: Dict = args[0]
+        return run.each(items.whole(run, args[0]), lambda owner: rows_of(run, owner))
+
+    def rows_of(run: Interpreter, owner: Dict) -> Value:
         rows = {
             "keys": tuple(owner.cells),
             "values": tuple(map(run.resolve, owner.cells.values())),
@@ -259,6 +261,8 @@ def _setdefault(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
     if key not in owner.cells:
         unsure = owner.rest is not MISSING
         run.heap.write(owner.cells, key, branches.common_item((owner.rest, default)) if unsure else default)
+    elif branches.may_be_missing(run, owner.cells[key]):
+        run.heap.write(owner.cells, key, items.or_else(owner.cells[key], default))
     return run.resolve(owner.cells[key])
 
 
@@ -266,9 +270,11 @@ def _setdefault(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
 def _pop_key(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     owner, key = args[0], run.resolve(args[1])
     if items.can_be_key(key) and key in owner.cells:
-        found = run.resolve(owner.cells[key])
+        found = owner.cells[key]
+        if len(args) > 2:
+            found = items.or_else(found, args[2])
         run.heap.write(owner.cells, key, MISSING)
-        return found
+        return run.resolve(found)
     if items.can_be_key(key) and owner.rest is MISSING:
         if len(args) > 2:
             return args[2]
@@ -279,7 +285,10 @@ def _pop_key(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 @method(Dict, "popitem")
 def _popitem(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     owner = args[0]
-    if owner.rest is not MISSING or not owner.cells:
+    if owner.rest is not MISSING or not owner.cells or items.whole(run, owner) is not owner:
+        for key in list(owner.cells):
+            run.heap.write(owner.cells, key, run.unknown("whether an item was popped"))
+        run.heap.write(owner.state, "open", run.unknown("an item of a dict"))
         return (run.unknown("a key of a dict"), run.unknown("an item of a dict"))
     key = next(iter(owner.cells)) if kwargs.get("last") is False else list(owner.cells)[-1]
     found = run.resolve(owner.cells[key])
