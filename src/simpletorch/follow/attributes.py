@@ -384,6 +384,7 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         layers.note_change(run, value, name, new)
         run.heap.write(value.cells, name, new)
     elif isinstance(value, Class | Namespace):
+        run.remembered.clear()  # what a class holds isn't noted call by call
         run.heap.write(value.cells, name, new)
     elif isinstance(value, Function):
         run.heap.write(value.attributes, name, new)

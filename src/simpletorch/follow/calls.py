@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, classes, layers
+from simpletorch.follow import branches, classes, layers, remembered
 from simpletorch.follow.libraries import METHODS
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
@@ -44,6 +44,8 @@ _TYPE_ERROR: Final = ("Exception", "BaseException")
 def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``function(*args, **kwargs)``."""
     function = run.resolve(function)
+    if run.heap.recorders:
+        remembered.note(run.heap, function.receiver if isinstance(function, Method | BoundNative) else function)
     match function:
         case Function():
             return _function(run, function, args, kwargs)

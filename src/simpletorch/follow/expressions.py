@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, branches, classes, guards, items, iteration, operators
+from simpletorch.follow import assignment, branches, classes, guards, items, iteration, operators, remembered
 from simpletorch.follow.budget import formats_too_much
 from simpletorch.follow.outcomes import Raised, Return
 from simpletorch.follow.scopes import Scope
@@ -44,6 +44,8 @@ def _constant(run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
 
 def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
     found = scope.find(node.id)
+    if run.heap.recorders and node.id not in scope.cells:
+        remembered.note_name(run.heap, scope.place(node.id), node.id)
     if found is MISSING:
         found = run.program.builtin(run, node.id)
         for library in scope.globals.stars if found is MISSING else ():

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
-from typing import Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+
+if TYPE_CHECKING:
+    from simpletorch.follow.remembered import Recorder
 
 __all__ = ["MISSING", "Cells", "Change", "Heap", "Missing", "born", "now"]
 
@@ -62,16 +65,27 @@ class Heap:
     def __init__(self) -> None:
         self._levels: Final[list[Change]] = []
         self.writes = 0
+        self.recorders: list[Recorder] = []  # of the calls that run and are remembered
+        self.recorded_apart: set[int] = set()  # cells of which the recorders compare the contents
 
     def write(self, cells: dict[Any, Any], key: Any, value: Any) -> None:
         """Put a value into a cell; MISSING empties it."""
         self.writes += 1
+        if self.recorders and id(cells) not in self.recorded_apart:
+            self._spoil(born(cells))
         if self._levels:
             level = self._levels[-1]
             place = id(cells), key
             if place not in level:
                 level[place] = cells, key, cells.get(key, MISSING)
         _put(cells, key, value)
+
+    def _spoil(self, birth: int) -> None:
+        """Something of this age is changed: calls that began later have an effect."""
+        for recorder in reversed(self.recorders):
+            if recorder.start < birth:
+                break
+            recorder.pure = False
 
     def begin(self) -> None:
         """From here on changes can be taken back."""

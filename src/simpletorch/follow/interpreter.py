@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import attributes, branches, calls, expressions, iteration, operators, statements, tensors
+from simpletorch.follow import attributes, branches, calls, expressions, iteration, operators, remembered, statements, tensors
 from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import CODES, Call, Finding
 from simpletorch.follow.guards import Guard
@@ -72,7 +72,9 @@ class Interpreter:
         self.claims: dict[tuple[str, int], dict[str, list[Value]]] = {}
         self.certain: set[tuple[str, int, str, Value]] = set()  # claims of ways that no unknown condition leads to
         self.unsaid: set[tuple[str, int, str]] = set()  # names that a line gives what isn't known too
-        self._sizes = 0
+        self.remembered: dict[Any, Any] = {}  # calls of modules, see `remembered`
+        self.heap.recorded_apart = {id(self.assumed), id(self.equalities)}
+        self.sizes_made = 0  # by `some_size`
         self._derived: dict[tuple[str, Any, Any], tuple[Unknown, Value, Value]] = {}
 
     # -- the parts --------------------------------------------------------------------------------------------------
@@ -84,7 +86,10 @@ class Interpreter:
             Raised: the program raises an exception here for sure.
         """
         self.budget.spend()
-        return expressions.TABLE[type(node)](self, node, scope)
+        value = expressions.TABLE[type(node)](self, node, scope)
+        if self.heap.recorders:
+            remembered.note(self.heap, value)
+        return value
 
     def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Done:
         """Follow statements one after the other."""
@@ -165,8 +170,8 @@ class Interpreter:
 
     def some_size(self) -> Expr:
         """A size that isn't known, but is one and the same."""
-        self._sizes += 1
-        return some(f"?{self._sizes}")
+        self.sizes_made += 1
+        return some(f"?{self.sizes_made}")
 
     def derived(self, operation: str, left: Value, right: Value, type: str | None = "bool") -> Unknown:
         """The unknown answer of an operation: the same one when it is asked again."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import tensors
+from simpletorch.follow import remembered, tensors
 from simpletorch.follow.libraries.signatures import PARAMETERS
-from simpletorch.follow.values import MISSING, Choice, Instance, Method, Tensor, Unknown, Value, is_int
+from simpletorch.follow.values import MISSING, Choice, Function, Instance, Method, Tensor, Unknown, Value, is_int
 from simpletorch.rules import ANYTHING, CannotTell, ModuleRule, Report, TensorType, infer_module, new_module, parameters
 from simpletorch.rules import Value as RuleValue
 from simpletorch.shapes import ANY_REST, UNKNOWN, Shape
@@ -59,6 +59,8 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
     in_class = module.cls.find("forward")
     if in_class is None:
         return run.call_in_the_dark(run.unknown(f"{module!r} has no forward that is known"), args, kwargs)
+    if isinstance(in_class[0], Function):
+        return remembered.call(run, module, in_class[0], args, kwargs)
     return run.call(Method(in_class[0], module), args, kwargs)
 
 
@@ -204,6 +206,8 @@ def named_modules(
     if id(module) in seen:
         return
     seen.add(id(module))
+    if run.heap.recorders:
+        remembered.note(run.heap, module)
     yield prefix, module
     for name, value in children(run, module):
         yield from named_modules(run, value, f"{prefix}.{name}" if prefix else name, seen)

@@ -61,6 +61,20 @@ class Scope:
             scope = scope.parent
         return MISSING
 
+    def place(self, name: str) -> dict[str, Any]:
+        """The cells that hold a name as this scope sees it; the module's where none does."""
+        scope: Scope | None = self
+        first = True
+        while scope is not None:
+            if first or not scope.is_class:
+                if name in scope.outside:
+                    return scope.outside[name].place(name)
+                if name in scope.cells:
+                    return scope.cells
+            first = False
+            scope = scope.parent
+        return self.globals.cells
+
     def holder(self, name: str) -> dict[str, Any]:
         """The cells that an assignment of the name in this scope goes to."""
         other = self.outside.get(name)

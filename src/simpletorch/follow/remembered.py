@@ -1,0 +1,317 @@
+"""Calls of modules that are followed once: what ``forward`` gave for the same abstract arguments, if nothing differs.
+
+While a call is recorded, each older object that it meets is noted with what it holds, and each name that it looks up
+outside itself. A call that changed nothing older, found nothing and gave what is known gives the same again as long as all
+that was noted is as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, final
+
+from simpletorch.follow.heap import MISSING, Heap, born, now
+from simpletorch.follow.outcomes import Exhausted
+from simpletorch.follow.values import (
+    Class,
+    Dict,
+    Fields,
+    Function,
+    Instance,
+    Iterator,
+    List,
+    Method,
+    Namespace,
+    Native,
+    Set,
+    Tensor,
+    Unknown,
+    Value,
+    is_known,
+)
+from simpletorch.shapes import Expr
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["Recorder", "call", "note", "note_name"]
+
+_MUTABLE: Final = frozenset({Tensor, List, Dict, Set, Instance, Iterator, Namespace})
+_MOST_ITEMS: Final = 64  # of a list that is noted with what its items hold
+_MOST_CALLS: Final = 6  # that are remembered of a module and arguments
+_ALL: Final = object()  # in the place of a name: all that an object holds
+
+
+@final
+class Recorder:
+    """One call while it is followed: what older things it met, and whether it left them as they were."""
+
+    __slots__ = ("complete", "met", "pure", "start")
+
+    def __init__(self) -> None:
+        self.start = now()
+        self.pure = True  # nothing older was changed
+        self.complete = True  # all that it met could be noted
+        self.met: dict[Any, tuple[dict[Any, Any], Any, Any]] = {}
+
+    def note(self, value: Value) -> None:
+        """The call has this object in hand."""
+        cells = value.cells
+        if id(cells) in self.met or born(cells) > self.start:
+            return
+        self.met[id(cells)] = cells, _ALL, tuple(cells.items())
+        if isinstance(value, Instance | Dict | Set):
+            self.met[id(value.state)] = value.state, _ALL, tuple(value.state.items())
+        inside = value.items if isinstance(value, List) else tuple(cells.values()) if isinstance(value, Dict) else ()
+        if inside:
+            self.complete &= len(inside) <= _MOST_ITEMS
+            for item in inside[:_MOST_ITEMS]:
+                if type(item) in _MUTABLE:
+                    self.note(item)
+
+    def take(self, met: Mapping[Any, tuple[dict[Any, Any], Any, Any]]) -> None:
+        """What a call inside this one has met, if that is older than this one."""
+        for place, entry in met.items():
+            if born(entry[0]) < self.start:
+                self.met.setdefault(place, entry)
+
+
+@final
+class _Argument:
+    """In what is remembered of a result: the same object as an argument."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+
+
+@final
+class _Older:
+    """In what is remembered of a result: an object that was there before the call."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+@final
+class _Call:
+    """What is remembered of a call."""
+
+    __slots__ = ("held", "met", "result", "steps", "updates")
+
+    def __init__(self, met: dict[Any, Any], result: Value, steps: int, updates: int, held: Any) -> None:
+        self.met, self.result, self.steps, self.updates = met, result, steps, updates
+        self.held = held  # keeps the arguments alive whose identity is part of the key
+
+    def holds(self) -> bool:
+        """Whether all that the call met is as it was."""
+        return all(map(_is_as_it_was, self.met.values()))
+
+
+def _is_as_it_was(entry: tuple[dict[Any, Any], Any, Any]) -> bool:
+    cells, name, seen = entry
+    if name is not _ALL:
+        return cells.get(name, MISSING) is seen
+    if len(cells) != len(seen):
+        return False
+    get = cells.get
+    return all(get(key, MISSING) is value for key, value in seen)
+
+
+def note(heap: Heap, value: Value) -> None:
+    """What is being recorded has a value in hand."""
+    if type(value) in _MUTABLE:
+        heap.recorders[-1].note(value)
+
+
+def note_name(heap: Heap, cells: dict[Any, Any], name: str) -> None:
+    """What is being recorded looks a name up that is not its own."""
+    recorder = heap.recorders[-1]
+    if born(cells) < recorder.start:
+        recorder.met[id(cells), name] = cells, name, cells.get(name, MISSING)
+
+
+def call(
+    run: Interpreter, module: Instance, function: Value, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> Value:
+    """``function(module, *args, **kwargs)``, followed or remembered."""
+    given = _Given()
+    keys = [given.key(v) for v in (*args, *kwargs.values())]
+    if run.symbols or run.free or any(k is None for k in keys):
+        return run.call(Method(function, module), args, kwargs)
+    modes = run.tries > 0, run.converts_dtypes, tuple(run.modes.items())
+    calls = run.remembered.setdefault((id(module), *keys, *kwargs, modes), [])
+    for known in calls:
+        if known.holds():
+            return _again(run, known, given)
+    return _recorded(run, module, function, args, kwargs, given, calls)
+
+
+def _again(run: Interpreter, known: _Call, given: _Given) -> Value:
+    """The call costs as many steps as it did, so that what is unrolled doesn't depend on what is remembered."""
+    run.steps -= known.steps
+    run.updates += known.updates
+    if run.steps < 0:
+        raise Exhausted
+    if run.heap.recorders:
+        run.heap.recorders[-1].take(known.met)
+    return _remade(known.result, given.objects, {})
+
+
+def _recorded(
+    run: Interpreter,
+    module: Instance,
+    function: Value,
+    args: tuple[Value, ...],
+    kwargs: Mapping[str, Value],
+    given: _Given,
+    calls: list[_Call],
+) -> Value:
+    recorder = Recorder()
+    assumed = run.assumed, run.equalities
+    for cells in assumed:
+        recorder.met[id(cells)] = cells, _ALL, tuple(cells.items())
+    recorder.note(module)
+    steps, updates = run.steps, run.updates
+    before = _effects(run)
+    run.heap.recorders.append(recorder)
+    try:
+        result = run.call(Method(function, module), args, kwargs)
+    finally:
+        run.heap.recorders.pop()
+        if run.heap.recorders:
+            outer = run.heap.recorders[-1]
+            outer.complete &= recorder.complete
+            outer.take(recorder.met)
+    same = before == _effects(run) and all(_is_as_it_was(recorder.met[id(cells)]) for cells in assumed)
+    if recorder.pure and recorder.complete and same:
+        kept = _kept(result, recorder.start, given.places, {})
+        if kept is not MISSING:
+            met = {place: entry for place, entry in recorder.met.items() if id(entry[0]) not in given.cells}
+            calls.append(_Call(met, kept, steps - run.steps, run.updates - updates, (module, given)))
+            del calls[:-_MOST_CALLS]
+    return result
+
+
+def _effects(run: Interpreter) -> tuple[Any, ...]:
+    """What a call may leave behind beside what it writes: findings, sizes that have got a name."""
+    return len(run.findings), len(run.may_raise), run.sizes_made, run.converts_dtypes, tuple(run.modes.items())
+
+
+# -- arguments and results -------------------------------------------------------------------------------------------
+
+
+@final
+class _Given:
+    """The arguments of one call: as a key, and the objects among them by their place."""
+
+    __slots__ = ("cells", "objects", "places")
+
+    def __init__(self) -> None:
+        self.objects: list[Value] = []
+        self.places: dict[int, int] = {}
+        self.cells: set[int] = set()  # whose contents are part of the key
+
+    def key(self, value: Value) -> Any:
+        """What two arguments have in common that lead to the same result; None where that can't be said."""
+        if isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple | slice)):
+            return type(value), value
+        if isinstance(value, tuple):
+            names = value.names if isinstance(value, Fields) else ()
+            return self._all((type(value), names), value)
+        if isinstance(value, slice):
+            return self._all(("slice",), (value.start, value.stop, value.step))
+        seen = self.places.get(id(value))
+        if seen is not None:
+            return "again", seen
+        self.places[id(value)] = len(self.objects)
+        self.objects.append(value)
+        if isinstance(value, Tensor):
+            self.cells.add(id(value.cells))
+            return ("tensor", value.type, value.array) if len(value.cells) == 1 else None
+        if isinstance(value, List):
+            self.cells.add(id(value.cells))
+            return None if value.items is None else self._all(("list",), value.items)
+        if isinstance(value, Dict):
+            self.cells |= {id(value.cells), id(value.state)}
+            plain = value.rest is MISSING and value.default is None
+            return self._all((value.kind, *value.cells), tuple(value.cells.values())) if plain else None
+        if isinstance(value, Method):
+            return "method", id(value.function), id(value.receiver)
+        return ("object", id(value)) if isinstance(value, Unknown | Instance | Function | Native | Class) else None
+
+    def _all(self, kind: tuple[Any, ...], values: tuple[Value, ...]) -> Any:
+        keys = tuple(map(self.key, values))
+        return None if any(k is None for k in keys) else (*kind, *keys)
+
+
+def _kept(value: Value, start: int, places: Mapping[int, int], done: dict[int, Value]) -> Value:
+    """A result as it is now, apart from what its objects may become; MISSING where it can't be remembered."""
+    if isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple)):
+        return value
+    if isinstance(value, tuple):
+        items = [_kept(v, start, places, done) for v in value]
+        return MISSING if any(v is MISSING for v in items) else _like(value, items)
+    if id(value) in places:
+        return _Argument(places[id(value)])
+    if isinstance(value, Tensor | List | Dict | Instance) and born(value.cells) < start:
+        return _Older(value)
+    if id(value) in done:
+        return done[id(value)]
+    made: Value = MISSING
+    if isinstance(value, Tensor) and len(value.cells) == 1:
+        made = Tensor(value.type, array=value.array)
+    elif isinstance(value, List) and value.items is not None:
+        items = [_kept(v, start, places, done) for v in value.items]
+        made = MISSING if any(v is MISSING for v in items) else List(tuple(items))
+    elif _is_plain(value):
+        inside = {k: _kept(v, start, places, done) for k, v in value.cells.items()}
+        made = MISSING if any(v is MISSING for v in inside.values()) else _with(value, inside)
+    done[id(value)] = made
+    return made
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether it is a dict, or a record, of which all is known."""
+    if isinstance(value, Instance):
+        return value.native is None and not value.state and value.cls.fields is not None
+    return isinstance(value, Dict) and value.rest is MISSING and value.default is None
+
+
+def _like(value: tuple[Value, ...], items: list[Value]) -> tuple[Value, ...]:
+    return Fields(value.names, tuple(items)) if isinstance(value, Fields) else type(value)(items)
+
+
+def _with(value: Dict | Instance, inside: dict[Any, Value]) -> Dict | Instance:
+    """A new object of the same kind that holds these."""
+    if isinstance(value, Dict):
+        made = Dict(inside)
+        made.kind = value.kind
+        return made
+    record = Instance(value.cls)
+    record.cells.update(inside)
+    return record
+
+
+def _remade(value: Value, objects: list[Value], done: dict[int, Value]) -> Value:
+    """What is remembered, as new objects."""
+    if isinstance(value, tuple):
+        return _like(value, [_remade(v, objects, done) for v in value])
+    if isinstance(value, _Argument):
+        return objects[value.place]
+    if isinstance(value, _Older):
+        return value.value
+    if not isinstance(value, Tensor | List | Dict | Instance):
+        return value
+    if id(value) not in done:
+        if isinstance(value, Tensor):
+            made: Value = Tensor(value.type, array=value.array)
+        elif isinstance(value, List):
+            made = List(tuple(_remade(v, objects, done) for v in value.items or ()))
+        else:
+            made = _with(value, {k: _remade(v, objects, done) for k, v in value.cells.items()})
+        done[id(value)] = made
+    return done[id(value)]
