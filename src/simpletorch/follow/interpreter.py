@@ -13,7 +13,17 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import attributes, branches, calls, expressions, iteration, operators, remembered, statements, tensors
+from simpletorch.follow import (
+    attributes,
+    branches,
+    calls,
+    expressions,
+    iteration,
+    operators,
+    remembered,
+    statements,
+    tensors,
+)
 from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import CODES, Call, Finding
 from simpletorch.follow.guards import Guard

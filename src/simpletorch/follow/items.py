@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, guards
+from simpletorch.follow import branches, guards, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["can_be_key", "get", "or_else", "put", "remove", "update", "values", "whole"]
 
 _MOST_WAYS: Final = 3  # keys that a dict may have or not, to look at each of its ways
+_MOST_ITEMS: Final = 5_000
 _LOOKUP: Final = ("LookupError", "Exception", "BaseException")
 
 
@@ -64,6 +65,8 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
         return _of_instance(run, owner, index)
     if isinstance(owner, Class | Namespace | Native):
         return _of_class(run, owner, index)
+    if isinstance(owner, Unknown) and owner.type == "str":
+        return _part(run, owner, index)
     return run.part(owner, owner.reason if isinstance(owner, Unknown) else "an item")
 
 
@@ -162,6 +165,10 @@ def values(owner: Dict) -> tuple[Value, ...]:
 
 
 def _of_list(run: Interpreter, owner: List, index: Value) -> Value:
+    count = offsets.length(index) if isinstance(index, slice) else None
+    if isinstance(count, int) and 0 <= count <= _MOST_ITEMS and (owner.items is None or len(owner.items) >= count):
+        item = owner.item if owner.items is None else branches.common_item(owner.items, "which item it is")
+        return List((item,) * count)
     if owner.items is None:
         return List(None, owner.item) if isinstance(index, slice) else owner.item
     found = _of_tuple(run, owner.items, index)
@@ -185,12 +192,25 @@ def _of_tuple(run: Interpreter, owner: Any, index: Value) -> Value:
             return tuple(found)
         return Sizes(found) if isinstance(index, slice) and isinstance(owner, Sizes) else run.resolve(found)
     if isinstance(owner, str):
-        return run.unknown("a part of a string", "str")
+        return _part(run, owner, index)
     if isinstance(index, slice):
         return run.unknown("a slice of unknown length")
     if isinstance(owner, range):
         return run.unknown("a number of a range", "int", "data")
     return branches.common_item(owner, "which item it is") if owner else run.unknown("an item")
+
+
+def _part(run: Interpreter, owner: str | Unknown, index: Value) -> Unknown:
+    """A letter of a string, or a slice of it: its length may be known."""
+    made = run.unknown("a part of a string", "str", "data" if isinstance(owner, str) else owner.cause)
+    size = len(owner) if isinstance(owner, str) else owner.length
+    if isinstance(index, slice):
+        count = offsets.length(index)
+        if isinstance(count, int) and size is not None and 0 <= count <= size:
+            made.length = count
+        elif is_known(index) and size is not None:
+            made.length = len(range(size)[index])
+    return made
 
 
 def put(run: Interpreter, owner: Value, index: Value, value: Value) -> None:

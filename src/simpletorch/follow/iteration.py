@@ -45,6 +45,8 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
         return tuple(value) if len(value) <= _MOST_ITEMS else None
     if isinstance(value, range):
         return tuple(value) if len(value) <= _MOST_ITEMS else None
+    if isinstance(value, Unknown) and value.length is not None and value.length <= _MOST_ITEMS:
+        return tuple(run.unknown("a letter of a string", "str", value.cause) for _ in range(value.length))
     if isinstance(value, Tensor):
         return _slices(run, value)
     if isinstance(value, Iterator):

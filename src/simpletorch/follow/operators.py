@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, items, iteration
+from simpletorch.follow import branches, items, iteration, offsets
 from simpletorch.follow.budget import LARGEST, formats_too_much
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -125,13 +125,13 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
 
 def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if isinstance(left, Tensor):
-        return run.ask(f"Tensor.{name}", (left, right))
+        return offsets.moved(name, left, right, run.ask(f"Tensor.{name}", (left, right)))
     mirrored = _MIRRORED.get(name) or f"__r{name[2:]}"
     if isinstance(left, Instance) and left.cls.find(name) is not None:
         return run.call(run.attribute(left, name), (right,))
     if f"Tensor.{mirrored}" not in RULES:
         return run.unknown(f"what {name} gives")
-    return run.ask(f"Tensor.{mirrored}", (right, left))
+    return offsets.moved(name, left, right, run.ask(f"Tensor.{mirrored}", (right, left)))
 
 
 def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value:
@@ -179,7 +179,7 @@ def _of_unknown(run: Interpreter, name: str, left: Value, right: Value) -> Value
     ):
         found = "str"
     source = left if isinstance(left, Unknown) else right
-    return run.unknown(source.reason, found, source.cause)
+    return offsets.moved(name, left, right, run.unknown(source.reason, found, source.cause))
 
 
 def _negated_twin(run: Interpreter, name: str, left: Value, right: Value) -> Value:
@@ -382,6 +382,7 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
         found = run.ask(f"Tensor.{own}", (old, value)) if f"Tensor.{own}" in RULES else run.operate(name, old, value)
         if isinstance(found, Tensor) and f"Tensor.{own}" in RULES:
             run.heap.write(old.cells, "type", found.type)
+            old.offset = (object(), 0)  # what was drawn before is another number
             return old
         return found
     if isinstance(old, List) and name == "__add__":

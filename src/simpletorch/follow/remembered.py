@@ -1,8 +1,8 @@
 """Calls of modules that are followed once: what ``forward`` gave for the same abstract arguments, if nothing differs.
 
 While a call is recorded, each older object that it meets is noted with what it holds, and each name that it looks up
-outside itself. A call that changed nothing older, found nothing and gave what is known gives the same again as long as all
-that was noted is as it was.
+outside itself. A call that changed nothing older, found nothing and gave what is known gives the same again as long as
+all that was noted is as it was.
 """
 
 from __future__ import annotations
@@ -231,7 +231,8 @@ class _Given:
         self.objects.append(value)
         if isinstance(value, Tensor):
             self.cells.add(id(value.cells))
-            return ("tensor", value.type, value.array) if len(value.cells) == 1 else None
+            plain = len(value.cells) == 1 and value.offset is None
+            return ("tensor", value.type, value.array) if plain else None
         if isinstance(value, List):
             self.cells.add(id(value.cells))
             return None if value.items is None else self._all(("list",), value.items)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, guards
+from simpletorch.follow import branches, guards, offsets
 from simpletorch.follow.values import (
     Choice,
     Class,
@@ -179,6 +179,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     many = args[0] if args and isinstance(args[0], List) and args[0].items is None else None
     if many is not None and isinstance(run.resolve(many.item), Tensor):
         return _of_many(run, name, run.resolve(many.item), args[1:], kwargs)
+    if name in ("Tensor.__getitem__", "Tensor.__setitem__"):
+        args = (args[0], offsets.placed(args[1]), *args[2:])
     given, named = operands(run, args), {k: operand(run, v) for k, v in kwargs.items()}
     if name in ("Tensor.__getitem__", "Tensor.__setitem__") and isinstance(args[1], List | range):
         given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only

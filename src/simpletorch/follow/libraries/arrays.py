@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow import branches, iteration, tensors
+from simpletorch.follow import branches, iteration, offsets, tensors
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Choice, Class, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import Many, Named, Report, TensorType, infer
@@ -238,7 +238,9 @@ def by_rule(
     """What NumPy's operation gives whose shapes are those of torch's: arrays of this dtype."""
     by_name = {k: tensors.to_rule(_plain(v)) for k, v in (kwargs or {}).items()}
     index = 1 if name in ("Tensor.__getitem__", "Tensor.__setitem__") else None
-    given = tuple(tensors.to_rule(as_tensor(v) if i == index else _plain(v)) for i, v in enumerate(args))
+    given = tuple(
+        tensors.to_rule(as_tensor(offsets.placed(v)) if i == index else _plain(v)) for i, v in enumerate(args)
+    )
     with run.knowing():
         found = infer(name, given, by_name)
     if isinstance(found, Report):

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import attributes, branches, items, iteration, operators
+from simpletorch.follow import attributes, branches, items, iteration, offsets, operators
 from simpletorch.follow.budget import is_huge
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, native
 from simpletorch.follow.outcomes import Raised
@@ -82,7 +82,7 @@ def _int(run: Interpreter, value: Value, rest: tuple[Value, ...], kwargs: dict[s
         return value
     if isinstance(value, Tensor):
         return (
-            run.ask("Tensor.__int__", (value,))
+            offsets.as_number(value, run.ask("Tensor.__int__", (value,)))
             if not value.array
             else run.unknown("a number of an array", "int", "data")
         )
@@ -291,6 +291,8 @@ def length(run: Interpreter, value: Value) -> Value:
         return len(value)
     if isinstance(value, Class) and "members" in value.metadata:
         return len(value.metadata["members"])
+    if isinstance(value, Unknown) and value.length is not None:
+        return value.length
     return run.derived("len", value, None, "int")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simpletorch.follow import branches, iteration
+from simpletorch.follow import branches, iteration, offsets
 from simpletorch.follow.libraries import gives, native
 from simpletorch.follow.values import List, Tensor, Unknown, Value
 
@@ -17,8 +17,13 @@ gives(
     "float",
     "data",
 )
-gives("random.randint random.randrange random.getrandbits", "int", "data")
+gives("random.getrandbits", "int", "data")
 gives("random.getstate random.randbytes", None, "data")
+
+
+@native("random.randint", "random.randrange")
+def _number(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return offsets.drawn(run.unknown("a number by chance", "int", "data"))
 
 
 @native("random.seed", "random.setstate")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import branches, iteration, tensors
+from simpletorch.follow import branches, iteration, offsets, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
 from simpletorch.follow.values import (
     Choice,
@@ -346,7 +346,7 @@ def _lists(run: Interpreter, kind: TensorType) -> Value:
 
 @method(Tensor, "item")
 def _item(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.ask("Tensor.item", args)
+    return run.each(run.ask("Tensor.item", args), lambda v: offsets.as_number(args[0], v))
 
 
 @method(Tensor, "type")

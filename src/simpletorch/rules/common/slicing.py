@@ -30,6 +30,8 @@ def length(size: Dim, start: Value, stop: Value, step: Value = None) -> Dim:
         count = max(0, high - low)
     else:
         count = 0 if at_least(low, high) is True else high - low
+        if isinstance(count, int) and isinstance(size, int) and count > size:
+            return UNKNOWN
     return count if stride == 1 else (count + stride - 1) // stride
 
 

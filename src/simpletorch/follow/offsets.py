@@ -1,0 +1,72 @@
+"""Ints by chance and what is added to them: of ``data[i : i + 16]`` it isn't known where it begins, but how long it is.
+
+Who draws a place draws one at which there is enough, as the author of a slice is trusted to know.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from simpletorch.follow.values import Tensor, Unknown, Value, is_int
+from simpletorch.rules import TensorType
+from simpletorch.shapes import Dim, some
+
+__all__ = ["as_number", "drawn", "length", "moved", "placed"]
+
+_PLACE: Final = some("place")
+
+
+def drawn(value: Unknown) -> Unknown:
+    """The int, as one that lies where there is enough."""
+    value.offset = (value, 0)
+    return value
+
+
+def _offset(value: Value) -> tuple[Any, Dim] | None:
+    """From what the value is how far away, where it is an int by chance."""
+    if isinstance(value, Unknown):
+        return value.offset
+    if isinstance(value, Tensor) and _is_number(value.type):
+        return value.offset or (value, 0)
+    return None
+
+
+def _is_number(kind: TensorType) -> bool:
+    return kind.shape.rank == 0 and kind.dtype is not None and kind.dtype.category == "int"
+
+
+def as_number(value: Tensor, found: Value) -> Value:
+    """``value.item()``, which lies where the element of the tensor does."""
+    if isinstance(found, Unknown) and found.type == "int":
+        found.offset = _offset(value) or (found, 0)
+    return found
+
+
+def moved(name: str, left: Value, right: Value, result: Value) -> Value:
+    """The result of ``left + right`` or ``left - right``, with how far it is from what was drawn."""
+    if not isinstance(result, Tensor | Unknown) or name not in ("__add__", "__sub__"):
+        return result
+    if isinstance(result, Tensor) and not _is_number(result.type):
+        return result
+    one, by = (left, right) if is_int(right) else (right, left)
+    offset = _offset(one) if is_int(by) and (one is left or name == "__add__") else None
+    if offset is not None:
+        origin, so_far = offset
+        result.offset = (origin, so_far + by if name == "__add__" else so_far - by)
+    return result
+
+
+def length(index: slice) -> Dim | None:
+    """How many items a slice takes whose beginning and end were drawn together; None where that isn't known."""
+    start, stop = _offset(index.start), _offset(index.stop)
+    if start is None or stop is None or start[0] is not stop[0] or index.step not in (None, 1):
+        return None
+    return stop[1] - start[1]
+
+
+def placed(index: Value) -> Value:
+    """An index as rules can read it: slices of a known length begin at a place that has a name."""
+    if isinstance(index, slice):
+        count = length(index)
+        return index if count is None else slice(_PLACE, _PLACE + count)
+    return tuple(map(placed, index)) if type(index) is tuple else index
