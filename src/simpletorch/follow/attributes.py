@@ -101,7 +101,9 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
     if name == "device":
         return value.type.device if value.type.device is not None else run.derived("device", value, None, None)
     if name == "data":
-        return Tensor(replace(value.type, is_parameter=False), array=value.array)
+        made = Tensor(replace(value.type, is_parameter=False), array=value.array)
+        made.numbers = value.numbers
+        return made
     if value.array:
         return run.program.array_attribute(run, value, name)
     if name == "grad":

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import guards
+from simpletorch.follow import guards, indexes
 from simpletorch.follow.heap import Change, born, now
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
@@ -148,7 +148,7 @@ def alike(a: Value, b: Value) -> bool:
     if isinstance(a, Unknown) and isinstance(b, Unknown):
         return a.type == b.type
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return a.type == b.type and a.array == b.array
+        return a.type == b.type and a.array == b.array and indexes.same(a, b)
     if type(a) is not type(b):
         return False
     if isinstance(a, tuple):
@@ -307,7 +307,7 @@ def merge(condition: Unknown, a: Value, b: Value, moved: Collection[int] = ()) -
         return Unknown(source.reason, _common_name(a, b), source.cause)
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
         return tuple(merge(condition, x, y, moved) for x, y in zip(a, b, strict=True))
-    if isinstance(a, Tensor) and isinstance(b, Tensor) and alike(a, b):
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.type == b.type and a.array == b.array:
         return Tensor(
             a.type, array=a.array
         )  # which of the two it is matters to nobody but who changes its shape in place

@@ -80,6 +80,11 @@ class Heap:
                 level[place] = cells, key, cells.get(key, MISSING)
         _put(cells, key, value)
 
+    def touch(self, cells: dict[Any, Any]) -> None:
+        """Something beside its cells is changed of what these are the cells of."""
+        if self.recorders:
+            self._spoil(born(cells))
+
     def _spoil(self, birth: int) -> None:
         """Something of this age is changed: calls that began later have an effect."""
         for recorder in reversed(self.recorders):

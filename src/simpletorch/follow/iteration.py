@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches
+from simpletorch.follow import branches, indexes
 from simpletorch.follow.values import (
     MISSING,
     Choice,
@@ -102,7 +102,7 @@ def item(run: Interpreter, value: Value) -> Value:
 def another(value: Value) -> Value:
     """Another value of the same kind: items of one stream, such as batches, are different objects."""
     if isinstance(value, Tensor):
-        return Tensor(value.type, array=value.array)
+        return indexes.batched(value, Tensor(value.type, array=value.array))
     if type(value) is tuple:
         return tuple(map(another, value))
     if isinstance(value, List):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import remembered, tensors
+from simpletorch.follow import indexes, remembered, tensors
 from simpletorch.follow.libraries.signatures import PARAMETERS
 from simpletorch.follow.values import MISSING, Choice, Function, Instance, Method, Tensor, Unknown, Value, is_int
 from simpletorch.rules import ANYTHING, CannotTell, ModuleRule, Report, TensorType, infer_module, new_module, parameters
@@ -117,6 +117,9 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     result = run.adapting(lambda: infer_module(rule, given, named, dtype_counts=counts))
     if isinstance(result, Report):
         return run.report(result)
+    misfit = indexes.check_layer(rule.names[0].rpartition(".")[2], rule, args)
+    if misfit is not None:
+        run.report(misfit)
     _learn(run, rule, args)
     return tensors.from_rule(run, _cast(run, result), str(rule))
 

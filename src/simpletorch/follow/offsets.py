@@ -5,11 +5,13 @@ Who draws a place draws one at which there is enough, as the author of a slice i
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from simpletorch.follow.values import Tensor, Unknown, Value, is_int
 from simpletorch.rules import TensorType
 from simpletorch.shapes import Dim, some
+
+Offset: TypeAlias = tuple[Any, Dim, Dim]  # what was drawn, times how many, and what was added
 
 __all__ = ["as_number", "drawn", "length", "moved", "placed"]
 
@@ -18,16 +20,16 @@ _PLACE: Final = some("place")
 
 def drawn(value: Unknown) -> Unknown:
     """The int, as one that lies where there is enough."""
-    value.offset = (value, 0)
+    value.offset = (value, 1, 0)
     return value
 
 
-def _offset(value: Value) -> tuple[Any, Dim] | None:
-    """From what the value is how far away, where it is an int by chance."""
+def _offset(value: Value) -> Offset | None:
+    """How the value was made of an int by chance."""
     if isinstance(value, Unknown):
         return value.offset
     if isinstance(value, Tensor) and _is_number(value.type):
-        return value.offset or (value, 0)
+        return value.offset or (value, 1, 0)
     return None
 
 
@@ -38,30 +40,39 @@ def _is_number(kind: TensorType) -> bool:
 def as_number(value: Tensor, found: Value) -> Value:
     """``value.item()``, which lies where the element of the tensor does."""
     if isinstance(found, Unknown) and found.type == "int":
-        found.offset = _offset(value) or (found, 0)
+        found.offset = _offset(value) or (found, 1, 0)
     return found
 
 
 def moved(name: str, left: Value, right: Value, result: Value) -> Value:
-    """The result of ``left + right`` or ``left - right``, with how far it is from what was drawn."""
-    if not isinstance(result, Tensor | Unknown) or name not in ("__add__", "__sub__"):
-        return result
-    if isinstance(result, Tensor) and not _is_number(result.type):
+    """The result of ``left + right``, ``-`` or ``*``, with how it was made of what was drawn."""
+    if not isinstance(result, Tensor | Unknown) or (isinstance(result, Tensor) and not _is_number(result.type)):
         return result
     one, by = (left, right) if is_int(right) else (right, left)
-    offset = _offset(one) if is_int(by) and (one is left or name == "__add__") else None
+    offset = _offset(one) if is_int(by) and (one is left or name in ("__add__", "__mul__")) else None
     if offset is not None:
-        origin, so_far = offset
-        result.offset = (origin, so_far + by if name == "__add__" else so_far - by)
+        origin, times, so_far = offset
+        if name in ("__add__", "__sub__"):
+            result.offset = (origin, times, so_far + by if name == "__add__" else so_far - by)
+        elif name == "__mul__":
+            result.offset = (origin, times * by, so_far * by)
+    elif name == "__add__":
+        result.offset = _sum(_offset(left), _offset(right))
     return result
+
+
+def _sum(left: Offset | None, right: Offset | None) -> Offset | None:
+    if left is None or right is None or left[0] is not right[0]:
+        return None
+    return left[0], left[1] + right[1], left[2] + right[2]
 
 
 def length(index: slice) -> Dim | None:
     """How many items a slice takes whose beginning and end were drawn together; None where that isn't known."""
     start, stop = _offset(index.start), _offset(index.stop)
-    if start is None or stop is None or start[0] is not stop[0] or index.step not in (None, 1):
+    if start is None or stop is None or index.step not in (None, 1):
         return None
-    return stop[1] - start[1]
+    return stop[2] - start[2] if start[0] is stop[0] and start[1] == stop[1] else None
 
 
 def placed(index: Value) -> Value:

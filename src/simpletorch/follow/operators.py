@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, items, iteration, offsets
+from simpletorch.follow import branches, indexes, items, iteration, offsets
 from simpletorch.follow.budget import LARGEST, formats_too_much
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -377,12 +377,13 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
         return branches.distribute(run, old, lambda v: in_place(run, name, v, value))
     if isinstance(old, Tensor) and old.array:
         run.operate(name, old, value)
+        indexes.spoil(run, old)
         return old  # what is written into an array has its shape and dtype
     if isinstance(old, Tensor):
         found = run.ask(f"Tensor.{own}", (old, value)) if f"Tensor.{own}" in RULES else run.operate(name, old, value)
         if isinstance(found, Tensor) and f"Tensor.{own}" in RULES:
             run.heap.write(old.cells, "type", found.type)
-            old.offset = (object(), 0)  # what was drawn before is another number
+            old.offset = (object(), 1, 0)  # what was drawn before is another number
             return old
         return found
     if isinstance(old, List) and name == "__add__":

@@ -8,8 +8,10 @@ all that was noted is as it was.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
+from simpletorch.follow import indexes
 from simpletorch.follow.heap import MISSING, Heap, born, now
 from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.values import (
@@ -232,7 +234,9 @@ class _Given:
         if isinstance(value, Tensor):
             self.cells.add(id(value.cells))
             plain = len(value.cells) == 1 and value.offset is None
-            return ("tensor", value.type, value.array) if plain else None
+            known = indexes.of(value)
+            numbers = None if known is None else (known.least, known.most, known.by_chance)
+            return ("tensor", value.type, value.array, numbers) if plain else None
         if isinstance(value, List):
             self.cells.add(id(value.cells))
             return None if value.items is None else self._all(("list",), value.items)
@@ -264,7 +268,7 @@ def _kept(value: Value, start: int, places: Mapping[int, int], done: dict[int, V
         return done[id(value)]
     made: Value = MISSING
     if isinstance(value, Tensor) and len(value.cells) == 1:
-        made = Tensor(value.type, array=value.array)
+        made = _copy(value)
     elif isinstance(value, List) and value.items is not None:
         items = [_kept(v, start, places, done) for v in value.items]
         made = MISSING if any(v is MISSING for v in items) else List(tuple(items))
@@ -280,6 +284,13 @@ def _is_plain(value: Value) -> bool:
     if isinstance(value, Instance):
         return value.native is None and not value.state and value.cls.fields is not None
     return isinstance(value, Dict) and value.rest is MISSING and value.default is None
+
+
+def _copy(value: Tensor) -> Tensor:
+    made = Tensor(value.type, array=value.array)
+    known = indexes.of(value)
+    made.numbers = None if known is None else replace(known, written=[])
+    return made
 
 
 def _like(value: tuple[Value, ...], items: list[Value]) -> tuple[Value, ...]:
@@ -309,7 +320,7 @@ def _remade(value: Value, objects: list[Value], done: dict[int, Value]) -> Value
         return value
     if id(value) not in done:
         if isinstance(value, Tensor):
-            made: Value = Tensor(value.type, array=value.array)
+            made: Value = _copy(value)
         elif isinstance(value, List):
             made = List(tuple(_remade(v, objects, done) for v in value.items or ()))
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, guards, offsets
+from simpletorch.follow import branches, guards, indexes, offsets
 from simpletorch.follow.values import (
     Choice,
     Class,
@@ -190,7 +190,12 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if isinstance(result, Report):
         found = run.report(result)
         return _as_asked(name, args, given) or found
-    return _in_place(run, name, args, kwargs, result)
+    misfit = indexes.check(name, args, kwargs)
+    if misfit is not None:
+        run.report(misfit)
+    answer = _in_place(run, name, args, kwargs, result)
+    indexes.follow(run, name, args, kwargs, answer)
+    return answer
 
 
 _BY_CONTENT: Final = {

@@ -33,6 +33,7 @@ from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
+    from simpletorch.follow.indexes import Numbers
     from simpletorch.follow.scopes import Scope
 
 __all__ = [
@@ -83,7 +84,7 @@ class Unknown:
         harmless: it comes from a library that changes nothing of what it is given: neither do its methods.
     """
 
-    __slots__ = ("cause", "fact", "harmless", "length", "negates", "offset", "place", "reason", "type", "usual")
+    __slots__ = ("cause", "fact", "harmless", "length", "negates", "numbers", "offset", "place", "reason", "type", "usual")
 
     def __init__(self, reason: str, type: str | None = None, cause: Cause = "code", *, harmless: bool = False) -> None:
         self.reason, self.type, self.cause, self.harmless = reason, type, cause, harmless
@@ -91,7 +92,8 @@ class Unknown:
         self.negates: Unknown | None = None  # of a bool: it is true where that one is false
         self.usual: bool | None = None  # of a bool: what it is unless something goes wrong (an exception is caught)
         self.length: int | None = None  # of a string
-        self.offset: tuple[Any, Any] | None = None  # of an int by chance, see `offsets`
+        self.offset: tuple[Any, Any, Any] | None = None  # of an int by chance, see `offsets`
+        self.numbers: Numbers | None = None  # of an int, see `indexes`
         self.fact: tuple[str, Value, Value] | None = None  # of a bool: the comparison that it is the answer of
 
     def __repr__(self) -> str:
@@ -124,12 +126,13 @@ class Object:
 class Tensor(Object):
     """A tensor of torch's, or an array of NumPy's. ``cells["type"]`` is its type, other cells are attributes of it."""
 
-    __slots__ = ("array", "offset")
+    __slots__ = ("array", "numbers", "offset")
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
         self.cells = Cells({"type": type})
         self.array = array
-        self.offset: tuple[Any, Any] | None = None  # of a 0-dim one, see `offsets`
+        self.offset: tuple[Any, Any, Any] | None = None  # of a 0-dim one, see `offsets`
+        self.numbers: Numbers | None = None  # see `indexes`
 
     @property
     def type(self) -> TensorType:

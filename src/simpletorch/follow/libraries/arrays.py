@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow import branches, iteration, offsets, tensors
+from simpletorch.follow import branches, indexes, iteration, offsets, tensors
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Choice, Class, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import Many, Named, Report, TensorType, infer
@@ -172,7 +172,9 @@ def as_array(run: Interpreter, value: Value) -> Tensor:
     value = run.resolve(value)
     if isinstance(value, Tensor) and value.array:
         return value
-    return Tensor(_data(run, value), array=True)
+    made = Tensor(_data(run, value), array=True)
+    made.numbers = indexes.written_out(value)
+    return made
 
 
 def _data(run: Interpreter, value: Value) -> TensorType:
@@ -250,7 +252,12 @@ def by_rule(
             raised = "IndexError" if found.op == "[]" else "ValueError"
             raise Raised(raised, None, ("LookupError", "Exception", "BaseException"))
         return run.report(found)
-    return wrap(run, found, dtype)
+    misfit = indexes.check(name, tuple(args), kwargs or {})
+    if misfit is not None and not run.tries:
+        run.report(misfit)
+    made = wrap(run, found, dtype)
+    indexes.follow(run, name, tuple(args), kwargs or {}, made)
+    return made
 
 
 def as_tensor(value: Value) -> Value:

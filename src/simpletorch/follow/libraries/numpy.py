@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import iteration, tensors
+from simpletorch.follow import indexes, iteration, tensors
 from simpletorch.follow.libraries import METHODS, NATIVES, VALUES, Work, gives, library_class, native, numpy_random  # noqa: F401
 from simpletorch.follow.libraries.arrays import (
     ANY,
@@ -91,8 +91,11 @@ native("numpy.full_like")(_alike(2))
 @native("numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asanyarray", "numpy.asfarray")
 def _make_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     def one(value: Value) -> Value:
-        given = as_array(run, value).type
-        return array(given.shape, as_dtype(_argument(run, args, kwargs, 1, "dtype"), given.dtype))
+        source = as_array(run, value)
+        given = source.type
+        made = array(given.shape, as_dtype(_argument(run, args, kwargs, 1, "dtype"), given.dtype))
+        indexes.follow(run, "numpy.clone", (source,), {}, made)
+        return made
 
     return run.each(args[0], one)
 
@@ -112,7 +115,9 @@ def _arange(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     numbers = [0 if start is None else start, stop, 1 if step is None else step]
     dtype = INT64 if all(map(is_int, numbers)) else FLOAT64 if any(isinstance(v, float) for v in numbers) else None
     named = _argument(run, args, kwargs, 3, "dtype")
-    return array(Shape((_steps(*numbers),)), as_dtype(named, dtype))
+    made = array(Shape((_steps(*numbers),)), as_dtype(named, dtype))
+    indexes.follow(run, "numpy.arange", tuple(numbers), {}, made)
+    return made
 
 
 def _steps(start: Value, stop: Value, step: Value) -> Item:
@@ -776,12 +781,21 @@ def array_attribute(run: Interpreter, value: Tensor, name: str) -> Value:
 
 @native("numpy.copy")
 def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0]).type
-    return array(given.shape, given.dtype)
+    source = as_array(run, args[0])
+    made = array(source.type.shape, source.type.dtype)
+    indexes.follow(run, "numpy.clone", (source,), {}, made)
+    return made
 
 
 def _astype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return array(args[0].type.shape, as_dtype(_argument(run, args, kwargs, 1, "dtype")))
+    made = array(args[0].type.shape, as_dtype(_argument(run, args, kwargs, 1, "dtype")))
+    indexes.follow(run, "numpy.clone", (args[0],), {}, made)
+    return made
+
+
+def _fill(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    indexes.spoil(run, args[0])
+    return None
 
 
 def _to_lists(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -798,6 +812,6 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 
 _ARRAY.update({
-    "copy": _copy, "astype": _astype, "tolist": _to_lists, "item": _to_number, "fill": _nothing, "setflags": _nothing,
+    "copy": _copy, "astype": _astype, "tolist": _to_lists, "item": _to_number, "fill": _fill, "setflags": _nothing,
     "tofile": _nothing, "conj": _copy,
 })  # fmt: skip

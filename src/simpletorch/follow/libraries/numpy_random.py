@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch.follow import indexes
 from simpletorch.follow.libraries import library_class, native
 from simpletorch.follow.libraries.arrays import ANY, array, as_array, as_dtype, shape_of
 from simpletorch.follow.libraries.chance import any_of
@@ -23,7 +24,7 @@ _FLOATS: Final = {
 _INTS: Final = {"poisson": 1, "geometric": 1, "binomial": 2, "negative_binomial": 2, "randint": 2, "integers": 2}
 
 
-def _drawn(dtype: DType, place: int) -> Any:
+def _drawn(dtype: DType, place: int, *, ints: bool = False) -> Any:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         size = run.resolve(args[place] if len(args) > place else kwargs.get("size"))
         kind = as_dtype(run.resolve(kwargs.get("dtype", args[3] if place == 2 and len(args) > 3 else None)), dtype)
@@ -31,7 +32,10 @@ def _drawn(dtype: DType, place: int) -> Any:
         parameters += [run.resolve(v) for k, v in kwargs.items() if k not in ("size", "dtype", "endpoint")]
         if size is None and not all(is_int(p) or isinstance(p, float) for p in parameters):
             return array(ANY, kind)
-        return array(shape_of(run, size), kind)
+        made = array(shape_of(run, size), kind)
+        if ints and len(parameters) in (1, 2) and "endpoint" not in kwargs:
+            made.numbers = indexes.drawn(0 if len(parameters) == 1 else parameters[0], parameters[-1])
+        return made
 
     return work
 
@@ -45,7 +49,9 @@ def _choice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     source = run.resolve(args[0])
     size = run.resolve(args[1] if len(args) > 1 else kwargs.get("size"))
     if is_int(source) or (isinstance(source, Unknown) and source.type == "int"):
-        return array(shape_of(run, size), INT64)
+        made = array(shape_of(run, size), INT64)
+        made.numbers = None if len(args) > 3 or "p" in kwargs else indexes.drawn(0, source)
+        return made
     if size is None and isinstance(source, List | tuple | range):
         found = any_of(run, source)
         return found if isinstance(found, Tensor) else run.unknown("an item by chance")
@@ -60,7 +66,9 @@ def _choice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 def _permutation(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source = run.resolve(args[0])
     if is_int(source):
-        return array(Shape((source,)), INT64)
+        made = array(Shape((source,)), INT64)
+        made.numbers = indexes.drawn(0, source)
+        return made
     if isinstance(source, Unknown):
         return array(shape_of(run, source), INT64) if source.type == "int" else run.unknown("an order by chance")
     given = as_array(run, source).type
@@ -88,7 +96,7 @@ def _multivariate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
 
 _METHODS: Final[dict[str, Any]] = {
     **{name: _drawn(FLOAT64, place) for name, place in _FLOATS.items()},
-    **{name: _drawn(INT64, place) for name, place in _INTS.items()},
+    **{name: _drawn(INT64, place, ints=name in ("randint", "integers")) for name, place in _INTS.items()},
     "rand": _of_dims,
     "randn": _of_dims,
     "choice": _choice,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import branches, iteration, offsets, tensors
+from simpletorch.follow import branches, indexes, iteration, offsets, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
 from simpletorch.follow.values import (
     Choice,
@@ -125,7 +125,10 @@ def from_data(run: Interpreter, value: Value, dtype: DType | None = None) -> Ten
     found = _data_type(run, value)
     if dtype is not None:
         found = replace(found, dtype=dtype)
-    return tensors.made(run, replace(found, is_parameter=False))
+    made = tensors.made(run, replace(found, is_parameter=False))
+    if not isinstance(run.resolve(value), Tensor):
+        made.numbers = indexes.written_out(run.resolve(value))
+    return made
 
 
 def _data_type(run: Interpreter, value: Value) -> TensorType:
@@ -185,7 +188,14 @@ def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 @native("torch.from_numpy")
 def _from_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.each(args[0], lambda v: Tensor(v.type) if isinstance(v, Tensor) else Tensor(TensorType()))
+    return run.each(args[0], lambda v: _shared(v) if isinstance(v, Tensor) else Tensor(TensorType()))
+
+
+def _shared(value: Tensor) -> Tensor:
+    """A tensor in the memory of an array."""
+    made = Tensor(value.type)
+    made.numbers = value.numbers
+    return made
 
 
 # -- what changes nothing --------------------------------------------------------------------------------------------
@@ -326,7 +336,9 @@ def _new_tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
 
 @method(Tensor, "numpy")
 def _to_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Tensor(replace(args[0].type, is_parameter=False), array=True)
+    made = Tensor(replace(args[0].type, is_parameter=False), array=True)
+    made.numbers = args[0].numbers
+    return made
 
 
 @method(Tensor, "tolist")

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, iteration, tensors
+from simpletorch.follow import branches, indexes, iteration, offsets, tensors
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.libraries.builtins import length
@@ -54,8 +54,11 @@ ALIASES.update(
 )
 
 
-def _index(run: Interpreter) -> Unknown:
-    return run.unknown("an index of a sampler", "int", "data")
+def _index(run: Interpreter, count: Value = None) -> Unknown:
+    """An index, of which a loader asks for so many at least."""
+    made = run.unknown("an index of a sampler", "int", "data")
+    made.numbers = indexes.up_to(count)
+    return offsets.drawn(made)  # a dataset is as long as it has samples
 
 
 def _count(run: Interpreter) -> Unknown:
@@ -70,12 +73,12 @@ def _known(size: Value) -> Dim:
 # -- samples ---------------------------------------------------------------------------------------------------------
 
 
-def sample(run: Interpreter, dataset: Value) -> Value:
-    """What a dataset gives for an index that isn't known."""
+def sample(run: Interpreter, dataset: Value, count: Value = None) -> Value:
+    """What a dataset gives for an index that isn't known; ``count``: of which there are so many at least."""
     dataset = run.resolve(dataset)
     if isinstance(dataset, Instance):
         if dataset.cls.find("__getitem__") is not None and not dataset.cls.is_a(f"{_DATA}.IterableDataset"):
-            return run.resolve(run.call(run.attribute(dataset, "__getitem__"), (_index(run),)))
+            return run.resolve(run.call(run.attribute(dataset, "__getitem__"), (_index(run, count),)))
         inner = iteration.iterator(run, dataset)
         return run.unknown("a sample of a dataset") if inner is None else _any_item(run, inner)
     if isinstance(dataset, Tensor | List | tuple | range | Iterator):
@@ -110,7 +113,9 @@ def collated(run: Interpreter, one: Value, size: Dim, *, tuples: bool = False) -
         return collated(run, value, size, tuples=tuples)
 
     if isinstance(one, Tensor):
-        return Tensor(TensorType(Shape((size, *one.type.shape.items)), one.type.dtype, one.type.device))
+        return indexes.batched(
+            one, Tensor(TensorType(Shape((size, *one.type.shape.items)), one.type.dtype, one.type.device))
+        )
     if isinstance(one, str | bytes) or (isinstance(one, Unknown) and one.type == "str"):
         return List((one,) * size) if isinstance(size, int) and size <= _MOST_SAMPLES else List(None, one)
     kind = "int" if isinstance(one, Expr) else branches.type_name(one)
@@ -471,8 +476,16 @@ def _iterate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return Iterator(None, _batch(run, me), count)
 
 
+def _least_samples(run: Interpreter, me: Instance) -> Value:
+    """So many samples, and as many different ones, are in the first batch."""
+    own = [run.resolve(run.attribute(me, name)) for name in ("sampler", "batch_sampler")]
+    size, total = run.resolve(run.attribute(me, "batch_size")), _total(run, run.attribute(me, "dataset"))
+    return min(size, total) if own == [None, None] and isinstance(size, int) and isinstance(total, int) else None
+
+
 def _batch(run: Interpreter, me: Instance) -> Value:
-    one = run.each(run.attribute(me, "dataset"), lambda d: sample(run, d))
+    least = _least_samples(run, me)
+    one = run.each(run.attribute(me, "dataset"), lambda d: sample(run, d, least))
     collate = run.resolve(run.attribute(me, "collate_fn"))
     batches = run.resolve(run.attribute(me, "batch_sampler"))
     size: Value

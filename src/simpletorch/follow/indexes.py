@@ -1,0 +1,332 @@
+"""Tensors of ints that are used as indexes: between which numbers they lie, and whether these fit.
+
+Numbers are kept where both ends do occur: of ``arange(n)``, of what is written out, of what is drawn by chance
+(``randint``), and of what these are after an operation that keeps each number or moves all of them alike. A tensor
+that is written to, or of which an operation takes a part that depends on values, has no known numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, final
+
+from simpletorch.follow.values import Choice, List, Tensor, Unknown, Value, is_known
+from simpletorch.rules import Report
+from simpletorch.rules.core.dtype import BOOL
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = [
+    "Numbers",
+    "batched",
+    "check",
+    "check_layer",
+    "drawn",
+    "follow",
+    "of",
+    "same",
+    "spoil",
+    "up_to",
+    "written_out",
+]
+
+_RARE: Final = 0.05  # with this probability a mistake doesn't show: then it isn't one for sure
+_MOST: Final = 4_096  # numbers that are looked at
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The least and the greatest of the numbers in a tensor, and whether each of them may be any of those between.
+
+    ``written`` is shared by all views of the tensor: True in it says that the numbers have been changed.
+    """
+
+    least: int
+    most: int
+    by_chance: bool
+    written: list[bool]
+
+    @property
+    def known(self) -> bool:
+        """Whether nobody has written to the tensor since."""
+        return not self.written
+
+
+def of(value: Value) -> Numbers | None:
+    """What is known of the numbers in a tensor."""
+    found = value.numbers if isinstance(value, Tensor | Unknown) else None
+    return found if found is not None and found.known else None
+
+
+def same(a: Tensor, b: Tensor) -> bool:
+    """Whether the same is known of the numbers in both."""
+    left, right = of(a), of(b)
+    if left is None or right is None:
+        return left is right
+    return (left.least, left.most, left.by_chance) == (right.least, right.most, right.by_chance)
+
+
+def _fresh(least: int, most: int, by_chance: bool = False) -> Numbers | None:
+    return Numbers(least, most, by_chance, []) if least <= most else None
+
+
+# -- where they come from --------------------------------------------------------------------------------------------
+
+
+def written_out(value: Value) -> Numbers | None:
+    """Of ``torch.tensor([[1, 2], [3, 4]])``."""
+    found: list[int] = []
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, List | tuple):
+            rows = one.items if isinstance(one, List) else one
+            if rows is None or len(rows) > _MOST:
+                return None
+            todo += rows
+        elif isinstance(one, int) and not isinstance(one, bool) and len(found) < _MOST:
+            found.append(one)
+        else:
+            return None
+    return _fresh(min(found), max(found)) if found else None
+
+
+def drawn(least: Value, end: Value) -> Numbers | None:
+    """Of ``randint(least, end)``."""
+    return _fresh(least, end - 1, True) if isinstance(least, int) and isinstance(end, int) else None
+
+
+def _counted(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Numbers | None:
+    """Of ``arange(start, end, step)``."""
+    given = [a for a in args if isinstance(a, int) and not isinstance(a, bool)]
+    if len(given) != len(args) or not 1 <= len(given) <= 3 or {"start", "end", "step", "stop"} & {*kwargs}:
+        return None
+    numbers = range(*given) if given[-1] else range(0)
+    return _fresh(min(numbers[0], numbers[-1]), max(numbers[0], numbers[-1])) if numbers else None
+
+
+def _randint(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Numbers | None:
+    bounds = [a for a in args if isinstance(a, int)]
+    low = kwargs.get("low", 0 if len(bounds) < 2 else bounds[0])
+    return drawn(low, kwargs.get("high", bounds[-1] if bounds else None))
+
+
+def _permutation(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Numbers | None:
+    return drawn(0, args[0] if args else kwargs.get("n"))
+
+
+def up_to(end: Value) -> Numbers | None:
+    """Of an int that is 0, and each other below ``end`` too in the course of the program."""
+    return _fresh(0, end - 1) if isinstance(end, int) else None
+
+
+def _constant(number: int) -> Any:
+    return lambda args, kwargs: _fresh(number, number)
+
+
+def _full(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Numbers | None:
+    number = args[1] if len(args) > 1 else kwargs.get("fill_value")
+    return _fresh(number, number) if isinstance(number, int) else None
+
+
+_SOURCES: Final = {
+    "arange": _counted, "randint": _randint, "randperm": _permutation, "full": _full, "full_like": _full,
+    "zeros": _constant(0), "zeros_like": _constant(0), "ones": _constant(1), "ones_like": _constant(1),
+}  # fmt: skip
+_KEPT: Final = frozenset({
+    "view", "reshape", "flatten", "permute", "transpose", "t", "T", "mT", "unsqueeze", "squeeze", "contiguous", "clone",
+    "detach", "expand", "expand_as", "view_as", "repeat", "repeat_interleave", "to", "long", "int", "cpu", "cuda",
+    "flip", "roll", "unflatten", "movedim", "moveaxis", "swapaxes", "tile", "broadcast_to", "broadcast_tensors",
+    "meshgrid", "ravel", "pin_memory", "rearrange",
+})  # fmt: skip
+_JOINED: Final = frozenset({"cat", "stack", "concat", "hstack", "vstack", "concatenate"})
+_PARTS: Final = frozenset({"__getitem__", "select", "narrow", "unbind", "chunk", "split"})
+_MOVED: Final = {"add": 1, "__add__": 1, "__radd__": 1, "sub": -1, "__sub__": -1}
+
+
+def spoil(run: Interpreter, value: Value) -> None:
+    """Something is written to a tensor: its numbers aren't known any more, nor those of its views."""
+    if isinstance(value, Tensor) and value.numbers is not None:
+        value.numbers.written.append(True)
+        run.heap.touch(value.cells)
+
+
+def _writes(name: str) -> bool:
+    """Whether an operation changes the numbers of its first operand."""
+    if name.startswith("__"):
+        return name == "__setitem__" or (name.startswith("__i") and name not in ("__int__", "__index__", "__invert__"))
+    return name.endswith("_") and name.rstrip("_") not in _KEPT
+
+
+def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Value) -> None:
+    """What is known of the numbers in the result of an operation."""
+    short = name.rpartition(".")[2]
+    first = args[0] if args else None
+    if _writes(short):
+        spoil(run, first)
+    if "out" in kwargs:
+        spoil(run, result)
+    if not isinstance(result, Tensor) or any(result is a for a in args) or "out" in kwargs:
+        if isinstance(result, tuple) and (short in _PARTS or short in _KEPT):
+            for one in result:
+                follow(run, name, args, kwargs, one)
+        return
+    kind = result.type.dtype
+    if kind is None or kind.category != "int" or kind == BOOL:
+        return
+    if short in _SOURCES:
+        result.numbers = _SOURCES[short](args, kwargs)
+    elif short in _JOINED:
+        result.numbers = _union(first)
+    elif (known := of(first)) is not None:
+        result.numbers = _after(short, known, args, kwargs)
+
+
+def _after(name: str, known: Numbers, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Numbers | None:
+    if name in _KEPT:
+        return known
+    if name in _PARTS:
+        return known if known.by_chance and not (name == "__getitem__" and _selects(args[1])) else None
+    if name in _MOVED and len(args) == 2 and not kwargs and type(args[1]) is int:
+        by = args[1] * _MOVED[name]
+        return replace(known, least=known.least + by, most=known.most + by)
+    return None
+
+
+def _selects(index: Value) -> bool:
+    """Whether which elements an index takes may depend on what they are."""
+    if isinstance(index, tuple):
+        return any(map(_selects, index))
+    return isinstance(index, Tensor | List | Choice)
+
+
+def _union(value: Value) -> Numbers | None:
+    rows = value.items if isinstance(value, List) else value if isinstance(value, tuple) else None
+    found = [of(v) for v in rows or ()]
+    known = [n for n in found if n is not None]
+    if not known or len(known) < len(found):
+        return None
+    return Numbers(
+        min(n.least for n in known), max(n.most for n in known), all(n.by_chance for n in known), known[0].written
+        if len(known) == 1
+        else [],
+    )  # fmt: skip
+
+
+def batched(one: Tensor, batch: Tensor) -> Tensor:
+    """A batch of samples such as this one: what was drawn by chance for one was for each."""
+    known = of(one)
+    batch.numbers = known if known is not None and known.by_chance else None
+    return batch
+
+
+# -- where they are used ---------------------------------------------------------------------------------------------
+
+
+def _misfit(index: Value, size: Any, dim: str, op: str, *, negative: bool = False) -> Report | None:
+    """An index that is surely outside a dim of this size."""
+    known = of(index)
+    if known is None or not isinstance(size, int):
+        return None
+    least = -size if negative else 0
+    if least <= known.least and known.most < size:
+        return None
+    count = index.type.shape.numel() if isinstance(index, Tensor) else 1
+    if known.by_chance:
+        fitting = max(0, min(known.most, size - 1) - max(known.least, least) + 1) / (known.most - known.least + 1)
+        if not isinstance(count, int) or fitting**count > _RARE:
+            return None
+    wrong = known.most if known.most >= size else known.least
+    how = f"indexes from {known.least} to {known.most}" if known.least < known.most else f"index {wrong}"
+    reason = f"{how}: {wrong} is out of range for {dim}"
+    return Report(op, "shape", reason, {}, None, size, wrong)
+
+
+def check(name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Report | None:
+    """Whether the indexes of an operation surely don't fit what they select from."""
+    look = _CHECKS.get(name.rpartition(".")[2])
+    return None if look is None else look(args, kwargs)
+
+
+def check_layer(name: str, rule: Any, args: tuple[Value, ...]) -> Report | None:
+    """The same for a layer."""
+    if name == "Embedding" and len(args) == 1:
+        return _misfit(args[0], rule.num_embeddings, f"{rule.num_embeddings} embeddings", name)
+    return _classes(args, {}) if name in ("CrossEntropyLoss", "NLLLoss") else None
+
+
+def _at_dims(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Report | None:
+    """``x[:, index]``."""
+    owner, index = args[0], args[1] if len(args) > 1 else None
+    if not isinstance(owner, Tensor) or not owner.type.shape.is_exact:
+        return None
+    dim = 0
+    rows = index if type(index) is tuple else (index,)
+    for one in rows:
+        if one is None:
+            continue
+        if one is ...:
+            taken = sum(_takes(v) for v in rows if v is not None and v is not ...)
+            dim = len(owner.type.shape.items) - taken
+            continue
+        if isinstance(one, Tensor | Unknown) and dim < len(owner.type.shape.items):
+            size = owner.type.shape.dims[dim]
+            found = _misfit(one, size, f"dim {dim} of size {size}", "[]", negative=True)
+            if found is not None:
+                return found
+        dim += _takes(one)
+    return None
+
+
+def _takes(index: Value) -> int:
+    """How many dims an index stands for."""
+    if isinstance(index, Tensor) and index.type.dtype == BOOL:
+        return index.type.shape.rank or 0
+    return 1
+
+
+def _along(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Report | None:
+    """``x.gather(dim, index)``."""
+    given = {**dict(zip(("input", "dim", "index"), args, strict=False)), **kwargs}
+    owner, dim, index = given.get("input"), given.get("dim"), given.get("index")
+    if not isinstance(owner, Tensor) or not isinstance(dim, int) or not owner.type.shape.is_exact:
+        return None
+    dims = owner.type.shape.dims
+    return (
+        _misfit(index, dims[dim], f"dim {dim} of size {dims[dim]}", "index") if -len(dims) <= dim < len(dims) else None
+    )
+
+
+def _embedding(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Report | None:
+    if len(args) < 2 or not isinstance(args[1], Tensor) or not args[1].type.shape.is_exact:
+        return None
+    size = args[1].type.shape.dims[0]
+    return _misfit(args[0], size, f"{size} embeddings", "embedding")
+
+
+def _classes(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Report | None:
+    """Of a loss by class: the target says which."""
+    if len(args) < 2 or not isinstance(args[0], Tensor) or not args[0].type.shape.is_exact:
+        return None
+    known, dims = of(args[1]), args[0].type.shape.dims
+    if known is None or known.least < 0 or not dims:  # a negative one may be ignored
+        return None
+    size = dims[1 if len(dims) > 1 else 0]
+    return _misfit(args[1], size, f"{size} classes", "cross_entropy")
+
+
+def _one_hot(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Report | None:
+    size = args[1] if len(args) > 1 else kwargs.get("num_classes")
+    return (
+        None if size == -1 or not args or not is_known(size) else _misfit(args[0], size, f"{size} classes", "one_hot")
+    )
+
+
+_CHECKS: Final = {
+    "__getitem__": _at_dims, "__setitem__": _at_dims, "gather": _along, "index_select": _along, "scatter": _along,
+    "scatter_": _along, "scatter_add": _along, "scatter_add_": _along, "embedding": _embedding,
+    "cross_entropy": _classes, "nll_loss": _classes, "one_hot": _one_hot,
+}  # fmt: skip
