@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, branches, classes, guards, items, iteration, operators, remembered
+from simpletorch.follow import assignment, branches, classes, guards, items, iteration, offsets, operators, remembered
 from simpletorch.follow.budget import formats_too_much
 from simpletorch.follow.outcomes import Raised, Return
 from simpletorch.follow.scopes import Scope
@@ -335,7 +335,15 @@ def _comprehension(run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast
         return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)
     if isinstance(node, ast.GeneratorExp):
         return Iterator(tuple(out)) if certain else Iterator(None, branches.common_item(out))
-    return List(tuple(out)) if certain else List(None, branches.common_item(out))
+    return List(tuple(out)) if certain else _of_unknown_length(run, node, branches.common_item(out), scope)
+
+
+def _of_unknown_length(run: Interpreter, node: ast.ListComp, item: Value, scope: Scope) -> List:
+    """What a comprehension gives: it is as long as the list that it goes through."""
+    (generator, *more) = node.generators
+    source = scope.find(generator.iter.id) if isinstance(generator.iter, ast.Name) else None
+    one_each = not more and not generator.ifs and isinstance(source, List)
+    return offsets.filled(run, item, offsets.size_of(run, source) if one_each else None)
 
 
 def _dict_comprehension(run: Interpreter, node: ast.DictComp, scope: Scope) -> Value:

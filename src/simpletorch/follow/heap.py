@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 if TYPE_CHECKING:
     from simpletorch.follow.remembered import Recorder
 
-__all__ = ["MISSING", "Cells", "Change", "Heap", "Missing", "born", "now"]
+__all__ = ["MISSING", "SIZE", "Cells", "Change", "Heap", "Missing", "born", "now"]
 
 
 @final
@@ -24,6 +24,9 @@ class Missing:
 
 
 MISSING: Final = Missing()
+SIZE: Final = "how many"
+"""In the cells of a list or the state of a container of modules: how many it holds. No attribute has this name.
+Whatever changes what a list holds forgets it."""
 
 _births = count(1)
 
@@ -71,6 +74,8 @@ class Heap:
     def write(self, cells: dict[Any, Any], key: Any, value: Any) -> None:
         """Put a value into a cell; MISSING empties it."""
         self.writes += 1
+        if SIZE in cells and key in ("items", "item"):
+            self.write(cells, SIZE, MISSING)
         if self.recorders and id(cells) not in self.recorded_apart:
             self._spoil(born(cells))
         if self._levels:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, guards, offsets
+from simpletorch.follow import branches, guards, iteration, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
+    SIZE,
     Choice,
     Class,
     Dict,
@@ -30,7 +31,7 @@ from simpletorch.follow.values import (
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["can_be_key", "get", "or_else", "put", "remove", "update", "values", "whole"]
+__all__ = ["can_be_key", "extend", "get", "or_else", "put", "remove", "update", "values", "whole"]
 
 _MOST_WAYS: Final = 3  # keys that a dict may have or not, to look at each of its ways
 _MOST_ITEMS: Final = 5_000
@@ -170,7 +171,9 @@ def _of_list(run: Interpreter, owner: List, index: Value) -> Value:
         item = owner.item if owner.items is None else branches.common_item(owner.items, "which item it is")
         return List((item,) * count)
     if owner.items is None:
-        return List(None, owner.item) if isinstance(index, slice) else owner.item
+        if not isinstance(index, slice):
+            return owner.item
+        return offsets.filled(run, owner.item, offsets.cut(run, owner, index))
     found = _of_tuple(run, owner.items, index)
     return List(found) if isinstance(index, slice) and isinstance(found, tuple) else found
 
@@ -267,6 +270,20 @@ def _put_in_list(run: Interpreter, owner: List, index: Value, value: Value) -> N
         rest = (run.unknown("an item that was put into a list"),) if given is None else given
         run.heap.write(owner.cells, "item", branches.common_item((*owner.items, *rest)))
         run.heap.write(owner.cells, "items", None)
+
+
+def extend(run: Interpreter, owner: List, more: Value) -> None:
+    """``owner.extend(more)``."""
+    found, more = run.items(more), run.resolve(more)
+    if found is not None and owner.items is not None:
+        run.heap.write(owner.cells, "items", owner.items + found)
+        return
+    kept = owner.items if owner.items is not None else () if owner.item is None else (owner.item,)
+    added = found if found is not None else (iteration.item(run, more),)
+    size = offsets.total(offsets.size_of(run, owner), offsets.size_of(run, more)) if isinstance(more, List) else None
+    whole = offsets.filled(run, branches.common_item((*kept, *added), "which item of a list it is"), size)
+    for key in ("item", "items", SIZE):
+        run.heap.write(owner.cells, key, whole.cells.get(key, MISSING))
 
 
 def remove(run: Interpreter, owner: Value, index: Value) -> None:

@@ -5,16 +5,20 @@ Who draws a place draws one at which there is enough, as the author of a slice i
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simpletorch.follow.values import Tensor, Unknown, Value, is_int
+from simpletorch.follow.values import SIZE, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules import TensorType
 from simpletorch.shapes import Dim, some
 
 Offset: TypeAlias = tuple[Any, Dim, Dim]  # what was drawn, times how many, and what was added
 
-__all__ = ["as_number", "drawn", "length", "moved", "placed"]
+__all__ = ["as_number", "cut", "drawn", "filled", "length", "moved", "placed", "size_of", "times", "total"]
 
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+_MOST_ITEMS: Final = 5_000
 _PLACE: Final = some("place")
 
 
@@ -48,23 +52,70 @@ def moved(name: str, left: Value, right: Value, result: Value) -> Value:
     """The result of ``left + right``, ``-`` or ``*``, with how it was made of what was drawn."""
     if not isinstance(result, Tensor | Unknown) or (isinstance(result, Tensor) and not _is_number(result.type)):
         return result
-    one, by = (left, right) if is_int(right) else (right, left)
-    offset = _offset(one) if is_int(by) and (one is left or name in ("__add__", "__mul__")) else None
-    if offset is not None:
-        origin, times, so_far = offset
-        if name in ("__add__", "__sub__"):
-            result.offset = (origin, times, so_far + by if name == "__add__" else so_far - by)
-        elif name == "__mul__":
-            result.offset = (origin, times * by, so_far * by)
-    elif name == "__add__":
-        result.offset = _sum(_offset(left), _offset(right))
+    first, second = _linear(left), _linear(right)
+    if first is None or second is None or (first[0] is None and second[0] is None):
+        return result
+    if name == "__add__":
+        result.offset = total(first, second)
+    elif name == "__sub__":
+        result.offset = total(first, (second[0], -second[1], -second[2]))
+    elif name == "__mul__" and None in (first[0], second[0]):
+        (origin, times, by), factor = (first, second[2]) if second[0] is None else (second, first[2])
+        result.offset = (origin, times * factor, by * factor)
     return result
 
 
-def _sum(left: Offset | None, right: Offset | None) -> Offset | None:
-    if left is None or right is None or left[0] is not right[0]:
+def _linear(value: Value) -> Offset | None:
+    return (None, 0, value) if is_int(value) else _offset(value)
+
+
+def total(left: Offset | None, right: Offset | None) -> Offset | None:
+    """The sum of two, if they were made of the same."""
+    if left is None or right is None or (None not in (left[0], right[0]) and left[0] is not right[0]):
         return None
-    return left[0], left[1] + right[1], left[2] + right[2]
+    return right[0] if left[0] is None else left[0], left[1] + right[1], left[2] + right[2]
+
+
+def size_of(run: Interpreter, value: List) -> Offset:
+    """How many items a list has: a number, or one that isn't known but is the same as long as the list is."""
+    if value.items is not None:
+        return None, 0, len(value.items)
+    if SIZE not in value.cells:
+        run.heap.write(value.cells, SIZE, (object(), 1, 0))
+    found: Offset = value.cells[SIZE]
+    return found
+
+
+def filled(run: Interpreter, item: Value, size: Offset | None) -> List:
+    """A list of so many of an item."""
+    if size is not None and size[1] == 0 and isinstance(size[2], int) and 0 <= size[2] <= _MOST_ITEMS:
+        return List((item,) * size[2])
+    made = List(None, item)
+    if size is not None:
+        run.heap.write(made.cells, SIZE, size)
+    return made
+
+
+def times(run: Interpreter, value: List, count: Value, item: Value) -> List:
+    """``[item] * count``, of a count that isn't known."""
+    each, size = size_of(run, value), _offset(count)
+    one = size is not None and each[0] is None and each[2] == 1
+    return filled(run, item, size if one else None)
+
+
+def cut(run: Interpreter, owner: List, index: slice) -> Offset | None:
+    """How long ``items[:n]`` is of a list that is known to have ``n`` items at least."""
+    most = index.stop
+    if index.start not in (None, 0) or index.step not in (None, 1) or not is_int(most) or SIZE not in owner.cells:
+        return None
+    for condition, holds in run.assumed.items():
+        operation, left, right = condition.fact or ("", None, None)
+        offset = _offset(left)
+        if offset is None or offset[0] is not owner.cells[SIZE][0] or offset != owner.cells[SIZE] or right != most:
+            continue
+        if (operation == "<" and not holds) or (operation in (">", "==") and holds):
+            return None, 0, most
+    return None
 
 
 def length(index: slice) -> Dim | None:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, indexes, items, iteration, offsets
+from simpletorch.follow import branches, indexes, items, offsets
 from simpletorch.follow.budget import LARGEST, formats_too_much
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -165,7 +165,7 @@ def _of_unknown(run: Interpreter, name: str, left: Value, right: Value) -> Value
         return _negated_twin(run, name, left, right)
     for one, times in ((left, right), (right, left)):
         if isinstance(one, List) and name == "__mul__" and branches.type_name(times) in ("int", "bool"):
-            return List(None, branches.common_item(one.items) if one.items else one.item)
+            return offsets.times(run, one, times, branches.common_item(one.items) if one.items else one.item)
     types = {branches.type_name(left), branches.type_name(right)}
     found: str | None = None
     if types <= {"int", "bool"} and None not in types:
@@ -228,7 +228,8 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
     if isinstance(left, List) and isinstance(right, List) and name == "__add__":
         if left.items is None or right.items is None:
             parts = [v for x in (left, right) for v in (x.items if x.items is not None else (x.item,))]
-            return List(None, branches.common_item(parts))
+            size = offsets.total(offsets.size_of(run, left), offsets.size_of(run, right))
+            return offsets.filled(run, branches.common_item(parts), size)
         if len(left.items) + len(right.items) > LARGEST:
             return List(None, branches.common_item(left.items))
         return List(left.items + right.items)
@@ -387,14 +388,7 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
             return old
         return found
     if isinstance(old, List) and name == "__add__":
-        more = run.items(value)
-        if more is None or old.items is None:
-            kept = old.items if old.items is not None else () if old.item is None else (old.item,)
-            added = more if more is not None else (iteration.item(run, value),)
-            run.heap.write(old.cells, "item", branches.common_item((*kept, *added), "which item of a list it is"))
-            run.heap.write(old.cells, "items", None)
-        else:
-            run.heap.write(old.cells, "items", old.items + more)
+        items.extend(run, old, value)
         return old
     if isinstance(old, Instance) and old.cls.find(own) is not None:
         return run.call(run.attribute(old, own), (value,))

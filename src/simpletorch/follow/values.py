@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
-from simpletorch.follow.heap import MISSING, Cells, Missing
+from simpletorch.follow.heap import MISSING, SIZE, Cells, Missing
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import Expr
@@ -408,9 +408,6 @@ class Fields(tuple[Any, ...]):
 class Sizes(tuple[Any, ...]):
     """The shape of a tensor: a tuple of sizes."""
 
-
-SIZE: Final = "how many"
-"""In the state of a container of modules: how many it holds. No attribute has this name."""
 
 REPEATED: Final = "repeated"
 """Of an open container of modules: it holds any number of what it is known to hold, and nothing else."""

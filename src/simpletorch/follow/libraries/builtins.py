@@ -278,7 +278,9 @@ def length(run: Interpreter, value: Value) -> Value:
         return run.unknown(f"the length of {value!r}", "int")
     if isinstance(value, List):
         if value.items is None:
-            return run.unknown("how long a list is", "int", branches.cause_of(value))
+            made = run.unknown("how long a list is", "int", branches.cause_of(value))
+            made.offset = offsets.size_of(run, value)
+            return made
         return len(value.items)
     if isinstance(value, Dict):
         ways = items.whole(run, value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, items, iteration, texts
+from simpletorch.follow import branches, items, texts
 from simpletorch.follow.budget import formats_too_much, is_too_much
 from simpletorch.follow.libraries import METHODS, Work, method
 from simpletorch.follow.libraries.builtins import computed, in_order
@@ -74,13 +74,7 @@ def _append(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 @method(List, "extend")
 def _extend(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, more = args[0], run.items(args[1])
-    if more is None:
-        kept = owner.items if owner.items is not None else (owner.item,)
-        run.heap.write(owner.cells, "item", branches.common_item((*kept, iteration.item(run, args[1]))))
-        run.heap.write(owner.cells, "items", None)
-    else:
-        _added(run, owner, more, lambda old: old + more)
+    items.extend(run, args[0], args[1])
     return None
 
 
