@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import indexes, remembered, tensors
+from simpletorch.follow import branches, indexes, remembered, tensors
 from simpletorch.follow.libraries.signatures import PARAMETERS
 from simpletorch.follow.values import MISSING, Choice, Function, Instance, Method, Tensor, Unknown, Value, is_int
 from simpletorch.rules import ANYTHING, CannotTell, ModuleRule, Report, TensorType, infer_module, new_module, parameters
@@ -67,6 +67,17 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
 # -- torch's own layers ----------------------------------------------------------------------------------------------
 
 
+_SIZES: Final = frozenset({
+    "in_features", "out_features", "in_channels", "out_channels", "num_embeddings", "embedding_dim", "num_features",
+    "input_size", "hidden_size", "num_layers", "embed_dim", "num_heads", "d_model", "nhead", "dim_feedforward",
+    "kernel_size", "groups", "num_groups", "num_channels",
+})  # fmt: skip
+
+
+def _is_float(value: Value) -> bool:
+    return branches.type_name(value) == "float"
+
+
 def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Value]) -> None:
     """What a layer's constructor makes of its arguments, by name."""
     given = {k: tensors.settle(run, v) for k, v in arguments.items()}
@@ -74,7 +85,8 @@ def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Va
     if choice is not None:
         module.native = _built_from_choice(run, name, given, choice)
         return
-    made = new_module(name, {k: tensors.to_rule(v) for k, v in given.items()})
+    made = next((tensors.no_int(name, k, v) for k, v in given.items() if k in _SIZES and _is_float(v)), None)
+    made = made or new_module(name, {k: tensors.to_rule(v) for k, v in given.items()})
     if isinstance(made, Report):
         run.report(made)
         made = None

@@ -45,6 +45,7 @@ __all__ = [
     "made",
     "narrow",
     "narrow_rank",
+    "no_int",
     "operand",
     "operands",
     "settle",
@@ -181,6 +182,10 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         return _of_many(run, name, run.resolve(many.item), args[1:], kwargs)
     if name in ("Tensor.__getitem__", "Tensor.__setitem__"):
         args = (args[0], offsets.placed(args[1]), *args[2:])
+    if name in _TAKES_SIZES:
+        wrong = next((v for v in _sizes_given(name, args) if branches.type_name(v) == "float"), None)
+        if wrong is not None:
+            return run.report(no_int(name, "a size", wrong))
     given, named = operands(run, args), {k: operand(run, v) for k, v in kwargs.items()}
     if name in ("Tensor.__getitem__", "Tensor.__setitem__") and isinstance(args[1], List | range):
         given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only
@@ -230,6 +235,22 @@ def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> b
     if name == "Tensor.__getitem__" and not is_known(args[1]):
         return True
     return not guards.is_sure((*args, *kwargs.values()))
+
+
+_MAKERS: Final = frozenset({f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn")})
+_TAKES_SIZES: Final = _MAKERS | {f"Tensor.{name}" for name in ("view", "reshape", "expand", "repeat", "new_zeros")}
+
+
+def _sizes_given(name: str, args: tuple[Value, ...]) -> tuple[Value, ...]:
+    sizes = args if name in _MAKERS else args[1:]
+    first = sizes[0] if len(sizes) == 1 else None
+    return tuple(first) if isinstance(first, tuple) else (first.items or ()) if isinstance(first, List) else sizes
+
+
+def no_int(name: str, what: str, value: Value) -> Report:
+    """The report that a float stands where a size must."""
+    reason = f"{what} is {value if isinstance(value, float) else 'a float'}, but it must be an int"
+    return Report(name.rpartition(".")[2], "shape", reason, {}, "divide with //, or use int()")
 
 
 def _as_asked(name: str, args: tuple[Value, ...], given: tuple[Any, ...]) -> Tensor | None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["batch_of", "collated", "sample"]
 
 _DATA: Final = "torch.utils.data"
+_FEW_BATCHES: Final = 3  # of a loader: each is followed, the last with the samples that it has
 _MOST_SAMPLES: Final = 256  # of a batch, for a collate_fn of the program: one by one
 _NUMBERS: Final = {"bool": BOOL, "int": INT64, "float": FLOAT64}
 
@@ -344,7 +345,10 @@ def _lengths(run: Interpreter, whole: Value, wanted: tuple[Value, ...]) -> tuple
             counts[i % len(counts)] += 1
         return tuple(counts)
     if sum(fractions) != whole:
-        raise Raised("ValueError", None, ("Exception", "BaseException"))
+        if run.tries:
+            raise Raised("ValueError", None, ("Exception", "BaseException"))
+        reason = f"the lengths {', '.join(map(str, wanted))} add up to {sum(fractions)}, but there are {whole} samples"
+        run.report(Report("random_split", "shape", reason, {}, None, whole, sum(fractions)))
     return wanted
 
 
@@ -473,7 +477,17 @@ def _iterate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     count = number if isinstance(number, int) else None
     if count == 0:
         return Iterator(())
+    if count is not None and count <= _FEW_BATCHES and (last := _last_size(run, me, count)) is not None:
+        return Iterator((*(_batch(run, me) for _ in range(count - 1)), _batch(run, me, last)))
     return Iterator(None, _batch(run, me), count)
+
+
+def _last_size(run: Interpreter, me: Instance, count: int) -> int | None:
+    """How many samples the last batch has, where that is known."""
+    if run.resolve(run.attribute(me, "batch_sampler")) is not None:
+        return None
+    size, total = run.resolve(run.attribute(me, "batch_size")), _total(run, _source(run, me))
+    return min(size, total - (count - 1) * size) if isinstance(size, int) and isinstance(total, int) else None
 
 
 def _least_samples(run: Interpreter, me: Instance) -> Value:
@@ -483,7 +497,7 @@ def _least_samples(run: Interpreter, me: Instance) -> Value:
     return min(size, total) if own == [None, None] and isinstance(size, int) and isinstance(total, int) else None
 
 
-def _batch(run: Interpreter, me: Instance) -> Value:
+def _batch(run: Interpreter, me: Instance, last: int | None = None) -> Value:
     least = _least_samples(run, me)
     one = run.each(run.attribute(me, "dataset"), lambda d: sample(run, d, least))
     collate = run.resolve(run.attribute(me, "collate_fn"))
@@ -495,7 +509,7 @@ def _batch(run: Interpreter, me: Instance) -> Value:
     elif run.resolve(run.attribute(me, "batch_size")) is None:
         return converted(run, one) if collate is None else run.call(collate, (one,))
     else:
-        size = _full_size(run, me, _source(run, me))
+        size = _full_size(run, me, _source(run, me)) if last is None else last
     return batch_of(run, one, size, collate, tuples=bool(_metadata(me.cls, "tuples")))
 
 
