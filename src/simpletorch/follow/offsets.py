@@ -5,15 +5,16 @@ Who draws a place draws one at which there is enough, as the author of a slice i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow.values import SIZE, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules import TensorType
-from simpletorch.shapes import Dim, some
+from simpletorch.shapes import UNKNOWN, Dim, Expr, Shape, some, variables
 
 Offset: TypeAlias = tuple[Any, Dim, Dim]  # what was drawn, times how many, and what was added
 
-__all__ = ["as_number", "cut", "drawn", "filled", "length", "moved", "placed", "size_of", "times", "total"]
+__all__ = ["as_number", "cut", "drawn", "filled", "length", "moved", "placed", "size_of", "times", "total", "unplaced"]
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -124,6 +125,17 @@ def length(index: slice) -> Dim | None:
     if start is None or stop is None or index.step not in (None, 1):
         return None
     return stop[2] - start[2] if start[0] is stop[0] and start[1] == stop[1] else None
+
+
+def unplaced(found: Any) -> Any:
+    """A rule's answer without the name of that place, which is another one in each slice."""
+    if not isinstance(found, TensorType) or not any(_is_placed(d) for d in found.shape.items):
+        return found
+    return replace(found, shape=Shape(tuple(UNKNOWN if _is_placed(d) else d for d in found.shape.items)))
+
+
+def _is_placed(dim: Any) -> bool:
+    return isinstance(dim, Expr) and not variables(_PLACE).isdisjoint(variables(dim))
 
 
 def placed(index: Value) -> Value:

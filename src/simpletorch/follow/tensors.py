@@ -189,7 +189,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     given, named = operands(run, args), {k: operand(run, v) for k, v in kwargs.items()}
     if name in ("Tensor.__getitem__", "Tensor.__setitem__") and isinstance(args[1], List | range):
         given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only
-    result = run.adapting(lambda: infer(name, given, named), args)
+    result = offsets.unplaced(run.adapting(lambda: infer(name, given, named), args))
     if run.guards and not isinstance(result, Report) and _may_fail(name, args, kwargs):
         guards.may_raise(run, guards.OF_TENSORS)
     if isinstance(result, Report):

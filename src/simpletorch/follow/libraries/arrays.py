@@ -244,7 +244,7 @@ def by_rule(
         tensors.to_rule(as_tensor(offsets.placed(v)) if i == index else _plain(v)) for i, v in enumerate(args)
     )
     with run.knowing():
-        found = infer(name, given, by_name)
+        found = offsets.unplaced(infer(name, given, by_name))
     if isinstance(found, Report):
         if found.kind != "shape":
             return array(ANY, dtype)
