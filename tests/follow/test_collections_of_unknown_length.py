@@ -61,10 +61,30 @@ a = f(torch.ones(5, 3))
 b = torch.ones(7) if no_such_module_anywhere is None else None
 """
 
+REPLAYED = """
+from collections import deque, namedtuple
+Step = namedtuple("Step", "state action following")
+memory, state = deque(maxlen=50), torch.zeros(1, 3)
+while len(memory) < 40:
+    following = None if random.random() < 0.3 else torch.zeros(1, 3)
+    memory.append(Step(state, torch.zeros(1, 1).long(), following))
+    state = torch.zeros(1, 3) if following is None else following
+batch = Step(*zip(*random.sample(memory, 17)))
+a, b = torch.cat(batch.state), torch.cat(batch.action)
+c = nn.Linear(3, 5)(torch.cat([s for s in batch.following if s is not None])).sum(0)
+"""
+
 
 @pytest.mark.parametrize(
     ("program", "known"),
-    [(UNKNOWN_KEYS, ""), (PADDED, "b"), (POPPED, "x y"), (OWN_ATTRIBUTES, "a b n"), (OPTIONAL, "a b")],
+    [
+        (REPLAYED, "a b c"),
+        (UNKNOWN_KEYS, ""),
+        (PADDED, "b"),
+        (POPPED, "x y"),
+        (OWN_ATTRIBUTES, "a b n"),
+        (OPTIONAL, "a b"),
+    ],
 )
 def test_what_is_known_is_what_torch_has(program: str, known: str, tmp_path: Path) -> None:
     agrees(HEAD + program, tmp_path, known)

@@ -33,6 +33,8 @@ def errors(source: str, folder: Path) -> list[tuple[int, str]]:
         "torch.zeros(5, 7).index_select(0, torch.randperm(13))",
         "np.zeros((5, 7))[np.random.choice(97, 11)]",
         "np.zeros(5)[np.arange(3) + 3]",
+        "np.zeros((5, 7))[np.zeros(5)]",
+        "np.zeros((5, 7))[np.zeros(5)] = 3",
         "torch.zeros(5)[torch.arange(4).view(2, 2).long() - 6]",
         "torch.zeros(5)[torch.cat([torch.arange(3), torch.arange(7)])]",
     ],

@@ -79,7 +79,6 @@ def test_a_list_that_is_filled_up_has_the_length(fill, tmp_path):
 
 
 def test_a_list_that_has_changed_since_it_was_counted_is_not_filled_up(tmp_path):
-    source = (
-        "ids = [len(w) for w in input().split()]\nn = len(ids)\nids.append(3)\nx = torch.tensor(ids + [0] * (13 - n))"
-    )
+    source = "ids = [len(w) for w in input().split()]\nn = len(ids)\nids.append(3)\n"
+    source += "x = torch.tensor(ids + [0] * (13 - n))"
     assert shown(source, tmp_path) == "Int64[?]"

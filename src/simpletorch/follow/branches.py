@@ -219,6 +219,8 @@ def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
         made = Instance(a.cls)
         made.cells.update({k: generalise(v, b.cells.get(k), reason, cause) for k, v in a.cells.items()})
         return made
+    if _may_be_none(a) or _may_be_none(b):
+        return _optional(a, b, reason, cause)
     if isinstance(a, Dict) and isinstance(b, Dict) and a.kind == b.kind:
         return _common_dict(a, b, reason, cause)
     if isinstance(a, List) and isinstance(b, List):
@@ -226,6 +228,22 @@ def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
             return List(tuple(generalise(x, y, reason, cause) for x, y in zip(a.items, b.items, strict=True)))
         return List(None, common_item((*_members(a), *_members(b)), reason))
     return Unknown(reason, _common_name(a, b), cause)
+
+
+def _may_be_none(value: Value) -> bool:
+    return value is None or (isinstance(value, Choice) and None in (value.when_true, value.when_false))
+
+
+def _optional(a: Value, b: Value, reason: str, cause: Any) -> Value:
+    """A tensor or None, where it is always one of these."""
+    sides = [v for x in (a, b) for v in ((x.when_true, x.when_false) if isinstance(x, Choice) else (x,))]
+    tensors = [v for v in sides if isinstance(v, Tensor)]
+    if not tensors or not all(v is None or isinstance(v, Tensor) for v in sides):
+        return Unknown(reason, _common_name(a, b), cause)
+    whole = tensors[0]
+    for v in tensors[1:]:
+        whole = generalise(whole, v, reason, cause)
+    return Choice(Unknown("whether it is None", "bool"), whole, None)
 
 
 def _common_dict(a: Dict, b: Dict, reason: str, cause: Any) -> Dict:

@@ -342,8 +342,9 @@ def _of_unknown_length(run: Interpreter, node: ast.ListComp, item: Value, scope:
     """What a comprehension gives: it is as long as the list that it goes through."""
     (generator, *more) = node.generators
     source = scope.find(generator.iter.id) if isinstance(generator.iter, ast.Name) else None
-    one_each = not more and not generator.ifs and isinstance(source, List)
-    return offsets.filled(run, item, offsets.size_of(run, source) if one_each else None)
+    if more or generator.ifs or not isinstance(source, List):
+        return List(None, item)
+    return offsets.filled(run, item, offsets.size_of(run, source))
 
 
 def _dict_comprehension(run: Interpreter, node: ast.DictComp, scope: Scope) -> Value:

@@ -117,6 +117,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     """What a layer of torch's gives, by its rule."""
     args = tuple(tensors.settle(run, a) for a in args)
     kwargs = {k: tensors.settle(run, v) for k, v in kwargs.items()}
+    args = (tensors.not_none(args[0]), *args[1:]) if args else args
     choice = tensors.first_choice((*args, *kwargs.values()))
     if choice is not None:
         return run.each(choice, lambda _: forward(run, module, args, kwargs))

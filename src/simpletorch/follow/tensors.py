@@ -46,6 +46,7 @@ __all__ = [
     "narrow",
     "narrow_rank",
     "no_int",
+    "not_none",
     "operand",
     "operands",
     "settle",
@@ -161,10 +162,23 @@ def settle(run: Interpreter, value: Value) -> Value:
     return value
 
 
+def not_none(value: Value) -> Value:
+    """The tensor that an operation is of, or those that it joins: who asks for it knows that there is one."""
+    if isinstance(value, Choice):
+        there = [v for v in (value.when_true, value.when_false) if v is not None]
+        return there[0] if len(there) == 1 else value
+    if isinstance(value, tuple) and type(value) is tuple:
+        return tuple(map(not_none, value))
+    if isinstance(value, List) and any(isinstance(v, Choice) for v in value.items or (value.item,)):
+        return List(None if value.items is None else tuple(map(not_none, value.items)), not_none(value.item))
+    return value
+
+
 def ask(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What the operation of this public name gives; a refusal is reported."""
     args = tuple(settle(run, a) for a in args)
     kwargs = {k: settle(run, v) for k, v in kwargs.items()}
+    args = (not_none(args[0]), *args[1:]) if args else args
     choice = first_choice((*args, *kwargs.values()))
     if choice is not None:
         return branches.distribute(run, choice, lambda _: ask(run, name, args, kwargs))

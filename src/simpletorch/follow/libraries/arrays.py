@@ -246,7 +246,7 @@ def by_rule(
     with run.knowing():
         found = offsets.unplaced(infer(name, given, by_name))
     if isinstance(found, Report):
-        if found.kind != "shape":
+        if found.kind != "shape" and not (index is not None and _selects_by_float(args[index])):
             return array(ANY, dtype)
         if run.tries:
             raised = "IndexError" if found.op == "[]" else "ValueError"
@@ -258,6 +258,14 @@ def by_rule(
     made = wrap(run, found, dtype)
     indexes.follow(run, name, tuple(args), kwargs or {}, made)
     return made
+
+
+def _selects_by_float(index: Value) -> bool:
+    """Whether an array of floats stands where an index must."""
+    if isinstance(index, tuple):
+        return any(map(_selects_by_float, index))
+    kind = index.type.dtype if isinstance(index, Tensor) else None
+    return kind is not None and kind.category in ("float", "complex")
 
 
 def as_tensor(value: Value) -> Value:
