@@ -33,19 +33,17 @@ class Budget:
     def __init__(self, seconds: float = SECONDS) -> None:
         self._ends = time.thread_time() + seconds
         self._most = _peak() + _BYTES
-        self._left = _BETWEEN
+        self.left = _BETWEEN  # expressions until somebody must `look`
 
-    def spend(self) -> None:
-        """One expression more.
+    def look(self) -> None:
+        """Look at the clock and the memory.
 
         Raises:
             Exhausted: the budget is used up.
         """
-        self._left -= 1
-        if self._left < 0:
-            self._left = _BETWEEN
-            if time.thread_time() > self._ends or _peak() > self._most:
-                raise Exhausted
+        self.left = _BETWEEN
+        if time.thread_time() > self._ends or _peak() > self._most:
+            raise Exhausted
 
 
 def _peak() -> int:

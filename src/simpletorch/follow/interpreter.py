@@ -95,7 +95,10 @@ class Interpreter:
         Raises:
             Raised: the program raises an exception here for sure.
         """
-        self.budget.spend()
+        budget = self.budget
+        budget.left -= 1
+        if budget.left < 0:
+            budget.look()
         value = expressions.TABLE[type(node)](self, node, scope)
         if self.heap.recorders:
             remembered.note(self.heap, value)
@@ -287,7 +290,7 @@ class Interpreter:
             operands: of an operation; without them it is a layer that demands sizes. What a module holds demands them
                 too; two tensors that a caller gives demand nothing of each other.
         """
-        if not self.symbols and not self.free:
+        if self.is_plain:
             return infer()
         demands = operands is None or any(isinstance(v, Tensor) and born(v.cells) < self.entered_at for v in operands)
         for _ in range(_ADAPTATIONS):
@@ -298,6 +301,11 @@ class Interpreter:
         if isinstance(result, Report) and demands and self._is_about(result, self.free):
             return ANYTHING  # what a caller gives must fit what the module holds, in a way that can't be solved for
         return result
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether sizes are what they are: no caller chooses any, nothing is assumed of them."""
+        return not self.symbols and not self.free
 
     def _is_about(self, report: Report, names: set[Var]) -> bool:
         """Whether the sizes that don't fit are in terms of these."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, indexes, remembered, tensors
+from simpletorch.follow.answers import answer
 from simpletorch.follow.libraries.signatures import PARAMETERS
 from simpletorch.follow.values import MISSING, Choice, Function, Instance, Method, Tensor, Unknown, Value, is_int
 from simpletorch.rules import ANYTHING, CannotTell, ModuleRule, Report, TensorType, infer_module, new_module, parameters
@@ -127,14 +128,18 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     given = tensors.operands(run, args)
     named = {k: tensors.operand(run, v) for k, v in kwargs.items()}
     counts = not run.converts_dtypes
-    result = run.adapting(lambda: infer_module(rule, given, named, dtype_counts=counts))
+    if run.is_plain:
+        result = answer((rule, counts), given, named, lambda: infer_module(rule, given, named, dtype_counts=counts))
+    else:
+        result = run.adapting(lambda: infer_module(rule, given, named, dtype_counts=counts))
     if isinstance(result, Report):
         return run.report(result)
     misfit = indexes.check_layer(rule.names[0].rpartition(".")[2], rule, args)
     if misfit is not None:
         run.report(misfit)
     _learn(run, rule, args)
-    return tensors.from_rule(run, _cast(run, result), str(rule))
+    cast = _cast(run, result)
+    return tensors.made(run, cast) if isinstance(cast, TensorType) else tensors.from_rule(run, cast, str(rule))
 
 
 def _cast(run: Interpreter, result: Any) -> Any:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, indexes, offsets
+from simpletorch.follow import branches, indexes, offsets
+from simpletorch.follow.answers import answer
 from simpletorch.follow.values import (
     Choice,
     Class,
@@ -62,10 +64,16 @@ _UNKNOWN_KINDS: Final[dict[str, RuleValue]] = {
 }
 
 
+_SAME: Final = (int, float, complex, str, bool, Expr, DType, Device, type(...), type(None))
+_MAY_HOLD_CHOICES: Final = frozenset({Choice, List, tuple})
+
+
 def to_rule(value: Value) -> Any:
     """The value as the rules have it; ANYTHING where they have no word for it."""
     if isinstance(value, Tensor):
         return _number(value.type) if value.array else value.type
+    if type(value) in _SAME:
+        return value
     if isinstance(value, Unknown):
         return _UNKNOWN_KINDS.get(value.type or "", ANYTHING)
     if isinstance(value, slice):
@@ -74,7 +82,7 @@ def to_rule(value: Value) -> Any:
         return tuple(map(to_rule, value))
     if isinstance(value, List):
         return ANYTHING if value.items is None else tuple(map(to_rule, value.items))
-    if isinstance(value, int | float | complex | str | Expr | DType | Device | type(...)) or value is None:
+    if isinstance(value, _SAME):
         return value
     if isinstance(value, range):
         return tuple(value) if len(value) < 1_000 else ANYTHING
@@ -176,12 +184,13 @@ def not_none(value: Value) -> Value:
 
 def ask(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What the operation of this public name gives; a refusal is reported."""
-    args = tuple(settle(run, a) for a in args)
-    kwargs = {k: settle(run, v) for k, v in kwargs.items()}
-    args = (not_none(args[0]), *args[1:]) if args else args
-    choice = first_choice((*args, *kwargs.values()))
-    if choice is not None:
-        return branches.distribute(run, choice, lambda _: ask(run, name, args, kwargs))
+    if kwargs or any(type(a) in _MAY_HOLD_CHOICES for a in args):
+        args = tuple(settle(run, a) for a in args)
+        kwargs = {k: settle(run, v) for k, v in kwargs.items()}
+        args = (not_none(args[0]), *args[1:]) if args else args
+        choice = first_choice((*args, *kwargs.values()))
+        if choice is not None:
+            return branches.distribute(run, choice, lambda _: ask(run, name, args, kwargs))
     if any(isinstance(a, Tensor) and a.array for a in args):
         return run.program.array_operation(run, name, args, kwargs)
     return by_rule(run, name, args, kwargs)
@@ -203,7 +212,11 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     given, named = operands(run, args), {k: operand(run, v) for k, v in kwargs.items()}
     if name in ("Tensor.__getitem__", "Tensor.__setitem__") and isinstance(args[1], List | range):
         given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only
-    result = offsets.unplaced(run.adapting(lambda: infer(name, given, named), args))
+    if run.is_plain:
+        result = answer(name, given, named, lambda: infer(name, given, named))
+    else:
+        result = run.adapting(lambda: infer(name, given, named), args)
+    result = offsets.unplaced(result)
     if run.guards and not isinstance(result, Report) and _may_fail(name, args, kwargs):
         guards.may_raise(run, guards.OF_TENSORS)
     if isinstance(result, Report):
@@ -212,9 +225,9 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     misfit = indexes.check(name, args, kwargs)
     if misfit is not None:
         run.report(misfit)
-    answer = _in_place(run, name, args, kwargs, result)
-    indexes.follow(run, name, args, kwargs, answer)
-    return answer
+    given_back = _in_place(run, name, args, kwargs, result)
+    indexes.follow(run, name, args, kwargs, given_back)
+    return given_back
 
 
 _BY_CONTENT: Final = {

@@ -415,7 +415,7 @@ REPEATED: Final = "repeated"
 Known: TypeAlias = int | float | complex | str | bytes | bool | range | slice | None
 Value: TypeAlias = Any  # any of the classes above, or a known Python value; checked by the tests of each operation
 
-_KNOWN: Final = (int, float, complex, str, bytes, bool, type(None), range, slice, type(...))
+_KNOWN: Final = (int, float, complex, str, bytes, type(None), range, slice, type(...), frozenset, DType, Device)
 
 
 def behind(value: Value) -> Value:
@@ -426,10 +426,10 @@ def behind(value: Value) -> Value:
 def is_known(value: Value) -> bool:
     """Whether it is a Python value that can be computed with: a constant, or a tuple or slice of constants."""
     if isinstance(value, tuple):
-        return all(is_known(v) for v in value)
+        return all(map(is_known, value))
     if isinstance(value, slice):
         return is_known(value.start) and is_known(value.stop) and is_known(value.step)
-    return isinstance(value, (*_KNOWN, frozenset, DType, Device))
+    return isinstance(value, _KNOWN)
 
 
 def is_int(value: Value) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow import branches, indexes, iteration, offsets, tensors
+from simpletorch.follow.answers import answer
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Choice, Class, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import Many, Named, Report, TensorType, infer
@@ -243,8 +244,12 @@ def by_rule(
     given = tuple(
         tensors.to_rule(as_tensor(offsets.placed(v)) if i == index else _plain(v)) for i, v in enumerate(args)
     )
-    with run.knowing():
-        found = offsets.unplaced(infer(name, given, by_name))
+    if run.is_plain and not run.equalities["sizes"]:
+        found = answer(name, given, by_name, lambda: infer(name, given, by_name))
+    else:
+        with run.knowing():
+            found = infer(name, given, by_name)
+    found = offsets.unplaced(found)
     if isinstance(found, Report):
         if found.kind != "shape" and not (index is not None and _selects_by_float(args[index])):
             return array(ANY, dtype)
