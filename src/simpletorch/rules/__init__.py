@@ -1,10 +1,7 @@
 """One small pure function per torch operation: shapes and dtypes in, shape and dtype out, or a `Mismatch`.
 
-Importing this package loads every family (every module in this folder), so that the table is complete.
+The tables have every name, and read a family when one of its names is asked for (`core.index` says which has it).
 """
-
-from importlib import import_module
-from pkgutil import walk_packages
 
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch, Report
 from simpletorch.rules.core.registry import (
@@ -18,9 +15,6 @@ from simpletorch.rules.core.registry import (
     parameters,
 )
 from simpletorch.rules.core.values import ANYTHING, Device, Many, Named, Packed, Scalar, TensorType, Value, tensor
-
-for _family in walk_packages(__path__, f"{__name__}."):
-    import_module(_family.name)
 
 __all__ = [
     "ANYTHING",

@@ -10,7 +10,9 @@ from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
 from simpletorch.rules.core.binding import Binder
 from simpletorch.rules.core.dtype import FLOAT32, DType
+from simpletorch.rules.core.index import FUNCTIONS, LAYERS
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch, Report
+from simpletorch.rules.core.table import Table
 from simpletorch.rules.core.values import ANY_TENSOR, ANYTHING, Device, Many, Named, TensorType, Value, as_device
 from simpletorch.shapes import UNKNOWN, Shape, same
 
@@ -65,8 +67,8 @@ class Rule:
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
 
 
-RULES: Final[dict[str, Rule]] = {}
-MODULES: Final[dict[str, type[ModuleRule]]] = {}
+RULES: Final[Table[Rule]] = Table(FUNCTIONS)
+MODULES: Final[Table[type[ModuleRule]]] = Table(LAYERS)
 
 
 def rule(*names: str, moves: bool = False) -> Callable[[R], R]:
@@ -80,7 +82,7 @@ def rule(*names: str, moves: bool = False) -> Callable[[R], R]:
     def register(function: R) -> R:
         entry = Rule(names, function, moves)
         for name in names:
-            if name in RULES:
+            if RULES.is_read(name):
                 raise ValueError(f"two rules for {name}")
             RULES[name] = entry
         return function
@@ -167,7 +169,7 @@ def module(*names: str) -> Callable[[M], M]:
     def register(cls: M) -> M:
         cls.names = names
         for name in names:
-            if name in MODULES:
+            if MODULES.is_read(name):
                 raise ValueError(f"two module rules for {name}")
             MODULES[name] = cls
         return cls

@@ -1,0 +1,78 @@
+"""A table whose entries are read when they are asked for: a program uses a tenth of the families of rules."""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from importlib import import_module
+from typing import Any, Final, TypeVar, final
+
+__all__ = ["Table"]
+
+E = TypeVar("E")
+_ROOT: Final = __name__.removesuffix(".core.table")
+
+
+@final
+class Table(dict[str, E]):
+    """Entries by name, and for those that aren't read yet the module that registers them, below ``simpletorch.rules``.
+
+    It has all names from the beginning. What needs all entries (``items()``, ``values()``) reads all modules.
+    """
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        super().__init__()
+        self._modules = {name: module for module, names in modules.items() for name in names.split()}
+
+    def is_read(self, name: str) -> bool:
+        """Whether the entry is there already."""
+        return dict.__contains__(self, name)
+
+    def complete(self) -> None:
+        """Read all modules."""
+        for module in dict.fromkeys(self._modules.values()):
+            import_module(f"{_ROOT}.{module}")
+
+    def __missing__(self, name: str) -> E:
+        module = self._modules.get(name)
+        if module is None:
+            raise KeyError(name)
+        import_module(f"{_ROOT}.{module}")
+        if not dict.__contains__(self, name):  # the index is older than the module
+            raise KeyError(name)
+        return dict.__getitem__(self, name)
+
+    def __contains__(self, name: object) -> bool:
+        return dict.__contains__(self, name) or name in self._modules
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The entry, or the default."""
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+    def clear(self) -> None:
+        """Forget all entries, those too that weren't read."""
+        self._modules.clear()
+        super().clear()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(dict.__iter__(self)), **self._modules})
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def keys(self) -> KeysView[str]:
+        """The names."""
+        self.complete()
+        return super().keys()
+
+    def items(self) -> ItemsView[str, E]:
+        """The names and their entries."""
+        self.complete()
+        return super().items()
+
+    def values(self) -> ValuesView[E]:
+        """The entries."""
+        self.complete()
+        return super().values()
