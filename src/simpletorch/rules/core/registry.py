@@ -372,7 +372,7 @@ def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report
 
     None if there is no rule for the class or a needed argument is missing.
     """
-    cls = MODULES.get(name)
+    cls: type[ModuleRule] | None = MODULES.get(name)
     if cls is None:
         return None
     own = {f.name for f in fields(cls)}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 __all__ = ["Table"]
+
+if TYPE_CHECKING:
+    from _collections_abc import dict_items, dict_keys, dict_values
 
 E = TypeVar("E")
 _ROOT: Final = __name__.removesuffix(".core.table")
@@ -62,17 +65,17 @@ class Table(dict[str, E]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def keys(self) -> KeysView[str]:
+    def keys(self) -> dict_keys[str, E]:
         """The names."""
         self.complete()
         return super().keys()
 
-    def items(self) -> ItemsView[str, E]:
+    def items(self) -> dict_items[str, E]:
         """The names and their entries."""
         self.complete()
         return super().items()
 
-    def values(self) -> ValuesView[E]:
+    def values(self) -> dict_values[str, E]:
         """The entries."""
         self.complete()
         return super().values()

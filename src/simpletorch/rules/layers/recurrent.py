@@ -257,7 +257,15 @@ class LSTM(_Recurrent):
         if isinstance(hx, tuple) and len(hx) == 2 and isinstance(input, TensorType | Packed):
             need_state("hx[0]", hx[0], h.shape)
             need_state("hx[1]", hx[1], c.shape)
+        if isinstance(hx, TensorType) and isinstance(input, TensorType):
+            _need_pair(hx, input)
         return (out, (h, c))
+
+
+def _need_pair(hx: TensorType, input: TensorType) -> None:
+    """Torch takes no single tensor; beside an input without a batch, its first two rows are h and c."""
+    if input.shape.rank == 3 or (input.shape.rank == 2 and hx.shape.rank not in (None, 3)):
+        raise Mismatch(f"hx is a tensor {hx.shape}, but it must be a pair (h, c)", hint="(h, c) of an LSTM, h of a GRU")
 
 
 __all__ = ["GRU", "LSTM", "RNN", "need_state"]

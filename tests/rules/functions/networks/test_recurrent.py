@@ -67,6 +67,16 @@ def test_functions(name: str, gates: int) -> None:
         assert oracle.judge(f"torch.{name}", (*args, ones(g), ones(g))) in GOOD
 
 
+@pytest.mark.parametrize(
+    ("shape", "state"),
+    [((7, 3, 5), (2, 3, 11)), ((7, 3, 5), (2, 2, 3, 11)), ((7, 5), (2, 11)), ((7, 5), (2, 2, 11))],
+    ids=str,
+)
+def test_an_lstm_takes_no_single_state(shape: tuple[int, ...], state: tuple[int, ...]) -> None:
+    sizes = {"input_size": 5, "hidden_size": 11, "num_layers": 2}
+    assert module_differs("LSTM", sizes, f32(*shape), f32(*state)) == ""
+
+
 def test_lstm_functions() -> None:
     state = (ones(2, 5), ones(2, 5))
     assert oracle.judge("torch.lstm_cell", (ones(2, 3), state, ones(20, 3), ones(20, 5))) == "exact"
