@@ -7,7 +7,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import indexes, iteration, tensors
-from simpletorch.follow.libraries import METHODS, NATIVES, VALUES, Work, gives, library_class, native, numpy_random  # noqa: F401
+from simpletorch.follow.libraries import (  # noqa: F401
+    METHODS,
+    NATIVES,
+    VALUES,
+    Work,
+    gives,
+    library_class,
+    native,
+    numpy_grids,
+    numpy_random,
+)
 from simpletorch.follow.libraries.arrays import (
     ANY,
     NAMES,
