@@ -140,11 +140,14 @@ def call(
     run: Interpreter, module: Instance, function: Value, args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> Value:
     """``function(module, *args, **kwargs)``, followed or remembered."""
+    caught = any(not guard.passes_on for guard in run.guards)
+    if caught or run.symbols or run.free:  # somebody takes what may be raised inside, or chooses sizes
+        return run.call(Method(function, module), args, kwargs)
     given = _Given()
     keys = [given.key(v) for v in (*args, *kwargs.values())]
-    if run.symbols or run.free or any(k is None for k in keys):
+    if any(k is None for k in keys):
         return run.call(Method(function, module), args, kwargs)
-    modes = run.tries > 0, run.converts_dtypes, tuple(run.modes.items())
+    modes = bool(run.conditions), run.converts_dtypes, tuple(run.modes.items())
     calls = run.remembered.setdefault((id(module), *keys, *kwargs, modes), [])
     for known in calls:
         if known.holds():
@@ -200,7 +203,7 @@ def _recorded(
 
 def _effects(run: Interpreter) -> tuple[Any, ...]:
     """What a call may leave behind beside what it writes: findings, sizes that have got a name."""
-    return len(run.findings), len(run.may_raise), run.sizes_made, run.converts_dtypes, tuple(run.modes.items())
+    return len(run.findings), run.sizes_made, run.converts_dtypes, tuple(run.modes.items())
 
 
 # -- arguments and results -------------------------------------------------------------------------------------------

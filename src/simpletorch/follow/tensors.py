@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, indexes, offsets
-from simpletorch.follow import branches, indexes, offsets
 from simpletorch.follow.answers import answer
 from simpletorch.follow.values import (
     Choice,

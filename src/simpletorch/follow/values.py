@@ -84,7 +84,19 @@ class Unknown:
         harmless: it comes from a library that changes nothing of what it is given: neither do its methods.
     """
 
-    __slots__ = ("cause", "fact", "harmless", "length", "negates", "numbers", "offset", "place", "reason", "type", "usual")
+    __slots__ = (
+        "cause",
+        "fact",
+        "harmless",
+        "length",
+        "negates",
+        "numbers",
+        "offset",
+        "place",
+        "reason",
+        "type",
+        "usual",
+    )
 
     def __init__(self, reason: str, type: str | None = None, cause: Cause = "code", *, harmless: bool = False) -> None:
         self.reason, self.type, self.cause, self.harmless = reason, type, cause, harmless
