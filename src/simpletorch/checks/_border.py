@@ -76,6 +76,8 @@ class Border:
         Raises:
             TorchError: an argument fails its annotation.
         """
+        # the wrapper looks in `seen` even under autocast: what passes as it is written passes as "a float" too. The
+        # converse doesn't hold, so what passes here only thanks to autocast is remembered apart.
         autocast = under_autocast()
         seen = self.seen_under_autocast if autocast else self.seen
         known = None if key is None else seen.get(key)
@@ -84,6 +86,7 @@ class Border:
         if not is_observable(values):
             return EVERYTHING
         mistakes = self._in_scope(values, lambda: self._wrong_arguments(values, autocast, {}))
+        # only after a mistake, as it walks over the parameters; not remembered, as no key holds its answer
         if mistakes and self._is_rebuilt(values):
             return EVERYTHING
         if mistakes:
@@ -108,6 +111,7 @@ class Border:
             return
         autocast = under_autocast()
         if autocast and key is not None:
+            # ``known`` may be the ordinary memo, in which a bfloat16 result must not pass for float32 from then on
             known = _remembered(self.seen_under_autocast, key)
             if result_key is not None and result_key in known:
                 return
@@ -184,9 +188,8 @@ class Border:
         found = self._wrong(items, autocast)
         if self._names_dtypes and not autocast:
             owners = type(values[0]).__mro__ if values else ()
-            own = {
-                v for owner in owners for v in getattr(owner, "__parameters__", ())
-            }  # may stand for a kind of dtypes
+            # a class's own variable may stand for a kind of dtypes, which no single value settles
+            own = {v for owner in owners for v in getattr(owner, "__parameters__", ())}
             for variable, leaf in _dtype_leaves([Part(name, self.hints[key], value) for key, name, value in items]):
                 if variable not in own:
                     dtypes.setdefault(variable, set()).add(Bound(leaf.value.dtype, leaf.name))
@@ -236,6 +239,7 @@ class Border:
     def _passes(self, name: str, value: Any, hint: Any) -> bool:
         try:
             return passes(value, hint)
+        # for good: it is the hint that beartype can't read, whatever the value
         except Uncheckable:  # unknown is quiet
             self.hints[name] = Any
             return True
@@ -310,6 +314,7 @@ def _argument_scope(
     if not any("{" in h.dim_str for hint in hints.values() for h in tensor_hints(hint)):
         return plain
     names = ", ".join(p.name for p in parameters)
+    # jaxtyping evaluates ``{self.size}`` with the arguments of the function that it decorates, by their names
     space: dict[str, Any] = {}
     exec(f"def scope({names}{', ' if names else ''}*, _st_check): return _st_check()", space)
     scope = jaxtyping.jaxtyped(space["scope"], typechecker=None)

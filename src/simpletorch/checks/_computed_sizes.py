@@ -32,6 +32,7 @@ def is_computed(hint: Any) -> bool:
 
 def verdicts(items: Sequence[tuple[Any, Any]], passing: Passes) -> list[bool]:
     """Whether each (value, hint) passes, its hint having computed sizes; names bind in jaxtyping's open scope."""
+    # computed sizes pass for "_" at first, so that the plain names around them bind; then these settle what they can
     good = [_is_choice(hint) or passing(value, mapped(hint, _loosened)) for value, hint in items]
     for i in _solve({i: item for i, item in enumerate(items) if good[i] and not _is_choice(item[1])}):
         good[i] = False
@@ -73,6 +74,7 @@ def _expression(word: str) -> str | None:
 def _rewritten(hint: Any, is_open: Callable[[str], bool]) -> Any:
     """The hint with ``_`` for each computed size that is open."""
     axis = hint._axis if isinstance(hint, DimType) else hint
+    # an expression with braces stays: only jaxtyping knows the arguments that it names
     words = [] if axis is None else axis.dim_str.split()
     new = ["_" if (e := _expression(w)) is not None and "{" not in e and is_open(e) else w for w in words]
     if new == words:
@@ -122,6 +124,7 @@ class _Probe:
 
 def _value(expression: str) -> Any:
     """What an expression amounts to in the open scope; None if a name in it isn't bound, or it can't be computed."""
+    # ``value != probe``: an int knows no probe, so Python asks the probe, which thereby learns the value
     probe = _Probe()
     try:
         isinstance(_Sized(probe), _axis(expression))
@@ -175,6 +178,7 @@ def _solve(items: Mapping[int, tuple[Any, Any]]) -> set[int]:
         for i, item in items.items():
             try:
                 for expression, size in _computed_sizes(*item):
+                    # "+0" makes an expression of a name: it is evaluated, and a bare name would be bound
                     found = solution(expression, size, lambda name: _value(f"{name}+0"))
                     progress = (found is not None and bind(*found)) or progress
             except Unsolvable:

@@ -24,7 +24,7 @@ def _mode(text: str, where: str) -> Mode:
 
 
 class _Switch:
-    """What a border looks at on every call: whether anything but ``once`` may hold, for anybody."""
+    """What a border looks at on every call: whether anything but ``once`` may hold, in any thread or task."""
 
     __slots__ = ("special",)
 
@@ -45,6 +45,7 @@ class _Override:
         owner._count(1)
 
     def __del__(self) -> None:
+        # counted down here, not at the block's end: a task started inside carries it on in its own copy of the context
         self.owner._count(-1)
 
 

@@ -62,7 +62,7 @@ def passes(value: Any, hint: Any) -> bool:
 
 
 def passes_or_unknown(value: Any, hint: Any) -> bool:
-    """Whether ``value`` is of the type ``hint``, or nobody can tell."""
+    """Whether ``value`` is of the type ``hint``, or that can't be told."""
     try:
         return passes(value, hint)
     except Uncheckable:

@@ -40,8 +40,8 @@ __all__ = [
 ]
 
 UNRESOLVED: Final = object()
-# the class of typing's aliases has no public name
 _GENERATORS: Final = frozenset((Generator, Iterator, Iterable, AsyncGenerator, AsyncIterator, AsyncIterable))
+# the class of typing's aliases has no public name
 _ALIASES: Final[tuple[Any, ...]] = (types.GenericAlias, types.UnionType, type(typing.List[int]))  # noqa: UP006
 
 
@@ -86,6 +86,7 @@ class Resolver:
         if annotation is inspect.Signature.empty:
             return Any
         plain = inspect.unwrap(self.function)
+        # a string may name what the function closes over, and only its cells know that once the frame is gone
         cells = zip(plain.__code__.co_freevars, plain.__closure__ or (), strict=False)
         scope = {**self.local, **{name: cell.cell_contents for name, cell in cells if _is_full(cell)}}
 
@@ -112,7 +113,9 @@ def evaluated(hint: Any, evaluate: Callable[[str], Any]) -> Any:
     if not isinstance(hint, _ALIASES) or get_origin(hint) is Literal:
         return hint
     origin: Any = get_origin(hint)
+    # not get_args, which makes a list of Callable's parameters; `copy_with` wants them flat
     args: tuple[Any, ...] = hint.__args__
+    # ``Linear["2*N", M]``: evaluating the string would look for a Python variable N
     if _is_users(origin, args):
         return origin
     changed = tuple(evaluated(a, evaluate) for a in args)
@@ -120,6 +123,7 @@ def evaluated(hint: Any, evaluate: Callable[[str], Any]) -> Any:
         return hint
     if isinstance(hint, types.GenericAlias):
         whole = types.GenericAlias(origin, changed)
+        # iterating is the one way to make the starred form of an alias
         return next(iter(whole)) if hint.__unpacked__ else whole
     if isinstance(hint, types.UnionType):
         return Union[changed]  # noqa: UP007 - built at run time

@@ -31,7 +31,9 @@ class Unkeyed(Exception):
 
 _SCALARS: Final = (type(None), bool, int, float, complex, str, bytes)
 _CONTAINERS: Final = frozenset((list, tuple, dict))
+# a key is as long as its container, and a border keeps a thousand: what is larger is checked in full every time
 _MOST_LEAVES: Final = 256
+# any other metaclass's ``__instancecheck__`` may look into the value
 _CLASS_CHECKS: Final = (type.__instancecheck__, ABCMeta.__instancecheck__)
 
 
@@ -49,6 +51,7 @@ def expression(hint: Any, value: str, scope: dict[str, Any]) -> str | None:
     if _is_only_class(hint):
         return f"{value}.__class__, "
     if get_origin(hint) is Literal or isinstance(hint, DimType):
+        # the class too, because 1, 1.0 and True are equal keys, but not equal under ``Literal[1]`` or ``Dim``
         return f"{value}.__class__, {value}, "
     if get_origin(hint) in (Union, types.UnionType):
         tensors = [h for h in get_args(hint) if h is not type(None)]
@@ -79,6 +82,7 @@ def _is_sound(hint: Any) -> bool:
         return True
     if is_tensor_hint(hint):
         array = hint.array_type
+        # "{self.n}" depends on what no key holds, and "?n" on the place in a pytree
         return "{" not in hint.dim_str and "?" not in hint.dim_str and (array is Any or _is_sound(array))
     if isinstance(hint, DimType):
         return True
@@ -143,6 +147,7 @@ def _function(by_value: bool) -> Callable[[Any], Hashable]:
             budget -= 1
             if budget < 0:
                 raise Unkeyed
+            # `_is_param` is what makes a tensor of a subclass a Parameter for isinstance (torch/nn/parameter.py)
             if isinstance(v, torch.Tensor):
                 return v.__class__, v.shape, v.dtype, v.device, getattr(v, "_is_param", False)
             cls: type = v.__class__
@@ -156,6 +161,7 @@ def _function(by_value: bool) -> Callable[[Any], Hashable]:
                 return type, v
             if fields(cls):
                 return (cls, *map(of, values(v)))
+            # a set, a deque, a class of the user's own: what isn't taken apart here could hold anything
             if isinstance(v, Collection) or by_value:
                 raise Unkeyed
             return cls

@@ -28,6 +28,7 @@ def parts(whole: Part) -> list[Part]:
     name, hint, value = whole
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
+        # of several members it isn't known which one was meant
         members = [h for h in args if h is not type(None)]
         return parts(Part(name, members[0], value)) if len(members) == 1 else []
     if fields(hint):

@@ -90,6 +90,7 @@ def _fields(cls: type, names: Mapping[str, Any]) -> Iterator[Field]:
 
 
 def _annotations(cls: type) -> Iterator[tuple[str, Any]]:
+    # not `typing.get_type_hints`: one name that is missing would take all the other fields' hints with it
     for base in reversed(cls.__mro__):
         module = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
         scope = {base.__name__: base, cls.__name__: cls}

@@ -80,13 +80,14 @@ def refusal(
     """
     operation = function.__qualname__.replace("<locals>.", "").removesuffix(".__init__").removesuffix(".__new__")
     sizes = _bound([arguments, outcome], own, operation.split(".")[-2] if own else "")
+    # the fields of a record share its sizes and know nothing of the call's
     findings = [_finding(m, _bound([m.within], {}, "") if m.within else sizes) for m in mistakes]
     wrong = {m.name: m for m in mistakes}
     shown = [(n, h, v) for n, h, v in arguments if n in wrong or (isinstance(v, torch.Tensor) and tensor_hints(h))]
     operands = [_operand(n, v, wrong.get(n)) for n, _, v in shown]
     operands += [_operand(m.name, m.value, m) for m in mistakes if m.name not in {n for n, _, _ in shown}]
     first = findings[0]
-    # whoever catches jaxtyping's error, or a TypeError, catches this one as well
+    # an ``except`` for jaxtyping's error, or for a TypeError, catches this one as well
     cls = as_also(first.kind, jaxtyping.TypeCheckError)
     return cls(
         first.expected,
@@ -196,6 +197,7 @@ def _shape_sentence(name: str, hint: Any, shape: tuple[int, ...], sizes: Mapping
             return dim_differs(f"dim {index} of {name}", size, axis.expression, expected.size, expected.source)
     rest = next((a.expression for a in axes if a.kind == "rest"), None)
     if rest is not None and isinstance(sizes.get(f"*{rest}"), tuple):
+        # all single dims agree, so it must be the variadic part that differs
         at = [a.kind for a in axes].index("rest")
         own_rest = shape[at : len(shape) - (len(axes) - at - 1)]
         return rest_differs(rest, name, own_rest, sizes[f"*{rest}"])

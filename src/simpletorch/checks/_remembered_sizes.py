@@ -38,6 +38,7 @@ def remember_sizes(cls: type, frame: FrameType) -> str | None:
     if not names:
         return None
     attribute = f"_sizes_of_{cls.__name__}"
+    # a subclass may have its base's name
     while hasattr(cls, attribute):
         attribute += "_"
     setattr(cls, attribute, ())
@@ -49,6 +50,7 @@ def remember_sizes(cls: type, frame: FrameType) -> str | None:
             arguments = signature.bind(self, *args, **kwargs).arguments
         except TypeError:  # Python's own message follows
             arguments = {}
+        # past __setattr__, which a frozen class refuses; and first, as __init__ may call methods that need them
         self.__dict__[attribute] = _bound(names, arguments)
         init(self, *args, **kwargs)
         if isinstance(self, nn.Module):
@@ -64,6 +66,7 @@ def is_rebuilt(instance: Any, attribute: str) -> bool:
     What was assigned counts then, not what the constructor was given.
     """
     built = getattr(instance, attribute + _BUILT, None)
+    # parameters may be added (an adapter's): only those that changed or went count
     return built is not None and not built.items() <= _parameters(instance).items()
 
 

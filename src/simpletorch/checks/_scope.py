@@ -24,6 +24,7 @@ def local_names(function: FunctionType, frame: FrameType) -> Mapping[str, Any]:
 def outer_names(frame: FrameType) -> Mapping[str, Any]:
     """The local names of the functions and class bodies that run in ``frame`` and around it, in its module."""
     names: dict[str, Any] = {}
+    # Python keeps no lexical scopes: while a ``def`` runs, its callers in the same module stand in for them
     outer: FrameType | None = frame
     while outer is not None and outer.f_globals is frame.f_globals and outer.f_code.co_name != "<module>":
         names = {**outer.f_locals, **names}
@@ -36,6 +37,7 @@ def measures_inside(function: Callable[..., Any]) -> bool:
     plain = inspect.unwrap(function)
     if not isinstance(plain, FunctionType) or "isinstance" not in plain.__code__.co_names:
         return False
+    # a guess that may say yes too often: then the body runs in a scope, which is slower and changes no verdict
     used = inspect.getclosurevars(plain)
     return any(map(_says_sizes, (*used.globals.values(), *used.nonlocals.values())))
 

@@ -31,6 +31,7 @@ def is_observable(call: Sequence[Any]) -> bool:
 
 def _is_symbolic(value: Any) -> bool:
     if isinstance(value, torch.Tensor):
+        # a SymInt; FakeTensors with plain sizes are looked at like any tensor
         return any(type(size) is not int for size in value.shape)
     if isinstance(value, torch.SymInt | torch.fx.Proxy):
         return True

@@ -178,6 +178,7 @@ def _admitted(admit: Callable[..., None], generator: Generator[Any, Any, Any], *
             admit(*call, item)
             try:
                 sent = yield item
+            # not thrown into the generator: PEP 380 has it closed instead, below
             except GeneratorExit:
                 raise
             except BaseException as thrown:
@@ -199,6 +200,8 @@ def _deferred(function: F, signature: inspect.Signature, resolve: Resolver, size
 
     def become() -> None:
         hints, _ = _resolved(signature, resolve)
+        # in place, because this function is in other hands already (a class, a decorator, an importing module); and its
+        # code last, so that no other thread runs the new one before its names and defaults are there
         real = cast(FunctionType, _wrapper(function, signature, hints, sizes))
         waiting.__globals__.update(real.__globals__)
         waiting.__defaults__, waiting.__kwdefaults__ = real.__defaults__, real.__kwdefaults__
@@ -219,6 +222,7 @@ def _st_waiting(*args, **kwargs):
 _WAITING: Final = {
     "function": _CALL_LATER,
     "decorated": _CALL_LATER,
+    # without ``yield from`` it can't be one that waits, so until its first call it looks like a plain function
     "async generator": _CALL_LATER,
     "coroutine": _CALL_LATER.replace("def", "async def").replace("return", "return await"),
     "generator": _CALL_LATER.replace("return", "return (yield from").replace("kwargs)\n", "kwargs))\n", 2),
@@ -239,7 +243,7 @@ def _kind(function: Callable[..., Any]) -> str:
 
 def _wrapper(function: F, signature: inspect.Signature, hints: Mapping[str, Any] | None, sizes: str | None = None) -> F:
     space: dict[str, Any] = {
-        _BARE: function,
+        _BARE: function,  # also the mark by which `is_bordered` knows a wrapper
         "_st_compiling": torch.compiler.is_dynamo_compiling,  # half the price of is_compiling; export traces the rest
         "_st_explained": explained,
     }
@@ -334,6 +338,7 @@ def _key_code(border: Border, space: dict[str, Any]) -> str:
         if part is None:
             return "_st_no_key()"
         if part and p.default is not inspect.Parameter.empty:
+            # a default passes whatever the annotation says (``mask: Tensor = None``)
             default = f"_st_default_{p.name}"
             part = f"None if {p.name} is {default} else ({part}), "
         code += part
@@ -352,6 +357,7 @@ def _call_fields(function: Callable[..., Any], signature: inspect.Signature, spa
             star = True
         default = ""
         if p.default is not kinds.empty:
+            # by a name and not by its text: few defaults can be written out
             space[f"_st_default_{p.name}"] = p.default
             default = f"=_st_default_{p.name}"
         prefix = "*" if p.kind is kinds.VAR_POSITIONAL else "**" if p.kind is kinds.VAR_KEYWORD else ""
@@ -363,6 +369,7 @@ def _call_fields(function: Callable[..., Any], signature: inspect.Signature, spa
             declared.append("/")
             slash = True
     return {
+        # a lambda's name is "<lambda>"
         "name": function.__name__ if function.__name__.isidentifier() else "call",
         "declared": ", ".join(declared),
         "passed": ", ".join(passed),
