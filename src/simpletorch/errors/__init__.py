@@ -12,7 +12,7 @@ them::
 
 The first line is what mypy says where it sees the mistake. The error is also an instance of the class that torch raised
 (`RuntimeError`, `IndexError`, …), and its ``__cause__`` is torch's own exception. It shows shapes, never what a tensor
-contains (an index out of range is named, as torch does; torch's words are quoted where nobody has better ones).
+contains (an index out of range is named, as torch does; torch's words are quoted where there are no better ones).
 """
 
 from simpletorch.errors._border import explain, explained

@@ -30,6 +30,7 @@ __all__ = ["compiled_failure"]
 # without it (a rename) the error keeps torch's own text and the place in the program.
 _RUNS_NODE: Final = "_get_fake_value_impl"
 _COMPILES: Final = "_compile"  # has the arguments of the function being compiled
+# how dynamo quotes the exception of the operation that it ran with fake tensors (torch/_dynamo/utils.py)
 _SAID: Final = re.compile(r"got (\w+)\((['\"])(.*?)\2\)\s*$", re.MULTILINE)
 _OPERATORS: Final = frozenset(f for f in vars(operator).values() if isinstance(f, BuiltinFunctionType))
 
@@ -61,6 +62,7 @@ def compiled_failure(error: BaseException, inner: Sequence[Step], modules: Seque
 
 
 def _user_frame(error: BaseException) -> FrameSummary | None:
+    # where dynamo puts the program's frames, which it traces and doesn't run (torch/_dynamo/exc.py)
     stack = list(getattr(error, "real_stack", None) or ())
     return next((s for s in reversed(stack) if is_user_file(s.filename)), None)
 
@@ -85,6 +87,7 @@ def _node(summary: FrameSummary) -> ast.expr | None:
 def _location(summary: FrameSummary) -> Location:
     line = linecache.getline(summary.filename, summary.lineno or 0)
     start, end = getattr(summary, "colno", None), getattr(summary, "end_colno", None)
+    # columns count bytes of UTF-8, not characters
     failing = line.encode()[start:end].decode(errors="replace") if start is not None and end is not None else ""
     return Location(
         relative(summary.filename),
@@ -103,6 +106,7 @@ def _layer(tx: Any, modules: Sequence[nn.Module], arguments: Mapping[str, Any]) 
     stack = list(getattr(tx, "nn_module_stack", {}).values())
     if not stack:
         return None, None
+    # dynamo names a module by how it is reached: ``L['self']._modules['fc']``
     where = re.sub(r"\._modules\['([^']*)'\]", r".\1", stack[-1][0])
     found = re.match(r"L\['(\w+)'\](?:\.(.*))?$", where)
     if found is None:
@@ -126,6 +130,7 @@ def _with_operation(
     args, kwargs = tuple(local["args"]), dict(local.get("kwargs") or {})
     rule = None if layer is None else rule_of(layer)
     if layer is not None and rule is not None:
+        # dynamo traces through a layer to the functional call, which has the layer's weights among its arguments
         tensors = [a for a in args if isinstance(a, torch.Tensor) and not isinstance(a, nn.Parameter)]
         names = _argument_names(node, len(tensors)) if _is_call_of(node, path) else ["input"] * len(tensors)
         values = [Value(n, "input", a, lift(a)) for n, a in zip(names, tensors, strict=True)]
@@ -136,6 +141,7 @@ def _with_operation(
     flat = [b for a in args for b in (a if isinstance(a, list | tuple) else [a]) if isinstance(b, torch.Tensor)]
     names = _argument_names(node, len(flat))
     values = [Value(n, n, a, lift(a)) for n, a in zip(names, flat, strict=True)]
+    # by identity: ``==`` of tensors is a tensor
     known = {id(v.value): v.known for v in values}
     judge = partial(infer, name, [_known(a, known) for a in args], {k: _known(v, known) for k, v in kwargs.items()})
     return replace(found, operation=spoken, values=tuple(values), module_path=path, judge=judge)

@@ -42,12 +42,14 @@ def diagnosis(error: BaseException, inner: Sequence[Step], outer: Sequence[Step]
     modules = modules_in(outer, inner)
     module_path = path_of(modules, frames)
     below = inner[at + 1 :]
+    # the layer that the program called comes first, though the failure may lie deeper
     layer_step = _objecting_step(below) or _layer_step(modules, below)
     if is_from_compiler(error):
         return _compiled(error, inner, modules, module_path)
     if layer_step is not None and step is not None:
         found = _in_layer(layer_step, step, node, module_path)
     else:
+        # no code of the user's below the border: it was simpletorch that called torch
         said = _objecting_operation(steps(error.__traceback__)) if at < 0 else None
         said = said or (UNKNOWN_OPERATION if step is None else operation_in(node, step, below))
         found = Failure(

@@ -118,6 +118,7 @@ class Failure:
         if found is not None and found.is_tensor:
             return found
         tensors = self.tensors
+        # an operand that isn't known may be a tensor, and then the count is off
         return tensors[index] if index < len(tensors) and not self._has_gaps else None
 
     def with_shape(self, shape: Sequence[int]) -> Value | None:
@@ -131,6 +132,7 @@ class Failure:
 
     def operands(self, report: Report | None = None) -> list[Operand]:
         """The tensors and the layer, described; with the parameters that a rule's sentence speaks of."""
+        # by identity: two operands of one dtype and shape are equal
         roles = {} if report is None else {id(known): name for name, known in report.operands.items()}
         out = [v.operand(roles.get(id(v.known))) for v in self.tensors]
         if self.layer is not None:

@@ -1,8 +1,7 @@
 """What an expression was whose value is gone.
 
-An operand may be an expression itself (``x.flatten(1) @ w``), and when the failure is looked at, nobody holds its value
-any more. What it was is inferred as the static check infers it, from what its parts still are: no code of the user's
-runs.
+An operand may be an expression itself (``x.flatten(1) @ w``), and when the failure is looked at, its value has been
+freed. What it was is inferred as the static check infers it, from what its parts still are: no code of the user's runs.
 """
 
 from __future__ import annotations
@@ -178,6 +177,7 @@ def _called(node: ast.Call, frame: FrameType) -> Value:
 
 def _arguments(node: ast.Call, frame: FrameType) -> tuple[list[Value], dict[str, Value]] | None:
     """What is known of a call's arguments; None if they can't be told apart (``f(**options)``)."""
+    # a starred list that isn't known stands as one unknown argument, which the rules take for any
     args = list(_items(node.args, frame))
     if any(k.arg is None for k in node.keywords):
         return None

@@ -32,6 +32,8 @@ __all__ = [
 Error = TypeVar("Error", bound="TorchError")
 
 
+# `copyreg` looks classes up by their class: without one of our own, pickle would write a mixed class by its name, under
+# which the kind proper is found
 class _Kind(type):
     """The class of the kinds: lets the classes that `as_also` makes be pickled."""
 
@@ -62,7 +64,7 @@ class TorchError(RuntimeError, metaclass=_Kind):
     def __init__(self, reason: str = "", **context: Unpack[Context]) -> None:
         # A loader raises a worker's error again as type(error)(message=<the worker's traceback>).
         reason = context.get("message", reason)
-        RuntimeError.__init__(self, reason)  # not super(): in a class of `as_also` that is somebody else's
+        RuntimeError.__init__(self, reason)  # not super(): in a class of `as_also` that is the other base's
         self.reason = reason
         self._fill(context)
 
@@ -110,6 +112,7 @@ class TorchError(RuntimeError, metaclass=_Kind):
 
     def __reduce__(self) -> tuple[Any, ...]:
         kind = self._kind or type(self)
+        # notes are added again one by one: `copy.copy` would share the list with the original
         state = {k: v for k, v in vars(self).items() if k != "__notes__"}
         notes = tuple(getattr(self, "__notes__", ()))
         return _rebuild, (kind, self._also, state, notes, self.__cause__)
@@ -123,6 +126,7 @@ def _rebuild(
     cause: BaseException | None,
 ) -> TorchError:
     cls = kind if also is None else as_also(kind, also)
+    # not the constructor, whose parameters differ from kind to kind
     error = cls.__new__(cls, state["reason"])
     vars(error).update(state)
     error.__cause__ = cause
@@ -133,6 +137,7 @@ def _rebuild(
 
 def _reduce_kind(kind: type[TorchError]) -> str | tuple[Any, ...]:
     """How a class is pickled: by name, or as the two classes that `as_also` joined."""
+    # its own, not inherited: a class that a user derives from a mixed one is pickled by its name
     own, also = vars(kind).get("_kind"), vars(kind).get("_also")
     return kind.__qualname__ if own is None else (as_also, (own, also))
 

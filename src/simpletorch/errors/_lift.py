@@ -17,6 +17,7 @@ from simpletorch.shapes import UNKNOWN, Shape
 
 __all__ = ["lift", "public_class", "rule_name", "rule_of"]
 
+# a longer list is data, not a shape or a few tensors to join
 _MOST_ITEMS: Final = 64
 
 
@@ -60,6 +61,7 @@ def _dtype(dtype: torch.dtype) -> DType | None:
 def rule_of(layer: nn.Module) -> ModuleRule | None:
     """The rule of a layer of torch's, with the sizes that the layer has; None for a class without one."""
     name = public_class(type(layer))
+    # a subclass with a forward of its own may do anything: torch's rule doesn't speak of it
     if name is None or type(layer).forward is not _forward_of(name):
         return None
     cls = MODULES[name]
@@ -94,9 +96,11 @@ _HELD_BY: Final = {
 
 def _field(layer: nn.Module, name: str, default: object) -> Value:
     """A constructor argument, read back from the layer: ``kernel_size=(5, 5)`` was 5."""
+    # not getattr: a subclass may have made a property of the name, which would run its code
     own = vars(layer)
     if name == "bias" and "bias" not in own:
         has_weights = own.get("affine", own.get("elementwise_affine", True))
+        # without weights torch makes no bias either, whatever was asked for; True is the default
         return True if not has_weights else _has_bias(layer)
     if name in ("encoder_layer", "decoder_layer"):
         stack = layer._modules.get("layers")
@@ -135,6 +139,7 @@ def _names() -> Mapping[int, str]:
             continue
         known = found.get(id(function))
         own = getattr(function, "__name__", "")
+        # of several public names of one function, the one that it calls itself by
         if known is None or name.rpartition(".")[2] == own:
             found[id(function)] = name
     return found

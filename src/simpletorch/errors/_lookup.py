@@ -57,9 +57,11 @@ def _attribute(owner: Any, name: str) -> Any:
     if isinstance(owner, ModuleType):
         return vars(owner).get(name, MISSING) if name in vars(owner) else _lazy(owner, name)
     if isinstance(owner, nn.Module):
+        # the places where nn.Module's __getattr__ looks, but a subclass's own isn't run
         for table in (owner.__dict__, owner._parameters, owner._buffers, owner._modules):
             if name in table:
                 return table[name]
+    # exactly these: a subclass's ``__torch_function__`` would run
     if type(owner) in (torch.Tensor, nn.Parameter) and name in _VIEWS:
         with torch.no_grad(), contextlib.suppress(Exception):
             return getattr(owner, name)
@@ -70,6 +72,7 @@ def _attribute(owner: Any, name: str) -> Any:
         return MISSING
     if inspect.isroutine(found) and not isinstance(found, staticmethod | classmethod):
         return found
+    # a property or another descriptor gives its value by running code
     return MISSING if hasattr(type(found), "__get__") else found
 
 
@@ -85,6 +88,7 @@ def _item(owner: Any, index: Any) -> Any:
         owner = list(owner._modules.values())
     elif isinstance(owner, nn.ModuleDict) and isinstance(index, str):
         owner = owner._modules
+    # exactly these: a subclass's ``__getitem__`` is the program's code
     if type(owner) in (list, tuple, dict) and type(index) in (int, str):
         try:
             return owner[index]
@@ -96,6 +100,6 @@ def _item(owner: Any, index: Any) -> Any:
 def names_of(value: object, frame: FrameType) -> Iterator[str]:
     """The names under which a frame knows ``value``."""
     for scope in (frame.f_locals, frame.f_globals):
-        for name, other in list(scope.items()):
+        for name, other in list(scope.items()):  # a copy, since another thread may add a global
             if other is value and name.isidentifier() and not name.startswith("_"):
                 yield name

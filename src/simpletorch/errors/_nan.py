@@ -74,6 +74,7 @@ class _Outputs:
             return
         found = _problem(output)
         name = None
+        # now, because in backward no module is on the stack that the path could be read from
         if found is not None or self.gradients:
             name = module_path()
         if found is not None:
@@ -82,6 +83,7 @@ class _Outputs:
         if self.gradients:
             for tensor in tensors_in(output):
                 if tensor.requires_grad:
+                    # not a full backward hook: with one, torch forbids to change a module's outputs in place
                     tensor.register_hook(_Gradient(name or type(module).__name__))
 
 

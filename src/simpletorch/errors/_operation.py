@@ -91,6 +91,7 @@ def _operator(op: ast.AST, values: list[Value], *, in_place: bool = False) -> Op
     if isinstance(operands[0], TensorType):
         name = f"__i{dunder}__" if in_place else f"__{dunder}__"
     else:
+        # Python asks the right operand where the left one is a number
         name, operands = f"__r{dunder}__", operands[::-1]
     return Operation(
         f"{spoken}_" if in_place and spoken else spoken, values, partial(infer, f"Tensor.{name}", operands)
@@ -126,6 +127,7 @@ def _in_call(node: ast.Call, step: Step, below: Sequence[Step]) -> Operation:
         receiver = _value(node.func.value, "input", step)
         if isinstance(receiver.known, TensorType):
             owner, rule = [receiver], f"Tensor.{name}"
+        # it may be a tensor whose value is gone; a gap keeps the places of the other operands right
         elif receiver.value is MISSING and function is MISSING:
             owner = [receiver]
     elif isinstance(node.func, ast.Name):
@@ -218,6 +220,7 @@ def _fill_gaps(arguments: list[_Argument], below: Sequence[Step]) -> list[_Argum
         return arguments
     local = below[0].frame.f_locals
     for argument in arguments:
+        # a list has a name for each item already, which the function's one local would replace
         if argument.is_list or argument.is_spread:
             continue
         (v,) = argument.values

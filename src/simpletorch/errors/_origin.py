@@ -11,7 +11,7 @@ from simpletorch.errors._kinds import TorchError
 
 __all__ = ["WORKER_ERROR", "is_from_compiler", "is_from_torch"]
 
-# What torch raises. Exactly these: a subclass is somebody's own error and means something to them.
+# What torch raises. Exactly these: a subclass is a program's own error and means something there.
 _RAISED_BY_TORCH: Final[frozenset[type[BaseException]]] = frozenset(
     cls
     for cls in (

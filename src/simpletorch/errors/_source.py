@@ -19,6 +19,7 @@ def expression(step: Step) -> ast.AST | None:
     import executing  # only a failure needs it
 
     try:
+        # a traceback made by hand: given a bare frame, executing would ask where it is now, which is in its ``except``
         found = executing.Source.executing(TracebackType(None, step.frame, step.instruction, step.line))
         node: ast.AST | None = found.node
         return node
@@ -54,6 +55,7 @@ def _segment(lines: list[str], node: Any) -> str:
     line: int | None = getattr(node, "lineno", None)
     if line is None or line != node.end_lineno or line > len(lines):
         return ""
+    # columns count bytes of UTF-8, not characters
     start, end = int(node.col_offset), int(node.end_col_offset)
     return lines[line - 1].encode()[start:end].decode(errors="replace")
 
@@ -64,6 +66,7 @@ def _statement(lines: list[str], line: int, node: ast.AST | None) -> str:
     statement: Any = node
     while statement is not None and not isinstance(statement, ast.stmt):
         statement = getattr(statement, "parent", None)  # set by executing
+    # of a compound statement, such as a ``with``, the line alone: all of its body would follow
     if statement is not None and not hasattr(statement, "body"):
         first, last = statement.lineno, statement.end_lineno or statement.lineno
     text = " ".join(part.strip() for part in lines[first - 1 : last])

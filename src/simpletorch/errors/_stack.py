@@ -79,4 +79,5 @@ def is_user_file(filename: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_stdlib(filename: str) -> bool:
+    # where packages are installed lies below the standard library's folder
     return filename.startswith(_STDLIB) and "site-packages" not in filename

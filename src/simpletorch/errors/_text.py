@@ -120,6 +120,7 @@ def _code(error: Fields) -> str:
         return ""
     code, failing = escape(location.code), escape(location.expression)
     if failing:
+        # both are escaped, so what is found is the expression and no tag
         code = code.replace(failing, f"<u>{failing}</u>", 1)
     return f": <code>{code}</code>"
 

@@ -7,5 +7,6 @@ from simpletorch.errors._reasons._table import Reason, reason_for
 
 __all__ = ["Reason", "reason_for"]
 
+# sorted by name: that is the order in which messages are tried
 for _topic in iter_modules(__path__):
     import_module(f"{__name__}.{_topic.name}")

@@ -40,6 +40,7 @@ def changed_tensor(f: Failure, shape: Sequence[int], version: int, function: str
 
 def _tensors(f: Failure) -> Iterator[tuple[str, torch.Tensor, FrameType | None]]:
     for frame in f.frames:
+        # issubclass, not isinstance, which asks a proxy for its ``__class__`` and may run its code
         for name, value in list(frame.f_locals.items()):
             if issubclass(type(value), torch.Tensor):
                 yield name, value, frame

@@ -38,8 +38,8 @@ def largest_tensors(
 
     Args:
         device: its type counts, and its index if it has one.
-        frames: where names are looked for first.
-        modules: models by name, whose parameters are named.
+        frames: where names are looked for.
+        modules: models by name, whose parameters are named first.
         count: how many.
     """
     found: dict[int, torch.Tensor] = {}
@@ -54,6 +54,7 @@ def largest_tensors(
             if key and (key not in found or thing.numel() > found[key].numel()):
                 found[key] = thing
     largest = sorted(found.values(), key=lambda t: t.untyped_storage().nbytes(), reverse=True)[:count]
+    # what is a thousand times smaller than the largest doesn't explain why memory is full
     least = largest[0].untyped_storage().nbytes() // 1000 if largest else 0
     largest = [t for t in largest if t.untyped_storage().nbytes() >= least]
     names = _names(frames, modules)

@@ -48,12 +48,13 @@ def message(*patterns: str, first: bool = False) -> Callable[[Explain], Explain]
 
 
 def reason_for(failure: Failure) -> Reason | None:
-    """What a failure means, None if nobody knows.
+    """What a failure means, None if that isn't known.
 
     The sentence is that of the rule which mypy asks too, if there is one for the operation and it objects. torch's own
     message tells more at times (which index was out of range), so the hint is taken from what is made of that.
     """
     told, ruled = _by_message(failure), _by_rule(failure)
+    # where torch speaks of memory or of the graph, shapes are not what failed
     if ruled is None or (told is not None and not issubclass(told.kind, Mismatch)):
         return told
     if told is not None and told.kind is not ruled.kind and ruled.kind is DTypeMismatch:
@@ -86,6 +87,7 @@ def _by_rule(failure: Failure) -> Reason | None:
 
 def _in_source_names(hint: str, report: Report, failure: Failure) -> str:
     """``input.float()`` as the program would say it: ``x.float()``. What is a longer expression keeps its role."""
+    # by identity: two operands of one dtype and shape are equal
     names = {id(value.known): value.name for value in failure.values}
     for role, known in report.operands.items():
         name = names.get(id(known), role)

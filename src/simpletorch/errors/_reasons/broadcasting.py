@@ -43,6 +43,7 @@ def _meeting(f: Failure, a: int, b: int, at: int) -> tuple[Value, Value, int] | 
     rank = max((len(v.shape) for v in tensors), default=0)
     for i, left in enumerate(tensors):
         for right in tensors[i + 1 :]:
+            # torch counts from the left of the common shape, which is that of these two or of all operands
             for index in (at - max(len(left.shape), len(right.shape)), at - rank):
                 within = index < 0 and -index <= min(len(left.shape), len(right.shape))
                 if within and left.shape[index] == a and right.shape[index] == b:

@@ -27,6 +27,7 @@ def _rank() -> str:
     r"Watchdog caught collective operation timeout: WorkNCCL\(.*?OpType=(\w+).*?ran for (\d+) milliseconds",
 )
 def _collective_timeout(f: Failure, m: re.Match[str]) -> Reason:
+    # gloo's message has the time first, NCCL's the collective
     nccl = m[1].isalpha() or "_" in m[1]
     milliseconds = int(m[2] if nccl else m[1])
     what = f.operation or (m[1].lower() if nccl else "a collective")

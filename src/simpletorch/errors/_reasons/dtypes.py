@@ -14,6 +14,7 @@ from simpletorch.errors._kinds import DTypeMismatch, TypeMismatch
 from simpletorch.errors._reasons._table import Reason, message
 from simpletorch.errors._reasons.devices import two_devices
 
+# torch's messages name a dtype by its C++ scalar type ("Half"), by the type itself ("c10::Half") or by C's ("float")
 _SPELLINGS: Final = {
     "Byte": "UInt8", "Char": "Int8", "Short": "Int16", "Int": "Int32", "Long": "Int64", "Half": "Float16",
     "BFloat16": "BFloat16", "Float": "Float32", "Double": "Float64", "Bool": "Bool", "ComplexFloat": "Complex64",
