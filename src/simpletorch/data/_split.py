@@ -29,6 +29,7 @@ def random_split(
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split
     """
     size = length_of(dataset)
+    # as torch reads them: ``[1]`` is the whole dataset, not one sample
     counts = _counts(size, lengths) if math.isclose(sum(lengths), 1) else list(lengths)
     for position, count in enumerate(counts):
         if count < 1 or count != int(count):

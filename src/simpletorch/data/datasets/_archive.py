@@ -123,6 +123,7 @@ class _Target:
 
     def inside(self, name: str) -> str:
         """The entry's path below the folder, in one canonical form."""
+        # a backslash and a colon would mean a folder and a drive on Windows
         if "\0" in name or "\\" in name or PurePosixPath(name).is_absolute() or ":" in name.split("/")[0]:
             raise self.refuse(name, "has no plain relative name")
         plain = posixpath.normpath(name)
@@ -181,6 +182,7 @@ class _Target:
 def _unpack(archive: Path, target: _Target) -> None:
     with open(archive, "rb") as file:
         head = file.read(6)
+    # both, because is_zipfile looks at the end of a file, where anything may have a zip appended
     if zipfile.is_zipfile(archive) and head[:2] == b"PK":
         _unpack_zip(archive, target)
     elif tarfile.is_tarfile(archive):
@@ -200,6 +202,7 @@ def _unpack_tar(archive: Path, target: _Target) -> None:
                 assert source is not None, "a regular member has content"
                 target.write(member.name, source, member.size)
             elif member.issym():
+                # a symbolic link counts from its own folder, a hard link from the archive's top
                 target.link(member.name, posixpath.join(posixpath.dirname(member.name), member.linkname))
             elif member.islnk():
                 target.link(member.name, member.linkname)
@@ -223,8 +226,10 @@ def _unpack_zip(archive: Path, target: _Target) -> None:
             if member.is_dir():
                 target.make_folder(member.filename)
             elif kind == stat.S_IFLNK:
+                # longer than a path can be: "/" is refused like every absolute one
                 to = zipped.read(member).decode() if member.file_size <= 4096 else "/"
                 target.link(member.filename, posixpath.join(posixpath.dirname(member.filename), to))
+            # 0: written where files have no Unix mode
             elif kind in (0, stat.S_IFREG):
                 with zipped.open(member) as source:
                     target.write(member.filename, source, member.file_size)

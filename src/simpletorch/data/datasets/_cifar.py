@@ -231,6 +231,7 @@ class _ArraysOnly(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in self.allowed:
             raise pickle.UnpicklingError(f"it asks for {module}.{name}, and only arrays are loaded")
+        # where NumPy 2 has it; the old name still works, but warns
         return super().find_class(module.replace("numpy.core", "numpy._core"), name)
 
 

@@ -166,6 +166,7 @@ class _Transfer:
         """One request; appends to the part if the server can continue it."""
         provable = self.sha256 is not None or self.validator
         start = self.part.stat().st_size if provable and self.part.exists() else 0
+        # "identity", so that lengths and ranges count the file's own bytes, and not those of a compressed answer
         headers = {"User-Agent": "simpletorch", "Accept-Encoding": "identity"}
         if start:
             headers["Range"] = f"bytes={start}-"
@@ -204,6 +205,7 @@ class _Transfer:
                     unit_scale=True,
                     unit_divisor=1024,
                     desc=self.path.name,
+                    # None is tqdm's word for "on a terminal only"
                     disable=None if self.progress is None else not self.progress,
                 ) as bar,
             ):
@@ -225,7 +227,7 @@ class _Transfer:
         while chunk := answer.read(_CHUNK):
             try:
                 file.write(chunk)
-                file.flush()
+                file.flush()  # a full disk shows here, and what has come survives a kill
             except OSError as error:
                 raise (
                     _DiskFull() if error.errno in (errno.ENOSPC, errno.EDQUOT) else _unwritable(self.part, error)

@@ -134,6 +134,7 @@ class ImageNet(ImageFolder[X, Y]):
             for inner in sorted(extract(archive, fresh / "archives").iterdir()):
                 extract(inner, fresh / "train" / inner.stem)
                 inner.unlink()
+            # in one step: a folder "train" that is there is complete, which is all that the constructor asks
             os.rename(fresh / "train", root / "train")
 
     def _unpack_val(self, root: Path) -> None:

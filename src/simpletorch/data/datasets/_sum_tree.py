@@ -14,6 +14,7 @@ class SumTree:
     """
 
     def __init__(self, capacity: int) -> None:
+        # a power of two: all leaves are on one level, so the first of several nodes tells how deep all of them are
         self.leaves = 1 << max(0, capacity - 1).bit_length()
         self.nodes = np.zeros(2 * self.leaves, dtype=np.float64)
 

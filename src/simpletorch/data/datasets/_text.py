@@ -59,6 +59,7 @@ class Lines(Dataset[str]):
             ) from error
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # a mapped file can't be pickled
         return type(self), (self.path, self.encoding, self.keep_empty)
 
 

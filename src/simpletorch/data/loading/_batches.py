@@ -49,6 +49,7 @@ class MapBatches:
         except StopIteration:
             self._progress.finished = True
             raise
+        # before it is fetched: a batch that fails counts too, so a resumed loop goes on behind it
         self._progress.batches += 1
         return self._fetch(indices)
 
@@ -107,6 +108,7 @@ class WorkerBatches:
         self._asked: list[deque[Task]] = [deque() for _ in range(workers)]
         self._ready: list[deque[Result]] = [deque() for _ in range(workers)]
         self._ended = [False] * workers
+        # a batch's number seeds what its worker draws, so it goes on where the epoch was left
         self._numbers = count(progress.batches)
         self._ask_next = progress.turn
         self._is_done = False
@@ -126,6 +128,7 @@ class WorkerBatches:
             self._pool.send(worker, Epoch(self._epoch, base_seed, position))
             if self._progress.turn == 0:
                 self._ask_worker(worker)  # it can begin while the next one is started
+        # resumed in mid-round, the first batch isn't worker 0's: then all are asked in turn, from there on
         rounds = self._prefetch - (self._progress.turn == 0)
         for _ in range(rounds * len(self._asked)):
             self._ask()
@@ -144,6 +147,7 @@ class WorkerBatches:
         except (StopIteration, DataError):
             self._close()
             raise
+        # the workers stay: a loop that catches the error can have the next batch
         if result.failure is not None:
             raise result.failure.error(worker)
         return result.batch
@@ -164,12 +168,14 @@ class WorkerBatches:
             result = self._ready[worker].popleft()
             if result.ended:
                 self._ended[worker] = True
+                # whatever else it was asked for, it answers with "ended" too
                 self._asked[worker].clear()
                 self._advance(worker)
                 continue
             self._progress.batches += 1
             self._progress.streams[worker] = result.position
             self._advance(worker)
+            # the turn stays strict, so that batch k is always worker k % workers's; a stream is where its worker is
             if self._in_order and not self._pool.job.is_stream:
                 self._ask()
             else:
@@ -191,6 +197,7 @@ class WorkerBatches:
                 continue
             if self._asked[worker] or self._ready[worker]:
                 return worker
+            # indices are given out in turns: if this worker has none left, no later one has
             if not self._pool.job.is_stream:
                 return None
         return None
@@ -227,6 +234,7 @@ class WorkerBatches:
                     f"{self._pool.processes[worker].pid}) is still at batch {self._asked[worker][0].number}. "
                     "Raise timeout, or find out with num_workers=0 where it takes so long"
                 ) from None
+            # persistent workers may still answer an epoch that was given up
             current = [(sender, result) for sender, result in messages if result.epoch == self._epoch]
             for sender, result in current:
                 if not result.ended and self._asked[sender]:

@@ -16,7 +16,7 @@ from simpletorch.errors import DataError
 
 
 class Misfit(DataError):
-    """Two samples of one batch that don't fit together; whoever knows where they come from says so."""
+    """Two samples of one batch that don't fit together; what knows where they come from says so."""
 
     def __init__(self, first: int, second: int, field: str, one: str, other: str, advice: str = "") -> None:
         self.first = first
@@ -64,6 +64,7 @@ def _collate(samples: Sequence[Any], field: str) -> Any:
 
 def _tensors(samples: Sequence[Any], field: str) -> torch.Tensor:
     try:
+        # torch checks; what exactly differs is looked for only once it has refused
         return _shared.stack(samples)
     except (RuntimeError, TypeError):
         first = samples[0]
@@ -195,6 +196,7 @@ _BY_CLASS: dict[type, Callable[[Sequence[Any], str], Any]] = {
     torch.Tensor: _tensors,
     int: _integers,
     bool: _integers,
+    # as `default_collate` does; without a dtype torch would take its default one, float32
     float: _numbers(torch.float64),
     str: _as_they_are,
     bytes: _as_they_are,

@@ -41,6 +41,7 @@ class Columns:
         for kind in (TensorDataset, torch.utils.data.TensorDataset):
             if isinstance(dataset, kind) and type(dataset).__getitem__ is kind.__getitem__:
                 tensors = dataset.tensors
+                # one tensor of rows selects from all of them; sparse rows have no shared block
                 alike = len({tensor.device for tensor in tensors}) == 1
                 return Columns(tensors) if alike and all(tensor.layout is torch.strided for tensor in tensors) else None
         return None

@@ -48,8 +48,8 @@ class DeviceLoader(Generic[Batch_co]):
             for tensor in tensors_in(batch):
                 if tensor.is_cuda:
                     tensor.record_stream(program)  # its memory is not given away while the program uses it
-            # What moves itself does so here, on the program's stream: of memory inside of it that came from the other
-            # stream nobody could say that it is in use.
+            # What moves itself does so here, on the program's stream: memory inside of it that came from the other
+            # stream couldn't be marked as in use.
             batch = map_tensors(batch, _as_it_is, "to", self.device)
             self.loader.hold_state()  # before the next one is taken, so that the state doesn't count it
             ahead = self._started(next(batches, _NONE), copies)

@@ -70,6 +70,7 @@ class DistributedSampler(TorchDistributedSampler[T_co]):
 
     def __iter__(self) -> Iterator[T_co]:
         order = self._order() if not self.pad else super().__iter__()
+        # the order is drawn already: torch's __iter__ is no generator
         self.epoch += 1
         return order
 

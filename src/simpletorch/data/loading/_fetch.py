@@ -102,6 +102,7 @@ class StreamFetcher:
         self.batches = 0
         self.ended = False
         self.stateful = stateful(dataset)
+        # first, because ``iter`` and the constructors behind it may draw random numbers
         before(-1)
         if at is not None and self.stateful is not None and at["dataset"] is not None:
             self.stateful.load_state_dict(at["dataset"])
@@ -110,6 +111,7 @@ class StreamFetcher:
         if at is not None:
             while self.batches < at["batches"]:
                 before(self.batches)
+                # read and thrown away: only the stream itself can say what comes behind
                 self._samples()
                 self.batches += 1
             self.ended = at["ended"]
@@ -129,6 +131,7 @@ class StreamFetcher:
             self.batches += 1
             return self.collate_fn(sample)
         samples = self._samples()
+        # an iterator that has ended isn't asked again: some begin anew
         self.ended = len(samples) < self.size
         if not samples or (self.ended and self.drop_last):
             self.ended = True

@@ -58,6 +58,7 @@ def _permuted(batches: BatchSampler, skip: int, device: torch.device | None) -> 
     sampler, size, stop = cast("RandomSampler", batches.sampler), batches.batch_size, _stop(batches)
     generator = sampler.generator
     if generator is None:
+        # drawn as in torch's RandomSampler.__iter__, so that the global generator is left in the same state
         generator = torch.Generator().manual_seed(int(torch.empty((), dtype=torch.int64).random_().item()))
     order = torch.randperm(len(sampler.data_source), generator=generator)
     order = order if device is None else order.to(device)

@@ -49,6 +49,7 @@ class Padded:
         return (batch, torch.tensor(lengths[::fields])) if self.with_lengths else batch
 
     def _stretcher(self, longest: Sequence[int]) -> Any:
+        # map_tensors visits the tensors of each sample in one order, so the n-th one with a dim is the n-th field
         sizes = iter(longest)
 
         def stretched(tensor: torch.Tensor) -> torch.Tensor:

@@ -41,6 +41,7 @@ class Pool:
         self.processes: list[BaseProcess] = []
         self.connections: list[Connection] = []
         self.epoch = 0
+        # it gets the lists and not the pool, which would never be collected while its own finalizer refers to it
         self._end = weakref.finalize(self, _end, self.processes, self.connections, os.getpid())
         self._watched: list[Connection | int] = []
 
@@ -58,6 +59,7 @@ class Pool:
             target=work,
             args=(self.job, worker, theirs, [*_ours, ours] if forks else []),
             name=f"DataLoader worker {worker}",
+            # ends with the program, even if the finalizer never runs
             daemon=True,
         )
         try:
@@ -73,6 +75,7 @@ class Pool:
             ours.close()
             raise DataError(f"worker {worker} of {self.job.workers} can't be started: {error}; take fewer") from error
         finally:
+            # while this process held the worker's end too, the end of the worker would not close the connection
             theirs.close()
         self.processes.append(process)
         self.connections.append(ours)
@@ -110,6 +113,7 @@ class Pool:
                         f"a batch of worker {worker} can't be received: {error}; with too many open files, raise the "
                         "limit (ulimit -n) or keep fewer batches"
                     ) from error
+        # only now: what a worker sent before it died is there to be read
         if not messages:
             raise self._died(next(w for w, process in enumerate(self.processes) if process.sentinel in ready))
         return messages

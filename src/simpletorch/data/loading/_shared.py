@@ -27,7 +27,7 @@ BIG: Final = 1 << 15
 """Bytes from which a shared block is cheaper than the message."""
 _HANDLES: Final = next((path for path in ("/proc/self/fd", "/dev/fd") if Path(path).is_dir()), None)
 """The folder in which a handle is a file that can be mapped; None where handles are not passed."""
-_HEADER: Final = struct.Struct("<I?")
+_HEADER: Final = struct.Struct("<I?")  # how many handles follow, and whether the last one is the message itself
 
 _lent: dict[int, tuple[int, torch.Tensor]] | None = None
 """In a worker: handle and tensor of the blocks that are not sent yet, by address; None elsewhere."""
@@ -119,6 +119,7 @@ class _Pickler(ForkingPickler):
             return None
         if id(obj) in self.seen:
             return self.seen[id(obj)][0]
+        # the tensor is kept as well: were it freed before all is pickled, another object could get its id
         self.seen[id(obj)] = len(self.seen), obj
         size = obj.numel() * obj.element_size()
         if size < BIG or _HANDLES is None:
@@ -132,6 +133,7 @@ def _block_of(tensor: torch.Tensor) -> int:
     """A handle of a block with just this tensor in it."""
     lent = None if _lent is None else _lent.pop(tensor.data_ptr(), None)
     if lent is not None:
+        # a view may begin at the same address, but it isn't all of the block
         if lent[1].shape == tensor.shape and lent[1].stride() == tensor.stride() and lent[1].dtype is tensor.dtype:
             return lent[0]
         os.close(lent[0])
@@ -153,6 +155,7 @@ class _Unpickler(pickle.Unpickler):
         if isinstance(data, int):
             tensor = _mapped(self.handles[data], shape, dtype)
         elif data:
+            # a bytearray, because bytes are read-only, and torch warns of tensors over such memory
             tensor = torch.frombuffer(bytearray(data), dtype=dtype).view(shape)
         else:
             tensor = torch.empty(shape, dtype=dtype)
@@ -172,7 +175,7 @@ def send(connection: Connection, message: object) -> None:
         pickler.dump(message)
         data = file.getbuffer()
         apart = len(data) >= BIG and _HANDLES is not None
-        if apart:  # so that no message is larger than what a connection holds, and nobody waits for a reader
+        if apart:  # so that no message is larger than what a connection holds, and sending waits for no reader
             pickler.handles.append(_new_block(len(data)))
             os.pwrite(pickler.handles[-1], data, 0)
         header = _HEADER.pack(len(pickler.handles), apart)

@@ -70,6 +70,7 @@ def why_not(loader: DataLoader[Any], state: Any) -> str:
 
 def progress_at(position: dict[str, Any], workers: int, is_stream: bool) -> Progress:
     """The `Progress` that was saved."""
+    # batches by indices may go on with another number of workers, streams may not
     turn = position["turn"] if is_stream else position["batches"] % max(1, workers)
     streams = list(position["streams"]) if is_stream else []
     return Progress(batches=position["batches"], streams=streams, turn=turn)

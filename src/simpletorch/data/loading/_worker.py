@@ -88,6 +88,7 @@ class Failure:
     def of(error: BaseException) -> Failure:
         """The exception being handled."""
         notes = tuple(getattr(error, "__notes__", ()))
+        # or the text would have them too, and `error` says them in its first line
         error.__notes__ = []
         text = "".join(traceback.format_exception(error))
         summary = "".join(traceback.format_exception_only(error)).strip()
@@ -124,6 +125,7 @@ def work(job: Job, worker: int, connection: Connection, others: list[Connection]
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in others:  # a forked worker has the loader's ends too, and would keep the others' connections open
         other.close()
+    # as torch's own workers: with each of them taking all cores, they would fight for them
     torch.set_num_threads(1)
     gc.freeze()  # what came with the fork is not collected here: looking at it would copy the memory it is in
     _shared.begin()
@@ -152,6 +154,7 @@ class _Worker:
     def run(self) -> None:
         while True:
             while not self.connection.poll(PARENT_CHECKED_EVERY):
+                # the connection may stay open: other processes that the program forked hold copies of the loader's end
                 if os.getppid() != self.parent:
                     return
             message = _shared.receive(self.connection)
@@ -172,6 +175,7 @@ class _Worker:
         torch_worker._worker_info = torch_worker.WorkerInfo(
             id=self.worker, num_workers=self.job.workers, seed=seed, dataset=self.job.dataset
         )
+        # number 0 is for worker_init_fn; batches of indices begin with 1, a stream itself has 1 and its batches follow
         _seed(seed, 0)
         if self.job.init_fn is not None:
             try:
@@ -236,7 +240,7 @@ def _seed(base: int, number: int) -> None:
     seed = _mixed(base, number)
     torch.default_generator.manual_seed(seed)
     random.seed(seed)
-    np.random.seed((seed & 0xFFFFFFFF, seed >> 32))
+    np.random.seed((seed & 0xFFFFFFFF, seed >> 32))  # NumPy takes words of 32 bits
 
 
 def _mixed(base: int, number: int) -> int:
