@@ -138,6 +138,7 @@ def read(path: StrPath, /) -> Saved:
         raise
     try:
         return Saved(path, dict(unpack(state, tensors)), about["versions"], about["written"], version)
+    # the checksum was right, so it was written so: by another program, or by hand
     except (RecursionError, KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path} is no valid checkpoint: {type(error).__name__}: {error}") from error
 

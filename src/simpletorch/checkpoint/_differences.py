@@ -75,6 +75,7 @@ def compare(
 
 
 def _is_sized(value: Any) -> bool:
+    # a lazy parameter has no shape yet and takes that of the file
     return isinstance(value, torch.Tensor) and not is_lazy(value)
 
 

@@ -31,6 +31,7 @@ def step_of(path: Path) -> int:
 def checkpoints_in(folder: StrPath, /) -> list[Path]:
     """The checkpoints of ``folder``, in the order of their steps; [] if there is no such folder."""
     found = [(int(match[1]), path) for path in Path(folder).glob("step-*") if (match := _NAME.fullmatch(path.name))]
+    # by number: names of ten digits sort before those of nine
     return [path for _, path in sorted(found)]
 
 

@@ -140,6 +140,7 @@ def verify(path: Path) -> dict[str, str]:
             text = file.read(length)
             metadata = _metadata(path, text)
             claimed = metadata["sha256"]
+            # the first place is the checksum's own: `write` puts it before the texts that could have the same digits
             digest = hashlib.sha256(head + text.replace(claimed.encode(), _NO_DIGEST.encode(), 1))
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
@@ -154,6 +155,7 @@ def _no_header(head: bytes, length: int, size: int) -> str:
     """Why this can't be the beginning of a checkpoint; "" when it can."""
     if size == 0:
         return "is empty"
+    # the zip archive that torch.save writes, or the pickle (protocol 2) of its older layout
     if head[:4] == b"PK\x03\x04" or head[:2] in (b"\x80\x02", b"\x80\x04"):
         return (
             "is a file of torch.save, not a checkpoint of simpletorch: read it with "

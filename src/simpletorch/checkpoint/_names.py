@@ -19,6 +19,7 @@ def unwrapped(model: torch.nn.Module) -> torch.nn.Module:
 
     So a checkpoint has the model's own names and can be loaded however the model is wrapped then.
     """
+    # by name, so that torch._dynamo, which is slow to import, isn't imported to compare with
     while (inner := _WRAPPERS.get(f"{type(model).__module__}.{type(model).__qualname__}")) is not None:
         model = getattr(model, inner)
     return model

@@ -48,6 +48,7 @@ class _Packer:
         if isinstance(value, torch.Tensor):
             return self.tensor(value, path)
         if kind is dict:
+            # JSON would make strings of other keys, and a key "$" of the program's would be read as a tag
             if all(type(key) is str for key in value) and TAG not in value:
                 return {key: self.pack(item, _at(path, key)) for key, item in value.items()}
             return _tagged("dict", self.pairs(value, path))
@@ -82,6 +83,7 @@ class _Packer:
         if kind is np.ndarray and value.dtype.kind in "biufc":
             if value.dtype.itemsize > (16 if value.dtype.kind == "c" else 8):
                 raise _unfit(f"a NumPy array of {value.dtype}, which torch doesn't have", path, "use .astype(float)")
+            # torch takes no other byte order and no negative strides
             native = np.array(value, value.dtype.newbyteorder("="), order="C")
             return {**self.tensor(torch.from_numpy(native), path), TAG: "array"}
         if isinstance(value, np.generic) and value.dtype.kind in "biufc":
@@ -96,6 +98,7 @@ class _Packer:
             raise _unfit(reason, path, "give it as ordinary tensors" if "sparse" not in reason else "use .to_dense()")
         value = value.detach()
         address = (value.data_ptr(), value.dtype, value.shape, value.stride(), value.device, value.is_conj())
+        # tensors without elements have no address, and would all be one
         if value.numel() and address in self.names:
             return _tagged("tensor", self.names[address])
         packed: dict[str, Any] = {}
@@ -103,9 +106,11 @@ class _Packer:
         if flat.dtype not in DTYPE_NAMES:
             packed = {"dtype": str(flat.dtype).removeprefix("torch."), "shape": list(flat.shape)}
             flat = flat.reshape(-1).view(torch.uint8)
+        # from another device it has been copied already
         if self.copy and value.device.type == "cpu":
             flat = flat.clone()
         name = path
+        # the key "a.b" and the key "b" inside of "a" have one path
         while name in self.tensors:
             name += "'"
         self.tensors[name] = flat

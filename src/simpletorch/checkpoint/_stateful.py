@@ -37,6 +37,7 @@ def state_of(value: Any) -> Any:
     """The state of whatever is stateful in ``value``; the rest as it is."""
     if isinstance(value, torch.nn.Module):
         return unwrapped(value).state_dict()
+    # a class has the two methods as well as its instances
     if isinstance(value, Stateful) and not isinstance(value, type):
         return value.state_dict()
     if type(value) is dict:

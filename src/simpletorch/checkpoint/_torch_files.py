@@ -90,6 +90,7 @@ def to_torch(path: StrPath, target: StrPath, /) -> Path:
         torch.save(parts, file)
         file.flush()
         try:
+            # tried out before the file takes its name: what is refused leaves no file behind
             torch.load(file.name, weights_only=True, mmap=True)
         except pickle.UnpicklingError as error:
             raise CheckpointError(

@@ -47,6 +47,7 @@ def load_weights(
         raise TypeError(f"load_weights(path, model) got a {type(model).__name__} for the model: it must be a Module")
     path = Path(path)
     saved = _weights_in(path, part)
+    # the counter of torch's AveragedModel (torch/optim/swa_utils.py), which is no weight
     if "n_averaged" in saved and "n_averaged" not in unwrapped(model).state_dict():
         saved = {name: value for name, value in saved.items() if name != "n_averaged"}  # an average of such a model
     report, fitting = compare(model, saved, rename)
@@ -90,6 +91,7 @@ def _kind_of(path: Path) -> str:
     try:
         with open(path, "rb") as file:
             start = file.read(8)
+            # a checkpoint's metadata are first in its header, so the beginning is enough
             header = file.read(min(int.from_bytes(start, "little"), 1 << 16))
     except OSError as error:
         raise CheckpointError(f"can't read {path}: {error.strerror or error}") from error
