@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
-from typing import Final, TypeAlias, Union, final
+from typing import Final, TypeAlias, final
 
 __all__ = [
     "UNKNOWN",
@@ -42,7 +42,7 @@ __all__ = [
 
 @final
 class Unknown:
-    """The dim nobody knows. There is one, `UNKNOWN`; arithmetic with it is unknown."""
+    """The dim of which nothing is known. There is one, `UNKNOWN`; arithmetic with it is unknown."""
 
     __slots__ = ()
     _instance: Unknown | None = None
@@ -56,6 +56,7 @@ class Unknown:
     def __repr__(self) -> str:
         return "?"
 
+    # dims are compared with ``is UNKNOWN``, also those that were pickled or copied
     def __reduce__(self) -> tuple[type[Unknown], tuple[()]]:
         return Unknown, ()
 
@@ -65,6 +66,7 @@ class Unknown:
     __add__ = __radd__ = __sub__ = __rsub__ = __floordiv__ = __rfloordiv__ = _absorb
     __mod__ = __rmod__ = __pow__ = __rpow__ = _absorb
 
+    # no elements are no elements, however large the other dim
     def __mul__(self, other: Dim) -> Dim:
         return 0 if isinstance(other, int) and other == 0 else self
 
@@ -81,7 +83,7 @@ UNKNOWN: Final = Unknown()
 class Var:
     """A size variable. ``scope`` tells apart two variables of one name (whose function, which class).
 
-    It stands for any size, but for the name ``?`` (see `some`), which stands for one size that nobody knows.
+    It stands for any size, but for the name ``?`` (see `some`), which stands for one size that isn't known.
     """
 
     name: str
@@ -129,6 +131,7 @@ Monomial: TypeAlias = tuple[tuple[Atom, int], ...]  # atoms with positive powers
 class Expr:
     """A polynomial over atoms that is not a plain number. Build it with `var` and Python's operators."""
 
+    # `__dict__` is what cached_property needs; the hash is kept, because dims are keys of caches everywhere
     __slots__ = ("__dict__", "_hash", "terms")
 
     def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
@@ -141,6 +144,7 @@ class Expr:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Expr) and self._hash == other._hash and self.terms == other.terms
 
+    # built anew, because a hash of strings holds for one process only
     def __reduce__(self) -> tuple[type[Expr], tuple[tuple[tuple[Monomial, int], ...]]]:
         return Expr, (self.terms,)
 
@@ -198,7 +202,7 @@ class Expr:
     __repr__ = __str__
 
 
-Dim: TypeAlias = Union[int, Expr, Unknown]  # noqa: UP007 - evaluated before Expr's operators exist for mypyc
+Dim: TypeAlias = int | Expr | Unknown
 
 
 def var(name: str, scope: str = "") -> Expr:
@@ -338,6 +342,7 @@ def _exact_quotient(a: int | Expr, b: int | Expr) -> int | Expr | None:
     lead, lead_c = _leading(b)
     quotient: int | Expr = 0
     rest = a
+    # each round takes one leading term away; a bound, for polynomials with very many
     for _ in range(64):
         if rest == 0:
             return quotient
@@ -502,6 +507,7 @@ def _extremum(op: str, pick: Callable[[Iterable[int]], int], dims: tuple[Dim, ..
             kept.append(d)
     if len(kept) == 1:
         return kept[0]
+    # one order, so that min(a, b) and min(b, a) are one atom
     kept.sort(key=lambda d: (isinstance(d, int), str(d)))
     return _atom(Func(op, tuple(kept)))
 
@@ -635,6 +641,7 @@ def _apply(op: str, args: tuple[Dim, ...]) -> Dim:
 # -- comparing: yes, no, can't tell ------------------------------------------------------------------------------------
 
 
+# at module level, because rules call `equal` and know nothing of a program's facts
 _assumed: list[Callable[[Dim], Dim]] = []
 
 
@@ -668,12 +675,14 @@ def equal(a: Dim, b: Dim) -> bool | None:
     return _differs_somewhere(difference)
 
 
+# of the difference alone: what is assumed has been put in before, so an answer holds under any assumption
 @lru_cache(maxsize=4096)
 def _differs_somewhere(difference: Expr) -> bool | None:
     """False if some admissible sizes make ``difference`` non-zero, None if none was found."""
-    if any(v.is_some for v in variables(difference)):  # one size, nobody knows which
+    if any(v.is_some for v in variables(difference)):  # one size, it isn't known which
         return False if at_least(difference, 1) or at_least(-difference, 1) else None
     found = [atom for monomial, _ in difference.terms for atom, _p in monomial]
+    # a polynomial that isn't 0 everywhere is non-zero for some sizes
     if all(isinstance(atom, Var) for atom in found):
         return False
     divisions = list(_divisions(difference))
@@ -730,6 +739,7 @@ def at_least(a: Dim, b: Dim) -> bool | None:
             low += c * least
             high_known = high_known and not monomial
         else:
+            # a size has no upper bound, so there is no smallest value, whatever the other terms are
             low = low + c if not monomial else -(10**9)
     if low >= 0:
         return True

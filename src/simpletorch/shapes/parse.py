@@ -52,7 +52,7 @@ _FUNCTIONS: Final[dict[str, Callable[..., Dim]]] = {"min": minimum, "max": maxim
 
 def _read(node: ast.expr, text: str, resolve: Resolve) -> Dim:
     match node:
-        case ast.Constant(value=bool()):
+        case ast.Constant(value=bool()):  # True is an int to `match`, and no size
             pass
         case ast.Constant(value=int(number)):
             return number

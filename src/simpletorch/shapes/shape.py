@@ -174,6 +174,7 @@ def broadcast_dims(a: Dim, b: Dim, index: int = -1) -> Dim:
         return b
     if isinstance(b, int) and b == 1:
         return a
+    # b isn't 1 here, so whether a is 1 or equal to b, the result is b
     if isinstance(a, Unknown):
         return b
     if isinstance(b, Unknown):
@@ -212,6 +213,7 @@ def _broadcast_heads(left: list[Item], right: list[Item]) -> tuple[Item, ...]:
     """What stands left of the dims that meet for sure: at least one side is used up or begins with a variadic."""
     if not left or not right:
         return tuple(left or right)
+    # one named variadic on both sides is the same run of dims
     if left == right and isinstance(left[-1], Rest) and left[-1].name is not None:
         return tuple(left)
     if left == [ANY_REST] and all(not isinstance(i, Rest) for i in right):
@@ -235,6 +237,7 @@ def same(a: Shape, b: Shape) -> bool | None:
         and len(a.head) == len(b.head)
         and len(a.tail) == len(b.tail)
     ):
+        # one named variadic, and as many dims on either side of it: the dims meet one by one
         pairs = [*zip(a.head, b.head, strict=True), *zip(a.tail, b.tail, strict=True)]
     else:
         if (a.is_exact and a.min_rank < b.min_rank) or (b.is_exact and b.min_rank < a.min_rank):

@@ -42,6 +42,7 @@ class Bindings:
         """Make ``pattern`` equal ``actual``; solves ``a*N + b = actual`` for one open variable."""
         if isinstance(actual, Unknown) or isinstance(pattern, Unknown):
             for v in variables(pattern) & self.flexible:
+                # bound, to an unknown size: what is left open is inferred from elsewhere, as if nothing had met it
                 self.dims.setdefault(v, UNKNOWN)
             return None
         known = substitute(pattern, {v: d for v, d in self.dims.items() if d is not UNKNOWN})
@@ -58,6 +59,7 @@ class Bindings:
     def _solve(self, pattern: Dim, known: Dim, name: Var, actual: Dim, index: int) -> Clash | None:
         assert isinstance(known, Expr)
         slope = [(m, c) for m, c in known.terms if any(a == name for a, _ in m)]
+        # only ``c*N + rest`` with N nowhere else: of N*N or N//2 several sizes, or none, may be right
         linear = len(slope) == 1 and slope[0][0] == ((name, 1),)
         if not linear or any(name in variables(Expr(((m, c),))) for m, c in known.terms if (m, c) != slope[0]):
             return None
