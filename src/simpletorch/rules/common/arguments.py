@@ -80,6 +80,7 @@ def sizes(args: tuple[Value, ...]) -> tuple[Dim, ...]:
     """
     if len(args) == 1 and isinstance(args[0], tuple):
         args = args[0]
+    # one size, or a tuple of any number of them
     if len(args) == 1 and args[0] is ANYTHING:
         raise CannotTell
     return tuple(as_dim(a) for a in args)

@@ -77,6 +77,7 @@ def alternatives(words: Sequence[object]) -> str:
 
 
 def _dims(count: object) -> str:
+    # "at least 1" counts too
     return f"{count} dim" if str(count).split()[-1] == "1" else f"{count} dims"
 
 
@@ -211,6 +212,7 @@ def need_nonempty(name: str, shape: Shape, dims: Sequence[int] | None) -> None:
 
 def need_divisible(what: str, size: Dim, by: str, divisor: Dim) -> None:
     """``size`` must be a multiple of ``divisor``, which is called ``by``."""
+    # of symbols divisibility is never refused: an author who divides expects it to hold
     if divisor == 0 or (isinstance(size, int) and isinstance(divisor, int) and size % divisor):
         raise Mismatch(f"{what} is {size}, which is not divisible by {by}={divisor}", expected=divisor, got=size)
 
@@ -268,6 +270,7 @@ def need_index(index: Value, size: Dim, dim: Value) -> None:
     if not is_dim(index):
         return
     is_negative = isinstance(index, int) and index < 0
+    # ``-1`` of a dim N that may be empty is no mistake: only what is outside for every size is one
     if at_least(index, size) is True or (is_negative and at_least(-index, size + 1) is True):
         raise Mismatch(f"index {index} is out of range for dim {plain(dim)} of size {size}", expected=size, got=index)
 
@@ -336,6 +339,7 @@ def need_dtype(name: str, tensor: TensorType, *allowed: DType, what: str = "it",
     found = tensor.dtype
     if found is None or found in allowed or found.category is None:
         return
+    # a family is wrong only if none of its dtypes is allowed
     if found.is_concrete or all(found.category != d.category for d in allowed):
         raise Mismatch(
             f"{name} is {found}, but {what} must be {alternatives(allowed)}",

@@ -49,6 +49,7 @@ def number_dtype(value: Value) -> DType | None:
 
 def _split(values: Sequence[Value], zero_dim: dict[int, bool]) -> DType | None:
     """`torch.result_type` with the ranks that ``zero_dim`` assumes for tensors of unknown rank."""
+    # the three of ATen/native/TypeProperties.cpp: tensors with dims, 0-dim tensors, Python numbers
     groups: list[list[DType | None]] = [[], [], []]
     for i, v in enumerate(values):
         if isinstance(v, TensorType):
@@ -78,6 +79,7 @@ def result_dtype(*values: Value) -> DType | None:
     first = _split(values, {})
     if len(values) == 1 or not hidden or all(isinstance(v, TensorType) and v.dtype == first for v in values):
         return first
+    # each of them may be 0-dim or not, and every case must give one dtype
     if len(hidden) > 4:
         return None
     for assumed in range(1, 2 ** len(hidden)):

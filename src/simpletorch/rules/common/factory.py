@@ -21,7 +21,7 @@ def device_argument(value: Value, default: Device | None = None) -> Device | Non
             return value if value.type else None  # Device("") is some device
         case str():
             return as_device(value)
-        case bool():
+        case bool():  # before int: to `match` True is one
             return None
         case int():
             return Device("cuda", value)

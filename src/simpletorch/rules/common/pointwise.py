@@ -86,6 +86,7 @@ def need_kernel(refused: tuple[str, ...], **operands: Value) -> None:
         Mismatch: it is, for sure; the reason names the operand that brings it in.
     """
     top, complete = _orders(operands.values())
+    # an operand that isn't known can only raise the category: a refusal needs all that it may be to be refused
     possible = (_ORDER[top],) if complete else _ORDER[top:]
     if not refused or any(c not in refused for c in possible):
         return

@@ -59,6 +59,7 @@ def axis(dim: Value, shape: Shape, *, extra: int = 0, name: str = "dim") -> int:
     if not isinstance(dim, int) or isinstance(dim, bool):
         raise CannotTell
     if shape.rank is None:
+        # behind the last known dim an insertion has a place as well, which ``extra`` allows
         if dim >= 0 and dim < len(shape.head) + extra * bool(shape.head):
             return dim
         if dim < 0 and -dim <= len(shape.tail) + extra:
@@ -102,6 +103,7 @@ def locate(shape: Shape, *dims: Value, name: str = "dim") -> tuple[Shape, tuple[
     if shape.is_exact:
         return shape, tuple(axis(d, shape, name=name) for d in dims)
     given = known_ints(dims)
+    # counted from one side only: where some are from the left and some from the right, they may meet
     if all(d >= 0 for d in given):
         shape = reveal(shape, max(given, default=-1) + 1)
     elif all(d < 0 for d in given):

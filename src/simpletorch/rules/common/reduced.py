@@ -32,6 +32,7 @@ def reduced(shape: Shape, dim: Value, keepdim: Value = False, *, empty_is_all: b
     except CannotTell:
         return ANY_SHAPE
     need_distinct("dim", given, at)
+    # torch takes 0 and -1 of a 0-dim tensor, which stays as it is
     if shape.rank == 0 or not at:
         return shape
     if not keepdim:
@@ -59,6 +60,7 @@ def _reduced_somewhere(shape: Shape, dim: Value, keepdim: Value) -> Shape:
     if dim is ANYTHING or len(given) > shape.rank:
         return shape if shape.rank == 0 else ANY_SHAPE
     if len(given) == 1:
+        # whichever dim goes, what remains at each place is this dim or the next
         return Shape(tuple(_either(a, b) for a, b in zip(shape.dims, shape.dims[1:], strict=False)))
     return Shape((UNKNOWN,) * (shape.rank - len(given)))
 

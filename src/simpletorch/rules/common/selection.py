@@ -66,6 +66,7 @@ def select(shape: Shape, index: Value) -> Selection:
     if len(given) == 1 and _is_unknown_mask(given[0]):
         return Selection(Shape.of(UNKNOWN, ANY_REST), is_advanced=True, is_mask=True)
     at = given.index(...) if ... in given else len(given)
+    # what stands before ``...`` counts from the left and what stands behind it from the right
     left, right = ([_read(g, alone=len(given) == 1) for g in side] for side in (given[:at], given[at + 1 :]))
     taken_left, taken_right = sum(map(_takes, left)), sum(map(_takes, right))
     _need_enough_dims(shape, taken_left + taken_right)
@@ -79,7 +80,7 @@ def select(shape: Shape, index: Value) -> Selection:
     picks = [e for e in entries if isinstance(e, _Pick)]
     return Selection(
         _combine(entries, picks),
-        is_advanced=bool(picks) and not (len(given) == 1 and picks[0].takes == 0),  # x[True] is a view
+        is_advanced=bool(picks) and not (len(given) == 1 and picks[0].takes == 0),  # `x[True] = y` converts y
         is_mask=len(picks) == 1 and picks[0].mask is not None,
         may_be_nothing=any(p.takes == 0 and p.shape.items != (1,) for p in picks),
     )
@@ -130,6 +131,7 @@ def _read(value: object, alone: bool) -> _Part:
 def _read_tensor(index: TensorType) -> _Part:
     dtype, rank = index.dtype, index.shape.rank
     if dtype is None or dtype.category is None:
+        # a mask takes as many dims as it has, numbers always one: only for a vector both are the same
         if rank != 1:
             raise CannotTell
         return _Pick(Shape.of(UNKNOWN))  # a vector of numbers or a mask, each takes one dim
@@ -205,6 +207,7 @@ def _combine(entries: Sequence[Item | _Pick], picks: Sequence[_Pick]) -> Shape:
         raise CannotTell  # whether they are neighbours depends on the rank
     before = [e for e in entries[:first] if not isinstance(e, _Pick)]
     after = [e for e in entries[last + 1 :] if not isinstance(e, _Pick)]
+    # as NumPy, but that torch has taken the ints out before: they part no index tensors
     return one_rest([*joint.items, *before, *between, *after] if between else [*before, *joint.items, *after])
 
 

@@ -25,6 +25,7 @@ def per_dim(name: str, value: Value, count: int, *, repeat: bool = True) -> tupl
     """
     if not isinstance(value, tuple):
         return (as_dim(value),) * count
+    # ATen's expand_param_if_needed: one entry stands for all dims
     if len(value) == 1 and repeat:
         return (as_dim(value[0]),) * count
     if len(value) != count:
@@ -93,5 +94,6 @@ def scaled(dim: Dim, factor: Value) -> Dim:
         return UNKNOWN
     if isinstance(dim, int):
         return int(dim * factor)
+    # 0.1 is no tenth but a fraction with a huge denominator: an expression with it in helps no reader
     top, bottom = factor.as_integer_ratio()
     return dim * top // bottom if bottom <= 1024 else UNKNOWN

@@ -102,6 +102,7 @@ ABSTRACT: Final = (
     DType("Num", None, None),
     DType("Shaped", None, None),
 )
+# by the order of their categories; bool, 0, is a single dtype and has none
 _FAMILY: Final = {1: ABSTRACT[4], 2: ABSTRACT[0], 3: ABSTRACT[1]}
 BY_NAME: Final = {d.name: d for d in (*DTYPES, *ABSTRACT)}
 _TORCH_ALIASES: Final = {
@@ -128,6 +129,7 @@ def _promote_concrete(a: DType, b: DType) -> DType | None:
     assert a_order is not None
     assert b_order is not None
     low, high = (a, b) if a_order < b_order else (b, a)
+    # torch: "Promotion for Float8 Types is not supported"
     if any(d.category == "float" and d.bits == 8 for d in (a, b)):
         return None
     if any(d.unsigned and d != UINT8 for d in (a, b)):  # UInt16, UInt32, UInt64 know only floats
@@ -151,6 +153,7 @@ def promote(a: DType | None, b: DType | None) -> DType | None:
     if a.order == b.order:
         return a if a == b else _FAMILY.get(a.order)
     high = a if a.order > b.order else b
+    # the lower one may be Float64, which makes a Complex128 of Complex64
     return _FAMILY[3] if high.order == 3 else high
 
 
@@ -164,6 +167,7 @@ def promote_all(dtypes: Iterable[DType | None]) -> DType | None:
 
 def to_complex(dtype: DType) -> DType | None:
     """The complex dtype whose parts have this floating dtype."""
+    # of BFloat16 torch has no complex form and takes complex64; Float16's is complex32, for which there is no name here
     return {16: COMPLEX64 if dtype == BFLOAT16 else None, 32: COMPLEX64, 64: COMPLEX128}.get(dtype.bits)
 
 

@@ -57,6 +57,7 @@ class Rule:
     @cached_property
     def tensor_parameters(self) -> frozenset[str]:
         """The parameters that must be tensors: an unknown argument is taken to be an unknown tensor there."""
+        # the annotation is a text where a file has `from __future__ import annotations`
         return frozenset(
             name for name, p in self.signature.parameters.items() if p.annotation in ("TensorType", TensorType)
         )
@@ -107,6 +108,7 @@ class ModuleRule:
     where it isn't known.
     """
 
+    # by this mypy knows a dataclass that a decorator of our own has made
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     names: ClassVar[tuple[str, ...]] = ()
     takes_parameters_dtype: ClassVar[tuple[str, ...]] = ()
@@ -312,6 +314,7 @@ def _call(
     try:
         if isinstance(layer, ModuleRule):
             device = _common_device(
+                # with a dim, so that a layer on the CPU isn't passed over as a number would be
                 {**operands, "the layer": TensorType(Shape((UNKNOWN,)), device=layer.parameters_device)}
             )
         else:
@@ -356,6 +359,7 @@ def infer(name: str, args: Sequence[Value] = (), kwargs: Mapping[str, Value] | N
     if entry is None:
         return ANYTHING
     given = dict(kwargs or {})
+    # for all rules at once: none of them has a parameter for it
     out = given.pop("out", None)
     result = _call(entry, spoken_name(name), args, given)
     return _written(out, result) if isinstance(out, TensorType) and isinstance(result, TensorType) else result
@@ -421,4 +425,5 @@ def infer_module(
         kwargs: those by name.
         dtype_counts: whether the parameters certainly have the dtype that they were made with.
     """
+    # the module is the first argument of its own rule, which reads its sizes from there
     return _call(_forward(type(self)), self, (self, *args), kwargs or {}, dtype_counts=dtype_counts)  # type: ignore[arg-type]

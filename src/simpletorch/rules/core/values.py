@@ -48,6 +48,7 @@ class Anything:
     _instance: Anything | None = None
 
     def __new__(cls) -> Anything:
+        # copies and pickles come by here as well, so ``is ANYTHING`` holds for them too
         if cls._instance is None:
             cls._instance = super().__new__(cls)
         return cls._instance

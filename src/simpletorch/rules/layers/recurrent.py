@@ -147,6 +147,7 @@ class _Recurrent(ModuleRule):
 
     def attributes(self) -> Mapping[str, Value]:
         s = self._sizes()
+        # two to five parameters a layer and direction: of a huge num_layers none is listed
         if not isinstance(s.num_layers, int) or not isinstance(s.directions, int) or s.num_layers > 64:
             return {}
         gates = _GATES[self.kind] * s.hidden_size

@@ -243,6 +243,7 @@ class Transformer(ModuleRule):
         _need_sequence("src", src, as_dim(self.d_model))
         _need_sequence("tgt", tgt, as_dim(self.d_model))
         self._need_batches(src, tgt)
+        # the size and activation of the layers' feed-forward part show in no shape
         sizes = (self.d_model, self.nhead, UNKNOWN, ANYTHING, self.batch_first)
         memory = TransformerEncoderLayer(*sizes).forward(src, src_mask, src_key_padding_mask)
         return TransformerDecoderLayer(*sizes).forward(

@@ -79,6 +79,7 @@ def _need_low_alpha(alpha: Value, result: TensorType) -> None:
     mine, theirs = number_dtype(alpha), result.dtype
     if mine is None or theirs is None or mine.order is None or theirs.order is None:
         return
+    # `alpha_check` of ATen/native/BinaryOps.h: a Bool only for Bools, a float only for floats, but an int for Bools too
     too_high = mine.order > max(theirs.order, 1) or (mine == BOOL and theirs != BOOL)
     if too_high:
         raise Mismatch(

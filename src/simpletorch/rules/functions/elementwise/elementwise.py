@@ -105,6 +105,7 @@ _function(_special("exp2 expit expm1 log1p sinc"), _floating)
 _function(_special(_SPECIAL), _floating, COMPLEX_ONLY)
 _function(functions_and_methods("angle"), _real_floating)
 _function((*functions_and_methods("abs absolute"), "Tensor.__abs__"), _real)
+# of complex numbers the result is real and has no room in the tensor: torch refuses them
 _in_place(("Tensor.abs_", "Tensor.absolute_", "torch.abs_"), _same, COMPLEX_ONLY)
 _both(_ROUNDING, _same, ("bool", "complex"))
 _function(_special("round"), _same, ("bool", "complex"))

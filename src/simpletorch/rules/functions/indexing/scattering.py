@@ -57,6 +57,7 @@ def _scatter(input: TensorType, dim: Value, index: TensorType, src: Value, name:
         same_dtype(("input", input), (name, src))
     else:
         need_storable(src, input.dtype)
+    # where there is no index torch writes nothing and compares no dims
     if index.shape.items == (0,):
         return input
     need_as_many_dims("input", input.shape, "index", index.shape)

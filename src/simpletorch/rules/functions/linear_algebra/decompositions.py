@@ -52,6 +52,7 @@ def svd(input: TensorType, some: Value = True, compute_uv: Value = True) -> Name
     batch, n, m = matrices("input", input)
     k = minimum(n, m)
     small = some is True and compute_uv is True
+    # without compute_uv torch gives zeros in their place, of the full sizes whatever ``some`` says
     full = some is False or compute_uv is False
     left, right = (k, k) if small else (n, m) if full else (UNKNOWN, UNKNOWN)
     return named(

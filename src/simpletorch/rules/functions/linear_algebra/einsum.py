@@ -95,6 +95,7 @@ def _split(index: int, term: Term, shape: Shape) -> tuple[list[tuple[str, Dim]],
     left = [(c, shape.dim(i)) for i, c in enumerate(term.left)]
     if not term.has_ellipsis and rank is None:
         hidden = len(term.left)
+        # the letters are all the dims there are, so those behind a variadic part are counted from the right
         left = [(c, d if i < len(shape.head) else shape.dim(i - hidden)) for i, (c, d) in enumerate(left)]
     right = [(c, shape.dim(i - len(term.right))) for i, c in enumerate(term.right)]
     if not term.has_ellipsis:
@@ -113,6 +114,7 @@ def _sizes(terms: Sequence[Term], operands: Sequence[TensorType]) -> tuple[dict[
         letters, ellipsis = _split(index, term, operand.shape)
         own: dict[str, Dim] = {}
         for letter, size in letters:
+            # twice in one operand is a diagonal, where torch broadcasts nothing; it does between operands
             if letter in own and equal(own[letter], size) is False:
                 raise Mismatch(
                     f"{letter} is both {own[letter]} and {size} in operands[{index}] ({term})"

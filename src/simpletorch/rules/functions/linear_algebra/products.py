@@ -221,6 +221,7 @@ def vecdot(x: TensorType, y: TensorType, *, dim: Value = -1) -> TensorType:
     need_float_or_complex("x", x)
     need_float_or_complex("y", y)
     dtype = same_dtype(("x", x), ("y", y))
+    # of two vectors torch takes `dot`, which broadcasts nothing
     if x.shape.rank == y.shape.rank == 1:
         need_equal("x", x.shape.dim(0), "y", y.shape.dim(0), what="the sizes")
     shape = broadcast_shapes(("x", x.shape), ("y", y.shape))

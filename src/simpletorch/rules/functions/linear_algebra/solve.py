@@ -184,6 +184,7 @@ def lstsq(A: TensorType, B: TensorType, rcond: Value = None, *, driver: Value = 
     if at_least(n, m) or method == "gelsy":
         residuals = EMPTY
     elif method == "gels" and isinstance(m, int) and isinstance(n, int):
+        # gelsd and gelss give residuals only of matrices of full rank, which the shapes don't tell
         residuals = of(batch, *columns)
     values = {"gelsd": of(batch, minimum(m, n)), "gelss": of(batch, minimum(m, n))}.get(method or "", EMPTY)
     return named(

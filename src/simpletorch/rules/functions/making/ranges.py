@@ -38,6 +38,7 @@ def _length(start: Value, end: Value, step: Value, *, last: bool = False) -> Dim
         return _counted(*numbers, last=last)
     if last or not is_dim(start) or not is_dim(end) or not is_dim(step):
         return UNKNOWN
+    # rounded up, as // rounds down: for symbols there is no ceil
     if isinstance(step, int) and step < 0:
         return (start - end - step - 1) // -step
     return (end - start + step - 1) // step

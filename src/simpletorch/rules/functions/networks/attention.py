@@ -42,6 +42,7 @@ def _need_mask(mask: TensorType, query: TensorType, scores: Shape) -> None:
     """The mask is bool or has the query's dtype, and broadcasts to the scores without making them larger."""
     dtype = mask.dtype
     if dtype is not None and dtype.is_concrete and query.dtype is not None and query.dtype.is_concrete:
+        # torch: "to be bool or float or to match query dtype"
         if dtype not in (BOOL, FLOAT32, query.dtype):
             raise Mismatch(
                 f"attn_mask is {dtype}, but it must be Bool or {query.dtype} as query",
@@ -231,6 +232,7 @@ def multi_head_attention_forward(
         embed_dim=as_dim(embed_dim_to_check),
         num_heads=as_dim(num_heads),
         batch_first=False,
+        # each of the two makes the sequence that is attended to longer by one
         added=int(add_zero_attn is True) + int(bias_k is not None) if known else UNKNOWN,
         key_padding_mask=key_padding_mask,
         need_weights=need_weights,

@@ -88,6 +88,7 @@ def _index_loss(input: TensorType, target: TensorType, weight: Value, how: str |
     dtype = same_dtype(("input", input), *(("weight", w) for w in weights))
     shape = _loss_shape(input.shape, target.shape)
     if shape == ANY_SHAPE and target.shape.is_exact and target.dtype is not None and target.dtype.category == "int":
+        # indices tell the losses' shape, but a vector of one index goes with a single row of scores too, and gives ()
         shape = target.shape if target.shape.rank != 1 else ANY_SHAPE
     return reduced_loss(shape, dtype, how)
 
@@ -300,6 +301,7 @@ def _triplet(
     shape = broadcast_shapes(*((n, t.shape) for n, t in operands))
     for name, tensor in operands:
         need_not_bool(name, tensor)
+    # the three distances are computed one by one, each in the dtype of its own two operands
     near, far, between = (real_dtype(float_dtype(*p)) for p in combinations((anchor, positive, negative), 2))
     dtype = promote(near, far)
     if swap is not False:

@@ -23,6 +23,7 @@ def need_padding_idx(padding_idx: Value, count: Dim) -> None:
         isinstance(padding_idx, int)
         and not isinstance(padding_idx, bool)
         and isinstance(count, int)
+        # as `torch.nn.functional.embedding`, which looks at positive and negative ones only
         and padding_idx != 0
         and not -count <= padding_idx < count
     ):

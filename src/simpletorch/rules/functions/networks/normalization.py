@@ -48,6 +48,7 @@ def need_vectors(input: TensorType, channels: Dim, **vectors: Value) -> None:
 
 def _need_several(sizes: tuple[Item, ...], what: str, input: TensorType) -> None:
     """In training there must be more than one value to take a variance of."""
+    # `_verify_batch_size` and `_verify_spatial_size` of torch/nn/functional.py
     if all(isinstance(s, int) for s in sizes) and prod(s for s in sizes if isinstance(s, int)) == 1:
         raise Mismatch(f"there is only one {what} to take the variance of in an input of shape {input.shape}")
 
@@ -116,6 +117,7 @@ def native_batch_norm(
         if isinstance(value, TensorType):
             _need_statistics_dtype(input, name, value)
     out = TensorType(input.shape, input.dtype)
+    # without training there are no statistics to save, and torch gives empty tensors
     size = UNKNOWN if not isinstance(training, bool) else _channels(input) if training else 0
     saved = TensorType(Shape.of(size), _accumulated(input.dtype))
     return (out, saved, saved)

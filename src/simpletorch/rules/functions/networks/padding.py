@@ -31,6 +31,7 @@ def _padded(size: Dim, left: Dim, right: Dim, mode: str) -> Dim:
     """``left + size + right``, checked; negative padding cuts."""
     out = left + size + right
     least = 0 if mode in ("", "constant", "circular") else 1
+    # torch cuts before it adds, so what one side cuts off the other can't make up for
     shrunk = minimum(left, 0) + size + minimum(right, 0) if mode == "constant" else out
     if at_least(shrunk, least) is False:
         raise Mismatch(f"cutting {left} and {right} from a dim of size {size} leaves nothing", got=size)

@@ -17,8 +17,11 @@ def _pooled(size: Dim, k: Dim, s: Dim, p: Dim, d: Dim, *, up: bool) -> Dim:
     inner = size + 2 * p - d * (k - 1) - 1
     if not up:
         return inner // s + 1
+    # a window that is longer than stride and padding together can't start in the padding: no minimum, which for symbols
+    # would stay in the size
     if at_least(d * (k - 1) + 1, s + p) is True:
         return (inner + s - 1) // s + 1
+    # `pooling_output_shape_pad_lr` of ATen/native/Pool.h: the last window is dropped if it starts beyond the input
     return minimum((inner + s - 1) // s, (size + p - 1) // s) + 1
 
 
@@ -205,6 +208,7 @@ def avg_pool3d(
 ) -> TensorType:
     """``(N, C, D, H, W) -> (N, C, (D + 2p - k)//s + 1, …)``"""
     _need_divisor(divisor_override)
+    # `check_input_size` of ATen/native/Pool.h, which only avg_pool3d asks for
     return TensorType(pool(3, input, kernel_size, stride, padding, 1, ceil_mode, inside=True), input.dtype)
 
 

@@ -98,6 +98,7 @@ def interpolate(
         spatial = tuple(input.shape.dim(i - rank) for i in range(2, rank))
     else:
         spatial = input.shape.dims[2:]
+    # area is adaptive pooling, which may give an empty result
     least = 1 if isinstance(mode, str) and mode != "area" else 0
     return TensorType(Shape((*lead, *_new_sizes(size, scale_factor, spatial, least))), input.dtype)
 

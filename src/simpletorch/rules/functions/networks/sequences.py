@@ -27,6 +27,7 @@ def _features(shape: Shape, leading: int) -> tuple[Item, ...]:
     return shape.items[leading:] if len(shape.head) >= leading else (ANY_REST,)
 
 
+# "moves", because lengths are on the CPU wherever input is
 @rule(f"{_RNN}pack_padded_sequence", moves=True)
 def pack_padded_sequence(
     input: TensorType, lengths: Value, batch_first: Value = False, enforce_sorted: Value = True

@@ -190,6 +190,7 @@ def any(input: TensorType, dim: Value = None, keepdim: Value = False) -> TensorT
     """``(*b, n) -> (*b)`` in Bool (UInt8 stays)"""
     dtype = UINT8 if input.dtype == UINT8 else BOOL
     may_be_uint8 = input.dtype is None or (not input.dtype.is_concrete and input.dtype.category in ("int", None))
+    # unlike torch.sum, torch.any and torch.all take dim=() for no dim
     return TensorType(reduced(input.shape, dim, keepdim, empty_is_all=False), None if may_be_uint8 else dtype)
 
 

@@ -75,6 +75,7 @@ def transform(operation: str, tensor: TensorType, pattern: str, lengths: Mapping
     dtype = tensor.dtype
     dropped = [a for a in left.axes if a not in right.axes and not (a == ELLIPSIS and not hidden)]
     if dropped and operation not in ("rearrange", "repeat"):
+        # "..." may stand for no dim at all: then nothing is reduced and the dtype stays
         sure = any(a != ELLIPSIS or not all(isinstance(h, Rest) for h in hidden) for a in dropped)
         dtype = _reduced_dtype(operation, dtype) if sure or _reduced_dtype(operation, dtype) == dtype else None
     return tensor.with_dtype(dtype).with_shape(*one_rest(items).items)
@@ -112,6 +113,7 @@ def _solve(group: Group, dim: Dim, at: int, sizes: dict[Axis, Dim], *, may_be_gi
             raise Mismatch(f"the sizes of {named} in {group} can't both be found; give one of them", got=str(group))
         sizes.update(dict.fromkeys(open_axes, UNKNOWN))
         return
+    # an axis whose size is given, but not as a number that is known here, is solved like an open one
     guessed = [a for a in group.axes if isinstance(sizes.get(a), Unknown)]
     known = Shape(tuple(sizes[a] for a in group.axes if a in sizes and a not in guessed)).numel()
     if open_axes and not guessed:

@@ -69,6 +69,7 @@ def permute(input: TensorType, *axes: Value, dims: Value = ANYTHING) -> TensorTy
 
 def transposed(shape: Shape, dim0: Value, dim1: Value, names: tuple[str, str] = ("dim0", "dim1")) -> Shape:
     """``shape`` with two dims exchanged."""
+    # exchanged with itself a dim stays, whichever it is
     if dim0 == dim1 and is_dim(dim0) and not isinstance(dim0, Unknown) and not shape.is_exact:
         return shape
     shape, (a, b) = locate_two(shape, (dim0, dim1), names)

@@ -66,6 +66,7 @@ def unpack(tensor: TensorType, packed_shapes: Value, pattern: Value) -> Value:
     if len(open_at) > 1:
         raise Mismatch("only one of packed_shapes can have a -1", got=packed_shapes)
     if open_at:
+        # the product of a shape with -1 in it is no length: what the others leave is
         lengths[open_at[0]] = 0
     total = sum(lengths, start=0)
     if open_at:

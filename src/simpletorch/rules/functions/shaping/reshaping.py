@@ -61,6 +61,7 @@ def fit(shape: Shape, wanted: Sequence[Dim], done: str, *, subject: str = "") ->
     if not open_at:
         _need_same_count(shape, count, total, refusal)
         return wanted
+    # with two open sizes one equation isn't enough
     solved = _solve(count, total, -1 in wanted, refusal) if len(open_at) == 1 else UNKNOWN
     return tuple(solved if i in open_at else d for i, d in enumerate(wanted))
 
@@ -184,6 +185,7 @@ def _flatten_part(shape: Shape, start: int, end: int) -> Shape:
     """Flatten where a variadic part hides dims: torch refuses what is too short, which tells the rank of the rest."""
     before: tuple[Item, ...] = first_dims(shape, start) if start >= 0 else shape.drop_last(-start).items
     after: tuple[Item, ...] = shape.last(-end - 1) if end < 0 else drop_first(shape, end + 1).items
+    # counted from two sides: without the rank it isn't known which dims lie between
     if start < 0 <= end:
         return ANY_SHAPE
     if (start < 0) == (end < 0):
@@ -221,6 +223,7 @@ def squeeze(input: TensorType, dim: Value = None) -> TensorType:
         if i not in places or not (item == 1 or isinstance(item, Unknown)):
             items.append(item)
         elif item != 1:
+            # an unknown size may be 1 and go: no dim, or one
             items.append(ANY_REST)
     return shaped(input, one_rest(items))
 
@@ -255,6 +258,7 @@ def padded(input: TensorType, count: int) -> TensorType:
     shape = input.shape
     if shape.min_rank >= count:
         return input
+    # torch.atleast_2d keeps the last dim last, whatever the rank; torch.atleast_3d puts a 1 behind a matrix
     if shape.rank is None:
         return (
             input.with_shape(ANY_REST, UNKNOWN, *shape.tail)

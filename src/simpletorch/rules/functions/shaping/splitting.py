@@ -25,7 +25,7 @@ from simpletorch.shapes import UNKNOWN, Dim, Shape, Unknown, equal
 
 __all__ = ["chunk", "split", "unbind"]
 
-_MOST: Final = 4096  # pieces that anybody tells apart
+_MOST: Final = 4096  # pieces that are told apart one by one
 
 
 def _at(input: TensorType, dim: Value) -> tuple[Shape, int, Dim]:
@@ -52,6 +52,7 @@ def _equal_pieces(size: Dim, each: Dim) -> Sequence[Dim]:
         return [*[each] * (count - 1), size - each * (count - 1)]
     if isinstance(each, Unknown) or isinstance(size, Unknown) or each == 0:
         raise CannotTell
+    # the quotient of symbols is rounded down: only where it multiplies back are all pieces of one size
     times = size // each
     if not isinstance(times, int) or times > _MOST or equal(times * each, size) is not True:
         raise CannotTell
@@ -115,6 +116,7 @@ def chunk(input: TensorType, chunks: Value, dim: Value = 0) -> Value:
         raise CannotTell
     if isinstance(size, int):
         each = -(-size // chunks)
+        # of an empty dim torch.chunk gives as many pieces as asked for, torch.split a single one
         return _pieces(input, shape, at, _equal_pieces(size, each) if each else [0] * chunks)
     return _pieces(input, shape, at, [_share(size, chunks)] * chunks)
 

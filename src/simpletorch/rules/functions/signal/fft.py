@@ -101,6 +101,7 @@ def _shape(shape: Shape, s: Value, dim: Value, kind: Kind) -> Shape:
     items: list[Item] = list(visible.items)
     for i, size in zip(at, wanted, strict=True):
         items[i] = items[i] if size is None else size
+    # the dim named last is halved or doubled, wherever it stands: rfft2 with dim=(1, 0) halves dim 0
     items[at[-1]] = _transformed(item_at(visible, at[-1]), wanted[-1], kind)
     return Shape(tuple(items))
 
