@@ -60,6 +60,7 @@ def _explained(
             arguments = signature.bind(*args, **kwargs).arguments
         except TypeError:  # Python's own message says it
             return None
+    # a float or a text for a size comes first: the rule takes what is no int for unknown, and says nothing
     named = {name: arguments[name] for name in SIZES if isinstance(arguments.get(name), float | str)}
     try:
         list(sizes(**named))

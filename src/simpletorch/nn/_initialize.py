@@ -99,6 +99,7 @@ def _fill(layer: nn.Module, draw: _Fill) -> None:
     elif isinstance(layer, (nn.Linear, nn.Bilinear, *_TABLES, *_CONVOLUTIONS)):
         _set(layer, {"weight": draw, "bias": nn.init.zeros_})
         if isinstance(layer, _TABLES) and layer.padding_idx is not None and layer.weight.requires_grad:
+            # as torch's own reset_parameters does
             layer.weight[layer.padding_idx].zero_()
     elif isinstance(layer, nn.MultiheadAttention):
         projections = ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight")

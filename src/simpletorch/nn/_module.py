@@ -47,6 +47,7 @@ class Module(nn.Module):
         frame = sys._getframe(1)  # where the class is written: annotations may use what is local there
         sizes = remember_sizes(cls, frame) if check else None
         for name, member in list(vars(cls).items()):
+            # a method's own `checked` ran before the class was there: its border gets the sizes of the class only here
             if isinstance(member, FunctionType) and (name == "forward" or (sizes and is_bordered(member))):
                 names = {**local_names(member, frame), cls.__name__: cls}
                 wanted = check and not getattr(member, "__no_type_check__", False)

@@ -78,6 +78,7 @@ def _reversing(rnn: nn.RNNBase, sequences: torch.Tensor, lengths: torch.Tensor) 
 
     weights = iter(rnn.all_weights)
     for layer in range(rnn.num_layers):
+        # torch's layers drop between their own layers, neither before the first nor after the last
         if layer:
             x = F.dropout(x, rnn.dropout, rnn.training)
         y = _one_way(rnn, x, next(weights))

@@ -139,12 +139,14 @@ class _Copies(TorchFunctionMode):
     @torch.no_grad()
     def apply(self) -> None:
         """Do the copies that were kept."""
+        # outside of the mode, which would hold them back again
         for target, source in self._copies:
             target.copy_(source)
 
     @torch.no_grad()
     def undo(self) -> None:
         """Put back what was there before the copies that were done."""
+        # backwards: of a tensor that was copied into twice, the first backup has what was there before
         for target, value in reversed(self._backups):
             target.copy_(value)
 

@@ -69,6 +69,7 @@ def _explain(values: tuple[int, ...], names: tuple[str, ...], at: tuple[tuple[in
             found = _coefficients([columns[powers] for powers in chosen], values)
             if found is not None:
                 return _polynomial(names, chosen, found)
+    # all terms at once, where there is a point to spare: only then is a fit more than an interpolation
     if len(at) > len(columns):
         found = _coefficients(list(columns.values()), values)
         if found is not None:
@@ -128,6 +129,7 @@ def _polynomial(names: Sequence[str], terms: Sequence[_Powers], coefficients: Se
 def _quotient(sizes: Sequence[int], values: Sequence[int]) -> tuple[int, int] | None:
     """The one ``(b, c)`` with ``(size + b) // c`` the value everywhere; None if there is none, or more than one."""
     for divisor in _DIVISORS:
+        # ``(size + b) // c == v`` says that ``v*c - size <= b <= v*c - size + c - 1``, for each size
         least = max(value * divisor - size for size, value in zip(sizes, values, strict=True))
         most = min(value * divisor - size + divisor - 1 for size, value in zip(sizes, values, strict=True))
         if least == most:

@@ -98,6 +98,7 @@ def _recording(model: nn.Module, calls: Trace, counter: FlopCounterMode) -> Iter
                 continue
             before: list[int] = []
 
+            # ``before`` and ``name`` are defaults, so that each hook keeps those of its own round
             def enter(_module: nn.Module, _args: Any, _kwargs: Any, before: list[int] = before) -> None:
                 before.append(counter.get_total_flops())
 

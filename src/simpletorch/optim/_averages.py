@@ -16,7 +16,9 @@ _Tensors: TypeAlias = tuple[torch.Tensor, ...] | list[torch.Tensor]
 def _move(averages: _Tensors, weights: _Tensors, share: float) -> None:
     """Move the averages this share of the way to the weights; what is no floating number is copied."""
     with torch.no_grad():
+        # one answers for all: AveragedModel gives tensors of one dtype and device at a time
         if averages[0].is_floating_point() or averages[0].is_complex():
+            # private, but `get_ema_multi_avg_fn` of torch/optim/swa_utils.py calls it too; a loop of `lerp_` would do
             torch._foreach_lerp_(averages, weights, share)
         else:
             torch._foreach_copy_(averages, weights)

@@ -26,12 +26,14 @@ def dry_step(model: torch.nn.Module, loss: Callable[[Any, Any], torch.Tensor], *
         ShapeMismatch: shapes don't fit; it says in which layer.
         DTypeMismatch: dtypes don't fit.
     """
+    # the model itself: a wrapper is for real GPUs, and its forward would speak with other processes
     model = model.module if isinstance(model, (DataParallel, DistributedDataParallel)) else model
     try:
         model = _without_data(model)
         *inputs, target = (copy.deepcopy(item, _meta_copies(item)) for item in batch)
     except Exception:  # whatever a user's __deepcopy__ raises: this model is none that can be tried
         return False
+    # meta draws nothing, but a model may draw on the CPU by itself
     with torch.random.fork_rng(devices=[]):
         try:
             with explain():

@@ -24,7 +24,7 @@ Phase: TypeAlias = Literal["between", "training", "drained"]
 """``"between"`` two epochs (or before the first), ``"training"`` inside one, or ``"drained"``: the epoch's last batch
 has been trained on, but its evaluation is still to come."""
 
-_UNREAD = 64  # losses
+_UNREAD = 64  # losses that are left on the device, until they are read together
 _COUNTS = ("epoch", "step", "batches", "samples", "epoch_steps", "rate", "seconds", "phase", "metrics")
 
 
@@ -165,11 +165,13 @@ class Fit:
                         f"the saved training had done {self.batches} batches of epoch {self.epoch}, but this loader "
                         f"has only {done}: resume with the loader that it was trained with"
                     )
+        # last, because iterating and passing over batches have drawn numbers, as they did the first time
         set_rng_state(state["rng"])
         return left
 
     def add(self, loss: torch.Tensor, samples: int) -> None:
         """Count one batch and its mean loss."""
+        # on the CPU it is there already, and reading it waits for nothing
         if loss.is_cpu:
             self._loss_sum += loss.item() * samples
         else:
@@ -204,7 +206,7 @@ class Fit:
         It is exact at the end of an update (`Callback.on_step_end`) and of an epoch: never between the batches of one
         update, whose gradients it does not have.
         """
-        self.pause()
+        self.pause()  # saving is no training time
         self._read_losses()
         state = {
             **{name: getattr(self, name) for name in _COUNTS},

@@ -53,6 +53,7 @@ def recompute(
 
 
 def _recomputed(module: torch.nn.Module, preserve_rng: bool, /, *args: Any, **kwargs: Any) -> Any:
+    # the class's: `module.forward` is this very function
     forward = partial(type(module).forward, module)
     if not torch.is_grad_enabled():
         return forward(*args, **kwargs)

@@ -33,6 +33,7 @@ def resume_from(resume: Resume, fit: Fit) -> None:
         fit.load_state_dict(resume)
         return
     processes = Processes()
+    # the first process's answer for all: of a shared folder each may see another state
     path = processes.first(_newest(fit.callbacks)) if resume == "auto" else Path(resume)
     if path is None:
         return

@@ -140,6 +140,7 @@ class Step:
         """This batch's share of the update, if all its batches are as large as its first; `_update` corrects that."""
         items = float(self.count(target))
         if not self.pending:
+            # ``or 1.0``: a batch may have no item that counts, such as one that is all padding
             self._unit, self._counted = items * self.accumulate or 1.0, 0.0
         self._counted += items
         return items / self._unit
@@ -150,6 +151,7 @@ class Step:
             self.scaler.unscale_(self.optimizer)  # type: ignore[arg-type]  # any optimizer with param_groups will do
         if is_uneven:
             gradients = [p.grad for p in self._with_gradients() if p.grad is not None]
+            # private, as all of torch's fused operations on lists; a loop of `mul_` would start a kernel per tensor
             torch._foreach_mul_(gradients, self._unit / self._counted)
         if self.on_gradients is not None:
             self.on_gradients()
@@ -163,6 +165,7 @@ class Step:
             before = self.scaler.get_scale()
             self.scaler.step(self.optimizer)  # type: ignore[arg-type]
             self.scaler.update()
+            # torch's scaler doesn't say that it skipped the step; it shrinks the scale then, and only then
             self.skipped = self.scaler.get_scale() < before
         if self.ema is not None and not self.skipped:
             self.ema.update_parameters(self.model)

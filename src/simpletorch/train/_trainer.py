@@ -180,6 +180,7 @@ class Trainer:
         """Evaluate, record and schedule at the end of an epoch."""
         if fit.batches == 0:
             raise DataError(f"there is nothing to train on: the loader gave no batch in epoch {fit.epoch}")
+        # before the scheduler's step below, which changes the rate
         mean, rate = fit.mean_loss, fit.learning_rate
         if not math.isfinite(mean):
             raise TorchError(
@@ -290,6 +291,7 @@ class Trainer:
             )
         if isinstance(self.scheduler, ReduceLROnPlateau) and self.schedule == "step":
             return "ReduceLROnPlateau needs a measure, and there is one per epoch: use schedule='epoch'"
+        # said now and not by torch, which raises in the middle of the training
         planned = self._planned(loader, epochs, steps)
         if isinstance(self.scheduler, OneCycleLR) and planned is not None and planned > self.scheduler.total_steps:
             return (

@@ -109,6 +109,7 @@ class Checkpoint(Callback):
                 "Checkpoint must be the last of the callbacks: it would save what those behind it remember before they "
                 "have seen the update"
             )
+        # not in the constructor: the process group must be there, and every process must come by
         self._processes = Processes()
         if self._processes.rank == 0:
             self._take_folder(fit)
@@ -142,7 +143,7 @@ class Checkpoint(Callback):
         self._evaluated = True
 
     def on_step_end(self, fit: Fit) -> None:
-        """Save if it is time, if it is the best, or if somebody wants the program to end."""
+        """Save if it is time, if it is the best, or if the program is asked to end."""
         stop = self._is_to_stop()
         best = self._evaluated and self._is_best(fit)
         if best or stop or (self.every_steps is not None and fit.step % self.every_steps == 0):
@@ -151,7 +152,7 @@ class Checkpoint(Callback):
             self._leave()
 
     def on_epoch_end(self, fit: Fit) -> None:
-        """Save if it is time, if it is the best, if somebody wants the program to end, or if this is the end."""
+        """Save if it is time, if it is the best, if the program is asked to end, or if this is the end."""
         stop = self._is_to_stop()
         best = self._is_best(fit) if self._evaluated or fit.validation is None else False
         if best or stop or fit.is_done or (self.every_epochs is not None and fit.epoch % self.every_epochs == 0):

@@ -52,6 +52,7 @@ class CSVLogger(Callback):
         """Begin the file, or cut it to what was there when the state was saved."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._steps.clear()
+        # what was written after the state was saved is trained again, and would be there twice
         if self._resume_at is not None and self.path.exists() and self.path.stat().st_size >= self._resume_at:
             with self.path.open("r+b") as file:
                 file.truncate(self._resume_at)

@@ -93,6 +93,7 @@ class LearningRateFinder(Callback):
                     group["lr"] = rate
                 loss = float(step(*batch))
                 smoothed = self.smoothing * smoothed + (1 - self.smoothing) * loss
+                # the average begins at 0, and this takes that out again, as in Adam
                 value = smoothed / (1 - self.smoothing ** (index + 1))
                 best = min(best, value)
                 if not math.isfinite(value) or value > _DIVERGED * best:
@@ -102,6 +103,7 @@ class LearningRateFinder(Callback):
 
     def _valley(self) -> LearningRate:
         """The rate in the middle of the longest way down, at half of its length: short ones are noise."""
+        # the longest falling subsequence, and where each begins; some hundred losses, so two loops will do
         lengths, before = [1] * len(self.losses), list(range(len(self.losses)))
         for i, loss in enumerate(self.losses):
             for j in range(i):

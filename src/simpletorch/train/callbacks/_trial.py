@@ -47,6 +47,7 @@ def trial(fit: Fit) -> Iterator[Step]:
             fit.scaler.load_state_dict(scaler)
         if loader is not None:
             loader.load_state_dict(position)
+        # generators last: what is loaded above may draw from them
         for generator, state in own:
             generator.set_state(state)
         set_rng_state(rng)
