@@ -144,5 +144,6 @@ def _area(scores: torch.Tensor, positive: torch.Tensor) -> float:
     _, level, ties = scores.unique(return_inverse=True, return_counts=True)
     ranks = ties.cumsum(0).double() - (ties.double() - 1) / 2  # equal scores share the mean of their ranks, from 1
     positives = int(positive.sum())
+    # without the ranks that the positives have among themselves
     above = float(ranks[level][positive].sum()) - positives * (positives + 1) / 2
     return above / (positives * (len(scores) - positives))

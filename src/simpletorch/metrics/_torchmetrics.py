@@ -29,7 +29,7 @@ class TorchMetric:
     """A metric of torchmetrics as one of ours: its device follows the batches, and checkpoints keep its state.
 
     ``TorchMetric(torchmetrics.CohenKappa("multiclass", num_classes=10))`` opens their whole collection to the
-    `Trainer`. torchmetrics itself is imported by whoever makes the metric, never here.
+    `Trainer`. torchmetrics itself is imported where the metric is made, never here.
 
     Source: https://lightning.ai/docs/torchmetrics/stable/
     """

@@ -180,6 +180,7 @@ def _git(folder: Path) -> dict[str, Any] | None:
 
 
 def _plain(value: Any, path: str) -> Any:
+    # an IntEnum is an int as well, but its name says more
     if value is None or (isinstance(value, (bool, int, float, str)) and not isinstance(value, enum.Enum)):
         return value
     if is_dataclass(value) and not isinstance(value, type):

@@ -62,6 +62,7 @@ class GaussianBlur(Transform):
             )
         sigmas = (self.sigma[0] + numbers[:, 0] * (self.sigma[1] - self.sigma[0])).to(images.device)
         planes = count * channels
+        # conv2d takes one set of kernels for all images, so here all their planes are the channels of a single image
         x = as_float(images).reshape(1, planes, height, width)
         x = F.pad(x, (half[1], half[1], half[0], half[0]), mode="reflect")
         for size, shape in ((tall, (-1, 1, tall, 1)), (wide, (-1, 1, 1, wide))):

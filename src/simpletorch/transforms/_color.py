@@ -136,6 +136,7 @@ def adjust_contrast(images: torch.Tensor, factor: float) -> torch.Tensor:
     """0 is the image's mean grey, 1 the image."""
     grey = luma(images) if images.shape[1] == 3 else images
     mean = as_float(grey).mean((1, 2, 3), keepdim=True)
+    # bytes: the mean grey is rounded as in Pillow's ImageEnhance.Contrast
     return _blend(mean if images.is_floating_point() else (mean + 0.5).floor(), images, factor)
 
 

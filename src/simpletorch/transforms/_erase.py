@@ -77,6 +77,7 @@ class RandomErasing(Transform):
             area = height * width * (self.scale[0] + row[first] * (self.scale[1] - self.scale[0]))
             sides = math.exp(log_low + row[first + 1] * (log_high - log_low))
             h, w = round(math.sqrt(area * sides)), round(math.sqrt(area / sides))
+            # torchvision draws again, too, where a hole is as high or as wide as the image
             if h < height and w < width:
                 return int(row[-3] * (height - h + 1)), int(row[-2] * (width - w + 1)), h, w
         return None

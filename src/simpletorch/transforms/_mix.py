@@ -104,6 +104,7 @@ class MixUp(_Mix[K]):
     """
 
     def _mixed(self, images: Any, kept: float, numbers: list[float]) -> tuple[Any, float]:
+        # in a shuffled batch the neighbour is as random as a partner that is drawn; torchvision's MixUp rolls as well
         return kept * images + (1 - kept) * images.roll(1, 0), kept
 
 

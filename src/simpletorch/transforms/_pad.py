@@ -74,6 +74,7 @@ def pad(
     """Images ``[N, C, H, W]`` with a border."""
     left, top, right, bottom = padding
     if padding_mode != "constant":
+        # F.pad mirrors no further than the image is wide, and has no symmetric mode
         rows = _positions(images.shape[-2], top, bottom, padding_mode).to(images.device)
         columns = _positions(images.shape[-1], left, right, padding_mode).to(images.device)
         return images.index_select(-2, rows).index_select(-1, columns)

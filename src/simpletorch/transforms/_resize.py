@@ -181,7 +181,7 @@ def resize(images: torch.Tensor, size: tuple[int, int], interpolation: str, anti
     if values.stride(1) == 1:  # a window of decoded pixels: the kernel is faster when their rows are joined
         values = _whole_pixels(values).contiguous(memory_format=torch.channels_last)
     result = F.interpolate(values, size, mode=interpolation, align_corners=False, antialias=antialias)
-    result = result[:, : images.shape[1]]
+    result = result[:, : images.shape[1]]  # without the fourth byte, if it came along
     return result if result.dtype == images.dtype else as_before(result, images)
 
 
@@ -192,6 +192,7 @@ def _whole_pixels(images: torch.Tensor) -> torch.Tensor:
     last = images.storage_offset() + sum(
         (size - 1) * step for size, step in zip(images.shape, images.stride(), strict=True)
     )
+    # the last pixel's fourth byte may lie beyond the memory
     if last + 1 >= images.untyped_storage().nbytes():
         return images
     return images.as_strided((len(images), 4, *images.shape[2:]), images.stride())

@@ -85,6 +85,7 @@ class Transform(nn.Module):
         if self.generator is None or worker is None:
             return self.generator
         if self._of_worker is None or self._of_worker[0] != worker.seed:
+            # the sum of two seeds may have more than the 64 bits that manual_seed takes
             seed = (self.generator.initial_seed() + worker.seed) % 2**63
             self._of_worker = worker.seed, torch.Generator().manual_seed(seed)
         return self._of_worker[1]

@@ -49,6 +49,7 @@ def _shared(image: Image) -> torch.Tensor | None:
     if array.n_children != 1 or array.offset or array.length != image.width * image.height:
         return None
     values = array.children[0].contents.buffers[1]
+    # four bytes a pixel, all in the child array, whose buffers[0] would say which of them are null
     memory: Any = (ctypes.c_uint8 * (4 * array.length)).from_address(values)
     memory.owner = capsule  # the tensor keeps `memory`, and that keeps Pillow's image
     four = torch.frombuffer(memory, dtype=torch.uint8).view(image.height, image.width, 4)

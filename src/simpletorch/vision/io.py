@@ -114,7 +114,7 @@ def _decoded(content: bytes, mode: str, turned: bool, max_pixels: int, source: s
         ) from error
     except Image.DecompressionBombError as error:
         raise DataError(f"{source} is not decoded: {error}", hint=_BOMB) from error
-    except MemoryError:
+    except MemoryError:  # the file isn't damaged
         raise
     except Exception as error:  # a damaged file can make a decoder raise anything
         raise DataError(

@@ -160,6 +160,7 @@ def _draw(model: ResNet[K], zero_init_residual: bool) -> None:
     if zero_init_residual:
         for layer in model.modules():
             last = layer.bn2 if isinstance(layer, BasicBlock) else layer.bn3 if isinstance(layer, Bottleneck) else None
+            # norm_layer may make norms without a weight
             if last is not None and isinstance(last.weight, nn.Parameter):
                 nn.init.zeros_(last.weight)
 

@@ -61,6 +61,7 @@ def _read_file(path: Path) -> Any:
         reason = f"{path} can't be read as weights: {str(error).strip().partition(chr(10))[0]}"
         raise CheckpointError(reason, operation="read_weights") from error
     except Exception as error:
+        # by its name: safetensors is imported only where such a file is read
         if type(error).__name__ != "SafetensorError":
             raise
         raise CheckpointError(f"{path} can't be read as weights: {error}", operation="read_weights") from error
