@@ -20,6 +20,7 @@ def __getattr__(name: str) -> object:
         value = load(__name__, name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+    # `setdefault`: two threads that ask at once get the same object
     return globals().setdefault(name, value)
 
 

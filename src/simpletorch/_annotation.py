@@ -25,9 +25,11 @@ class Phantom(type):
     device_type: str | None = None  # None: not stated
 
     def __instancecheck__(cls, value: object) -> bool:
+        # ``isinstance(x, CUDATensor)`` looks at the value; jaxtyping asks the same of its array type
         return isinstance(value, cls.base) and (cls.device_type is None or value.device.type == cls.device_type)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
+        # a class says nothing of its instances' device, so no class of torch's is a CUDATensor
         return super().__subclasscheck__(subclass) or (cls.device_type is None and issubclass(subclass, cls.base))
 
     def __getitem__(cls, item: object) -> Any:
@@ -59,6 +61,7 @@ def annotation(face: str, array_type: type, item: object) -> Any:
     return _made(kind, array_type, " ".join(axes))
 
 
+# jaxtyping makes a new class each time, which isn't equal to the one before; hints are compared, and cached by beartype
 @lru_cache(maxsize=4096)
 def _made(kind: Any, array_type: type, text: str) -> Any:
     return kind[array_type, text]
@@ -100,6 +103,7 @@ def _dtype(face: str, dtype: object) -> Any:
     raise TypeError(f"{face}[{_show(dtype)}, ...]: {_show(dtype)} is no dtype; write {right}")
 
 
+# by identity: two type variables of one name are two
 @lru_cache(maxsize=1024)
 def _dtype_variable(face: str, variable: TypeVar) -> Any:
     """The dtypes that a type variable may stand for, as a class of jaxtyping's that knows the ``variable``."""

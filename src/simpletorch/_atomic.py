@@ -35,9 +35,11 @@ def replacing(path: Path, size: int | None = None) -> Iterator[BinaryIO]:
     new = _unfinished(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        # "x": never into a file that is there already
         with open(new, "xb") as file:
             yield file
             file.flush()
+            # before the rename: some file systems would put the new name on the disk before the bytes
             os.fsync(file.fileno())
         os.replace(new, path)
         _sync_folder(path.parent)
@@ -93,6 +95,7 @@ def _explained(error: OSError, path: Path, size: int | None) -> CheckpointError:
     return as_also(CheckpointError, type(error))(reason, hint=hint)
 
 
+# several machines may share a folder, and a process id means something on its own machine only
 _HOST: Final = re.sub(r"\W", "_", socket.gethostname())
 
 
@@ -111,9 +114,9 @@ def remove_leftovers(folder: Path) -> None:
 
 def _is_running(process: int) -> bool:
     try:
-        os.kill(process, 0)
+        os.kill(process, 0)  # sends nothing, but fails if there is no such process
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
+        return True  # it is there, and another user's
     return True

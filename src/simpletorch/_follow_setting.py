@@ -16,7 +16,7 @@ _NO: Final = ("0", "false", "no", "off")
 
 def follows(config_file: str | Path | None) -> bool:
     """What the file says, which the variable of the environment overrules; yes if nothing is said."""
-    wanted = os.environ.get(FOLLOW_VARIABLE) or _written(config_file)
+    wanted = os.environ.get(FOLLOW_VARIABLE) or _written(config_file)  # a variable that is set but empty says nothing
     return str(wanted).strip().lower() not in _NO
 
 
@@ -26,6 +26,7 @@ def _written(config_file: str | Path | None) -> Any:
     if Path(config_file).suffix == ".toml":
         with Path(config_file).open("rb") as stream:
             return tomllib.load(stream).get("tool", {}).get("simpletorch", {}).get("follow")
+    # mypy reads its file with the same class: another one would stumble over a "%" in a pattern
     parser = configparser.RawConfigParser()
     parser.read(config_file, encoding="utf-8")
     return parser.get("simpletorch", "follow", fallback=None)

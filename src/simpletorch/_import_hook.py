@@ -82,9 +82,11 @@ class ImportHook(MetaPathFinder):
             return None
         for finder in sys.meta_path:
             spec: ModuleSpec | None = (
+                # not ourselves, which would never end, nor another of our hooks, which would decorate twice
                 None if isinstance(finder, ImportHook) else finder.find_spec(fullname, path, target)
             )
             if spec is not None:
+                # exactly that class: a subclass, such as jaxtyping's, compiles in its own way
                 if type(spec.loader) is SourceFileLoader:
                     spec.loader = _CheckingLoader(spec.loader.name, spec.loader.path)
                 return spec

@@ -1,6 +1,6 @@
 """What an expression over sizes is for the type checker: ``2*N + 1`` is ``Sum[Product[Literal[2], N], Literal[1]]``.
 
-Nobody writes these: the mypy plugin makes them, so that mypy's own substitution reaches the variables inside. They are
+No program has these: the mypy plugin makes them, so that mypy's own substitution reaches the variables inside. They are
 never instantiated, and this module imports nothing, because the plugin makes torch's own modules depend on it.
 """
 

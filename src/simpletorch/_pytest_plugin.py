@@ -55,6 +55,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Pa
     options = early_config.known_args_namespace
     if options.simpletorch_check is not None:
         os.environ["SIMPLETORCH_CHECK"] = options.simpletorch_check  # subprocesses and workers take it from there
+        # not imported here, since that loads torch; if it isn't there yet, it will read the variable
         checks = sys.modules.get("simpletorch.checks")
         if checks is not None:
             checks.config.check = options.simpletorch_check

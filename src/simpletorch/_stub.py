@@ -28,4 +28,5 @@ def homes(package: str) -> dict[str, str]:
 def load(package: str, name: str) -> object:
     """What the stub of ``package`` means by ``name``: a submodule, or an object of another module."""
     home = homes(package)[name]
+    # ``from simpletorch import nn`` in the stub of simpletorch means the submodule
     return import_module(f"{package}.{name}") if home == package else getattr(import_module(home), name)

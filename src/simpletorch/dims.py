@@ -75,7 +75,7 @@ class DimType(type):
     _axis: Any = None  # jaxtyping's annotation of the size, None for any size
 
     def __getitem__(cls, size: object) -> DimType:
-        from simpletorch._annotation import size_axis
+        from simpletorch._annotation import size_axis  # here, because it loads torch
 
         axis, name = size_axis(size)
         made = DimType(f"Dim[{name}]", (), {"__module__": cls.__module__, "__doc__": cls.__doc__})

@@ -55,6 +55,7 @@ class _DTypeMeta(type):
     @property
     def torch_name(cls) -> str | None:
         """The name of the dtype in torch, None for a kind of dtypes such as `Float`."""
+        # not inherited: a class that someone derives from Float32 is no dtype of torch
         name: str | None = cls.__dict__.get("_torch_name")
         return name
 

@@ -140,6 +140,7 @@ def _candidates(here: Path) -> Iterator[Path]:
             file = folder / name
             if file.is_file() and (name in _OWN_NAMES or "mypy" in read(file, need=False)):
                 yield file
+        # as `_find_config_file` of mypy/config_parser.py does, the search ends at the root of a repository
         if (folder / ".git").exists() or (folder / ".hg").exists():
             break
     personal = [Path.home() / ".config/mypy/config", Path.home() / ".mypy.ini"]

@@ -14,7 +14,7 @@ _LINE: Final = re.compile(
     r"(?P<severity>error|note): (?P<message>.*?)(?:  \[(?P<code>[a-z0-9-]+)\])?"
 )
 _READABLE: Final = ("--show-column-numbers", "--show-error-end", "--no-pretty", "--no-color-output")
-_IDLE: Final = 3600  # seconds after which a daemon that nobody asks ends
+_IDLE: Final = 3600  # seconds without a question after which a daemon ends
 _OF_DAEMON: Final = ("Daemon started", "Daemon stopped", "Restarting: ")
 _SUMMARY: Final = re.compile(r"(Found \d+ error|Success: ).*")
 
