@@ -94,6 +94,85 @@ class Box:
         return small(torch.outer(self.t.flatten()[:5], t.flatten()[:3]))
 
 
+def halving(t):
+    """A generator that ends by itself, by ``try`` and ``finally``."""
+    try:
+        while t.numel() > 1:
+            t = t.flatten()[: t.numel() // 2]
+            yield t
+    finally:
+        t = t.flatten()
+    yield t[:1]
+
+
+def both(t, steps):
+    """A generator of two others."""
+    yield from growing(t, steps)
+    for part in halving(t):
+        yield steps, part
+
+
+def kept(t, seen=[]):  # noqa: B006
+    """A default that remembers what it was given."""
+    seen.append(t)
+    del seen[:-3]
+    return small(torch.cat([x.flatten() for x in seen]))
+
+
+def deep(t, levels):
+    """Calls itself."""
+    if levels <= 0 or t.ndim > 3:
+        return t
+    return small(deep(t.unsqueeze(0), levels - 1))
+
+
+class Unfit(ValueError):
+    """Raised by checked."""
+
+
+def checked(t, rank):
+    """Raises for some shapes."""
+    if t.ndim != rank:
+        raise Unfit(t.ndim)
+    return t.flatten()
+
+
+class Guarded:
+    """Counts how often its tensor is set, and makes attributes up that are not there."""
+
+    def __init__(self, t):
+        self.changes = 0
+        self.t = t
+
+    def __setattr__(self, name, value):
+        if name == "t":
+            object.__setattr__(self, "changes", self.changes + 1)
+            value = small(value[None])
+        object.__setattr__(self, name, value)
+
+    def __getattr__(self, name):
+        if name.startswith("flat"):
+            return self.t.flatten()
+        raise AttributeError(name)
+
+    @property
+    def half(self):
+        """Half of it."""
+        return self.t.flatten()[: self.t.numel() // 2 + 1]
+
+    @half.setter
+    def half(self, t):
+        self.t = t
+
+    def __iter__(self):
+        return iter([self.t, self.half])
+
+    def __eq__(self, other):
+        return isinstance(other, Guarded) and self.t.shape == other.t.shape
+
+    __hash__ = None
+
+
 class Tall(Box):
     """A box that does one thing otherwise, and is a context manager."""
 

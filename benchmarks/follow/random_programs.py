@@ -30,6 +30,7 @@ class Writer:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
+        self.outer = "nonlocal" if seed % 2 else "global"  # how a function inside gets at the variables
         self.lines: list[str] = []
         self.depth = 1
         self.left = 60
@@ -95,6 +96,14 @@ class Writer:
                 f"xs[-1] if xs else {t}",
                 f"table.get('k{self.random.randint(0, 2)}', {t})",
                 f"max(xs, key=lambda x: x.numel(), default={t})",
+                f"kept({t})",
+                f"deep({t}, {n} % 4)",
+                f"g.{self.random.choice(('t', 'half', 'flat', 'flatter'))}",
+                f"small(torch.cat([x.flatten().float() for x in (t for t in xs if t.ndim < 3)] + [{t}.flatten()]))",
+                f"[{t} for {t} in [{u}, {u}.flatten()]][-1]",
+                f"next((x for x in xs if x.ndim == {self.random.randint(1, 2)}), {t})",
+                f"{t}[..., :1].transpose(0, -1) if {t}.ndim else {t}",
+                f"(lambda x, y={u}: small(torch.cat([x.flatten(), y.flatten()])))({t})",
             )
         )
 
@@ -114,6 +123,12 @@ class Writer:
                 "calls % 5",
                 f"min({n}, {m})",
                 f"int({n} > {m}) + 1",
+                f"len([x for x in xs if x.ndim > {n}])",
+                "g.changes % 6",
+                "len(table)",
+                f"sum(1 for _ in halving({t})) % 5",
+                f"max((x.ndim for x in table.values()), default={m})",
+                "total % 7",
             )
         )
 
@@ -129,6 +144,10 @@ class Writer:
                 "p is q",
                 f"{self.t()}.dtype == torch.float32",
                 "random.random() > 0.5",
+                f"'k{self.random.randint(0, 2)}' in table",
+                f"g == Guarded({self.t()})",
+                f"not xs or {self.t()}.numel() > {self.random.choice((3, 20, 70))}",
+                f"hasattr(p, 'kept') and {self.n()} > 1",
                 "torch.tensor(random.random()).item() > 0.5",
                 "torch.tensor(random.random()) > 0.5",
             )
@@ -138,7 +157,20 @@ class Writer:
         """An expression that raises for some shapes."""
         t, u = self.t(), self.t()
         return self.random.choice(
-            (f"{t} + {u}", f"{t} @ {u}", f"torch.cat([{t}, {u}], 1)", f"{t}.view(-1, 7)", f"xs[{self.n()}]", f"{t}[3]")
+            (
+                f"checked({t}, {self.random.randint(1, 3)})",
+                f"table['k{self.random.randint(0, 2)}']",
+                "g.missing",
+                f"{t}[{self.n()}, 0]",
+                f"{t}.expand(2, 3, 5)",
+                f"torch.stack([{t}, {u}])",
+                f"{t} + {u}",
+                f"{t} @ {u}",
+                f"torch.cat([{t}, {u}], 1)",
+                f"{t}.view(-1, 7)",
+                f"xs[{self.n()}]",
+                f"{t}[3]",
+            )
         )
 
 
@@ -156,9 +188,85 @@ def count(w: Writer) -> None:
 def in_place(w: Writer) -> None:
     """A tensor changed where it is, perhaps under two names."""
     one, other = w.random.sample(TENSORS, 2)
-    change = w.random.choice(("unsqueeze_(0)", "transpose_(0, -1)", "squeeze_()", "zero_()"))
+    change = w.random.choice(
+        ("unsqueeze_(0)", "transpose_(0, -1)", "squeeze_()", "zero_()", "resize_(3, 5)", "t_() if {0}.ndim < 3 else 0")
+    ).format(other)
     w.write(f"{one} = {one}.clone()", f"{other} = {one}", f"{other}.{change}", f"{one} = small({one})")
     w.write(f"{other} = small({other})")
+
+
+def augment(w: Writer) -> None:
+    """``+=`` and its like: of what other names stand for too, and of what they make anew."""
+    one, other = w.random.sample(TENSORS, 2)
+    n = w.n()
+    w.write(
+        *w.random.choice(
+            (
+                (f"{one} = {other} = {other}.double()", f"{one} += 1", f"{one} = {one}.flatten()"),
+                (f"xs = [*xs, {one}]", "xs[-1] = xs[-1].long()", "xs[-1] *= 2", f"{other} = xs[-1]"),
+                (f"table['k1'] = {one}.double()", "table['k1'] -= 1", f"{other} = table['k1']"),
+                (f"{n} += 1", f"{n} %= 5"),
+                ("total += 1",),
+                (f"p.t = {one}.double()", "p.t *= 2", f"{other} = p.t"),
+                (f"pair = ({one}, {other})", "pair += (pair[0],)", f"{one} = pair[2]"),
+                (f"{one} = {other}.flatten()", f"{other} = {one}[1:]", f"{other} = {other}[:2]"),
+                ("ys = [xs, xs]", f"ys[0].append({one})", f"{n} = len(ys[1]) % 6"),
+                ("ys = xs[:]", f"ys.append({one})", f"{n} = len(xs) % 6"),
+                ("tables = {'a': table}", f"tables['a']['k2'] = {one}", f"{other} = table['k2']"),
+            )
+        )
+    )
+
+
+def deletion(w: Writer) -> None:
+    """``del``, of what is made again."""
+    t, n = w.t(), w.n()
+    w.write(
+        *w.random.choice(
+            (
+                (f"other = {t}", f"del {t}", f"{t} = other.flatten()"),
+                ("if xs:", "    del xs[0]"),
+                ("table.pop('k2', None)", f"table['k2'] = {t}", f"{n} = len(table)", "del table['k2']"),
+                ("del xs[2:]",),
+                ("if 'k1' in table:", "    del table['k1']"),
+            )
+        )
+    )
+
+
+def guarded(w: Writer) -> None:
+    """An object whose class has a say in what is set and read."""
+    t, u, n = w.t(), w.t(), w.n()
+    w.write(
+        *w.random.choice(
+            (
+                (f"g = Guarded({t})",),
+                (f"g.t = {t}", f"{u} = g.t", f"{n} = g.changes % 7"),
+                (f"g.half = {t}", f"{u} = g.half"),
+                ("first, second = g", f"{t} = second"),
+                ("other = g", f"other.t = {t}", f"{u} = g.flat"),
+            )
+        )
+    )
+
+
+def matched(w: Writer) -> None:
+    """``match``, of a shape, a tuple or an object."""
+    t, n = w.t(), w.n()
+    kind = w.random.randint(0, 2)
+    if kind == 0:
+        w.write(f"match tuple({t}.shape):")
+        cases = ["case (size,):", "case (_, size):", "case (3, *sizes):", "case _:"]
+    elif kind == 1:
+        w.write(f"match p if {w.condition()} else {n}:")
+        cases = ["case Tall():", "case Box():", "case 0 | 1:", f"case int() if {w.condition()}:", "case _:"]
+    else:
+        w.write(f"match ({n} % 3, {t}):")
+        cases = [f"case (0, {w.t()}):", "case (1, _):", "case _:"]
+    w.depth += 1
+    for case in cases:
+        w.block(case, 1)
+    w.depth -= 1
 
 
 def container(w: Writer) -> None:
@@ -232,25 +340,71 @@ def loop(w: Writer) -> None:
                 f"for {w.n()}, {t} in enumerate([{w.t()}, {w.t()}]):",
                 f"for name, {t} in list(table.items()):",
                 f"for {w.n()}, {t} in growing({w.t()}, {w.random.randint(1, 3)}):",
+                f"for {w.n()}, {t} in both({w.t()}, {w.random.randint(0, 2)}):",
+                f"for {t} in halving({w.t()}):",
+                f"for {w.n()}, {t} in zip(range(3), halving({w.t()})):",
+                "for other in g:",
+                f"for name in [k for k in table if k != 'k{w.random.randint(0, 2)}']:",
+                f"for {w.n()} in reversed(range({w.random.randint(0, 3)})):",
+                f"for {w.n()} in range(3 if {w.condition()} else 1):",
                 f"for {t}, {w.random.choice([u for u in TENSORS if u != t])} in zip(xs, xs[1:]):",
             )
         )
     )
     w.depth += 1
+    leave(w)
+    w.depth -= 1
+    if w.random.random() < 0.2:
+        w.block("else:", 1)
+
+
+def leave(w: Writer) -> None:
+    """``break`` or ``continue`` in a loop, perhaps out of a ``try``, perhaps under conditions."""
     if w.random.random() < 0.3:
         w.write(f"if {w.condition()}:", f"    {w.random.choice(('break', 'continue'))}", f"{w.t()} = {w.value()}")
-    w.depth -= 1
+    if w.random.random() < 0.15:
+        w.write("try:", f"    {w.t()} = small({w.risky()})", f"    if {w.condition()}:")
+        w.write(f"        {w.random.choice(('break', 'continue', 'raise RuntimeError'))}")
+        w.write("except (RuntimeError, LookupError):", f"    {w.random.choice(('break', 'continue', 'pass'))}")
+        w.write("except (ValueError, AttributeError):", f"    {w.t()} = {w.value()}")
+        w.block("finally:", 1)
 
 
 def while_loop(w: Writer) -> None:
-    """A ``while`` that counts."""
+    """A ``while`` that counts, or ends by chance."""
     w.loops += 1
     turns = f"turns{w.loops}"
     w.write(f"{turns} = 0")
-    w.block(f"while {turns} < {w.random.randint(1, 4)}:")
+    kind = w.random.random()
+    most = w.random.randint(1, 4)
+    if kind < 0.6:
+        w.write(f"while {turns} < {most}:")
+    elif kind < 0.8:
+        w.write(f"while {turns} < {min(most, 2)} and random.random() > 0.5:")
+    else:
+        w.write("while True:")
     w.depth += 1
     w.write(f"{turns} += 1")
+    if kind >= 0.8:
+        w.write(f"if {turns} >= {min(most, 3)} or {w.condition()}:", "    break")
+    w.statement()
+    w.statement()
+    leave(w)
     w.depth -= 1
+    if w.random.random() < 0.2:
+        w.block("else:", 1)
+
+
+def state(w: Writer) -> None:
+    """A function that changes what is around it."""
+    t, n = w.t(), w.n()
+    w.loops += 1
+    name = f"change{w.loops}"
+    w.write(f"def {name}(x):")
+    w.depth += 1
+    w.write(f"{w.outer} {t}, {n}", f"{t} = small(x[None])", f"{n} = ({n} + 1) % 5", f"return {n}")
+    w.depth -= 1
+    w.write(f"{w.n()} = {name}({w.t()})", f"{w.n()} = {name}({t})")
 
 
 def attempt(w: Writer) -> None:
@@ -258,7 +412,15 @@ def attempt(w: Writer) -> None:
     w.write("try:", f"    {w.t()} = {w.value()}", f"    {w.t()} = small({w.risky()})")
     if w.random.random() < 0.3:
         w.write(f"    if {w.condition()}:", "        raise ValueError('no')")
-    w.block("except (RuntimeError, IndexError, ValueError):")
+    if w.random.random() < 0.6:
+        w.block("except (RuntimeError, LookupError, ValueError, AttributeError):")
+    else:
+        w.write("except (RuntimeError, ValueError) as error:", f"    {w.n()} = isinstance(error, Unfit) + 1")
+        w.depth += 1
+        w.statement()
+        w.depth -= 1
+        w.block("except LookupError:", 1)
+        w.block("except Exception:", 1)
     if w.random.random() < 0.3:
         w.block("else:")
     if w.random.random() < 0.3:
@@ -285,17 +447,24 @@ def function(w: Writer) -> None:
 
 
 Kinds = Sequence[Callable[[Writer], None]]
-SIMPLE: Kinds = (assign, assign, assign, count, in_place, container, container, objects, closure)
-NESTED: Kinds = (branch, branch, loop, loop, while_loop, attempt, attempt, context, function)
+SIMPLE: Kinds = (
+    *(assign, assign, assign, count, in_place, augment, augment, container, container),
+    *(objects, closure, deletion, guarded),
+)
+NESTED: Kinds = (
+    *(branch, branch, branch, loop, loop, loop, while_loop, while_loop, attempt, attempt, attempt),
+    *(context, function, state, matched),
+)
 
 
 def program(seed: int) -> Program:
     """The program of a seed."""
     w = Writer(seed)
     start = [f"{t} = torch.zeros({w.shape()}, dtype=torch.{w.random.choice(DTYPES)})" for t in TENSORS]
-    w.write("import random")
+    w.write("import random", "total = 0")
     w.write(*start, *(f"{n} = {w.random.randint(0, 5)}" for n in INTS))
     w.write(f"xs, table = [{w.t()}], {{'k0': {w.t()}}}", f"p, q = Box({w.t()}, {w.t()}), Tall({w.t()})")
+    w.write(f"g = Guarded({w.t()})")
     w.left = 60
     while w.left > 0:
         w.statement()

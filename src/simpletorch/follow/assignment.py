@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from simpletorch.follow import branches, guards, items, iteration, operators
 from simpletorch.follow.outcomes import Done, Raised
-from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Sizes, Tensor, Unknown, Value
+from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Property, Sizes, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -24,8 +24,9 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
             run.heap.write(scope.holder(name), name, value)
             run.claim(name, value)
         case ast.Attribute(value=owner, attr=name):
-            run.set_attribute(run.evaluate(owner, scope), name, value)
-            run.claim(ast.unparse(target), value)
+            held = run.evaluate(owner, scope)
+            run.set_attribute(held, name, value)
+            run.claim(ast.unparse(target), _as_kept(run, held, name, value))
         case ast.Subscript(value=owner, slice=index):
             held, place = run.evaluate(owner, scope), run.evaluate(index, scope)
             if run.guards and not guards.is_sure((held, place)):
@@ -36,6 +37,17 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
                 assign(run, part.value if isinstance(part, ast.Starred) else part, piece, scope)
         case ast.Starred(value=inner):
             assign(run, inner, value, scope)
+
+
+def _as_kept(run: Interpreter, owner: Value, name: str, value: Value) -> Value:
+    """What an attribute is after it was set: the class may have a say in it."""
+    owner = run.resolve(owner)
+    if not isinstance(owner, Instance) or owner.cls.module != run.program.main:
+        return value
+    found = owner.cls.find(name)
+    if owner.cls.find("__setattr__") is None and (found is None or not isinstance(found[0], Property)):
+        return value
+    return run.unknown("an attribute that its class sets")
 
 
 def unpack(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Value]:
@@ -112,7 +124,7 @@ def augment(run: Interpreter, node: ast.AugAssign, scope: Scope) -> None:
         old = run.attribute(owner, target.attr)
         new = operators.in_place(run, name, old, run.evaluate(node.value, scope))
         run.set_attribute(owner, target.attr, new)
-        run.claim(ast.unparse(target), new)
+        run.claim(ast.unparse(target), _as_kept(run, owner, target.attr, new))
     elif isinstance(target, ast.Subscript):
         owner, index = run.evaluate(target.value, scope), run.evaluate(target.slice, scope)
         old = items.get(run, owner, index)

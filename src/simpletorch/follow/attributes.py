@@ -229,6 +229,31 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
     return MISSING
 
 
+def _set_plainly(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
+    """``object.__setattr__(value, name, new)``."""
+    owner, name, new = run.resolve(args[0]), run.resolve(args[1]), args[2]
+    if not isinstance(owner, Instance):
+        put(run, owner, name, new)
+    elif isinstance(name, str):
+        found = owner.cls.find(name)
+        if found is not None and isinstance(found[0], Property) and found[0].setter is not None:
+            run.call(found[0].setter, (owner, new))
+        else:
+            run.heap.write(owner.cells, name, new)
+    else:
+        for held in list(owner.cells):
+            run.heap.write(owner.cells, held, run.unknown("an attribute that was set by a name that isn't known"))
+        run.heap.write(owner.state, "open", True)
+
+
+def _delete_plainly(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
+    """``object.__delattr__(value, name)``."""
+    owner, name = run.resolve(args[0]), run.resolve(args[1])
+    if isinstance(owner, Instance) and isinstance(name, str):
+        run.heap.write(owner.cells, name, MISSING)
+
+
+_OF_OBJECTS: Final[dict[str, Callable[..., Value]]] = {"__setattr__": _set_plainly, "__delattr__": _delete_plainly}
 _COLLECTIONS: Final[dict[str, type]] = {"dict": Dict, "list": List, "set": Set, "str": str}
 _ITEM_METHODS: Final[dict[str, Callable[..., Value]]] = {
     "__getitem__": items.get,
@@ -239,6 +264,8 @@ _ITEM_METHODS: Final[dict[str, Callable[..., Value]]] = {
 
 def _unbound(owner: str, name: str) -> Callable[..., Value] | None:
     """``dict.get`` as a function of the dict and the rest."""
+    if owner == "object" and name in _OF_OBJECTS:
+        return _OF_OBJECTS[name]
     work = METHODS.get(_COLLECTIONS.get(owner, object), {}).get(name)
     if work is not None:
         return lambda run, args, kwargs: work(run, (behind(args[0]), *args[1:]), kwargs)
@@ -261,8 +288,10 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
     if name in ("__init__", "__init_subclass__", "__post_init__", "__setattr__"):
         if cls.unknown_base is not None and isinstance(receiver, Instance):
             run.heap.write(receiver.state, "open", True)
+        if name == "__setattr__" and not cls.is_a("torch.nn.Module"):
+            return Native(name, lambda run, args, kwargs: _set_plainly(run, (receiver, *args), kwargs))
         if name == "__setattr__":
-            return Native("__setattr__", lambda run, args, kwargs: run.heap.write(receiver.cells, args[0], args[1]))
+            return Native(name, lambda run, args, kwargs: run.heap.write(receiver.cells, args[0], args[1]))
         return Native(name, lambda run, args, kwargs: None)
     if name == "__new__":
         return Native(name, lambda run, args, kwargs: Instance(args[0]) if isinstance(args[0], Class) else None)
