@@ -22,7 +22,8 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
     match target:
         case ast.Name(id=name):
             run.heap.write(scope.holder(name), name, value)
-            run.claim(name, value)
+            if not scope.is_inner:
+                run.claim(name, value)
         case ast.Attribute(value=owner, attr=name):
             held = run.evaluate(owner, scope)
             run.set_attribute(held, name, value)

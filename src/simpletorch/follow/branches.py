@@ -520,7 +520,10 @@ def go_on(run: Interpreter, ways: Sequence[Outcome], rest: Callable[[Outcome], D
             continue
         run.heap.begin()
         outer, run.findings = run.findings, []
+        known = len(run.conditions)
         run.conditions.extend(c for c, _ in o.conditions)
+        if len(run.conditions) == known:  # the ways don't differ in a single condition
+            run.conditions.append(Unknown("it depends on several conditions", "bool"))
         try:
             run.heap.apply(o.change)
             try:
@@ -529,7 +532,7 @@ def go_on(run: Interpreter, ways: Sequence[Outcome], rest: Callable[[Outcome], D
                 done = Raise(error)
         finally:
             found, run.findings = [*o.findings, *run.findings], outer
-            del run.conditions[len(run.conditions) - len(o.conditions) :]
+            del run.conditions[known:]
             change = run.heap.end()
         if isinstance(done, Split):
             out += [

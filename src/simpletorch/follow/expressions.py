@@ -327,7 +327,7 @@ def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Va
 
 
 def _comprehension(run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope) -> Value:
-    inner = Scope(scope, scope.path)
+    inner = Scope(scope, scope.path, is_inner=True)
     inner.function = scope.function
     out: list[Value] = []
     certain = _generate(run, node.generators, 0, inner, lambda: out.append(run.evaluate(node.elt, inner)))
@@ -348,7 +348,7 @@ def _of_unknown_length(run: Interpreter, node: ast.ListComp, item: Value, scope:
 
 
 def _dict_comprehension(run: Interpreter, node: ast.DictComp, scope: Scope) -> Value:
-    inner = Scope(scope, scope.path)
+    inner = Scope(scope, scope.path, is_inner=True)
     made = Dict()
 
     def add() -> None:
@@ -401,6 +401,8 @@ def _yield_from(run: Interpreter, node: ast.YieldFrom, scope: Scope) -> Value:
 
 def _walrus(run: Interpreter, node: ast.NamedExpr, scope: Scope) -> Value:
     value = run.evaluate(node.value, scope)
+    while scope.is_inner and scope.parent is not None:
+        scope = scope.parent
     assignment.assign(run, node.target, value, scope)
     return value
 

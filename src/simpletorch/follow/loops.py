@@ -215,27 +215,23 @@ def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | N
     depth = run.heap.depth
     run.heap.begin()
     began = now()
-    first: Change = {}
     another: bool | None = None
     for attempt in range(_ROUNDS + 1):
         start = now()
         another = goes_on()
         if another is False:
             break
+        at_once = run.heap.since(depth)
         run.heap.begin()
         done = loop.once(bind)
         settled = _stay(run, done, leaving, depth)
         before = older(run.heap.keep(), start)
         if not settled:
             break
-        if attempt == 0 and _carries_tensors(before):
-            first = before  # what one round leaves to the next must suit it as it is
+        if attempt == 0 and _carries_tensors(before):  # what one round leaves to the next must suit it as it is
+            leaving += [] if another else [Outcome(None, at_once)]
             continue
-        changed = widen(run, before, forced=attempt >= _ROUNDS - 1)
-        if first and another is None:
-            changed |= widen(run, first, forced=attempt >= _ROUNDS - 1)
-        first = {}
-        if not changed:
+        if not widen(run, before, forced=attempt >= _ROUNDS - 1):
             break
     change = run.heap.end()
     ways = [*leaving] if another is True and leaving else [Outcome(None, change, [], (), began), *leaving]

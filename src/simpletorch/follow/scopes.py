@@ -20,6 +20,7 @@ class Scope:
         "function",
         "globals",
         "is_class",
+        "is_inner",
         "outside",
         "owner",
         "parent",
@@ -35,9 +36,11 @@ class Scope:
         cells: dict[str, Any] | None = None,
         *,
         is_class: bool = False,
+        is_inner: bool = False,
     ) -> None:
         self.cells: dict[str, Any] = Cells() if cells is None else cells
         self.parent, self.path, self.is_class = parent, path, is_class
+        self.is_inner = is_inner  # a comprehension's: a line may have another variable of the same name
         self.globals: Scope = self if parent is None else parent.globals
         self.outside: dict[str, Scope] = {}  # names declared global or nonlocal
         self.function = ""
