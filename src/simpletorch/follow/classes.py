@@ -99,15 +99,43 @@ def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
     scope.yielded, scope.depth = given, run.heap.depth
 
     def work() -> Value:
+        halfway = run.halfway
         try:
-            branches.finish(run, run.execute(_body(function), scope))
+            branches.finish(run, _to_the_end(run, function, scope))
         except _Enough:
             return Iterator(
                 None, branches.common_item(given.items, "what a generator gives") if given.items else given.item
             )
+        finally:
+            run.halfway = halfway
         return Iterator(given.items, given.item)
 
     return run.enter(function, scope, work)
+
+
+_CLOSED: Final = Raised("GeneratorExit", None, ("BaseException",))
+
+
+def _to_the_end(run: Interpreter, function: Function, scope: Scope) -> Done:
+    """The body of a generator. What it does where it is left in the middle (``finally``) is followed, and dropped."""
+    if not _minds_its_end(function.node):
+        return run.execute(_body(function), scope)
+
+    def body() -> Done:
+        scope.depth = run.heap.depth
+        return run.execute(_body(function), scope)
+
+    guard = Guard(lambda error: error.name == _CLOSED.name, run.heap.depth)
+    ways = [w for w in guards.guarded(run, guard, body) if not (isinstance(w.done, Raise) and w.done.error is _CLOSED)]
+    if len(ways) == 1:
+        ways[0].conditions = ()
+    return branches.go_on(run, ways, lambda way: way.done, ("normal", "return", "raise"))
+
+
+@lru_cache(maxsize=256)
+def _minds_its_end(node: ast.AST) -> bool:
+    """Whether something is done where a generator is left in the middle."""
+    return any(isinstance(n, ast.Try | ast.With) for n in ast.walk(node))
 
 
 def _body(function: Function) -> list[ast.stmt]:
@@ -123,6 +151,8 @@ def give(run: Interpreter, scope: Scope, value: Value, *, several: bool = False)
         return None
     if not isinstance(taker, List):
         return run.unknown("a value sent to a generator")
+    guards.may_raise(run, (_CLOSED,))
+    run.halfway = True
     if several or taker.items is None:
         again = taker.items is None and branches.alike(branches.common_item((taker.item, value)), taker.item)
         if again and run.heap.depth == scope.depth:

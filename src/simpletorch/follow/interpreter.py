@@ -58,6 +58,7 @@ class Interpreter:
         self.tries = 0  # how many ``try`` around here may catch what torch raises
         self.optional_imports = 0  # how many ``try`` around here catch an ``ImportError``
         self.guards: list[Guard] = []  # who takes exceptions around here, the innermost last
+        self.halfway = False  # whether a generator runs that has given something: maybe nobody asks it for more
         self.handled: list[Raised] = []  # the exceptions whose handlers run
         self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...], bool]] = []
         self.running: list[ast.AST] = []  # the functions that run, for recursion
@@ -338,7 +339,7 @@ class Interpreter:
     def report(self, report: Report) -> Value:
         """A mistake: where somebody may catch it, an exception; else a finding, and the value isn't known."""
         if self.tries:
-            raise Raised(*_EXCEPTIONS.get(report.op, ("RuntimeError", None, ("Exception", "BaseException"))))
+            raise _exception(report)
         if not self._depends(report):
             self.find(CODES.get(report.kind, "tensor-shape"), report.text, report.hint)
         return self.unknown("an error was found here")
@@ -399,7 +400,7 @@ class Interpreter:
             return
         shown = self.claims.setdefault((self.path, line), {}).setdefault(name, [])
         seen = _frozen(value)
-        if not self.conditions and not isinstance(value, tuple):
+        if not self.conditions and not self.halfway and not isinstance(value, tuple):
             self.certain.add((self.path, line, name, seen))
         if seen in shown:
             return
@@ -409,7 +410,17 @@ class Interpreter:
             self.unsaid.add((self.path, line, name))
 
 
-_EXCEPTIONS: Final = {"[]": ("IndexError", None, ("LookupError", "Exception", "BaseException"))}
+_OF_SIZES: Final = {
+    *("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "==", "!=", "<", "<=", ">", ">="),
+    *("matmul", "mm", "bmm", "mv", "dot", "outer", "stack", "view", "reshape", "expand", "linear"),
+}
+
+
+def _exception(report: Report) -> Raised:
+    """What torch raises: where an index or a dim is out of range an IndexError; else its layers and losses differ."""
+    if report.op == "[]" or isinstance(report.expected, range):
+        return Raised("IndexError", None, ("LookupError", "Exception", "BaseException"))
+    return Raised("RuntimeError" if report.op in _OF_SIZES else "", None, ("Exception", "BaseException"))
 
 
 def _are_multiples(a: Dim, b: Dim) -> bool:
