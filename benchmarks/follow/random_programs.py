@@ -347,7 +347,7 @@ def loop(w: Writer) -> None:
                 f"for name in [k for k in table if k != 'k{w.random.randint(0, 2)}']:",
                 f"for {w.n()} in reversed(range({w.random.randint(0, 3)})):",
                 f"for {w.n()} in range(3 if {w.condition()} else 1):",
-                f"for {t}, {w.random.choice([u for u in TENSORS if u != t])} in zip(xs, xs[1:]):",
+                f"for {t}, {w.random.choice([u for u in TENSORS if u != t])} in zip(xs[:], xs[1:]):",
             )
         )
     )

@@ -43,6 +43,11 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
 def _as_kept(run: Interpreter, owner: Value, name: str, value: Value) -> Value:
     """What an attribute is after it was set: the class may have a say in it."""
     owner = run.resolve(owner)
+    if isinstance(owner, Choice):
+        plain = [_as_kept(run, v, name, value) is value for v in (owner.when_true, owner.when_false)]
+        return value if all(plain) else run.unknown("an attribute that its class sets")
+    if isinstance(owner, Unknown):
+        return run.unknown("an attribute of what isn't known")
     if not isinstance(owner, Instance) or owner.cls.module != run.program.main:
         return value
     found = owner.cls.find(name)

@@ -22,6 +22,7 @@ from simpletorch.follow.values import (
     Iterator,
     List,
     Namespace,
+    Object,
     Set,
     Tensor,
     Unknown,
@@ -219,6 +220,8 @@ def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
         made = Instance(a.cls)
         made.cells.update({k: generalise(v, b.cells.get(k), reason, cause) for k, v in a.cells.items()})
         return made
+    if isinstance(a, Instance) and isinstance(b, Instance) and a.cls is b.cls and _is_plain(a) and _is_plain(b):
+        return _common_object(a, b, reason, cause)
     if _may_be_none(a) or _may_be_none(b):
         return _optional(a, b, reason, cause)
     if isinstance(a, Dict) and isinstance(b, Dict) and a.kind == b.kind:
@@ -244,6 +247,23 @@ def _optional(a: Value, b: Value, reason: str, cause: Any) -> Value:
     for v in tensors[1:]:
         whole = generalise(whole, v, reason, cause)
     return Choice(Unknown("whether it is None", "bool"), whole, None)
+
+
+def _is_plain(value: Instance) -> bool:
+    """Whether it is an object of the program's, that no library knows anything of."""
+    return value.native is None and all(c.native is None and c.module != "torch.nn" for c in value.cls.mro)
+
+
+def _common_object(a: Instance, b: Instance, reason: str, cause: Any) -> Instance:
+    """An object of their class, with the attributes that both have."""
+    made = Instance(a.cls)
+    made.state["open"] = True
+    for name, value in a.cells.items():
+        other = b.cells.get(name, MISSING)
+        deep = any(isinstance(v, Object) and not isinstance(v, Tensor) for v in (value, other))
+        if other is not MISSING:
+            made.cells[name] = Unknown(reason, None, cause) if deep else generalise(value, other, reason, cause)
+    return made
 
 
 def _common_dict(a: Dict, b: Dict, reason: str, cause: Any) -> Dict:

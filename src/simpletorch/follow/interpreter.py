@@ -400,7 +400,8 @@ class Interpreter:
             return
         shown = self.claims.setdefault((self.path, line), {}).setdefault(name, [])
         seen = _frozen(value)
-        if not self.conditions and not self.halfway and not isinstance(value, tuple):
+        open_ = self.conditions or self.halfway or any(g.possible for g in self.guards)
+        if not open_ and not isinstance(value, tuple):
             self.certain.add((self.path, line, name, seen))
         if seen in shown:
             return

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, branches, guards, items, iteration
@@ -22,6 +23,7 @@ from simpletorch.follow.values import (
     Dict,
     Instance,
     Iterator,
+    List,
     Tensor,
     Unknown,
     Value,
@@ -91,7 +93,7 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
     loop = _Loop(run, node, scope)
     found = run.items(source)
     if found is not None:
-        done = _each(loop, node, found, 0)
+        done = _each(loop, node, found, 0, source if isinstance(source, List) else None)
     else:
         guards.may_raise(run, guards.ANY)
         item = iteration.item(run, source)
@@ -104,11 +106,27 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
     return _after(run, done, node.orelse, scope)
 
 
-def _each(loop: _Loop, node: ast.For | ast.AsyncFor, items: tuple[Value, ...], first: int) -> Done:
-    """Unrolled, from one item on."""
+def _each(
+    loop: _Loop, node: ast.For | ast.AsyncFor, items: tuple[Value, ...], first: int, source: List | None = None
+) -> Done:
+    """Unrolled, from one item on.
+
+    Args:
+        loop: the loop.
+        node: its statement.
+        items: what it goes over.
+        first: the number of the item to begin with.
+        source: the list whose items these are: a round may change it.
+    """
     run, scope = loop.run, loop.scope
     same_again = False
-    for index in range(first, len(items)):
+    for index in count(first):
+        if source is not None and source.items is not items:
+            if source.items is None:
+                return _again(loop, partial(assignment.assign, run, node.target, source.item, scope), lambda: None)
+            items = source.items
+        if index >= len(items):
+            break
         left = len(items) - index
         if left > 1 and (loop.is_long(items[index:]) or (same_again and left > _MANY)):
             rest = branches.common_item(items[index:], "which round of a loop it is")
@@ -118,7 +136,7 @@ def _each(loop: _Loop, node: ast.For | ast.AsyncFor, items: tuple[Value, ...], f
         done = loop.once(partial(assignment.assign, run, node.target, items[index], scope))
         before = older(run.heap.keep(), start)
         if isinstance(done, Split):
-            following = partial(_each, loop, node, items, index + 1)
+            following = partial(_each, loop, node, items, index + 1, source)
             return branches.follow_on(run, done, following, ("normal", "continue"))
         if done is not None and done.kind != "continue":
             return done
@@ -216,6 +234,7 @@ def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | N
     run.heap.begin()
     began = now()
     another: bool | None = None
+    condition = Unknown("how long a loop runs", "bool", "data")
     for attempt in range(_ROUNDS + 1):
         start = now()
         another = goes_on()
@@ -223,11 +242,18 @@ def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | N
             break
         at_once = run.heap.since(depth)
         run.heap.begin()
-        done = loop.once(bind)
+        if another is None or attempt:
+            run.conditions.append(condition)
+        try:
+            done = loop.once(bind)
+        finally:
+            if another is None or attempt:
+                run.conditions.pop()
         settled = _stay(run, done, leaving, depth)
-        before = older(run.heap.keep(), start)
         if not settled:
+            run.heap.end()  # who gets past the loop had one round less
             break
+        before = older(run.heap.keep(), start)
         if attempt == 0 and _carries_tensors(before):  # what one round leaves to the next must suit it as it is
             leaving += [] if another else [Outcome(None, at_once)]
             continue
@@ -238,7 +264,6 @@ def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | N
     if len(ways) == 1 and not leaving:
         run.heap.apply(change)
         return None
-    condition = Unknown("how long a loop runs", "bool", "data")
     for k, o in enumerate(ways):
         o.began = began
         o.conditions = ((condition, k == 0), *o.conditions)

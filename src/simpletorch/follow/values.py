@@ -54,6 +54,7 @@ __all__ = [
     "Missing",
     "Namespace",
     "Native",
+    "Object",
     "Property",
     "Set",
     "Sizes",

@@ -424,6 +424,9 @@ def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     if not isinstance(source, Iterator):
         return run.unknown("the next item of what isn't known")
     left = source.items
+    if left is None and len(args) > 1:
+        condition = run.unknown("whether there is a next item", "bool", "data")
+        return branches.merge(condition, iteration.another(source.cells["item"]), args[1])
     if left is None:
         return iteration.another(source.cells["item"])
     if not left:
