@@ -50,6 +50,10 @@ allow_redefinition = true
 ignore_missing_imports = true
 follow_imports = silent
 """
+HEAD: Final = f"""\
+| package | mypy's errors | with the plugin | gone | true finds | new `tensor-*` | other new errors \
+| inside the plugin | CPU s plain | with the plugin | ratio |
+{"| --- " * 11}|"""
 _LINE: Final = re.compile(r"^(?P<file>[^:]+):(?P<line>\d+): error: (?P<message>.*?)(?:  \[(?P<code>[\w-]+)\])?$")
 _FIND: Final = re.compile(r"^\| (?P<package>\S+) [^|]*\| `(?P<file>[^:`]+):(?P<line>\d+)`")
 
@@ -112,7 +116,8 @@ def targets(name: str, models: int) -> tuple[Path, list[str]]:
     """Where mypy runs, and what it is to check."""
     if name == "torch":
         torch = importlib.util.find_spec("torch")
-        assert torch is not None and torch.submodule_search_locations is not None
+        assert torch is not None
+        assert torch.submodule_search_locations is not None
         site = Path(next(iter(torch.submodule_search_locations))).parent
         files = [f.relative_to(site) for folder in TORCH for f in sorted((site / folder).glob("*.py"))]
         names = [".".join(f.with_suffix("").parts).removesuffix(".__init__") for f in files]
@@ -137,9 +142,8 @@ def check(home: Path, what: Sequence[str], *, plugin: bool, kept: Path) -> Run:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
     lines = kept.read_text().splitlines()
-    alarms = [
-        Alarm(m["file"], int(m["line"]), m["code"] or "", m["message"]) for m in map(_LINE.match, lines) if m is not None
-    ]
+    found = [m for m in map(_LINE.match, lines) if m is not None]
+    alarms = [Alarm(m["file"], int(m["line"]), m["code"] or "", m["message"]) for m in found]
     inside = [line for line in lines if "simpletorch could not" in line or "INTERNAL ERROR" in line]
     if process.returncode not in (0, 1):
         inside.append(f"mypy ended with {process.returncode}: {' '.join(lines[-3:])}")
@@ -205,8 +209,7 @@ def main() -> int:
     parser.add_argument("--models", type=int, default=100, help="how many model folders of transformers")
     parser.add_argument("--show", action="store_true", help="print each new error")
     arguments = parser.parse_args()
-    print("| package | mypy's errors | with the plugin | gone | true finds | new `tensor-*` | other new errors", end=" ")
-    print("| inside the plugin | CPU s plain | with the plugin | ratio |", "| --- " * 11 + "|", sep="\n", flush=True)
+    print(HEAD, flush=True)
     results = []
     for name in arguments.packages or PACKAGES:
         results.append(judge(name, arguments.models))

@@ -40,6 +40,7 @@ from simpletorch.mypy.calls.arguments import (
     read_arguments,
     type_of,
 )
+from simpletorch.mypy.calls.repeats import given_types, once_at
 from simpletorch.mypy.convert.lift import is_tensor
 from simpletorch.mypy.convert.lower import Lowerer
 from simpletorch.mypy.convert.meta import ask_torch
@@ -208,30 +209,40 @@ def _is_hashable(value: Value) -> bool:
     return not isinstance(value, slice | tuple)
 
 
-def _apply(name: str, reader: CallReader, combinations: Combinations | None, context: SignatureContext) -> CallableType:
-    """The signature with its return type replaced by what the rule says, or torch itself where there is no rule."""
-    signature = context.default_signature
+def _result(name: str, reader: CallReader, combinations: Combinations | None, context: SignatureContext) -> Type:
+    """What the rule says that a call gives, or torch itself where there is no rule."""
+    declared = context.default_signature.ret_type
     if combinations is None:
-        return signature
+        return declared
     ask = partial(infer if name in RULES else ask_torch, name)
-    result = reader.answer(ask, combinations, signature.ret_type, context.context)
+    result = reader.answer(ask, combinations, declared, context.context)
     if name == "Tensor.__iter__" and is_tensor(result):
-        result = reader.lifter.types.instance("typing.Iterator", result) or signature.ret_type
+        result = reader.lifter.types.instance("typing.Iterator", result) or declared
     if is_unsettled(context.context, cast(Any, context.api).tree):
         result = widen(result, reader.lifter.types)
-    return signature.copy_modified(ret_type=result)
+    return result
 
 
 def function_rule(fullname: str, context: FunctionSigContext, types: TypeTable) -> CallableType:
     """A function of torch's."""
-    reader = CallReader(types, context)
-    return _apply(public_name(fullname), reader, reader.arguments(read_arguments(context)), context)
+
+    def result() -> Type:
+        reader = CallReader(types, context)
+        return _result(public_name(fullname), reader, reader.arguments(read_arguments(context)), context)
+
+    signature = context.default_signature
+    return signature.copy_modified(ret_type=once_at(context, fullname, given_types(context), result))
 
 
 def method_rule(method: str, context: MethodSigContext, types: TypeTable) -> CallableType:
     """A method or operator of a tensor; anything else is left as it is."""
     if not is_tensor(context.type):
         return context.default_signature
+    result = once_at(context, method, given_types(context), lambda: _method_result(method, context, types))
+    return context.default_signature.copy_modified(ret_type=result)
+
+
+def _method_result(method: str, context: MethodSigContext, types: TypeTable) -> Type:
     reader = CallReader(types, context)
     receiver, other = _written(method, context)
     given = read_arguments(context, method)
@@ -240,14 +251,15 @@ def method_rule(method: str, context: MethodSigContext, types: TypeTable) -> Cal
     combinations = reader.arguments(given)
     if combinations is not None:
         if method in _INDEXING and any(_has_key(positional[0]) for positional, _ in combinations):
-            return context.default_signature  # mypy says itself that a tensor has no keys, with its own error code
+            # mypy says itself that a tensor has no keys, with its own error code
+            return context.default_signature.ret_type
         if method in _INDEXING and isinstance(given.positional[0], ListExpr):
             # to a rule a list is a tuple, but x[[1, 2]] is not x[1, 2]
             combinations = [([(index,), *rest], named) for (index, *rest), named in combinations]
         own = None if receiver is None else last_assigned(receiver, context.api) or _whole(receiver, context)
         values = reader.values_of(own or context.type, receiver)
         combinations = [([v, *positional], named) for v in values for positional, named in combinations]
-    return _apply(f"Tensor.{method}", reader, combinations, context)
+    return _result(f"Tensor.{method}", reader, combinations, context)
 
 
 def _has_key(index: Value) -> bool:

@@ -79,7 +79,7 @@ class PlaceLifter(Lifter):
         super().__init__(types)
         self._api = api
         self._line = line
-        self._scopes = frozenset(node.fullname for node in cast(Any, api).scope.stack)
+        self._scopes: frozenset[str] | None = None
         self._facts: Facts | None = None
         self._following: list[Expression] = []
 
@@ -97,7 +97,13 @@ class PlaceLifter(Lifter):
 
     def _in_scope(self, variable: TypeVarType | TypeVarTupleType) -> bool:
         namespace = variable.id.namespace
-        return super()._in_scope(variable) and (namespace in ("", NAMED_SCOPE) or namespace in self._scopes)
+        return super()._in_scope(variable) and (namespace in ("", NAMED_SCOPE) or namespace in self._around())
+
+    def _around(self) -> frozenset[str]:
+        """The functions and classes around the place."""
+        if self._scopes is None:
+            self._scopes = frozenset(node.fullname for node in cast(Any, self._api).scope.stack)
+        return self._scopes
 
     def expression(self, node: Expression, type_of: Callable[[Expression], Type]) -> Value:
         """What is known of an expression: displays, slices and constants are read item by item, the rest by type."""

@@ -40,7 +40,17 @@ from simpletorch.mypy.types import TypeTable
 from simpletorch.rules.core.mismatch import Report
 from simpletorch.shapes import UNKNOWN, Bindings, Rest, Shape, assuming, equal, same, unify, variables
 
-__all__ = ["BY_CODE", "CODES", "allow_sizes", "ask_first", "mistakes", "note_tree", "report", "watch"]
+__all__ = [
+    "BY_CODE",
+    "CODES",
+    "allow_sizes",
+    "ask_first",
+    "mistakes",
+    "note_tree",
+    "number_of_reports",
+    "report",
+    "watch",
+]
 
 Verdict: TypeAlias = Literal["shape", "dtype", "unsure"]
 CODES: Final = {
@@ -54,8 +64,18 @@ CODES: Final = {
 BY_CODE: Final = {code.code: code for code in CODES.values()}
 
 
+_reports = 0
+
+
+def number_of_reports() -> int:
+    """How often something was reported so far, whether or not mypy let it through."""
+    return _reports
+
+
 def report(found: Report, context: Context, api: CheckerPluginInterface) -> None:
     """Say it: one error, and a note with the hint."""
+    global _reports
+    _reports += 1
     if found.kind == "dtype" and is_autocast(context, api):
         return
     errors = api.msg.errors
@@ -98,8 +118,9 @@ def watch(errors: Errors, api: CheckerPluginInterface | None = None) -> None:
     if api is not None and _checkers.get(errors.file) is not api:  # in the daemon a file that was edited has a new one
         _checkers.clear()
         _checkers[errors.file] = api
-    if not any(w._filter is _review for w in errors._watchers):
-        errors._watchers.insert(0, ErrorWatcher(errors, filter_errors=_review))
+    watchers = errors._watchers
+    if not watchers or watchers[0]._filter is not _review:
+        watchers.insert(0, ErrorWatcher(errors, filter_errors=_review))
 
 
 _ALIASES: Final[set[tuple[str, int]]] = set()

@@ -147,10 +147,12 @@ def _measured(node: Expression) -> tuple[Expression, int] | None:
 
 def is_anything_stated(line: int, api: CheckerPluginInterface) -> bool:
     """Whether there may be facts on a line; most programs have none, and this is quickly said."""
-    return bool(_stated_at(line, api))
+    return line in _lines(cast(Any, api).tree)
 
 
 def _stated_at(line: int, api: CheckerPluginInterface) -> list[_Condition]:
+    if not is_anything_stated(line, api):
+        return []
     return [c for c in _conditions(cast(Any, api).tree) if c.first <= line <= c.last]
 
 
@@ -182,6 +184,12 @@ def _equalities(condition: Expression, holds: bool) -> Iterator[tuple[Expression
                         yield operands[i], operands[i + 1]
         case OpExpr(op="%", left=left) if not holds:  # if d % h: raise
             yield condition, IntExpr(0)
+
+
+@once_a_tree
+def _lines(tree: MypyFile) -> frozenset[int]:
+    """The lines on which some condition holds."""
+    return frozenset(line for c in _conditions(tree) for line in range(c.first, c.last + 1))
 
 
 @once_a_tree
