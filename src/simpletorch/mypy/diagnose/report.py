@@ -33,6 +33,7 @@ from simpletorch.mypy.convert.spelling import (
     union_members,
 )
 from simpletorch.mypy.diagnose.inferred import unite_modules, widen_place
+from simpletorch.mypy.diagnose.plain import only_with_us
 from simpletorch.mypy.diagnose.signatures import agree_but_for_names, chosen_sizes
 from simpletorch.mypy.program.autocast import is_autocast
 from simpletorch.mypy.program.facts import NO_FACTS, Facts
@@ -170,6 +171,8 @@ _ELIDED: Final = re.compile(r"<\d+ more items>")
 
 def _review(file: str, info: ErrorInfo) -> bool:
     """Rewrite a message of mypy's that is about tensors. True drops it: it is no mistake, or the place is widened."""
+    if (checker := _checkers.get(file)) is not None and file in checker.msg.errors.ignored_files:
+        return False  # nobody gets to see it
     pair, verdict = _judged(file, info)
     if verdict == "unsure":
         return True
@@ -183,6 +186,8 @@ def _review(file: str, info: ErrorInfo) -> bool:
             return True
     if verdict is not None:
         info.code = CODES[verdict]
+    elif api is not None and only_with_us(info, api):
+        return True
     info.message = respell(info.message)
     return _is_taken(file, info)
 
