@@ -151,3 +151,10 @@ class Derived(Computed): ...
 def of_any_model(model: nn.Module, derived: Derived) -> None:
     model.encoder.layer[0](torch.zeros(3))
     derived.fc0.weight.data.zero_()
+
+
+def resized(kernel: torch.Tensor, patch: tuple[int] = (2, 3, 5)) -> torch.Tensor:  # type: ignore[assignment]
+    return nn.functional.interpolate(kernel.view(-1, 1, *patch), size=7, mode="trilinear")
+
+
+resized(torch.zeros(11, 2, 3, 5))

@@ -113,8 +113,8 @@ class CallReader:
         positional: list[list[Value]] = []
         for node in given.positional:
             if isinstance(node, Starred):
-                spread = self.lifter.expression(node.node, self.type_of)
-                if not isinstance(spread, tuple):
+                spread = self.lifter.spread(node.node, self.type_of)
+                if spread is None:
                     return None
                 positional.extend([v] for v in spread)
             else:

@@ -169,12 +169,20 @@ class PlaceLifter(Lifter):
         module, _, name = fullname.rpartition(".")
         return module in ("torch", "torch._C") and name in BY_TORCH_NAME
 
+    def spread(self, node: Expression, type_of: Callable[[Expression], Type]) -> tuple[Value, ...] | None:
+        """The items of what is starred, as in ``x.view(-1, *sizes)``; None if they aren't known.
+
+        ``tuple[int]`` is what many write for ``tuple[int, ...]``, so that it has one item is no certain thing.
+        """
+        found = self.expression(node, type_of)
+        return found if isinstance(found, tuple) and found != (UNKNOWN,) else None
+
     def _display(self, items: list[Expression], type_of: Callable[[Expression], Type]) -> Value:
         out: list[Value] = []
         for item in items:
             if isinstance(item, StarExpr):
-                inner = self.expression(item.expr, type_of)
-                if not isinstance(inner, tuple):
+                inner = self.spread(item.expr, type_of)
+                if inner is None:
                     return ANYTHING
                 out.extend(inner)
             else:
