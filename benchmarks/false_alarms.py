@@ -121,7 +121,7 @@ def targets(name: str, models: int) -> tuple[Path, list[str]]:
         site = Path(next(iter(torch.submodule_search_locations))).parent
         files = [f.relative_to(site) for folder in TORCH for f in sorted((site / folder).glob("*.py"))]
         names = [".".join(f.with_suffix("").parts).removesuffix(".__init__") for f in files]
-        return site, [part for name in names for part in ("-m", name)]
+        return Path(__file__).parent, [part for name in names for part in ("-m", name)]
     home = unpacked(name)
     if name != "transformers":
         return home, ["-p", name]

@@ -72,8 +72,6 @@ _EXTENDING: Final = frozenset({"extend", "update", "+="})
 _CONTAINERS: Final = (*SEQUENTIALS, *LISTS, *DICTS)
 _Key: TypeAlias = "Var | tuple[str, str]"
 
-_ADDED: Final = -1
-"""In the place of a line: what is put first into an empty list."""
 _DEEPEST: Final = 12
 """How many assignments are followed back, one from the other."""
 
@@ -93,7 +91,15 @@ def only_with_us(info: ErrorInfo, api: CheckerPluginInterface) -> bool:
 
 
 def _found(info: ErrorInfo, checker: Any) -> bool:
+    assert info.code is not None
     reader = _reader(checker)
+    message = info.line, info.column, info.code.code, respell(info.message)  # it passes twice, then in our spelling
+    if message not in reader.verdicts or checker.current_node_deferred:
+        reader.verdicts[message] = _is_news(info, checker, reader)
+    return reader.verdicts[message]
+
+
+def _is_news(info: ErrorInfo, checker: Any, reader: _Reader) -> bool:
     statements = [s for s in _statements_at(checker.tree).get(info.line, ()) if reader.differs(s)]
     return any(_is_silent(s, info, reader) for s in statements)
 
@@ -271,7 +277,8 @@ class _Reader:
         self._checker = checker
         self._types = TypeTable(checker.modules)
         self._sources = _sources(checker.tree)
-        self._known: dict[tuple[_Key, int], Type | None] = {}
+        self._known: dict[_Source, Type | None] = {}
+        self.verdicts: dict[tuple[int, int, str, str], bool] = {}
 
     def is_among(self, info: ErrorInfo, count: int) -> bool:
         """Whether a message is one of as many as mypy has with its code on its line."""
@@ -378,10 +385,7 @@ class _Reader:
         added = next((s for s in sources if s.is_added), None)
         if not isinstance(now, Instance) or not made or added is None or not all(_is_empty(s.value) for s in made):
             return None
-        if (key, _ADDED) not in self._known:
-            self._known[key, _ADDED] = None  # xs.append(f(xs))
-            self._known[key, _ADDED] = self._of_source(added)
-        if not isinstance(get_proper_type(self._known[key, _ADDED]), AnyType):
+        if not isinstance(get_proper_type(self._of_source(added)), AnyType):
             return None
         return now.copy_modified(args=[*now.args[:-1], any_type()])
 
@@ -398,22 +402,25 @@ class _Reader:
 
     def _last(self, key: _Key, line: int) -> Type | None:
         """What was put into a place last before the line; else what is put there first, if nobody declared it."""
-        if (key, line) not in self._known:
-            self._known[key, line] = None  # x = f(x)
-            made = [s for s in self._sources.get(key, []) if not s.is_added and not _is_none(s.value)]
-            before = [s for s in made if s.value.line < line]
-            if not before and (isinstance(key, tuple) or key.is_inferred):
-                before = made[:1]
-            if isinstance(key, Var) and not key.is_inferred and not self._checker.options.allow_redefinition:
-                before = []
-            found = self._of_source(before[-1]) if before else None
-            if self._checker.current_node_deferred:  # there will be more to know
-                del self._known[key, line]
-                return found
-            self._known[key, line] = found
-        return self._known[key, line]
+        made = [s for s in self._sources.get(key, []) if not s.is_added and not _is_none(s.value)]
+        before = [s for s in made if s.value.line < line]
+        if not before and (isinstance(key, tuple) or key.is_inferred):
+            before = made[:1]
+        if isinstance(key, Var) and not key.is_inferred and not self._checker.options.allow_redefinition:
+            before = []
+        return self._of_source(before[-1]) if before else None
 
     def _of_source(self, source: _Source) -> Type | None:
+        if source not in self._known:
+            self._known[source] = None  # x = f(x)
+            found = self._put_there(source)
+            if self._checker.current_node_deferred:  # there will be more to know
+                del self._known[source]
+                return found
+            self._known[source] = found
+        return self._known[source]
+
+    def _put_there(self, source: _Source) -> Type | None:
         if self._depth >= _DEEPEST:
             return None
         self._depth += 1
