@@ -38,7 +38,8 @@ FACTORIES = {
 @pytest.mark.parametrize("name", FACTORIES)
 def test_a_factory_is_torchs_own(name: str):
     theirs = {"one_hot": torch.nn.functional.one_hot, "from_array": st.from_array}.get(name, getattr(torch, name, None))
-    assert getattr(Tensor, name) is theirs
+    made = getattr(Tensor, name)
+    assert getattr(made, "__wrapped__", made) is theirs
 
 
 @pytest.mark.parametrize("name", FACTORIES)
@@ -52,6 +53,49 @@ def test_a_factory_of_a_device_makes_plain_tensors_there(name: str):
     torch.manual_seed(0)
     if not name.startswith("empty"):
         assert torch.equal(made, getattr(Tensor, name)(*args, **kwargs))
+
+
+WITH_DTYPE = [name for name in FACTORIES if name not in ("from_numpy", "one_hot")]
+
+
+@pytest.mark.parametrize("name", WITH_DTYPE)
+@pytest.mark.parametrize("face", [Tensor, CPUTensor, Parameter])
+def test_a_factory_takes_a_dtype_as_annotations_have_it(face: type, name: str):
+    args, kwargs = FACTORIES[name]
+    dtype = st.Int32 if name == "tril_indices" else st.Float64
+    made = getattr(face, name)(*args, **kwargs, dtype=dtype, **({"requires_grad": False} if face is Parameter else {}))
+    assert made.dtype == dtype.dtype
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_a_face_with_a_dtype_makes_tensors_of_it(name: str):
+    args, kwargs = FACTORIES[name]
+    dtype = st.Int32 if name == "tril_indices" else st.Float64
+    assert getattr(Tensor[dtype], name)(*args, **kwargs).dtype == dtype.dtype
+    made = getattr(CPUTensor[dtype], name)(*args, **kwargs)
+    assert made.dtype == dtype.dtype
+    assert made.device.type == "cpu"
+
+
+def test_a_face_with_a_dtype_refuses_another_one():
+    assert Tensor[st.Float64].zeros(3, dtype=st.Float64).dtype == torch.float64
+    assert Tensor[st.Float64].zeros(3, dtype=torch.float64).dtype == torch.float64
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the text follows
+        Tensor[st.Float64].zeros(3, dtype=torch.int64)
+    assert str(caught.value) == (
+        "Tensor[Float64].zeros makes tensors of Float64, not of torch.int64; write Tensor.zeros(..., dtype=torch.int64)"
+    )
+
+
+def test_a_kind_of_dtypes_makes_nothing():
+    assert not hasattr(Tensor[st.Float], "zeros")
+    assert not hasattr(Tensor[st.Float32, 3], "zeros")
+
+
+def test_a_parameter_is_trainable_unless_told_otherwise():
+    assert Parameter.zeros(3, 5).requires_grad
+    assert not Parameter.zeros(3, 5, requires_grad=False).requires_grad
+    assert isinstance(Parameter[st.Float64].zeros(3, 5), torch.nn.Parameter)
 
 
 def test_a_factory_of_a_device_refuses_another_one():

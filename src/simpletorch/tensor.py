@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from simpletorch._annotation import Phantom
+from simpletorch.dtypes import Shaped
 
 __all__ = ["CPUTensor", "CUDATensor", "MPSTensor", "Parameter", "Tensor", "from_array", "one_hot", "tensor"]
 
@@ -61,6 +62,23 @@ _FACTORIES: Final[dict[str, Callable[..., torch.Tensor]]] = {
     "one_hot": F.one_hot,
 }
 _WITHOUT_DEVICE: Final = frozenset(("from_numpy", "one_hot"))
+_WITHOUT_DTYPE: Final = _WITHOUT_DEVICE
+
+
+def _typed(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """The factory ``make`` that also takes a dtype as annotations have it: ``dtype=Float32``."""
+
+    @functools.wraps(make)
+    def factory(*args: Any, **kwargs: Any) -> torch.Tensor:
+        wanted = kwargs.get("dtype")
+        if isinstance(wanted, type) and issubclass(wanted, Shaped):
+            kwargs["dtype"] = wanted.dtype
+        return make(*args, **kwargs)
+
+    return factory
+
+
+_FACES: Final = {name: make if name in _WITHOUT_DTYPE else _typed(make) for name, make in _FACTORIES.items()}
 
 
 def _on(device: str, name: str, make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
@@ -82,7 +100,37 @@ def _on(device: str, name: str, make: Callable[..., torch.Tensor]) -> Callable[.
     return factory
 
 
-class Tensor(metaclass=Phantom):
+def _of(dtype: type[Shaped], name: str, make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """The factory ``make`` that makes tensors of ``dtype``."""
+
+    @functools.wraps(make)
+    def factory(*args: Any, **kwargs: Any) -> torch.Tensor:
+        if name in _WITHOUT_DTYPE:
+            return make(*args, **kwargs).to(dtype.dtype)
+        wanted = kwargs.pop("dtype", None)
+        if wanted not in (None, dtype, dtype.dtype):
+            raise ValueError(
+                f"Tensor[{dtype.__name__}].{name} makes tensors of {dtype.__name__}, not of {wanted}; "
+                f"write Tensor.{name}(..., dtype={wanted})"
+            )
+        return make(*args, dtype=dtype.dtype, **kwargs)
+
+    return factory
+
+
+class _Face(Phantom):
+    """The class of the phantom tensors, with factories: ``Tensor[Float32].zeros(3, 4)`` makes a float32 tensor."""
+
+    def __getitem__(cls, item: object) -> Any:
+        made = super().__getitem__(item)
+        concrete = isinstance(item, type) and issubclass(item, Shaped) and item.torch_name is not None
+        if concrete and not hasattr(made, "zeros"):  # the annotation is made once
+            for name in _FACTORIES:
+                setattr(made, name, staticmethod(_of(item, name, getattr(cls, name))))
+        return made
+
+
+class Tensor(metaclass=_Face):
     """A tensor of a dtype and a shape: ``Tensor[Float32, B, 784]``. Every tensor is one."""
 
 
@@ -104,7 +152,7 @@ class MPSTensor(Tensor):
     device_type = "mps"
 
 
-class _ParameterType(Phantom):
+class _ParameterType(_Face):
     """`Parameter` can be called: it makes torch's."""
 
     def __call__(cls, data: torch.Tensor | None = None, requires_grad: bool = True) -> nn.Parameter:
@@ -119,13 +167,13 @@ class Parameter(Tensor, metaclass=_ParameterType):
 
 def _as_parameter(make: Callable[..., torch.Tensor]) -> Callable[..., nn.Parameter]:
     @functools.wraps(make)
-    def factory(*args: Any, **kwargs: Any) -> nn.Parameter:
-        return nn.Parameter(make(*args, **kwargs), kwargs.pop("requires_grad", True))
+    def factory(*args: Any, requires_grad: bool = True, **kwargs: Any) -> nn.Parameter:
+        return nn.Parameter(make(*args, **kwargs), requires_grad)
 
     return factory
 
 
-for _name, _make in _FACTORIES.items():
+for _name, _make in _FACES.items():
     setattr(Tensor, _name, staticmethod(_make))
     setattr(Parameter, _name, staticmethod(_as_parameter(_make)))
     for _face in (CPUTensor, CUDATensor, MPSTensor):

@@ -1,10 +1,11 @@
 """What a type checker sees of `simpletorch.tensor`; with the mypy plugin ``Tensor[...]`` is `torch.Tensor` itself.
 
-The factories are class methods here so that ``CPUTensor.zeros(2)`` is a `CPUTensor`.
+The factories are class methods here so that ``CPUTensor.zeros(2)`` is a `CPUTensor`. They are in a class of their own
+because with the plugin `CPUTensor` derives from `torch.Tensor`.
 """
 
 from collections.abc import Sequence
-from typing import Any, Generic, Self, SupportsIndex, TypeAlias
+from typing import Any, Generic, Never, Self, SupportsIndex, TypeAlias
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from typing_extensions import TypeVar, TypeVarTuple, Unpack
 
 from simpletorch.device import DeviceLike
+from simpletorch.dtypes import Shaped
 
 __all__ = ["CPUTensor", "CUDATensor", "MPSTensor", "Parameter", "Tensor", "from_array", "one_hot"]
 
@@ -19,16 +21,17 @@ DT = TypeVar("DT", covariant=True, default=Any)
 Shape = TypeVarTuple("Shape", default=Unpack[tuple[Any, ...]])
 
 _Size: TypeAlias = SupportsIndex | Sequence[int]
+_DType: TypeAlias = torch.dtype | type[Shaped] | None
 _Number: TypeAlias = int | float | complex
 
-class Tensor(torch.Tensor, Generic[DT, *Shape]):
-    """A tensor of dtype ``DT`` whose shape is ``Shape``; at run time a plain `torch.Tensor`."""
+class _Factories:
+    """What makes tensors: ``Tensor.zeros(3, 4)``, ``CPUTensor.zeros(3, 4)``."""
 
     @classmethod
     def zeros(
         cls,
         *size: _Size,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
@@ -37,7 +40,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
     def ones(
         cls,
         *size: _Size,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
@@ -46,7 +49,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
     def empty(
         cls,
         *size: _Size,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
@@ -58,7 +61,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         size: Sequence[int],
         fill_value: _Number,
         *,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
@@ -68,7 +71,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         cls,
         *size: _Size,
         generator: torch.Generator | None = None,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
@@ -78,7 +81,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         cls,
         *size: _Size,
         generator: torch.Generator | None = None,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
@@ -91,7 +94,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         size: Sequence[int],
         *,
         generator: torch.Generator | None = None,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
@@ -103,7 +106,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         end: float = ...,
         step: float = 1,
         *,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
@@ -115,7 +118,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         end: float,
         steps: int,
         *,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
@@ -128,7 +131,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         steps: int,
         base: float = 10.0,
         *,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
@@ -139,7 +142,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         n: int,
         m: int = ...,
         *,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
@@ -149,14 +152,14 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         cls,
         data: Any,
         *,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
     ) -> Self: ...
     @classmethod
     def from_array(
-        cls, array: Any, *, dtype: torch.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
+        cls, array: Any, *, dtype: _DType = None, device: DeviceLike = None, requires_grad: bool = False
     ) -> Self: ...
     @classmethod
     def from_numpy(cls, array: NDArray[np.generic], /) -> Self: ...
@@ -165,7 +168,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         cls,
         input: torch.Tensor,
         *,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         memory_format: torch.memory_format | None = None,
@@ -175,7 +178,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         cls,
         input: torch.Tensor,
         *,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         memory_format: torch.memory_format | None = None,
@@ -186,7 +189,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         input: torch.Tensor,
         fill_value: _Number,
         *,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         memory_format: torch.memory_format | None = None,
@@ -196,7 +199,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         cls,
         input: torch.Tensor,
         *,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         memory_format: torch.memory_format | None = None,
@@ -206,7 +209,7 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         cls,
         input: torch.Tensor,
         *,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         memory_format: torch.memory_format | None = None,
@@ -216,28 +219,39 @@ class Tensor(torch.Tensor, Generic[DT, *Shape]):
         cls,
         input: torch.Tensor,
         *,
-        dtype: torch.dtype | None = None,
+        dtype: _DType = None,
         device: DeviceLike = None,
         requires_grad: bool = False,
         memory_format: torch.memory_format | None = None,
     ) -> Self: ...
     @classmethod
     def tril_indices(
-        cls, row: int, col: int, offset: int = 0, *, dtype: torch.dtype | None = None, device: DeviceLike = None
+        cls, row: int, col: int, offset: int = 0, *, dtype: _DType = None, device: DeviceLike = None
     ) -> Self: ...
     @classmethod
     def one_hot(cls, input: torch.Tensor, num_classes: int = -1) -> Self: ...
 
-class CPUTensor(Tensor[DT, *Shape]):
+class Tensor(_Factories, torch.Tensor, Generic[DT, *Shape]):
+    """A tensor of dtype ``DT`` whose shape is ``Shape``; at run time a plain `torch.Tensor`."""
+
+    def __new__(cls, never: Never, /) -> Self: ...  # it is no constructor
+
+class CPUTensor(Tensor[DT, *Shape], _Factories):
     """A tensor in the CPU's memory."""
 
-class CUDATensor(Tensor[DT, *Shape]):
+    def __new__(cls, never: Never, /) -> Self: ...
+
+class CUDATensor(Tensor[DT, *Shape], _Factories):
     """A tensor on a CUDA device."""
 
-class MPSTensor(Tensor[DT, *Shape]):
+    def __new__(cls, never: Never, /) -> Self: ...
+
+class MPSTensor(Tensor[DT, *Shape], _Factories):
     """A tensor on Apple's GPU."""
 
-class Parameter(torch.nn.Parameter, Tensor[DT, *Shape]):
+    def __new__(cls, never: Never, /) -> Self: ...
+
+class Parameter(torch.nn.Parameter, Tensor[DT, *Shape], _Factories):
     """A trainable tensor; ``Parameter(data)`` makes a `torch.nn.Parameter`."""
 
     def __new__(cls, data: torch.Tensor = ..., requires_grad: bool = True) -> Self: ...

@@ -31,6 +31,7 @@ SIZE: Final = "torch._C.Size"
 DEVICE: Final = "torch._C.device"
 RETURN_TYPES: Final = "torch.return_types."
 
+OUR_DEVICE: Final = "simpletorch.device.Device"
 OUR_TENSOR: Final = "simpletorch.tensor.Tensor"
 OUR_PARAMETER: Final = "simpletorch.tensor.Parameter"
 DEVICE_TENSORS: Final = {

@@ -34,6 +34,7 @@ from simpletorch.mypy.calls import (
     collections,
     constructors,
     containers,
+    factories,
     functions,
     loaders,
     modules,
@@ -79,7 +80,7 @@ _FUNCTIONS: Final = joined(
     transforms.FUNCTIONS,
     wrappers.FUNCTIONS,
 )
-_METHODS: Final = joined(collections.METHODS, loaders.METHODS, transforms.METHODS, wrappers.METHODS)
+_METHODS: Final = joined(collections.METHODS, factories.METHODS, loaders.METHODS, transforms.METHODS, wrappers.METHODS)
 _INHERITED_METHODS: Final = joined(
     containers.INHERITED_METHODS,
     modules.INHERITED_METHODS,

@@ -9,7 +9,7 @@ from typing import Final
 
 from mypy.nodes import MemberExpr
 from mypy.plugin import AttributeContext, FunctionSigContext
-from mypy.types import CallableType, Instance, TupleType, Type, get_proper_type
+from mypy.types import CallableType, Instance, TupleType, Type, UnionType, get_proper_type
 
 from simpletorch.mypy.annotate.classes import fields_of
 from simpletorch.mypy.calls import containers, modules
@@ -20,7 +20,17 @@ from simpletorch.mypy.convert.lower import Lowerer
 from simpletorch.mypy.convert.place import PlaceLifter
 from simpletorch.mypy.diagnose.report import report
 from simpletorch.mypy.hooks import AttributeHook, FunctionHook
-from simpletorch.mypy.names import MODULE, MODULES_PREFIX, PACKED, PARAMETER, PHANTOM, RETURN_TYPES, TENSOR, TENSOR_BASE
+from simpletorch.mypy.names import (
+    MODULE,
+    MODULES_PREFIX,
+    OUR_PARAMETER,
+    PACKED,
+    PARAMETER,
+    PHANTOM,
+    RETURN_TYPES,
+    TENSOR,
+    TENSOR_BASE,
+)
 from simpletorch.mypy.program import computed_attributes
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import RULES, Report, infer
@@ -79,6 +89,16 @@ def _same(context: AttributeContext, types: TypeTable) -> Type:
     return Lowerer(lifter).tensor(replace(lifter.tensor(receiver), is_parameter=False)) or context.default_attr_type
 
 
+def _grad(context: AttributeContext, types: TypeTable) -> Type:
+    """``x.grad`` is None, or as ``x`` is."""
+    receiver, declared = _receiver(context), get_proper_type(context.default_attr_type)
+    if receiver is None or not isinstance(declared, UnionType):
+        return context.default_attr_type
+    lifter = PlaceLifter(types, context.api, context.context.line)
+    found = Lowerer(lifter).tensor(replace(lifter.tensor(receiver), is_parameter=False))
+    return UnionType.make_union([found if found is not None and is_tensor(m) else m for m in declared.items])
+
+
 def _by_rule(name: str, context: AttributeContext, types: TypeTable) -> Type:
     """An attribute that is an operation, such as ``x.T``; the method of that name is left alone."""
     receiver = _receiver(context)
@@ -112,7 +132,8 @@ def _construct_tensor(context: FunctionSigContext, types: TypeTable) -> Callable
     built = get_proper_type(signature.ret_type)
     if not isinstance(built, Instance) or not built.type.has_type_var_tuple_type:
         return signature
-    unknown = Instance(built.type, [any_type(), types.any_rest()])
+    parameter = types.info(PARAMETER) if built.type.fullname == OUR_PARAMETER else None
+    unknown = Instance(parameter or built.type, [any_type(), types.any_rest()])
     result: Type = unknown
     if context.args and len(context.args[0]) == 1 and built.type.fullname != TENSOR:
         reader = CallReader(types, context)
@@ -122,10 +143,11 @@ def _construct_tensor(context: FunctionSigContext, types: TypeTable) -> Callable
     return signature.copy_modified(ret_type=result, variables=[])
 
 
-FUNCTIONS: Final[Mapping[str, FunctionHook]] = dict.fromkeys((PARAMETER, TENSOR), _construct_tensor)
+FUNCTIONS: Final[Mapping[str, FunctionHook]] = dict.fromkeys((PARAMETER, OUR_PARAMETER, TENSOR), _construct_tensor)
 _OF_TENSORS: Final[Mapping[str, AttributeHook]] = {
     **{name.removeprefix("Tensor."): partial(_by_rule, name) for name in RULES if name.startswith("Tensor.")},
-    **dict.fromkeys(("data", "grad"), _same),
+    "data": _same,
+    "grad": _grad,
     "shape": _shape,
 }
 ATTRIBUTES: Final[Mapping[str, AttributeHook]] = {

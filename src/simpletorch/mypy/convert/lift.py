@@ -262,7 +262,7 @@ class Lifter:
                 return Scalar("float")
             case "builtins.complex":
                 return Scalar("complex")
-            case names.DEVICE:
+            case names.DEVICE | names.OUR_DEVICE:
                 return Device("")  # some device
             case "builtins.ellipsis" | "types.EllipsisType":
                 return ...  # type: ignore[return-value]  # Ellipsis stands for itself

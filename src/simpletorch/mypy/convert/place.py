@@ -34,7 +34,7 @@ from simpletorch.mypy.program.constants import constant
 from simpletorch.mypy.program.facts import NO_FACTS, Facts, facts_at, is_anything_stated
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable
 from simpletorch.rules.common.arguments import is_dim
-from simpletorch.rules.core.dtype import BY_TORCH_NAME
+from simpletorch.rules.core.dtype import BY_NAME, BY_TORCH_NAME
 from simpletorch.rules.core.values import ANYTHING, Device, Value
 from simpletorch.shapes import UNKNOWN, Dim, assuming
 from simpletorch.shapes.dim import floordiv, mod, power
@@ -128,6 +128,14 @@ class PlaceLifter(Lifter):
             case CallExpr(callee=RefExpr(fullname=names.DEVICE), args=[StrExpr(value=name)]):
                 kind, _, index = name.partition(":")
                 return Device(kind, int(index) if index.isdigit() else None)
+            case CallExpr(callee=MemberExpr(expr=RefExpr(fullname=names.OUR_DEVICE), name=name), args=args):
+                return self._device(name, [self.expression(a, type_of) for a in args])
+            case MemberExpr(expr=RefExpr(fullname=names.OUR_DEVICE), name=name):
+                return self._device(name, [])
+            case MemberExpr(expr=RefExpr(fullname=fullname), name="dtype") if self._is_dtype_class(fullname):
+                return BY_NAME[fullname.rpartition(".")[2]]
+            case RefExpr(fullname=fullname) if self._is_dtype_class(fullname):
+                return BY_NAME[fullname.rpartition(".")[2]]
             case TupleExpr(items=items) | ListExpr(items=items):
                 return self._display(items, type_of)
             case RefExpr(fullname=fullname) if fullname.startswith("torch.") and self._dtype_name(fullname):
@@ -163,6 +171,17 @@ class PlaceLifter(Lifter):
         finally:
             self._following.pop()
         return found if is_dim(found) else value
+
+    @staticmethod
+    def _device(name: str, args: list[Value]) -> Device:
+        """``Device.CPU``, ``Device.CUDA(0)``; ``Device.best()`` is some device."""
+        index = args[0] if args and isinstance(args[0], int) else None
+        return Device("" if name == "best" else name.lower(), index)
+
+    @staticmethod
+    def _is_dtype_class(fullname: str) -> bool:
+        module, _, name = fullname.rpartition(".")
+        return module == names.DTYPES_MODULE and name in BY_NAME and BY_NAME[name].torch_name is not None
 
     @staticmethod
     def _dtype_name(fullname: str) -> bool:

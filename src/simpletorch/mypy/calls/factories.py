@@ -1,0 +1,88 @@
+"""``Tensor.zeros(3, 4)``, ``CPUTensor.zeros(3, 4)``, ``Parameter.zeros(3, 4)``, ``Tensor[Float32].zeros(3, 4)``.
+
+The rule is torch's own; the face says the rest: a device, a dtype, or that it is a parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from mypy.plugin import MethodSigContext
+from mypy.types import CallableType, Instance, ProperType, get_proper_type
+
+from simpletorch.mypy.calls.arguments import read_arguments
+from simpletorch.mypy.calls.reader import CallReader
+from simpletorch.mypy.hooks import MethodHook
+from simpletorch.mypy.names import DEVICE_TENSORS, OUR_PARAMETER, OUR_TENSORS, PARAMETER, TENSOR
+from simpletorch.mypy.types import TypeTable
+from simpletorch.rules import Device, Report, Value, infer
+from simpletorch.rules.core.dtype import DType
+from simpletorch.rules.core.values import TensorType
+
+__all__ = ["METHODS"]
+
+_RENAMED: Final = {"from_array": "torch.asarray", "one_hot": "torch.nn.functional.one_hot"}
+_NAMES: Final = (
+    *("zeros", "ones", "full", "empty", "rand", "randn", "randint", "arange", "linspace", "logspace", "eye", "tensor"),
+    *("from_array", "from_numpy", "zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like"),
+    *("tril_indices", "one_hot"),
+)
+_FACES: Final = frozenset({*OUR_TENSORS, TENSOR, PARAMETER})
+
+
+def _make(name: str, context: MethodSigContext, types: TypeTable) -> CallableType:
+    signature = context.default_signature
+    face = _face(context.type)
+    reader = CallReader(types, context)
+    combinations = reader.arguments(read_arguments(context))
+    if face is None or combinations is None or types.tensor is None:
+        return signature
+    dtype = reader.lifter.dtype(face.args[0]) if face.args else None
+    rule = _RENAMED.get(name, f"torch.{name}")
+    result = reader.answer(
+        lambda positional, named: _as_face(infer(rule, positional, _without_dtype(named, dtype)), face, dtype),
+        [(positional, dict(named)) for positional, named in combinations],
+        _gradual(face, types),
+        context.context,
+    )
+    return signature.copy_modified(ret_type=result, variables=[])
+
+
+def _face(receiver: ProperType) -> Instance | None:
+    """The class that a factory is called on: ``CPUTensor`` of ``CPUTensor.zeros``."""
+    if not isinstance(receiver, CallableType) or not receiver.is_type_obj():
+        return None
+    made = get_proper_type(receiver.ret_type)
+    return made if isinstance(made, Instance) else None
+
+
+def _without_dtype(named: Mapping[str, Value], dtype: DType | None) -> dict[str, Value]:
+    """The arguments without a dtype that the face has already."""
+    return {n: v for n, v in named.items() if n != "dtype" or dtype is None}
+
+
+def _as_face(made: Value | Report, face: Instance, dtype: DType | None) -> Value | Report:
+    if not isinstance(made, TensorType):
+        return made
+    name = face.type.fullname
+    device = Device(DEVICE_TENSORS[name]) if name in DEVICE_TENSORS else made.device
+    made = replace(made, device=device, is_parameter=name in (OUR_PARAMETER, PARAMETER))
+    return made if dtype is None else made.with_dtype(dtype)
+
+
+def _gradual(face: Instance, types: TypeTable) -> Instance:
+    """What a factory gives of which nothing else is known."""
+    target = {OUR_PARAMETER: PARAMETER}.get(face.type.fullname, face.type.fullname)
+    info = types.info(target if target in (PARAMETER, *DEVICE_TENSORS) else TENSOR) or face.type
+    gradual = types.any_tensor()
+    return (
+        face if gradual is None else Instance(info, [face.args[0] if face.args else gradual.args[0], gradual.args[1]])
+    )
+
+
+METHODS: Final[Mapping[str, MethodHook]] = {
+    f"{face}.{name}": partial(_make, name) for face in _FACES for name in _NAMES
+}
