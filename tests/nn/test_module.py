@@ -160,7 +160,7 @@ def test_a_subscript_is_for_checkers():
             return x
 
     alias = nn.Module[4, 3]
-    assert alias.__origin__ is nn.Module
+    assert alias.__origin__ is tnn.Module  # any module may be called so
     assert alias.__args__ == (4, 3)
 
     def build() -> nn.Module[4, 3]:
@@ -178,6 +178,7 @@ def test_generic_modules():
         def forward(self, x: Tensor[Float32, N]) -> Tensor[Float32, N]:
             return x
 
+    assert Small.__bases__ == (nn.Module,)
     for model in (Box(), Box[3](), Small()):
         assert model(torch.zeros(3)).shape == (3,)
 
@@ -188,7 +189,12 @@ def test_a_module_with_sizes_in_its_type_is_a_parameter_like_any_other():
 
     run(tnn.Linear(4, 3), Ours(), torch.relu)
     assert len(run.__globals__["_st_seen"]) == 1
-    for bad in ((Ours(), Ours(), torch.relu), (tnn.Linear(4, 3), Theirs(), torch.relu), (tnn.Linear(4, 3), Ours(), 3)):
+    run(tnn.Linear(4, 3), Theirs(), torch.relu)
+    for bad in (
+        (Ours(), Ours(), torch.relu),
+        (tnn.Linear(4, 3), torch.relu, torch.relu),
+        (tnn.Linear(4, 3), Ours(), 3),
+    ):
         with pytest.raises(TypeError):
             run(*bad)
 

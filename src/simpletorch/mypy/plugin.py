@@ -31,6 +31,7 @@ from simpletorch.mypy.annotate import classes
 from simpletorch.mypy.annotate.annotations import Annotations
 from simpletorch.mypy.calls import (
     attributes,
+    autograd,
     collections,
     constructors,
     containers,
@@ -83,6 +84,7 @@ _FUNCTIONS: Final = joined(
 _METHODS: Final = joined(collections.METHODS, factories.METHODS, loaders.METHODS, transforms.METHODS, wrappers.METHODS)
 _INHERITED_METHODS: Final = joined(
     containers.INHERITED_METHODS,
+    loaders.INHERITED_METHODS,
     modules.INHERITED_METHODS,
     registrations.INHERITED_METHODS,
     training.INHERITED_METHODS,
@@ -239,6 +241,11 @@ class SimpletorchPlugin(Plugin):
         if hook is None and not fullname.startswith(_NOT_OURS):
             owner, _, name = fullname.rpartition(".")
             hook = partial(loaders.field, name) if loaders.has_fields(self._node(owner)) else None
+        return self._guarded(hook, lambda context: context.default_attr_type)
+
+    def get_class_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
+        """``Square.apply`` of an ``autograd.Function``."""
+        hook = autograd.apply if autograd.is_apply(fullname) else None
         return self._guarded(hook, lambda context: context.default_attr_type)
 
     def _signature(self, hook: Callable[[C, TypeTable], FunctionLike] | None) -> Callable[[C], FunctionLike] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import FunctionType, GenericAlias
 from typing import Any
 
@@ -13,6 +13,13 @@ from simpletorch.checks import bordered, config, is_bordered, local_names, remem
 from simpletorch.nn._state import IncompatibleKeys, load
 
 __all__ = ["Module"]
+
+
+class _Stated(GenericAlias):
+    """``Module[In, Out]``: as an annotation any module that is called so, and as a base class `Module`."""
+
+    def __mro_entries__(self, bases: Iterable[object]) -> tuple[type[Module]]:
+        return (Module,)
 
 
 class Module(nn.Module):
@@ -36,7 +43,8 @@ class Module(nn.Module):
       (``model.encoder.2.fc``).
     - `load_state_dict` names all keys that don't fit at once, and a failed load leaves the module as it was.
 
-    ``Module[In, Out]`` in an annotation says what the call takes and gives; only a type checker reads it.
+    ``Module[In, Out]`` in an annotation says what the call takes and gives. A type checker judges a module by its
+    ``forward``, whatever class it is of; at run time any `torch.nn.Module` is one.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html
     """
@@ -64,4 +72,4 @@ class Module(nn.Module):
         return load(self, super().load_state_dict, state_dict, strict, assign)
 
     def __class_getitem__(cls, item: Any) -> GenericAlias:
-        return GenericAlias(cls, item)
+        return _Stated(nn.Module, item) if cls is Module else GenericAlias(cls, item)

@@ -35,6 +35,7 @@ from mypy.types import (
     get_proper_type,
 )
 
+from mypy import nodes
 from simpletorch.mypy.convert.lift import Lifter, scope_of
 from simpletorch.mypy.convert.lower import Lowerer
 from simpletorch.mypy.diagnose.report import CODES, allow_sizes, note_tree, watch
@@ -110,8 +111,31 @@ class Subscript:
             return [self._expression(text)]
         if isinstance(arg, UnpackType) or (isinstance(arg, UnboundType) and arg.name in ("Unpack", "typing.Unpack")):
             return [self._unpack(arg)]
+        constant = self._constant(arg)
+        if constant is not None:
+            return [constant]
         found = get_proper_type(self.api.analyze_type(arg))
         return [self._checked(found)]
+
+    def _constant(self, arg: Type) -> Type | None:
+        """``LATENT`` after ``LATENT: Final = 8``; None if the name is of no variable."""
+        if not isinstance(arg, UnboundType) or arg.args:
+            return None
+        symbol = cast(Any, self.api).lookup_qualified(arg.name, self.context, suppress_errors=True)
+        variable = None if symbol is None else symbol.node
+        if not isinstance(variable, nodes.Var) or isinstance(get_proper_type(variable.type), AnyType):
+            return None
+        allow_sizes(cast(Any, self.api).api.errors, arg.line, variable.fullname)
+        if not variable.is_final:
+            self.fail(f'"{arg.name}" is a variable, which may change; as a dim declare it "{arg.name}: Final"')
+            return any_type()
+        value = variable.final_value
+        if value is None:
+            return any_type()
+        if not isinstance(value, int) or isinstance(value, bool):
+            self.fail(f'"{arg.name}" is {value!r}, which is no dim; write an int')
+            return any_type()
+        return self._size(value)
 
     def _unpack(self, arg: Type) -> Type:
         # a TypeVarTuple is legal only where the analyser has been told so; its public analyze_type can't say that

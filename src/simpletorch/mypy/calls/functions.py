@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard, cast
 
 from mypy.argmap import map_actuals_to_formals
 from mypy.erasetype import erase_type
+from mypy.errors import ErrorInfo
 from mypy.expandtype import expand_type
+from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import ARG_POS, ArgKind, CallExpr, Context, Expression, TempNode
 from mypy.subtypes import is_subtype
 from mypy.type_visitor import TypeTranslator
@@ -37,12 +39,13 @@ from mypy.types import (
 
 from simpletorch.mypy.annotate.defaults import default_of
 from simpletorch.mypy.calls.arguments import SignatureContext
+from simpletorch.mypy.calls.layers import called
 from simpletorch.mypy.calls.reader import CallReader
 from simpletorch.mypy.convert.fold import normalise
 from simpletorch.mypy.convert.lift import is_broadcast, is_expression, is_module, is_tensor
 from simpletorch.mypy.diagnose.misfits import Misfits
-from simpletorch.mypy.diagnose.report import report
-from simpletorch.mypy.names import DIM
+from simpletorch.mypy.diagnose.report import mistakes, report
+from simpletorch.mypy.names import DIM, OUR_MODULE
 from simpletorch.mypy.types import TypeTable, any_type, definition_of, is_named, walk
 from simpletorch.rules import Report
 from simpletorch.rules.common.arguments import is_dim
@@ -112,6 +115,7 @@ def _says_something(argument: Type) -> bool:
 
 def call_function(signature: CallableType, context: SignatureContext, types: TypeTable, name: str) -> CallableType:
     """The signature for this one call: sizes bound, clashes reported, expressions folded."""
+    signature = _without_sizes_of_calls(signature, types)
     if not has_sizes(signature):
         return signature
     seen = _Contents().add(signature)
@@ -123,6 +127,22 @@ def call_function(signature: CallableType, context: SignatureContext, types: Typ
     call = _Call(fresh, context, types, name)
     # what doesn't fit one variant of an overload may fit the next: then mypy shall find that it doesn't
     return call.resolve(reporting=not _is_variant(signature)) or signature
+
+
+def _without_sizes_of_calls(signature: CallableType, types: TypeTable) -> CallableType:
+    """A constructor doesn't say what ``B`` of ``class Net(Module[Tensor[Float32, B, 3], …])`` is; each call does."""
+    made = get_proper_type(signature.ret_type)
+    if not signature.variables or not signature.is_type_obj() or not is_module(made):
+        return signature
+    stated = next((i for i in made.type.mro if i.fullname == OUR_MODULE), None)
+    inside = () if stated is None else map_instance_to_supertype(made, stated).args
+    given = {v.id for t in signature.arg_types for v in walk(t) if isinstance(v, _VARIABLES)}
+    free = {v.id: v for t in inside for v in walk(t) if isinstance(v, _VARIABLES) and v.id not in given}
+    if not free:
+        return signature
+    left = [v for v in signature.variables if v.id not in free]
+    expanded = expand_type(signature.copy_modified(variables=left), {i: _unknown(v, types) for i, v in free.items()})
+    return cast(CallableType, get_proper_type(expanded))
 
 
 def _is_variant(signature: CallableType) -> bool:
@@ -205,6 +225,8 @@ class _Call:
                 flexible |= variables(size)
             elif isinstance(formal, CallableType) and is_tensor(formal.ret_type):
                 flexible |= self._sizes_of(formal.ret_type)
+            elif _states_a_call(formal):
+                flexible |= {v for t in formal.args if is_tensor(t) for v in self._sizes_of(t)}
         self._add_defaults(flexible)
         self.bindings.flexible = frozenset(v for v in flexible if self.reader.lifter.variables[v].id in self.own)
         for name, pattern, size in self.defaults:
@@ -212,16 +234,20 @@ class _Call:
             self.misfits.note({size_source(name): pattern})
         failed = False
         callables: list[tuple[CallableType, Expression]] = []
+        modules: list[tuple[int, Instance, Expression]] = []
         for i, formal, node in sorted(pairs, key=lambda p: self._difficulty(p[1], patterns.get(p[0]))):
             pattern = patterns.get(i)
             if pattern is None:
                 callables.extend([(formal, node)] if isinstance(formal, CallableType) else [])
+                modules.extend([(i, formal, node)] if _states_a_call(formal) else [])
             elif isinstance(pattern, TensorType):
                 failed = self._bind_tensor(i, formal, pattern, node) or failed
             else:
                 failed = self._bind_dim(i, pattern, node) or failed
         for wanted, function in callables:
             self._bind_callable(wanted, function)
+        for i, stated, node in modules:
+            failed = self._bind_module(i, stated, node) or failed
         return self._substituted(failed) if reporting or not failed else None
 
     def _sizes_of(self, tensor: Type) -> set[Var]:
@@ -274,6 +300,8 @@ class _Call:
         return UnionType.make_union([m for m in wanted if m in fitting], formal.line, formal.column)
 
     def _may_be(self, given: ProperType, wanted: ProperType) -> bool:
+        if _states_a_call(wanted):
+            return is_module(given)
         if not is_subtype(erase_type(given), erase_type(wanted)):
             return False
         if not isinstance(given, Instance) or not isinstance(wanted, Instance) or not is_tensor(wanted):
@@ -290,9 +318,7 @@ class _Call:
             return self._loosen_expressions(i, formal)
         name = self._formal_name(i)
         self.misfits.operands[name] = value
-        wanted = get_proper_type(self.reader.lowerer.dtype(pattern.dtype))
-        got = get_proper_type(self.reader.lowerer.dtype(value.dtype))
-        if not is_subtype(got, wanted) and not is_subtype(wanted, got):
+        if not self._dtypes_fit(pattern, value):
             return self._fail(
                 i, "dtype", dtype_differs(name, value.dtype, pattern.dtype), pattern.dtype, value.dtype, pattern
             )
@@ -302,6 +328,11 @@ class _Call:
             sentence = self.misfits.of_tensor(name, pattern, value, clash)
             return self._fail(i, "shape", sentence, clash.expected, clash.got, pattern)
         return self._loosen_expressions(i, formal)
+
+    def _dtypes_fit(self, pattern: TensorType, value: TensorType) -> bool:
+        """Whether one dtype may be the other."""
+        wanted, got = (get_proper_type(self.reader.lowerer.dtype(t.dtype)) for t in (pattern, value))
+        return is_subtype(got, wanted) or is_subtype(wanted, got)
 
     def _bind_broadcast(self, name: str, formal: Type, value: TensorType) -> Clash | None:
         """``#n``: a size other than 1 must be n."""
@@ -347,6 +378,34 @@ class _Call:
         value = self.reader.lifter.value(found)
         if isinstance(value, TensorType):
             unify(self.reader.lifter.tensor(result).shape, value.shape, self.bindings)
+
+    def _bind_module(self, i: int, formal: Instance, node: Expression) -> bool:
+        """A module given for a ``Module[In, Out]`` is what its ``forward`` makes it, whatever class it is of."""
+        module = get_proper_type(self.reader.type_of(node))
+        if not is_module(module):
+            return False
+        self.formals[i] = module
+        known = {self.reader.lifter.variables[v].id: self.reader.lowerer.dim(d) for v, d in self.bindings.dims.items()}
+        given, wanted = (get_proper_type(expand_type(t, known)) for t in formal.args)
+        with mistakes(self.context.api) as found:
+            result = get_proper_type(called(module, given, node, self.context.api))
+        if found:
+            takes = self.reader.lifter.value(given)
+            reason = f"{self._formal_name(i)} should take {takes}, but {found[0].message}"
+            return self._fail(i, _kind_of(found[0]), reason, takes, module)
+        if not is_tensor(wanted) or not is_tensor(result):
+            return False
+        assert isinstance(wanted, Instance)
+        assert isinstance(result, Instance)
+        pattern, value = self.reader.lifter.tensor(wanted), self.reader.lifter.tensor(result)
+        bound = dict(self.bindings.dims)
+        clash = unify(pattern.shape, value.shape, self.bindings)
+        own = self.bindings.flexible
+        self.bindings.dims = {v: d for v, d in self.bindings.dims.items() if v in bound or not variables(d) & own}
+        if clash is None and (None in (pattern.dtype, value.dtype) or self._dtypes_fit(pattern, value)):
+            return False
+        kind: Kind = "dtype" if clash is None else "shape"
+        return self._fail(i, kind, f"{self._formal_name(i)} should give {pattern}, but gives {value}", pattern, value)
 
     def _fail(
         self, i: int, kind: Kind, reason: str, expected: object, got: object, pattern: TensorType | None = None
@@ -404,6 +463,19 @@ class _Call:
         expanded = get_proper_type(expand_type(signature.copy_modified(variables=left), filled))
         assert isinstance(expanded, CallableType)
         return expanded
+
+
+def _states_a_call(formal: Type) -> TypeGuard[Instance]:
+    """Whether a parameter is a ``Module[In, Out]`` that says what its call takes and gives."""
+    formal = get_proper_type(formal)
+    if not isinstance(formal, Instance) or formal.type.fullname != OUR_MODULE:
+        return False
+    return any(map(is_tensor, formal.args)) and not any(isinstance(get_proper_type(a), _VARIABLES) for a in formal.args)
+
+
+def _kind_of(info: ErrorInfo) -> Kind:
+    """What is wrong, of a message of ours."""
+    return "dtype" if info.code is not None and info.code.code == "tensor-dtype" else "shape"
 
 
 def _has_dims(typ: Instance) -> bool:

@@ -19,7 +19,7 @@ from simpletorch.mypy.names import public_class
 from simpletorch.mypy.types import TypeTable
 from simpletorch.rules import ANYTHING, MODULES, ModuleRule
 
-__all__ = ["called_with", "chain", "check_fit", "module_value", "repeated"]
+__all__ = ["called", "called_with", "chain", "check_fit", "module_value", "repeated"]
 
 
 def module_value(typ: Instance, lifter: Lifter, *, called: bool = True) -> ModuleRule | None:

@@ -31,10 +31,11 @@ from simpletorch.mypy.hooks import FunctionHook, MethodHook
 from simpletorch.mypy.names import DTYPES_MODULE
 from simpletorch.mypy.types import TypeTable, any_type
 
-__all__ = ["FUNCTIONS", "METHODS", "field", "has_fields"]
+__all__ = ["FUNCTIONS", "INHERITED_METHODS", "METHODS", "field", "has_fields"]
 
 _LOADER: Final = "simpletorch.data.loading._loader.DataLoader"
 _BUILD: Final = "simpletorch.data.loading._builder.LoaderBuilder.build"
+_BUFFER: Final = "simpletorch.data.datasets._replay.ReplayBuffer"
 _DATASET: Final = "torch.utils.data.dataset.Dataset"
 _POSITIONAL: Final = (
     *("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn", "pin_memory"),
@@ -102,6 +103,32 @@ def _build(context: MethodSigContext, types: TypeTable) -> CallableType:
     if not always and not (isinstance(drop, LiteralType) and drop.value is True):
         size = any_type()
     return signature.copy_modified(ret_type=built.copy_modified(args=[_batched(sample, size, types)]))
+
+
+def _replayed(context: MethodSigContext, types: TypeTable) -> CallableType:
+    """``buffer.sample(64)``: the fields of a transition with 64 in front."""
+    signature = context.default_signature
+    buffer, info = get_proper_type(context.type), types.info(_BUFFER)
+    if info is None or not isinstance(buffer, Instance) or not context.args or len(context.args[0]) != 1:
+        return signature
+    transition = get_proper_type(map_instance_to_supertype(buffer, info).args[0])
+    if isinstance(transition, TupleType):
+        transition = transition.copy_modified(items=[_kept(item, types) for item in transition.items])
+    reader = CallReader(types, context)
+    sizes = reader.alternatives(context.args[0][0])
+    batch = _batched(transition, reader.lowerer.static(sizes[0]) if len(sizes) == 1 else any_type(), types)
+    given = get_proper_type(signature.ret_type)
+    if isinstance(given, TupleType):  # a prioritized one says more of what it has drawn
+        return signature.copy_modified(ret_type=given.copy_modified(items=[batch, *given.items[1:]]))
+    return signature.copy_modified(ret_type=batch)
+
+
+def _kept(item: Type, types: TypeTable) -> Type:
+    """A field as a replay buffer keeps it: unlike `collate`, it makes a float32 of a number."""
+    kept, gradual = get_proper_type(item), types.any_tensor()
+    dtype = types.instance(f"{DTYPES_MODULE}.Float32")
+    is_float = isinstance(kept, Instance) and kept.type.fullname == "builtins.float"
+    return gradual.copy_modified(args=[dtype]) if is_float and gradual is not None and dtype is not None else item
 
 
 def _sample_of(dataset: Type, types: TypeTable) -> Type:
@@ -211,3 +238,4 @@ def field(name: str, context: AttributeContext, types: TypeTable) -> Type:
 
 FUNCTIONS: Final[Mapping[str, FunctionHook]] = {_LOADER: _construct}
 METHODS: Final[Mapping[str, MethodHook]] = {_BUILD: _build}
+INHERITED_METHODS: Final[Mapping[str, MethodHook]] = {f"{_BUFFER}.sample": _replayed}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -33,6 +33,9 @@ from mypy.types import (
     Overloaded,
     ProperType,
     Type,
+    TypeVarLikeType,
+    TypeVarTupleType,
+    TypeVarType,
     UnionType,
     get_proper_type,
 )
@@ -51,7 +54,7 @@ from simpletorch.mypy.names import MODULE, OUR_MODULE, PARAMETER, SEQUENTIAL, SE
 from simpletorch.mypy.program.autocast import is_autocast
 from simpletorch.mypy.program.conversions import as_cast
 from simpletorch.mypy.program.replacements import is_rebuilt
-from simpletorch.mypy.types import TypeTable, any_type
+from simpletorch.mypy.types import TypeTable, any_type, walk
 from simpletorch.rules import ANYTHING, ModuleRule, infer_module, parameters
 from simpletorch.rules.common.arguments import is_dim
 
@@ -130,7 +133,7 @@ def _call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
         return _loose(forward, context)
     if has_sizes(forward) and is_rebuilt(receiver, context.api):
         return _loose(forward.copy_modified(ret_type=widen(forward.ret_type, types)), context)
-    return call_function(forward, context, types, f"{receiver.type.name}.forward")
+    return call_function(_open(forward, receiver), context, types, f"{receiver.type.name}.forward")
 
 
 def _call_rule(rule: ModuleRule, receiver: Instance, context: MethodSigContext, reader: CallReader) -> FunctionLike:
@@ -193,8 +196,40 @@ def _stated(receiver: Instance, context: MethodSigContext) -> CallableType | Non
     args = () if info is None else map_instance_to_supertype(receiver, info).args
     if len(args) != 2 or all(isinstance(get_proper_type(a), AnyType) for a in args):
         return None
-    signature = context.default_signature
+    signature = context.default_signature.copy_modified(variables=_own_sizes(args, context))
     return signature.copy_modified(arg_types=[args[0]], arg_kinds=[ARG_POS], arg_names=[None], ret_type=args[1])
+
+
+def _own_sizes(args: Sequence[Type], context: MethodSigContext) -> list[TypeVarLikeType]:
+    """The sizes that no other parameter has: ``B`` of ``model: Module[Tensor[Float32, B, 3], …]`` is of each call."""
+    function = cast(Any, context.api).scope.current_function()
+    signature = None if function is None else function.type
+    if not isinstance(signature, CallableType):
+        return []
+    inside = {v.id: v for t in args for v in walk(t) if isinstance(v, TypeVarType | TypeVarTupleType)}
+    others = [t for t in signature.arg_types if not _mentions_a_call(t)]
+    given = {v.id for t in others for v in walk(t) if isinstance(v, TypeVarType | TypeVarTupleType)}
+    return [v for v in signature.variables if v.id in inside and v.id not in given]
+
+
+def _mentions_a_call(formal: Type) -> bool:
+    return any(isinstance(t, Instance) and t.type.fullname == OUR_MODULE for t in walk(formal))
+
+
+def _open(forward: CallableType, receiver: Instance) -> CallableType:
+    """``forward`` of an object whose class has sizes that aren't known: the arguments of the call say what they are."""
+    found = _forward_node(receiver.type)
+    typ = None if found is None or not isinstance(found[1], FuncDef) else get_proper_type(found[1].type)
+    if found is None or not isinstance(typ, CallableType):
+        return forward
+    owner = map_instance_to_supertype(receiver, found[0])
+    pairs = list(zip(owner.type.defn.type_vars, owner.args, strict=False))
+    free = [v for v, a in pairs if isinstance(v, TypeVarType) and isinstance(get_proper_type(a), AnyType)]
+    if not free or owner.type.has_type_var_tuple_type:
+        return forward
+    owner = owner.copy_modified(args=[v if v in free else a for v, a in pairs])
+    bound = bind_self(expand_type_by_instance(typ, owner), receiver)
+    return bound.copy_modified(variables=[*bound.variables, *free])
 
 
 def _called_on(context: MethodSigContext) -> Expression | None:

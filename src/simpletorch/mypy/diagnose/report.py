@@ -137,16 +137,36 @@ def note_tree(tree: MypyFile) -> None:
     _trees[tree.path] = tree
 
 
-def allow_sizes(errors: Errors, line: int) -> None:
-    """mypy also analyses an alias item by item, before or after: its complaint about a bare size there is void."""
+_CONSTANTS: Final[dict[tuple[str, int], set[str]]] = {}
+"""Constants that are dims on a line, by their full names: ``Image = Tensor[Float32, 3, SIZE, SIZE]``."""
+
+
+def allow_sizes(errors: Errors, line: int, constant: str | None = None) -> None:
+    """mypy also analyses an alias item by item, before or after: its complaint about a bare size there is void.
+
+    Args:
+        errors: where it complains.
+        line: where the size is written.
+        constant: the full name of the variable that the size is written as; None for a number.
+    """
     watch(errors)
-    _ALIASES.add((errors.file, line))
+    if constant is None:
+        _ALIASES.add((errors.file, line))
+    else:
+        _CONSTANTS.setdefault((errors.file, line), set()).add(constant)
     recorded = errors.error_info_map.get(errors.file)
     if recorded:
         recorded[:] = [info for info in recorded if not _is_void(errors.file, info)]
 
 
+_NOT_A_TYPE: Final = 'Variable "{}" is not valid as a type'
+_VARIABLES_PAGE: Final = "common_issues.html#variables-vs-type-aliases"
+
+
 def _is_void(file: str, info: ErrorInfo) -> bool:
+    constants = _CONSTANTS.get((file, info.line))
+    if constants and (_VARIABLES_PAGE in info.message or info.message in map(_NOT_A_TYPE.format, constants)):
+        return True
     about_sizes = info.message.startswith(("Invalid type: try using Literal[", "Invalid type comment or annotation"))
     return about_sizes and (file, info.line) in _ALIASES
 

@@ -1,0 +1,44 @@
+"""Constants as dims."""
+
+from typing import Final
+
+import torch
+from torch import nn
+
+from simpletorch import Float32, Tensor
+from simpletorch import nn as snn
+from simpletorch.dims import B
+
+LATENT: Final = 7
+TWICE: Final[int] = 2 * LATENT
+CHANCE: Final = int(torch.zeros(()).item())
+Pair = Tensor[Float32, LATENT, TWICE]
+
+
+class Sizes:
+    HEAD: Final = 5
+
+
+class Encoder(snn.Module[Tensor[Float32, B, 11], Tensor[Float32, B, LATENT]]):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(11, LATENT)
+
+    def forward(self, x: Tensor[Float32, B, 11]) -> Tensor[Float32, B, LATENT]:
+        reveal_type(self.fc(x))  # R: Tensor[Float32, B, 7]
+        return self.fc(x)
+
+
+def attributes(
+    x: Tensor[Float32, B, Sizes.HEAD], y: Pair, z: Tensor[Float32, CHANCE], w: "Tensor[Float32, LATER]"
+) -> None:
+    reveal_type(x)  # R: Tensor[Float32, B, 5]
+    reveal_type(y)  # R: Tensor[Float32, 7, 14]
+    reveal_type(z)  # R: Tensor[Float32, Any]
+    reveal_type(w)  # R: Tensor[Float32, 13]
+
+
+LATER: Final = 13
+latent: Tensor[Float32, LATENT] = torch.zeros(7)
+attributes(torch.zeros(3, 5), torch.zeros(7, 14), torch.zeros(0), torch.zeros(13))
+reveal_type(Encoder()(torch.zeros(3, 11)))  # R: Tensor[Float32, 3, 7]
