@@ -31,6 +31,22 @@ SIZE: Final = "torch._C.Size"
 DEVICE: Final = "torch._C.device"
 RETURN_TYPES: Final = "torch.return_types."
 
+_FILES: Final = {
+    "Normal": "normal", "LogNormal": "log_normal", "Laplace": "laplace", "Cauchy": "cauchy", "Gumbel": "gumbel",
+    "Binomial": "binomial", "NegativeBinomial": "negative_binomial", "Multinomial": "multinomial",
+    "Bernoulli": "bernoulli", "Geometric": "geometric", "ContinuousBernoulli": "continuous_bernoulli",
+    "Categorical": "categorical", "OneHotCategorical": "one_hot_categorical",
+    "OneHotCategoricalStraightThrough": "one_hot_categorical", "RelaxedBernoulli": "relaxed_bernoulli",
+    "RelaxedOneHotCategorical": "relaxed_categorical", "Beta": "beta", "Kumaraswamy": "kumaraswamy", "Gamma": "gamma",
+    "InverseGamma": "inverse_gamma", "HalfNormal": "half_normal", "HalfCauchy": "half_cauchy",
+    "Exponential": "exponential", "Poisson": "poisson", "Uniform": "uniform", "StudentT": "studentT", "Chi2": "chi2",
+    "Pareto": "pareto", "Weibull": "weibull", "FisherSnedecor": "fishersnedecor", "VonMises": "von_mises",
+    "Dirichlet": "dirichlet", "MultivariateNormal": "multivariate_normal",
+}  # fmt: skip
+DISTRIBUTIONS: Final = frozenset(f"torch.distributions.{file}.{name}" for name, file in _FILES.items())
+"""The distributions of which it is known what they sample."""
+INDEPENDENT: Final = "torch.distributions.independent.Independent"
+
 OUR_DEVICE: Final = "simpletorch.device.Device"
 OUR_TENSOR: Final = "simpletorch.tensor.Tensor"
 OUR_PARAMETER: Final = "simpletorch.tensor.Parameter"

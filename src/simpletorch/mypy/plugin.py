@@ -35,6 +35,7 @@ from simpletorch.mypy.calls import (
     collections,
     constructors,
     containers,
+    distributions,
     factories,
     functions,
     loaders,
@@ -76,6 +77,7 @@ _ROOT: Final = Path(__file__).parents[1]
 _FUNCTIONS: Final = joined(
     attributes.FUNCTIONS,
     containers.FUNCTIONS,
+    distributions.FUNCTIONS,
     loaders.FUNCTIONS,
     training.FUNCTIONS,
     transforms.FUNCTIONS,
@@ -84,6 +86,7 @@ _FUNCTIONS: Final = joined(
 _METHODS: Final = joined(collections.METHODS, factories.METHODS, loaders.METHODS, transforms.METHODS, wrappers.METHODS)
 _INHERITED_METHODS: Final = joined(
     containers.INHERITED_METHODS,
+    distributions.INHERITED_METHODS,
     loaders.INHERITED_METHODS,
     modules.INHERITED_METHODS,
     registrations.INHERITED_METHODS,
@@ -91,7 +94,7 @@ _INHERITED_METHODS: Final = joined(
     wrappers.INHERITED_METHODS,
 )
 _INHERITED_NAMES: Final = frozenset(fullname.rpartition(".")[2] for fullname in _INHERITED_METHODS)
-_ATTRIBUTES: Final = joined(attributes.ATTRIBUTES, modules.ATTRIBUTES)
+_ATTRIBUTES: Final = joined(attributes.ATTRIBUTES, distributions.ATTRIBUTES, modules.ATTRIBUTES)
 _FUNCTION_RESULTS: Final = joined(reader.FUNCTION_RESULTS, sizes.FUNCTION_RESULTS, transforms.FUNCTION_RESULTS)
 _METHOD_RESULTS: Final = joined(sizes.METHOD_RESULTS)
 

@@ -30,6 +30,8 @@ from mypy.types import (
 
 from simpletorch.mypy.names import (
     DICTS,
+    DISTRIBUTIONS,
+    INDEPENDENT,
     LISTS,
     MODULE_DICT,
     MODULE_LIST,
@@ -100,6 +102,19 @@ def make_tensor_generic(context: ClassDefContext) -> None:
         base.copy_modified(args=arguments) if base.type.fullname == TENSOR and base.type.type_vars else base
         for base in info.bases
     ]
+
+
+def make_distribution_generic(context: ClassDefContext) -> None:
+    """Give a distribution the dtype and the shape of its samples."""
+    if not context.cls.info.type_vars:
+        _set_type_variables(context.cls.info, [_type_variable("DT", 1, context), _variadic("Shape", 2, context)])
+
+
+def make_independent_generic(context: ClassDefContext) -> None:
+    """Give ``Independent`` the number of dims that it takes from the batch."""
+    info = context.cls.info
+    if len(info.type_vars) == 1:
+        _set_type_variables(info, [*info.defn.type_vars, _type_variable("Count", 2, context)])
 
 
 def make_module_generic(context: ClassDefContext) -> None:
@@ -217,6 +232,8 @@ _MADE_GENERIC: Final[Mapping[str, Callable[[ClassDefContext], None]]] = {
     **dict.fromkeys(WRAPPERS, make_wrapper_generic),
     OUR_MODULE: make_our_module_generic,
     PACKED: make_packed_generic,
+    **dict.fromkeys(DISTRIBUTIONS, make_distribution_generic),
+    INDEPENDENT: make_independent_generic,
     UNKNOWN_SIZE: make_compatible,
 }
 

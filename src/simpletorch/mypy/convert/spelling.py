@@ -12,6 +12,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Final
 
 from simpletorch import dtypes
+from simpletorch.mypy.names import DISTRIBUTIONS
 from simpletorch.rules import MODULES
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Expr, Item, Rest, Shape, maximum, minimum, var
 
@@ -196,10 +197,10 @@ def _split(text: str, mark: str) -> list[str]:
 
 
 def same_module_class(got: str, expected: str) -> bool:
-    """Whether both texts are types of one ``torch.nn`` class, such as ``Linear[3, 5]`` and ``Linear[5, 7]``."""
+    """Whether both texts are types of one ``torch.nn`` class, such as ``Linear[3, 5]`` and ``Linear[5, 7]``, or law."""
     first, second = got.partition("[")[0], expected.partition("[")[0]
     name = first.rpartition(".")[2]
-    return first == second and (name == "Sequential" or f"torch.nn.{name}" in MODULES)
+    return first == second and (name == "Sequential" or name in _LAWS or f"torch.nn.{name}" in MODULES)
 
 
 def may_be(got: str, expected: str) -> bool:
@@ -212,10 +213,12 @@ def may_be(got: str, expected: str) -> bool:
     return issubclass(first, second) or issubclass(second, first)
 
 
+_LAWS: Final = frozenset(name.rpartition(".")[2] for name in DISTRIBUTIONS)
 _LAYERS: Final = {name.rpartition(".")[2]: rule for name, rule in MODULES.items() if fields(rule)}
 _HEADS: Final = re.compile(
     rf"\b(?:[\w]+\.)*(?:{'|'.join((*TENSOR_NAMES, 'Dim', *_EXPRESSIONS))})\["
     rf"|\bLiteral\[(?P<size>-?\d+)\]\??|\b(?:[\w]+\.)*(?P<layer>{'|'.join(_LAYERS)})\["
+    rf"|\b(?:[\w]+\.)*(?P<law>{'|'.join(sorted(_LAWS))})\["
 )
 
 
@@ -232,6 +235,9 @@ def respell(text: str) -> str:
         end = _closing(text, match.end())
         if match["layer"]:
             out.append(_respell_layer(match["layer"], match.group()[:-1], text[match.end() : end - 1]))
+        elif match["law"]:
+            # a distribution has the dtype and shape of a tensor
+            out.append(match.group()[:-1] + _respell_type(f"Tensor[{text[match.end() : end]}").removeprefix("Tensor"))
         else:
             out.append(_respell_type(text[match.start() : end]))
         at = end

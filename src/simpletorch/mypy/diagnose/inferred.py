@@ -34,7 +34,7 @@ from mypy.typeops import make_simplified_union
 from mypy.types import Instance, NoneType, Type, TypeAliasType, UnionType, get_proper_type
 
 from simpletorch.mypy.convert.lift import is_module, is_tensor
-from simpletorch.mypy.names import DICTS, LISTS, MODULE, SEQUENTIALS
+from simpletorch.mypy.names import DICTS, DISTRIBUTIONS, LISTS, MODULE, SEQUENTIALS
 from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
 from simpletorch.mypy.program.syntax import statements_in
@@ -57,7 +57,7 @@ class _Widener(TypeTranslator):
     def visit_instance(self, t: Instance, /) -> Type:
         if not t.args:
             return t
-        if is_tensor(t) and t.type.has_type_var_tuple_type:
+        if (is_tensor(t) and t.type.has_type_var_tuple_type) or t.type.fullname in DISTRIBUTIONS:
             return t.copy_modified(args=[any_type(), self.types.any_rest()])
         if t.type.fullname in SEQUENTIALS:
             return t.copy_modified(args=[self.types.any_rest()])
