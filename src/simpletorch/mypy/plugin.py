@@ -33,6 +33,7 @@ from simpletorch.mypy.calls import (
     attributes,
     autograd,
     collections,
+    compose,
     constructors,
     containers,
     distributions,
@@ -76,6 +77,7 @@ _ROOT: Final = Path(__file__).parents[1]
 
 _FUNCTIONS: Final = joined(
     attributes.FUNCTIONS,
+    compose.FUNCTIONS,
     containers.FUNCTIONS,
     distributions.FUNCTIONS,
     loaders.FUNCTIONS,
@@ -83,7 +85,9 @@ _FUNCTIONS: Final = joined(
     transforms.FUNCTIONS,
     wrappers.FUNCTIONS,
 )
-_METHODS: Final = joined(collections.METHODS, factories.METHODS, loaders.METHODS, transforms.METHODS, wrappers.METHODS)
+_METHODS: Final = joined(
+    collections.METHODS, compose.METHODS, factories.METHODS, loaders.METHODS, transforms.METHODS, wrappers.METHODS
+)
 _INHERITED_METHODS: Final = joined(
     containers.INHERITED_METHODS,
     distributions.INHERITED_METHODS,

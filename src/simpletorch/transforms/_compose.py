@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Generic
 
 import torch
 from torch import nn
+from typing_extensions import TypeVarTuple, Unpack
 
 from simpletorch.errors import DataError
 from simpletorch.transforms._convert import Normalize, ToTensor
 from simpletorch.transforms._transform import Transform
 
+Parts = TypeVarTuple("Parts", default=Unpack[tuple[Any, ...]])
 
-class Compose(Transform):
+
+class Compose(Transform, Generic[*Parts]):
     """Applies ``transforms`` one after the other: ``Compose([RandomCrop(32, padding=4), ToTensor()])``.
 
     Any callable may be among them. If all are of `simpletorch.transforms`, a batch may be given instead of an image.
