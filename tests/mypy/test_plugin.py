@@ -86,6 +86,17 @@ def test_public_class():
         ("Sequential[Flatten[Literal[1], Literal[-1]], Softmax[Literal[1]]]", "Sequential[Flatten, Softmax[1]]"),
         ("Literal[784]", "Literal[784]"),
         ("Tensor[Float32, <nothing we know>]", "Tensor[Float32, <nothing we know>]"),
+        ("type[CPUTensor[DT, *Shape]]", "type[CPUTensor]"),
+        ("def [DT, Shape] sum(self: TensorBase) -> Tensor[DT, *Shape]", "def sum(self: TensorBase) -> Tensor"),
+        ("type[Linear[in_features, out_features, bias, device, dtype]]", "type[Linear]"),
+        ("type[ModuleList[Item, *Items]]", "type[ModuleList]"),
+        ("torch.nn.modules.container.Sequential[()]", "torch.nn.modules.container.Sequential"),
+        ("type[Sequential[*Layers]]", "type[Sequential]"),
+        (
+            "torch.distributions.normal.Normal[simpletorch.dtypes.Float32, B, Literal[3]]",
+            "torch.distributions.normal.Normal[Float32, B, 3]",
+        ),
+        ("Normal[Any, *tuple[Any, ...]]", "Normal"),
     ],
 )
 def test_types_are_spelled_as_users_write_them(mypys, ours):

@@ -213,6 +213,7 @@ def may_be(got: str, expected: str) -> bool:
     return issubclass(first, second) or issubclass(second, first)
 
 
+_CONTAINERS: Final = ("ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
 _LAWS: Final = frozenset(name.rpartition(".")[2] for name in DISTRIBUTIONS)
 _LAYERS: Final = {name.rpartition(".")[2]: rule for name, rule in MODULES.items() if fields(rule)}
 _HEADS: Final = re.compile(
@@ -222,8 +223,25 @@ _HEADS: Final = re.compile(
 )
 
 
+_OWN_VARIABLES: Final = re.compile(
+    "|".join(
+        (
+            r"(?<=\bdef )\[DT(?: = Any)?, Shape(?: = \*tuple\[Any, \.\.\.\])?\] ",
+            r"(?<=\w)\[DT, \*Shape\]",
+            r"(?<=\bSequential)\[(?:\*Layers|\(\))\]",
+            *(rf"(?<=\b{name})\[Item, \*Items\]" for name in _CONTAINERS),
+            *(rf"(?<=\b{name})\[{', '.join(f.name for f in fields(r))}\]" for name, r in _LAYERS.items()),
+        )
+    )
+)
+"""The variables that the plugin has given to torch's classes, where a message is about a class itself."""
+
+
 def respell(text: str) -> str:
     """The text with every tensor type, dim and literal size in it as a user writes them."""
+    if "[" not in text:
+        return text
+    text = _OWN_VARIABLES.sub("", text)
     out: list[str] = []
     at = 0
     while (match := _HEADS.search(text, at)) is not None:
