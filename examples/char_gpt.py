@@ -91,7 +91,7 @@ def windows() -> TensorDataset[Tensor[Int64, 64], Tensor[Int64, 64]]:
     return TensorDataset(pieces[:, :-1], pieces[:, 1:])
 
 
-def loss(scores: Tensor[Float32, B, T, V], targets: Tensor[Int64, B, T]) -> Tensor[Float32]:
+def loss(scores: Tensor[Float32, B, T, V], targets: Tensor[Int64, B, T]) -> Tensor[Float32, ""]:
     """Mean cross-entropy of the next character, in nats."""
     return F.cross_entropy(scores.transpose(1, 2), targets)
 

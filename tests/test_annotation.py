@@ -54,6 +54,7 @@ FloatDT = TypeVar("FloatDT", bound=Float)
         (Tensor[Float32, _Private], "Float32[Tensor, 'dim_Private']"),
         (Tensor[Float32, "2*_Private"], "Float32[Tensor, '2*dim_Private']"),
         (Tensor[Float32], "Float32[Tensor, '']"),
+        (Tensor[Float32, ""], "Float32[Tensor, '']"),
         (Tensor[Any, ...], "Shaped[Tensor, '...']"),
         (Tensor[Shaped, ...], "Shaped[Tensor, '...']"),
         (Tensor[DT, 3], "DT[Tensor, '3']"),

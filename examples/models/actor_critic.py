@@ -70,7 +70,7 @@ def advantages(
 
 def loss(
     model: ActorCritic[I, D, K], rollout: Rollout[T, B, I], last: Tensor[Float32, B, I], clip: float = 0.2
-) -> Tensor[Float32]:
+) -> Tensor[Float32, ""]:
     """The clipped objective of the policy, the critic's squared error and a bonus for entropy."""
     log_probabilities, values = model(torch.cat([rollout.observations, last.unsqueeze(0)]))
     log_probabilities = log_probabilities[:-1]

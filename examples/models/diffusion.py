@@ -114,7 +114,7 @@ class Diffusion(nn.Module, Generic[I, C, S]):
         self.register_buffer("betas", betas)
         self.register_buffer("signal", (1 - betas).cumprod(dim=0))
 
-    def loss(self, images: Tensor[Float32, B, I, "4*H", "4*W"]) -> Tensor[Float32]:
+    def loss(self, images: Tensor[Float32, B, I, "4*H", "4*W"]) -> Tensor[Float32, ""]:
         """The mean squared error of the predicted noise, at a random time for each image (algorithm 1 of the paper)."""
         time = torch.randint(self.steps, (len(images),), device=images.device)
         noise = torch.randn_like(images)

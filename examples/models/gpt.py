@@ -101,7 +101,7 @@ class GPT(nn.Module, Generic[V, L, D, H]):
             longer.append(cache)
         return self.head(self.norm(x)), longer
 
-    def loss(self, tokens: Tensor[Int64, B, T]) -> Tensor[Float32]:
+    def loss(self, tokens: Tensor[Int64, B, T]) -> Tensor[Float32, ""]:
         """The mean cross-entropy, in nats, of each token but the first given those before it."""
         scores, _ = self(tokens[:, :-1], self.empty_cache(tokens.shape[0]))
         return F.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten())

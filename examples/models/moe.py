@@ -38,13 +38,15 @@ class Router(nn.Module, Generic[D, E, K]):
         self.experts, self.chosen = experts, chosen
         self.gate = nn.Linear(dim, experts, bias=False)
 
-    def forward(self, x: Tensor[Float32, N, D]) -> tuple[Tensor[Float32, N, K], Tensor[Int64, N, K], Tensor[Float32]]:
+    def forward(
+        self, x: Tensor[Float32, N, D]
+    ) -> tuple[Tensor[Float32, N, K], Tensor[Int64, N, K], Tensor[Float32, ""]]:
         """Weights that sum to 1, the experts they belong to, and the loss that balances the experts."""
         scores = self.gate(x)
         weights, chosen = scores.topk(self.chosen, dim=-1)
         return weights.softmax(dim=-1), chosen, self.balance(scores, chosen)
 
-    def balance(self, scores: Tensor[Float32, N, E], chosen: Tensor[Int64, N, K]) -> Tensor[Float32]:
+    def balance(self, scores: Tensor[Float32, N, E], chosen: Tensor[Int64, N, K]) -> Tensor[Float32, ""]:
         """``E`` times the product of the experts' shares of the tokens and mean probabilities; ``K`` at best."""
         shares: Tensor[Float32, E] = F.one_hot(chosen, self.experts).sum(dim=1).float().mean(dim=0)
         probabilities: Tensor[Float32, E] = scores.softmax(dim=-1).mean(dim=0)
@@ -59,7 +61,7 @@ class MoE(nn.Module, Generic[D, M, E, K]):
         self.router = Router(dim, experts, chosen)
         self.experts = nn.ModuleList([Expert(dim, hidden) for _ in range(experts)])
 
-    def forward(self, x: Tensor[Float32, B, T, D]) -> tuple[Tensor[Float32, B, T, D], Tensor[Float32]]:
+    def forward(self, x: Tensor[Float32, B, T, D]) -> tuple[Tensor[Float32, B, T, D], Tensor[Float32, ""]]:
         """The weighted sum of what the chosen experts say, and the balancing loss."""
         b, t, d = x.shape
         tokens = x.view(b * t, d)
@@ -81,7 +83,7 @@ class Block(nn.Module, Generic[D, H, M, E, K]):
         self.norm2 = nn.RMSNorm(dim)
         self.moe = MoE(dim, hidden, experts, chosen)
 
-    def forward(self, x: Tensor[Float32, B, T, D]) -> tuple[Tensor[Float32, B, T, D], Tensor[Float32]]:
+    def forward(self, x: Tensor[Float32, B, T, D]) -> tuple[Tensor[Float32, B, T, D], Tensor[Float32, ""]]:
         """The tokens' next states, and the balancing loss."""
         t = x.shape[1]
         hidden = torch.ones(t, t, dtype=torch.bool, device=x.device).triu(1)
@@ -111,7 +113,7 @@ class Mixtral(nn.Module, Generic[V, D, H, M, E, K]):
         self.norm = nn.RMSNorm(dim)
         self.head = nn.Linear(dim, vocab, bias=False)
 
-    def forward(self, tokens: Tensor[Int64, B, T]) -> tuple[Tensor[Float32, B, T, V], Tensor[Float32]]:
+    def forward(self, tokens: Tensor[Int64, B, T]) -> tuple[Tensor[Float32, B, T, V], Tensor[Float32, ""]]:
         """Scores for the token after each, and the balancing loss of all blocks."""
         x = self.tokens(tokens)
         losses = torch.zeros((), device=x.device)

@@ -48,10 +48,10 @@ class Stage(nn.Sequential, Generic[I, M, S]):
         first = Bottleneck(channels, width, stride)
         super().__init__(first, *[Bottleneck(4 * width, width, 1) for _ in range(blocks - 1)])
 
-    def forward(self, x: Tensor[Float32, B, I, H, W]) -> Tensor[Float32, B, "4*M", "(H-1)//S+1", "(W-1)//S+1"]:
+    def forward(self, input: Tensor[Float32, B, I, H, W]) -> Tensor[Float32, B, "4*M", "(H-1)//S+1", "(W-1)//S+1"]:
         """What the last block makes of what the blocks before it made."""
         first, *rest = self
-        out: Tensor[Float32, B, "4*M", "(H-1)//S+1", "(W-1)//S+1"] = first(x)
+        out: Tensor[Float32, B, "4*M", "(H-1)//S+1", "(W-1)//S+1"] = first(input)
         for block in rest:
             out = block(out)
         return out

@@ -94,7 +94,7 @@ class UNet(nn.Module, Generic[I, C, K]):
 
 def dice_loss(
     scores: Tensor[Float32, B, K, H, W], masks: Tensor[Float32, B, K, H, W], smooth: float = 1.0
-) -> Tensor[Float32]:
+) -> Tensor[Float32, ""]:
     """One less the overlap of classes and masks, 0 to 1 (Milletari et al., V-Net, 2016)."""
     probabilities = scores.softmax(dim=1)
     both = (probabilities * masks).sum(dim=(2, 3))

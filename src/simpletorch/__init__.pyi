@@ -3,6 +3,7 @@
 # ruff would write each name on a line of its own
 # fmt: off
 # isort: off
+# ruff: noqa: F811
 
 __version__: str
 
@@ -179,3 +180,13 @@ from torch.nn.functional import (
     triplet_margin_with_distance_loss as triplet_margin_with_distance_loss, unfold as unfold,
 )
 from torch.utils.dlpack import from_dlpack as from_dlpack, to_dlpack as to_dlpack  # type: ignore[attr-defined]
+
+# once more, for checkers without the plugin: mypy takes the first definition of a name, the others the last
+from simpletorch._plain import (  # type: ignore[assignment]
+    Tensor as Tensor, CPUTensor as CPUTensor, CUDATensor as CUDATensor, MPSTensor as MPSTensor, Dim as Dim,
+    Shaped as Shaped, Num as Num, Real as Real, Inexact as Inexact, Integer as Integer, Int as Int,
+    UInt as UInt, Float as Float, Complex as Complex, Bool as Bool, Int8 as Int8, Int16 as Int16,
+    Int32 as Int32, Int64 as Int64, UInt8 as UInt8, UInt16 as UInt16, UInt32 as UInt32, UInt64 as UInt64,
+    Float16 as Float16, BFloat16 as BFloat16, Float32 as Float32, Float64 as Float64,
+    Float8e4m3fn as Float8e4m3fn, Float8e5m2 as Float8e5m2, Complex64 as Complex64, Complex128 as Complex128,
+)

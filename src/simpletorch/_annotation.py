@@ -139,7 +139,7 @@ def _axes(face: str, dtype: object, dim: object) -> list[str]:
     if isinstance(dim, TypeVarTuple):
         raise TypeError(f"{where}: {dim.__name__} stands for any number of dims; write *{dim.__name__}")
     if isinstance(dim, str):
-        return [_dim_text(dim, where)]
+        return [_dim_text(dim, where)] if dim.strip() or face == "Dim" else []  # Tensor[Float32, ""] is a scalar
     if isinstance(dim, int) and not isinstance(dim, bool):
         if dim < 0:
             raise ValueError(f"{where}: {dim} is negative, but a size is 0 or more; write Any for an unknown size")

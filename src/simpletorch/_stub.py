@@ -10,7 +10,10 @@ from importlib import import_module
 
 @cache
 def homes(package: str) -> dict[str, str]:
-    """The names that the stub of ``package`` imports, and the modules that it imports them from."""
+    """The names that the stub of ``package`` imports, and the modules that it imports them from.
+
+    What it imports once more from a module ``_plain`` is for checkers without the mypy plugin only.
+    """
     import ast  # these two take three times as long as all the rest of `import simpletorch`
     import pkgutil
 
@@ -20,6 +23,7 @@ def homes(package: str) -> dict[str, str]:
         name.name: statement.module
         for statement in ast.parse(stub).body
         if isinstance(statement, ast.ImportFrom) and statement.module is not None
+        if not statement.module.endswith("._plain")
         for name in statement.names
         if name.name != "*"
     }

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, TypeVarTuple, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, TypeVarTuple
 
 __all__ = [
     "B",
@@ -57,8 +57,6 @@ W = TypeVar("W")
 Batch = TypeVarTuple("Batch")
 Rest = TypeVarTuple("Rest")
 
-_Size = TypeVar("_Size", covariant=True)
-
 
 class _Sized:
     """An int as jaxtyping sees an array with that one dim: it binds and compares the size with those of the tensors."""
@@ -92,33 +90,8 @@ class DimType(type):
 
 
 if TYPE_CHECKING:
-
-    class Dim(int, Generic[_Size]):
-        """An `int` whose size the checker knows: ``def __init__(self, n: Dim[N])``.
-
-        For the checker it is a subclass of int whose arithmetic the mypy plugin follows: with ``n: Dim[N]``,
-        ``2 * n`` is a ``Dim["2*N"]``. At run time sizes are plain ints: ``Dim[N]`` in an annotation accepts an int
-        that is not a bool and binds ``N``, so that the int and the tensors of one checked call must agree.
-        """
-
-        def __add__(self, value: int, /) -> int: ...
-        def __radd__(self, value: int, /) -> int: ...
-        def __sub__(self, value: int, /) -> int: ...
-        def __rsub__(self, value: int, /) -> int: ...
-        def __mul__(self, value: int, /) -> int: ...
-        def __rmul__(self, value: int, /) -> int: ...
-        def __floordiv__(self, value: int, /) -> int: ...
-        def __rfloordiv__(self, value: int, /) -> int: ...
-        def __mod__(self, value: int, /) -> int: ...
-        def __rmod__(self, value: int, /) -> int: ...
-        @overload  # type: ignore[override]
-        def __pow__(self, value: int, mod: None = None, /) -> Any: ...
-        @overload
-        def __pow__(self, value: float, mod: None = None, /) -> float: ...
-        def __pow__(self, value: float, mod: None = None, /) -> Any: ...
-        def __rpow__(self, value: int, mod: int | None = None, /) -> Any: ...
-        def __neg__(self) -> int: ...
-
+    from simpletorch._dim import Dim as Dim
+    from simpletorch._plain import Dim as Dim  # type: ignore[assignment]  # noqa: F811 - for other checkers
 else:
 
     class Dim(metaclass=DimType):

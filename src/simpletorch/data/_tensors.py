@@ -11,7 +11,7 @@ from simpletorch.data._dataset import Dataset
 from simpletorch.errors import DataError
 
 if TYPE_CHECKING:
-    from simpletorch.tensor import Tensor
+    from simpletorch import Tensor  # not of .tensor: so that checkers without the plugin see a plain tensor
 
 Ts = TypeVarTuple("Ts")
 

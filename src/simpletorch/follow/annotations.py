@@ -89,7 +89,7 @@ def _ours(run: Interpreter, head: ast.expr, items: list[ast.expr], scope: Scope,
             case ast.Constant(value=int() as size):
                 dims.append(size)
             case ast.Constant(value=str() as text):
-                dims.append(_dim(run, text, where))
+                dims += [_dim(run, text, where)] if text.strip() else []  # Tensor[Float32, ""] is a scalar
             case ast.Constant(value=value) if value is ...:
                 dims.append(ANY_REST)
             case ast.Name(id=name):

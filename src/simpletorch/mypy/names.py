@@ -65,7 +65,7 @@ LEGACY_TENSORS: Final = frozenset(
 )
 
 DTYPES_MODULE: Final = "simpletorch.dtypes"
-DIM: Final = "simpletorch.dims.Dim"
+DIM: Final = "simpletorch._dim.Dim"
 PHANTOM: Final = "simpletorch._phantom"
 BROADCAST: Final = "simpletorch._phantom.Broadcast"
 UNKNOWN_SIZE: Final = "simpletorch._phantom.Unknown"

@@ -71,7 +71,7 @@ _TENSOR_METHODS: Final = frozenset(
 )
 _NOT_OURS: Final = ("builtins.", "typing.", "typing_extensions.", "torch.", "collections.", "functools.")
 _OF_PYTHON: Final = ("builtins.", "typing.", "collections.")
-_DEPENDENCIES: Final = ("simpletorch.dtypes", "simpletorch.dims", "simpletorch._phantom")
+_DEPENDENCIES: Final = ("simpletorch.dtypes", "simpletorch._dim", "simpletorch._phantom")
 _PRIORITY: Final = 10
 _ROOT: Final = Path(__file__).parents[1]
 

@@ -1,4 +1,4 @@
-"""Constants as dims."""
+"""Constants as dims, and no dims at all."""
 
 from typing import Final
 
@@ -12,6 +12,7 @@ from simpletorch.dims import B
 LATENT: Final = 7
 TWICE: Final[int] = 2 * LATENT
 CHANCE: Final = int(torch.zeros(()).item())
+Loss = Tensor[Float32, ""]
 Pair = Tensor[Float32, LATENT, TWICE]
 
 
@@ -38,7 +39,13 @@ def attributes(
     reveal_type(w)  # R: Tensor[Float32, 13]
 
 
+def scalar(x: Tensor[Float32, ""], y: Loss) -> None:
+    reveal_type(x)  # R: Tensor[Float32]
+    reveal_type(y)  # R: Tensor[Float32]
+
+
 LATER: Final = 13
+scalar(torch.tensor(2.0), torch.tensor(3.0))
 latent: Tensor[Float32, LATENT] = torch.zeros(7)
 attributes(torch.zeros(3, 5), torch.zeros(7, 14), torch.zeros(0), torch.zeros(13))
 reveal_type(Encoder()(torch.zeros(3, 11)))  # R: Tensor[Float32, 3, 7]

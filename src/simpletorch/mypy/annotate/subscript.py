@@ -101,12 +101,15 @@ class Subscript:
         return any_type()
 
     def dim(self, arg: Type) -> list[Type]:
-        """One argument in the place of a dim."""
+        """One argument in the place of a dim; an empty string is none."""
+        text = string_of(arg)
+        if text is not None and not text.strip():
+            allow_sizes(cast(Any, self.api).api.errors, arg.line)
+            return []
         if isinstance(arg, RawExpressionType):
             return [self._raw(arg)]
         if isinstance(arg, EllipsisType):
             return [self.types.any_rest()]
-        text = string_of(arg)
         if text is not None:
             return [self._expression(text)]
         if isinstance(arg, UnpackType) or (isinstance(arg, UnboundType) and arg.name in ("Unpack", "typing.Unpack")):

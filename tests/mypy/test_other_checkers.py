@@ -1,0 +1,75 @@
+"""Type checkers without the plugin say nothing against right code, and see a tensor where a layer is called.
+
+Each is installed from the package index into an environment of its own, once, outside the tree.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HOME = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "simpletorch" / "checkers"
+NOT_THEIRS = {
+    "gpt.py": ("basedpyright", "ty", "pyrefly"),  # Cache[B, "S+T", "D//H"]: sizes of a generic class of the program's
+    "actor_critic.py": ("basedpyright",),  # *Batch: pyright takes no TypeVarTuple in what to it is Annotated[...]
+}
+"""Examples with a spelling that a checker without the plugin can't take."""
+
+COMMANDS: dict[str, Callable[[str, list[str]], list[str]]] = {
+    "basedpyright": lambda program, paths: [program, "--level", "error", "--pythonpath", sys.executable, *paths],
+    "ty": lambda program, paths: [
+        *(program, "check", "--python", sys.prefix, "--output-format", "concise"),
+        *("--extra-search-path", str(ROOT / "src"), *paths),
+    ],
+    "pyrefly": lambda program, paths: [
+        *(program, "check", "--python-interpreter-path", sys.executable, "--output-format", "min-text"),
+        *("--search-path", str(ROOT / "src"), *paths),
+    ],
+}
+
+
+@pytest.fixture(scope="module", params=COMMANDS)
+def checker(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """The name of a checker, and where its program is."""
+    name, folder = request.param, HOME / request.param
+    program = folder / "bin" / name
+    if not program.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True)
+        command = [folder / "bin" / "python", "-m", "pip", "install", "-q", name]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"{name} can't be installed here: {done.stderr.strip().splitlines()[-1]}")
+    return name, str(program)
+
+
+def errors(checker: tuple[str, str], paths: list[Path], folder: Path) -> list[str]:
+    """What it finds wrong in copies of these files: there no settings of this project are near."""
+    name, program = checker
+    copies = [shutil.copy(path, folder) for path in paths]
+    (folder / "pyrightconfig.json").write_text(
+        f'{{"typeCheckingMode": "standard", "extraPaths": ["{ROOT / "src"}"], "pythonVersion": "3.11"}}'
+    )
+    done = subprocess.run(
+        COMMANDS[name](program, [Path(c).name for c in copies]), cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return [line.strip() for line in done.stdout.splitlines() if "error" in line.lower() and ".py:" in line]
+
+
+@pytest.mark.slow
+def test_what_the_readme_teaches_is_quiet(checker: tuple[str, str], tmp_path: Path):
+    assert errors(checker, [ROOT / "tests/typing/other/readme.py"], tmp_path) == []
+
+
+@pytest.mark.slow
+def test_the_examples_are_quiet(checker: tuple[str, str], tmp_path: Path):
+    every = sorted((ROOT / "examples").rglob("*.py"))
+    examples = [path for path in every if checker[0] not in NOT_THEIRS.get(path.name, ())]
+    assert errors(checker, examples, tmp_path) == []
