@@ -32,17 +32,9 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], str]
     """The errors of ours in all of them, by file and line."""
     settings = tmp_path_factory.mktemp("settings") / "mypy.ini"
     settings.write_text(SETTINGS)
+    files = sorted(path.name for path in CASES.glob("*.py"))
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "mypy",
-            "--config-file",
-            settings,
-            "--cache-dir",
-            CACHE,
-            *sorted(path.name for path in CASES.glob("*.py")),
-        ],
+        [sys.executable, "-m", "mypy", "--config-file", settings, "--cache-dir", CACHE, *files],
         cwd=CASES,
         env={**os.environ, "SIMPLETORCH_DEBUG": "1", "SIMPLETORCH_FOLLOW": "off"},
         capture_output=True,
