@@ -104,6 +104,14 @@ def test_every_layout_comes_back(tensor):
     assert type(back) is torch.Tensor
 
 
+def test_one_memory_read_with_two_signs_comes_back():
+    value = torch.complex(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0]))
+    there = {"a": value.imag, "b": value.conj().imag}  # the second is minus the first, at its address
+    back = through_json(there)
+    assert torch.equal(back["a"], there["a"])
+    assert torch.equal(back["b"], there["b"])
+
+
 @pytest.mark.parametrize("dtype", ["f2", "f4", ">f8", "i1", ">i2", "u4", "u8", "?", "c8", "c16"])
 def test_arrays_come_back(dtype):
     array = np.arange(15).reshape(3, 5).T.astype(dtype)

@@ -13,3 +13,15 @@ d, e = torch.ones(2, 3).type(torch.LongTensor), torch.ones(7).type("torch.Double
 
 def test_legacy_types(tmp_path: Path) -> None:
     agrees(PROGRAM, tmp_path, "a b c d e")
+
+
+SIZES = """
+import torch
+x = torch.ones(3, 5)
+a, b, c = torch.Tensor(x.shape), torch.IntTensor(x.size()), torch.FloatTensor(x.shape[1:] + (7,))
+d, e, f = torch.Tensor((3, 5)), torch.LongTensor([3, 5, 7]), torch.Tensor(torch.Size([]))
+"""
+
+
+def test_a_shape_is_no_data(tmp_path: Path) -> None:
+    agrees(SIZES, tmp_path, "a b c d e f")

@@ -97,7 +97,8 @@ class _Packer:
         if reason := _not_dense(value):
             raise _unfit(reason, path, "give it as ordinary tensors" if "sparse" not in reason else "use .to_dense()")
         value = value.detach()
-        address = (value.data_ptr(), value.dtype, value.shape, value.stride(), value.device, value.is_conj())
+        address = (value.data_ptr(), value.dtype, value.shape, value.stride(), value.device)
+        address += (value.is_conj(), value.is_neg())  # the same memory, read otherwise
         # tensors without elements have no address, and would all be one
         if value.numel() and address in self.names:
             return _tagged("tensor", self.names[address])

@@ -321,7 +321,7 @@ def _of_tuples(run: Interpreter, name: str, left: tuple[Any, ...], right: tuple[
     if name == "__add__":
         if len(left) + len(right) > LARGEST:
             return run.unknown("a long tuple")
-        kind = Sizes if isinstance(left, Sizes) and isinstance(right, Sizes) else tuple
+        kind = Sizes if isinstance(left, Sizes) or isinstance(right, Sizes) else tuple
         return kind((*left, *right))
     if name in ("__eq__", "__ne__"):
         if len(left) != len(right):

@@ -33,6 +33,7 @@ from simpletorch.rules import (
 )
 from simpletorch.rules import Value as RuleValue
 from simpletorch.rules.core.dtype import BOOL, COMPLEX64, FLOAT32, INT64, DType
+from simpletorch.rules.core.values import Sizes
 from simpletorch.shapes import ANY_REST, UNKNOWN, Expr, Item, Rest, Shape
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def to_rule(value: Value) -> Any:
     if isinstance(value, slice):
         return slice(to_rule(value.start), to_rule(value.stop), to_rule(value.step))
     if isinstance(value, tuple):
-        return tuple(map(to_rule, value))
+        return (Sizes if type(value) is Sizes else tuple)(map(to_rule, value))
     if isinstance(value, List):
         return ANYTHING if value.items is None else tuple(map(to_rule, value.items))
     if isinstance(value, _SAME):

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 from simpletorch.follow.heap import MISSING, SIZE, Cells, Missing
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
+from simpletorch.rules.core.values import Sizes
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
@@ -415,11 +416,6 @@ class Fields(tuple[Any, ...]):
         made = super().__new__(cls, items)
         made.names = names
         return made
-
-
-@final
-class Sizes(tuple[Any, ...]):
-    """The shape of a tensor: a tuple of sizes."""
 
 
 REPEATED: Final = "repeated"

@@ -65,9 +65,15 @@ VALUES.update(
 
 
 def _make_tensor(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if len(args) == 1 and isinstance(run.resolve(args[0]), List | tuple | Tensor | range):
-        return from_data(run, args[0], DEFAULT_FLOAT)
-    return run.ask("torch.empty", args) if args else Tensor(TensorType(Shape((0,)), DEFAULT_FLOAT))
+    return _of_sizes_or_data(run, args, DEFAULT_FLOAT)
+
+
+def _of_sizes_or_data(run: Interpreter, args: tuple[Value, ...], dtype: DType) -> Value:
+    """``torch.Tensor(2, 3)`` and ``torch.Tensor(x.shape)`` have that shape; ``torch.Tensor((2, 3))`` holds numbers."""
+    only = run.resolve(args[0]) if len(args) == 1 else None
+    if isinstance(only, List | tuple | Tensor | range) and not isinstance(only, Sizes):
+        return from_data(run, only, dtype)
+    return run.ask("torch.empty", args, {"dtype": dtype}) if args else Tensor(TensorType(Shape((0,)), dtype))
 
 
 library_class("torch.Tensor", make=_make_tensor)
@@ -87,11 +93,7 @@ for _legacy, _dtype in [(f"{where}.{name}", d) for name, d in _LEGACY.items() fo
     library_class(
         _legacy,
         ("torch.Tensor",),
-        make=lambda run, cls, args, kwargs, d=_dtype: (
-            from_data(run, args[0], d)
-            if len(args) == 1 and isinstance(run.resolve(args[0]), List | tuple | Tensor | range)
-            else run.ask("torch.empty", args, {"dtype": d})
-        ),
+        make=lambda run, cls, args, kwargs, d=_dtype: _of_sizes_or_data(run, args, d),
     )
 for _plain in ("torch.dtype", "torch.Generator", "torch.memory_format", "torch.layout"):
     library_class(_plain)

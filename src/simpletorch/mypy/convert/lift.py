@@ -25,7 +25,7 @@ from simpletorch.mypy import names
 from simpletorch.mypy.names import BROADCAST, DEVICE_TENSORS, DIM, DTYPES_MODULE, MODULE, PARAMETER, PHANTOM, TENSOR
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, is_named
 from simpletorch.rules.core.dtype import BY_NAME, DType
-from simpletorch.rules.core.values import ANYTHING, Device, Packed, Scalar, TensorType, Value
+from simpletorch.rules.core.values import ANYTHING, Device, Packed, Scalar, Sizes, TensorType, Value
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Var, maximum, minimum, var
 
 __all__ = [
@@ -211,7 +211,8 @@ class Lifter:
                     return ANYTHING
                 if typ.partial_fallback.type.fullname == names.PACKED:
                     return self._packed(typ)
-                return tuple(self.value(i) for i in items)
+                kind = Sizes if typ.partial_fallback.type.fullname == names.SIZE else tuple
+                return kind(self.value(i) for i in items)
             case TypeVarType(upper_bound=bound) if is_tensor(bound):
                 return self.value(bound)
             case Instance():

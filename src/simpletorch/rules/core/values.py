@@ -8,6 +8,7 @@ A value is one of
 ``bool``, ``float``, ``complex``, ``str``, ``None``, ``slice``, ``...``   itself
 `Scalar`            a Python bool, float or complex whose value isn't known
 ``tuple``           a tuple *or list* of values
+`Sizes`             a tuple that is a ``torch.Size``
 `DType`, `Device`   themselves
 `Named`             a named tuple
 `Many`              a tuple of tensors, how many isn't known
@@ -19,7 +20,7 @@ A value is one of
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final
 
 from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import ANY_SHAPE, Dim, Item, Shape
@@ -33,6 +34,7 @@ __all__ = [
     "Named",
     "Packed",
     "Scalar",
+    "Sizes",
     "TensorType",
     "Value",
     "as_device",
@@ -131,6 +133,13 @@ class Many:
     """A tuple of tensors of which there are an unknown number: ``x.unbind()`` where the first size isn't a number."""
 
     item: TensorType
+
+
+@final
+class Sizes(tuple[Any, ...]):
+    """A ``torch.Size``: ``torch.Tensor(x.shape)`` has that shape, while ``torch.Tensor((2, 3))`` holds two numbers."""
+
+    __slots__ = ()
 
 
 @final

@@ -16,7 +16,7 @@ from simpletorch.rules.core.dtype import (
 )
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
-from simpletorch.rules.core.values import ANYTHING, TensorType, Value
+from simpletorch.rules.core.values import ANYTHING, Sizes, TensorType, Value
 from simpletorch.rules.functions.elementwise.casting import TENSOR_NAMES
 from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Shape, equal
 
@@ -131,11 +131,14 @@ def _register_legacy(name: str, dtype: DType) -> None:
     @rule(f"torch.{name}", moves=True)
     def construct(*args: Value) -> TensorType:
         """``sizes -> (*sizes)``, or nested numbers -> their shape"""
-        if len(args) == 1 and isinstance(args[0], tuple):
-            return from_data(args[0], dtype)
         if not args:
             return TensorType(Shape.of(0), dtype)
-        return TensorType(size_argument(args), dtype) if all(map(is_dim, args)) else TensorType(ANY_SHAPE, dtype)
+        sizes: tuple[Value, ...] = args
+        if len(args) == 1 and isinstance(args[0], tuple):
+            if not isinstance(args[0], Sizes):
+                return from_data(args[0], dtype)
+            sizes = args[0]
+        return TensorType(size_argument(sizes), dtype) if all(map(is_dim, sizes)) else TensorType(ANY_SHAPE, dtype)
 
 
 for _name, _dtype in {"Tensor": DEFAULT_FLOAT, **TENSOR_NAMES}.items():
