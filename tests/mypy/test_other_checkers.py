@@ -15,6 +15,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+VERSIONS = {
+    "basedpyright": "1.40.2",
+    "ty": "0.0.105",
+    "pyrefly": "1.4.1",
+}  # two of them are young, and change from week to week
 HOME = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "simpletorch" / "checkers"
 NOT_THEIRS = {
     "gpt.py": ("basedpyright", "ty", "pyrefly"),  # Cache[B, "S+T", "D//H"]: sizes of a generic class of the program's
@@ -38,11 +43,11 @@ COMMANDS: dict[str, Callable[[str, list[str]], list[str]]] = {
 @pytest.fixture(scope="module", params=COMMANDS)
 def checker(request: pytest.FixtureRequest) -> tuple[str, str]:
     """The name of a checker, and where its program is."""
-    name, folder = request.param, HOME / request.param
+    name, folder = request.param, HOME / f"{request.param}-{VERSIONS[request.param]}"
     program = folder / "bin" / name
     if not program.exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True, capture_output=True)
-        command = [folder / "bin" / "python", "-m", "pip", "install", "-q", name]
+        command = [folder / "bin" / "python", "-m", "pip", "install", "-q", f"{name}=={VERSIONS[name]}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             pytest.skip(f"{name} can't be installed here: {done.stderr.strip().splitlines()[-1]}")
