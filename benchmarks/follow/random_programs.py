@@ -166,7 +166,7 @@ class Writer:
                 f"torch.stack([{t}, {u}])",
                 f"{t} + {u}",
                 f"{t} @ {u}",
-                f"torch.cat([{t}, {u}], 1)",
+                f"torch.cat([{t}[None], {u}[None]], 1)",
                 f"{t}.view(-1, 7)",
                 f"xs[{self.n()}]",
                 f"{t}[3]",
@@ -202,12 +202,12 @@ def augment(w: Writer) -> None:
     w.write(
         *w.random.choice(
             (
-                (f"{one} = {other} = {other}.double()", f"{one} += 1", f"{one} = {one}.flatten()"),
-                (f"xs = [*xs, {one}]", "xs[-1] = xs[-1].long()", "xs[-1] *= 2", f"{other} = xs[-1]"),
-                (f"table['k1'] = {one}.double()", "table['k1'] -= 1", f"{other} = table['k1']"),
+                (f"{one} = {other} = {other}.double() + 0", f"{one} += 1", f"{one} = {one}.flatten()"),
+                (f"xs = [*xs, {one}]", "xs[-1] = xs[-1].long() + 0", "xs[-1] *= 2", f"{other} = xs[-1]"),
+                (f"table['k1'] = {one}.double() + 0", "table['k1'] -= 1", f"{other} = table['k1']"),
                 (f"{n} += 1", f"{n} %= 5"),
                 ("total += 1",),
-                (f"p.t = {one}.double()", "p.t *= 2", f"{other} = p.t"),
+                (f"p.t = {one}.double() + 0", "p.t *= 2", f"{other} = p.t"),
                 (f"pair = ({one}, {other})", "pair += (pair[0],)", f"{one} = pair[2]"),
                 (f"{one} = {other}.flatten()", f"{other} = {one}[1:]", f"{other} = {other}[:2]"),
                 ("ys = [xs, xs]", f"ys[0].append({one})", f"{n} = len(ys[1]) % 6"),

@@ -212,6 +212,10 @@ def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
     """One value that stands for both, without remembering which: what a loop leaves behind."""
     if alike(a, b):
         return a
+    if _may_be_none(a) or _may_be_none(b):
+        return _optional(a, b, reason, cause)
+    if isinstance(a, Choice) or isinstance(b, Choice):
+        return _common_of_ways((*_leaves(a), *_leaves(b)), reason, cause)
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.array == b.array:
         return Tensor(common_type(a.type, b.type), array=a.array)
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
@@ -222,8 +226,6 @@ def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
         return made
     if isinstance(a, Instance) and isinstance(b, Instance) and a.cls is b.cls and _is_plain(a) and _is_plain(b):
         return _common_object(a, b, reason, cause)
-    if _may_be_none(a) or _may_be_none(b):
-        return _optional(a, b, reason, cause)
     if isinstance(a, Dict) and isinstance(b, Dict) and a.kind == b.kind:
         return _common_dict(a, b, reason, cause)
     if isinstance(a, List) and isinstance(b, List):
@@ -249,9 +251,22 @@ def _optional(a: Value, b: Value, reason: str, cause: Any) -> Value:
     return Choice(Unknown("whether it is None", "bool"), whole, None)
 
 
+def _leaves(value: Value) -> tuple[Value, ...]:
+    """What a value may be."""
+    return (*_leaves(value.when_true), *_leaves(value.when_false)) if isinstance(value, Choice) else (value,)
+
+
+def _common_of_ways(values: tuple[Value, ...], reason: str, cause: Any) -> Value:
+    there = [v for v in values if v is not MISSING]
+    one: Value = there[0] if there else MISSING
+    for value in there[1:]:
+        one = generalise(one, value, reason, cause)
+    return one if len(there) == len(values) else Choice(Unknown(reason, "bool", cause), one, MISSING)
+
+
 def _is_plain(value: Instance) -> bool:
     """Whether it is an object of the program's, that no library knows anything of."""
-    return value.native is None and all(c.native is None and c.module != "torch.nn" for c in value.cls.mro)
+    return value.native is None and all(c.native is None for c in value.cls.mro[:-1])
 
 
 def _common_object(a: Instance, b: Instance, reason: str, cause: Any) -> Instance:
@@ -338,6 +353,8 @@ def merge(condition: Unknown, a: Value, b: Value, moved: Collection[int] = ()) -
         moved: the identities of cells that one of the two ways has changed: what they hold here is not what they held
             there, so it isn't looked at.
     """
+    if moved and type(a) is tuple and type(b) is tuple and len(a) == len(b):
+        return tuple(merge(condition, x, y, moved) for x, y in zip(a, b, strict=True))
     if a is not b and moved and (_holds(a, moved) or _holds(b, moved)):
         if _alternatives(a) + _alternatives(b) > _MOST_ALTERNATIVES:
             return Unknown("it depends on several conditions that aren't known", None, condition.cause)

@@ -349,11 +349,12 @@ def _wide(run: Interpreter, cells: dict[Any, Any], key: Any, old: Value, now: Va
     if key == SIZE:
         run.heap.write(cells, "open", cells.get("open") or REPEATED)
         return old
-    if forced and not isinstance(old, Tensor):
-        return run.unknown("it changes from round to round of a loop", branches.type_name(now))
-    if forced:
+    wide = branches.generalise(old, now, "it changes from round to round of a loop", _cause(old, now))
+    if not forced or branches.alike(wide, old):
+        return wide
+    if isinstance(old, Tensor):
         return Tensor(TensorType(), array=old.array)
-    return branches.generalise(old, now, "it changes from round to round of a loop", _cause(old, now))
+    return run.unknown("it changes from round to round of a loop", branches.type_name(now))
 
 
 def _cause(old: Value, now: Value) -> Any:
