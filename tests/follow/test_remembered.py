@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from simpletorch.follow import follow, remembered
+from simpletorch.follow import follow
+from simpletorch.follow.memory import remembered
 
 HEAD = "import torch\nfrom torch import nn\n"
 

@@ -16,6 +16,8 @@ import sys
 import simpletorch.mypy, simpletorch.follow
 from simpletorch.follow.libraries import _FILES, load
 [load(name) for name in _FILES]
+from simpletorch.rules import MODULES, RULES
+RULES.complete(), MODULES.complete()
 print(*(m.__file__ for name, m in sys.modules.items() if name.partition(".")[0] == "simpletorch"), sep="\\n")
 """
 

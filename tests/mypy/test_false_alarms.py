@@ -20,7 +20,6 @@ ignore_missing_imports = true
 check_untyped_defs = true
 """
 TRUE = {
-    ("code_3.py", 9): "the annotation lies: Tuple[int] is a tuple of one, and the default has three items",
     ("code_7.py", 22): "the annotation lies: a Loss has no dim or two, and three indices fit neither",
     ("method_names.py", 17): "B*T*D elements are no B*T, whatever else the line is about",
 }

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import guards, indexes
+from simpletorch.follow import guards
 from simpletorch.follow.heap import Change, born, now
+from simpletorch.follow.numbers import indexes
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
     MISSING,

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, branches, classes, guards, items, iteration, offsets, operators, remembered
+from simpletorch.follow import assignment, branches, classes, guards, items, iteration, operators
 from simpletorch.follow.budget import formats_too_much
+from simpletorch.follow.memory import remembered
+from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised, Return
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches
 from simpletorch.follow.heap import MISSING, born, now
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Split
 from simpletorch.follow.values import Choice, Dict, List, Tensor, Unknown, Value
@@ -99,7 +98,7 @@ def _add(run: Interpreter, guard: Guard, error: Raised) -> None:
     if before is not None:
         parted = max(before.began, here.began)
         with run.heap.as_before(guard.depth):
-            here = branches.join_two(run, before, here)
+            here = run.join(before, here)
         here.began = parted  # what was made before the later of the two is on both ways
     guard.possible[key] = here
 

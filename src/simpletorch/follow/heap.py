@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 if TYPE_CHECKING:
-    from simpletorch.follow.remembered import Recorder
+    from simpletorch.follow.memory.remembered import Recorder
 
 __all__ = ["MISSING", "SIZE", "Cells", "Change", "Heap", "Missing", "born", "now"]
 

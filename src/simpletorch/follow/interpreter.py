@@ -13,22 +13,13 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import (
-    attributes,
-    branches,
-    calls,
-    expressions,
-    iteration,
-    operators,
-    remembered,
-    statements,
-    tensors,
-)
+from simpletorch.follow import attributes, branches, calls, expressions, iteration, operators, statements, tensors
 from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import CODES, Call, Finding
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Heap, born
-from simpletorch.follow.outcomes import Done, Exhausted, Raised
+from simpletorch.follow.memory import remembered
+from simpletorch.follow.outcomes import Done, Exhausted, Outcome, Raised
 from simpletorch.follow.values import Choice, Function, Instance, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
 from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_compound, some, substitute, variables
@@ -108,6 +99,10 @@ class Interpreter:
     def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Done:
         """Follow statements one after the other."""
         return statements.block(self, body, scope, 0)
+
+    def join(self, a: Outcome, b: Outcome) -> Outcome:
+        """Two ways that end in the same manner as one."""
+        return branches.join_two(self, a, b)
 
     def call(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value:
         """What a call gives."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, indexes
+from simpletorch.follow import branches
+from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import (
     MISSING,
     Choice,

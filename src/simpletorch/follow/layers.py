@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, indexes, remembered, tensors
-from simpletorch.follow.answers import answer
+from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.signatures import PARAMETERS
+from simpletorch.follow.memory import remembered
+from simpletorch.follow.memory.answers import answer
+from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import MISSING, Choice, Function, Instance, Method, Tensor, Unknown, Value, is_int
 from simpletorch.rules import ANYTHING, CannotTell, ModuleRule, Report, TensorType, infer_module, new_module, parameters
 from simpletorch.rules import Value as RuleValue

@@ -7,8 +7,9 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, indexes, items, offsets
+from simpletorch.follow import branches, items
 from simpletorch.follow.budget import LARGEST, formats_too_much
+from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,

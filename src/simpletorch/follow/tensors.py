@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, guards, indexes, offsets
-from simpletorch.follow.answers import answer
+from simpletorch.follow import branches, guards
+from simpletorch.follow.memory.answers import answer
+from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.values import (
     Choice,
     Class,

@@ -34,7 +34,7 @@ from simpletorch.rules.core.values import Sizes
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
-    from simpletorch.follow.indexes import Numbers
+    from simpletorch.follow.numbers.indexes import Numbers
     from simpletorch.follow.scopes import Scope
 
 __all__ = [

@@ -15,6 +15,8 @@ __all__ = ["digest", "sources"]
 # function runs later, is indented. Parsing every file would take longer than all else that the plugin does at start.
 _IMPORT: Final = re.compile(r"^(?:import|from) +(simpletorch[\w.]*)(?: +import +(\([^)]*\)|.*))?", re.MULTILINE)
 _LOADS_ITS_FOLDER: Final = ("walk_packages(__path__", 'import_module(f"{__name__}.')
+_READ_IN_PARTS: Final = ("simpletorch.rules",)  # a family when one of its names is asked for
+_IS_A_PROGRAM: Final = 'if __name__ == "__main__":'
 _ENTRIES: Final = ("simpletorch.mypy", "simpletorch.follow")  # the second is imported when the first file is checked
 
 
@@ -42,8 +44,9 @@ def sources(root: Path) -> dict[str, str]:
             continue
         found[module] = text = files[module].read_text()
         left.extend(_imported(text))
-        if any(words in text for words in _LOADS_ITS_FOLDER):
-            left.extend(inner for inner in files if inner.startswith(f"{module}."))
+        if module in _READ_IN_PARTS or any(words in text for words in _LOADS_ITS_FOLDER):
+            inner = (name for name in files if name.startswith(f"{module}."))
+            left.extend(name for name in inner if _IS_A_PROGRAM not in files[name].read_text())
     return {files[module].relative_to(root).as_posix(): text for module, text in found.items()}
 
 

@@ -54,7 +54,6 @@ from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.convert.meta import may_ask
 from simpletorch.mypy.convert.place import Place, knowing_facts
 from simpletorch.mypy.diagnose.followed import Follower
-from simpletorch.mypy.diagnose.plain import is_plain
 from simpletorch.mypy.diagnose.report import watch
 from simpletorch.mypy.digest import digest
 from simpletorch.mypy.guard import guarded
@@ -228,11 +227,11 @@ class SimpletorchPlugin(Plugin):
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
         """Calls of functions and classes."""
-        return None if is_plain() else self._signature(_function(fullname))
+        return self._signature(_function(fullname))
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
         """Calls of methods and of objects, and operators."""
-        return None if is_plain() else self._signature(_method(fullname))
+        return self._signature(_method(fullname))
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
         """``len(x)``, ``abs(x)``; decorators; ``torch.linalg.inv`` and its like, made with an untyped helper."""
@@ -269,7 +268,7 @@ class SimpletorchPlugin(Plugin):
 
     def _guarded(self, hook: Callable[[C, TypeTable], R] | None, default: Callable[[C], R]) -> Callable[[C], R] | None:
         """The hook, with what the program has stated at its place; and what it gives if it fails."""
-        if hook is None or is_plain():
+        if hook is None:
             return None
 
         def run(context: C) -> R:

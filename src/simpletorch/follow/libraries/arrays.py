@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow import branches, indexes, iteration, offsets, tensors
-from simpletorch.follow.answers import answer
+from simpletorch.follow import branches, iteration, tensors
+from simpletorch.follow.memory.answers import answer
+from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Choice, Class, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import Many, Named, Report, TensorType, infer

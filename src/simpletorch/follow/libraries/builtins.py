@@ -6,9 +6,10 @@ import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import attributes, branches, items, iteration, offsets, operators
+from simpletorch.follow import attributes, branches, items, iteration, operators
 from simpletorch.follow.budget import is_huge
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, native
+from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,

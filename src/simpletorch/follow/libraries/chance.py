@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simpletorch.follow import branches, iteration, offsets
+from simpletorch.follow import branches, iteration
 from simpletorch.follow.libraries import gives, native
+from simpletorch.follow.numbers import offsets
 from simpletorch.follow.values import List, Tensor, Unknown, Value
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import indexes, iteration, tensors
+from simpletorch.follow import iteration, tensors
 from simpletorch.follow.libraries import (  # noqa: F401
     METHODS,
     NATIVES,
@@ -31,6 +31,7 @@ from simpletorch.follow.libraries.arrays import (
     promote,
     shape_of,
 )
+from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import BoundNative, Choice, List, Tensor, Unknown, Value, is_int, is_known
 from simpletorch.rules.core.dtype import BOOL, BY_TORCH_NAME, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, DType
 from simpletorch.shapes import UNKNOWN, Expr, Item, Shape

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import branches, indexes, iteration, offsets, tensors
+from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
+from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.values import (
     Choice,
     Class,

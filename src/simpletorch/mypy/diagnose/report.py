@@ -33,7 +33,6 @@ from simpletorch.mypy.convert.spelling import (
     union_members,
 )
 from simpletorch.mypy.diagnose.inferred import unite_modules, widen_place
-from simpletorch.mypy.diagnose.plain import only_with_us
 from simpletorch.mypy.diagnose.signatures import agree_but_for_names, chosen_sizes
 from simpletorch.mypy.program.autocast import is_autocast
 from simpletorch.mypy.program.facts import NO_FACTS, Facts
@@ -206,8 +205,6 @@ def _review(file: str, info: ErrorInfo) -> bool:
             return True
     if verdict is not None:
         info.code = CODES[verdict]
-    elif api is not None and only_with_us(info, api):
-        return True
     info.message = respell(info.message)
     return _is_taken(file, info)
 

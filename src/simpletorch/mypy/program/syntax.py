@@ -9,7 +9,6 @@ from mypy.nodes import (
     AssignmentStmt,
     AwaitExpr,
     CallExpr,
-    ClassDef,
     ComparisonExpr,
     ConditionalExpr,
     DictExpr,
@@ -40,26 +39,25 @@ from mypy.nodes import (
 
 from simpletorch.mypy.program.constants import inner_blocks
 
-__all__ = ["calls_in", "expressions_of", "inner_expressions", "statements_in"]
+__all__ = ["calls_in", "statements_in"]
 
 
-def statements_in(statements: Iterable[Statement], *, enter_classes: bool = True) -> Iterator[Statement]:
+def statements_in(statements: Iterable[Statement]) -> Iterator[Statement]:
     """The statements and those inside them, in order."""
     for s in statements:
         yield s
-        if enter_classes or not isinstance(s, ClassDef):
-            for block in inner_blocks(s):
-                yield from statements_in(block.body, enter_classes=enter_classes)
+        for block in inner_blocks(s):
+            yield from statements_in(block.body)
 
 
 def calls_in(statements: Iterable[Statement]) -> Iterator[CallExpr]:
     """The calls in the statements and those inside them."""
     for s in statements_in(statements):
-        for e in expressions_of(s):
+        for e in _expressions(s):
             yield from _calls(e)
 
 
-def expressions_of(s: Statement) -> Iterator[Expression]:
+def _expressions(s: Statement) -> Iterator[Expression]:
     """The expressions that are directly in a statement."""
     match s:
         case ExpressionStmt(expr=e) | ReturnStmt(expr=Expression() as e) | OperatorAssignmentStmt(rvalue=e):
@@ -78,13 +76,9 @@ def expressions_of(s: Statement) -> Iterator[Expression]:
 def _calls(e: Expression) -> Iterator[CallExpr]:
     if isinstance(e, CallExpr):
         yield e
-    for part in inner_expressions(e):
-        yield from _calls(part)
-
-
-def inner_expressions(e: Expression) -> Iterator[Expression]:
-    """The expressions that are directly in an expression."""
-    return (part for part in _parts(e) if part is not None)
+    for part in _parts(e):
+        if part is not None:
+            yield from _calls(part)
 
 
 def _parts(e: Expression) -> Iterable[Expression | None]:
@@ -118,5 +112,5 @@ def _parts(e: Expression) -> Iterable[Expression | None]:
         case DictionaryComprehension(key=key, value=value, sequences=sequences):
             return (key, value, *sequences)
         case LambdaExpr(body=body):
-            return [e for s in body.body for e in expressions_of(s)]
+            return [found for s in body.body for found in _expressions(s)]
     return ()

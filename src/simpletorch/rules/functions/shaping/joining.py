@@ -23,12 +23,11 @@ def _tensor(shape: Shape, tensors: Sequence[TensorType]) -> TensorType:
 
 def _aligned(shapes: Sequence[Shape], prefer_tail: bool = False) -> list[Shape]:
     """Shapes of one rank brought to one structure: as many dims before and after the unknown part in each."""
-    ranks = {s.rank for s in shapes} - {None}
+    ranks = {s.rank for s in shapes if s.rank is not None}
     if ranks and max(s.min_rank for s in shapes) > min(ranks):
         return [ANY_SHAPE for _ in shapes]  # they don't fit, in a way that `need_same_rank` couldn't tell
     if ranks:
         (rank,) = ranks
-        assert rank is not None
         return [of_rank(s, rank) for s in shapes]
     if len({(s.rest, len(s.head), len(s.tail)) for s in shapes}) == 1:
         return list(shapes)

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow import indexes
 from simpletorch.follow.heap import MISSING, Heap, born, now
+from simpletorch.follow.numbers import indexes
 from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.values import (
     Class,

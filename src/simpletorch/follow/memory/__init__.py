@@ -1,0 +1,1 @@
+"""What is asked or called once: answers of rules, calls of modules."""

@@ -1,0 +1,1 @@
+"""What is known of numbers: what integer tensors hold, and places that are chosen by chance."""
