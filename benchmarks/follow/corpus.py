@@ -54,17 +54,32 @@ class Program:
 
 def programs(names: Collection[str] = ()) -> list[Program]:
     """The corpus, or the programs of these names."""
-    found = [_read(path) for path in sorted(PROGRAMS.iterdir()) if path.suffix == ".py" or (path / "main.py").exists()]
+    found = [read(path) for path in sorted(PROGRAMS.iterdir()) if path.suffix == ".py" or (path / "main.py").exists()]
     unknown = set(names) - {p.name for p in found}
     if unknown:
         raise SystemExit(f"no program of the name {', '.join(sorted(unknown))} in {PROGRAMS}")
     return [p for p in found if not names or p.name in names]
 
 
-def _read(path: Path) -> Program:
+def read(path: Path) -> Program:
+    """The program of a file, or of a folder with a ``main.py``."""
     if path.is_file():
         return Program(path.stem, path.name, {path.name: path.read_text()})
     return Program(path.name, "main.py", {file.name: file.read_text() for file in sorted(path.glob("*.py"))})
+
+
+def ports() -> list[Program]:
+    """The models of ``examples/models``, each run as its test runs it, at sizes that stand in the program."""
+    root = PROGRAMS.parents[2]
+    tree = ast.parse((root / "tests/examples/ports.py").read_text())
+    functions = {f.name: ast.unparse(f) for f in tree.body if isinstance(f, ast.FunctionDef)}
+    start = f"import torch\nfrom typing import Any\n\n{functions['tokens']}\n\n"
+    start += "def sizes(seed: int, count: int) -> list[int]:\n    return [2, 3, 5, 7, 11, 13, 17][:count]\n\n"
+    out = []
+    for path in sorted((root / "examples/models").glob("*.py")):
+        main = f"import {path.stem} as port\n{start}{functions[path.stem]}\n\n{path.stem}(port, 0)\n"
+        out.append(Program(path.stem, "main.py", {"main.py": main, path.name: path.read_text()}))
+    return out
 
 
 def _statement_lines(text: str) -> dict[int, int]:

@@ -4,12 +4,14 @@
     python benchmarks/follow/differential.py vit_plain swin
     python benchmarks/follow/differential.py --random 300         # programs made up for it, from seed 0 on
     python benchmarks/follow/differential.py --files examples/*.py
+    python benchmarks/follow/differential.py --ports              # examples/models
 
 Wrong is
 
 - a claim that is fully known (an int; a tensor with dtype and shape) and not among the values that the line gave to the
   name, unless the follower makes it only for a condition that it says it doesn't know ("open": that way was not taken);
-- a value that the line gave, where the follower says that only others are possible, or that the line never runs;
+- in random programs a value that the line gave, where the follower says that only others are possible, or that the
+  line never runs ("more" in other programs: it follows two rounds of a training loop, and batches that are full);
 - a mistake told of a program that runs to its end, and a crash.
 
 Random programs are run on each way that their random conditions open; claims on lines that torch didn't reach, or of a
@@ -21,6 +23,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import corpus
 import random_programs
@@ -43,6 +46,7 @@ class Comparison:
     unreached: int = 0
     unknown: int = 0
     open: list[str] = field(default_factory=list)
+    more: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
 
@@ -69,8 +73,13 @@ def compare(program: Program, recorded: Recorded, everything: bool, answer: Answ
                 out.unreached += len(said - real)
     out.claimed = len(claimed)
     if answer.ways is not None:
-        out.wrong += _uncovered(program, recorded, answer.ways)
+        uncovered = _uncovered(program, recorded, answer.ways)
+        (out.wrong if _is_random(program) else out.more).extend(uncovered)
     return out
+
+
+def _is_random(program: Program) -> bool:
+    return program.name.startswith("random_")
 
 
 def _uncovered(
@@ -99,10 +108,9 @@ def _wrong(place: Place, name: str, said: Value, real: set[Value]) -> str:
 
 def _recorded(program: Program) -> tuple[list[object], bool]:
     """What JSON can carry of what was recorded. One run of a program of the corpus is taken for everything."""
-    is_random = program.name.startswith("random_")
-    recorded, everything = record(program, RUNS if is_random else 1)
+    recorded, everything = record(program, RUNS if _is_random(program) else 1)
     rows = [[*place, name, sorted(real, key=str)] for place in recorded for name, real in recorded[place].items()]
-    return rows, everything or not is_random
+    return rows, everything or not _is_random(program)
 
 
 def comparisons(programs: Sequence[Program], follow: Follower, jobs: int) -> list[Comparison]:
@@ -123,10 +131,13 @@ def comparisons(programs: Sequence[Program], follow: Follower, jobs: int) -> lis
 
 def line_of(name: str, compared: Sequence[Comparison]) -> str:
     """A line of the table."""
-    counts = [(c.names, c.claimed, c.claims, c.unreached, c.unknown, len(c.open), len(c.wrong)) for c in compared]
-    names, claimed, claims, unreached, unknown, open_, wrong = map(sum, zip(*counts, strict=True))
+    lists = [(len(c.open), len(c.more), len(c.wrong)) for c in compared]
+    counts = [
+        (c.names, c.claimed, c.claims, c.unreached, c.unknown, *rest) for c, rest in zip(compared, lists, strict=True)
+    ]
+    names, claimed, claims, unreached, unknown, open_, more, wrong = map(sum, zip(*counts, strict=True))
     share = f"{100 * claimed / names:.0f} %" if names else "-"
-    return f"{name:20}{names:8}{claimed:9}{share:>7}{claims:8}{unreached:11}{unknown:9}{open_:7}{wrong:7}"
+    return f"{name:20}{names:8}{claimed:9}{share:>7}{claims:8}{unreached:11}{unknown:9}{open_:7}{more:7}{wrong:7}"
 
 
 def main() -> int:
@@ -136,18 +147,24 @@ def main() -> int:
     parser.add_argument("--random", type=int, default=0, help="so many random programs instead")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first of them")
     parser.add_argument("--open", action="store_true", help="show the claims of ways that were not taken")
+    parser.add_argument("--more", action="store_true", help="show the values that no claim allows")
+    parser.add_argument("--files", nargs="*", default=[], type=Path, help="these programs instead")
+    parser.add_argument("--ports", action="store_true", help="the models of examples/models instead")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (2)")
     arguments = parser.parse_args()
     seeds = range(arguments.seed, arguments.seed + arguments.random)
-    programs = [random_programs.program(seed) for seed in seeds] or corpus.programs(arguments.program)
+    made_up = [random_programs.program(seed) for seed in seeds] or (corpus.ports() if arguments.ports else [])
+    programs = made_up or [corpus.read(path) for path in arguments.files] or corpus.programs(arguments.program)
     compared = comparisons(programs, simpletorch_follower(), arguments.jobs)
     for comparison in compared:
         for wrong in comparison.wrong:
             print(f"{comparison.program.name}: {wrong}")
-        for open_ in comparison.open if arguments.open else ():
-            print(f"{comparison.program.name}: {open_} (on a way that was not taken)")
+        for shown in comparison.open if arguments.open else ():
+            print(f"{comparison.program.name}: {shown} (on a way that was not taken)")
+        for shown in comparison.more if arguments.more else ():
+            print(f"{comparison.program.name}: {shown} (more)")
     print(
-        f"{'program':20}{'names':>8}{'claimed':>9}{'':7}{'claims':>8}{'unreached':>11}{'unknown':>9}{'open':>7}{'wrong':>7}"
+        f"{'program':20}{'names':>8}{'claimed':>9}{'':7}{'claims':>8}{'unreached':>11}{'unknown':>9}{'open':>7}{'more':>7}{'wrong':>7}"
     )
     if not arguments.random:
         print("\n".join(line_of(c.program.name, [c]) for c in compared))

@@ -1,5 +1,8 @@
 """The measure of `benchmarks/follow/differential.py`: what is recorded of a run, and what is said of claims."""
 
+from pathlib import Path
+
+import corpus
 import random_programs
 from corpus import Program
 from differential import compare, comparisons
@@ -27,6 +30,16 @@ except RuntimeError:
     y, (z, *rest) = x.long(), [m, x]
 """
 NAME = "random_text"
+NAMES = [
+    ("        self.t = t", "self.t"),
+    ("x = torch.zeros(2, 3)", "x"),
+    ("for n in range(2):", "n"),
+    ("    x = x.unsqueeze(0)", "x"),
+    ("box = Box(x); m = 5", "m"),
+    ("    x = torch.ones(7)", "x"),
+    ("    y, (z, *rest) = x.long(), [m, x]", "y"),
+    ("    y, (z, *rest) = x.long(), [m, x]", "z"),
+]
 PROGRAM = Program(NAME, "a.py", {"a.py": TEXT})
 
 
@@ -80,6 +93,28 @@ def test_what_is_not_everything_proves_nothing_wrong():
     answer = claim("x = torch.zeros(2, 3)", "x", ("float32", (3, 2)))
     assert compare(PROGRAM, recorded, True, answer).wrong
     assert not compare(PROGRAM, recorded, False, answer).wrong
+
+
+def test_a_claim_of_a_way_that_was_not_taken_is_open():
+    at = place("x = torch.zeros(2, 3)")
+    said = {at: {"x": frozenset({("float32", (3, 2))})}}
+    assert judged(Answer(claims=said)).wrong
+    comparison = judged(Answer(claims=said, conditional=said))
+    assert not comparison.wrong
+    assert len(comparison.open) == 1
+
+
+def test_what_a_line_gives_must_be_among_what_it_may_give():
+    everything = {place(line): {name: [lambda value: True]} for line, name in NAMES}
+    assert not judged(Answer(ways=everything)).wrong
+    without = {at: names for at, names in everything.items() if at != place("box = Box(x); m = 5")}
+    assert judged(Answer(ways=without)).wrong == ["a.py:13: m is said to be never to get a value, but is 5"]
+    other = everything | {place("x = torch.zeros(2, 3)"): {"x": [lambda value: value == 2]}}
+    assert judged(Answer(ways=other)).wrong == ["a.py:10: x is said to be something else, but is ('float32', (2, 3))"]
+
+
+def test_every_port_is_a_program():
+    assert {program.name for program in corpus.ports()} == {path.stem for path in Path("examples/models").glob("*.py")}
 
 
 def test_random_programs_run_and_are_the_same_again():

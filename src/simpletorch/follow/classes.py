@@ -99,7 +99,7 @@ def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
     scope.yielded, scope.depth = given, run.heap.depth
 
     def work() -> Value:
-        halfway = run.halfway
+        before = run.hypothetical
         try:
             branches.finish(run, _to_the_end(run, function, scope))
         except _Enough:
@@ -107,7 +107,7 @@ def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
                 None, branches.common_item(given.items, "what a generator gives") if given.items else given.item
             )
         finally:
-            run.halfway = halfway
+            run.hypothetical = before
         return Iterator(given.items, given.item)
 
     return run.enter(function, scope, work)
@@ -152,7 +152,7 @@ def give(run: Interpreter, scope: Scope, value: Value, *, several: bool = False)
     if not isinstance(taker, List):
         return run.unknown("a value sent to a generator")
     guards.may_raise(run, (_CLOSED,))
-    run.halfway = True
+    run.hypothetical = True
     if several or taker.items is None:
         again = taker.items is None and branches.alike(branches.common_item((taker.item, value)), taker.item)
         if again and run.heap.depth == scope.depth:

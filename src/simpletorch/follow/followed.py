@@ -72,6 +72,7 @@ def follow(
         if isinstance(done, Raise) and done.error.name != "SystemExit":
             run.note_reason(f"{done.error.name} is raised")
         branches.settle(run, done)
+        run.hypothetical = True
         follow_entries(run, tree, scope)
     except Exhausted:
         complete = False

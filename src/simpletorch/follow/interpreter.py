@@ -49,7 +49,7 @@ class Interpreter:
         self.tries = 0  # how many ``try`` around here may catch what torch raises
         self.optional_imports = 0  # how many ``try`` around here catch an ``ImportError``
         self.guards: list[Guard] = []  # who takes exceptions around here, the innermost last
-        self.halfway = False  # whether a generator runs that has given something: maybe nobody asks it for more
+        self.hypothetical = False  # whether what runs may never run: an entry, a generator that nobody asks for more
         self.handled: list[Raised] = []  # the exceptions whose handlers run
         self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...], bool]] = []
         self.running: list[ast.AST] = []  # the functions that run, for recursion
@@ -395,7 +395,7 @@ class Interpreter:
             return
         shown = self.claims.setdefault((self.path, line), {}).setdefault(name, [])
         seen = _frozen(value)
-        open_ = self.conditions or self.halfway or any(g.possible for g in self.guards)
+        open_ = self.conditions or self.hypothetical or any(g.possible for g in self.guards)
         if not open_ and not isinstance(value, tuple):
             self.certain.add((self.path, line, name, seen))
         if seen in shown:

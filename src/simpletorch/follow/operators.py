@@ -218,14 +218,7 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
     if name in ("__eq__", "__ne__"):
         if is_known(right) or is_known(left) or type(left) is not type(right):
             return name == "__ne__"
-        same = branches.alike(left, right)
-        return (
-            (name == "__eq__")
-            if same
-            else run.derived("==", left, right)
-            if name == "__eq__"
-            else negate(run, run.derived("==", left, right))
-        )
+        return _equal_collections(run, name, left, right)
     if isinstance(left, List) and isinstance(right, List) and name == "__add__":
         if left.items is None or right.items is None:
             parts = [v for x in (left, right) for v in (x.items if x.items is not None else (x.item,))]
@@ -250,6 +243,23 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
     if isinstance(left, str) and name == "__mod__":
         return run.unknown("a formatted string", "str")
     return run.unknown(f"what {name} gives")
+
+
+def _equal_collections(run: Interpreter, name: str, left: List | Set | Dict, right: Any) -> Value:
+    """``==`` of two lists, sets or dicts; what is asked again later may have another answer."""
+    if left is right:
+        return name == "__eq__"
+    if isinstance(left, List) and left.items is not None and right.items is not None:
+        return _of_tuples(run, name, left.items, right.items)
+    if isinstance(left, Set) and not left.open and not right.open:
+        return (left.cells.keys() == right.cells.keys()) is (name == "__eq__")
+    if isinstance(left, Dict) and left.rest is MISSING and right.rest is MISSING:
+        certain = not any(branches.may_be_missing(run, v) for v in (*left.cells.values(), *right.cells.values()))
+        if certain and left.cells.keys() != right.cells.keys():
+            return name == "__ne__"
+        if certain:
+            return _of_tuples(run, name, tuple(left.cells.values()), tuple(right.cells[k] for k in left.cells))
+    return run.unknown("whether two collections are equal", "bool")
 
 
 def _of_sizes(run: Interpreter, name: str, left: Value, right: Value) -> Value:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow.libraries import library_class, native
 from simpletorch.follow.libraries.arrays import ANY, array, as_array, as_dtype, shape_of
 from simpletorch.follow.libraries.chance import any_of
-from simpletorch.follow.numbers import indexes
+from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.values import Instance, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules.core.dtype import FLOAT64, INT64, DType
 from simpletorch.shapes import Shape
@@ -24,6 +24,12 @@ _FLOATS: Final = {
 _INTS: Final = {"poisson": 1, "geometric": 1, "binomial": 2, "negative_binomial": 2, "randint": 2, "integers": 2}
 
 
+def _number(run: Interpreter, dtype: DType) -> Unknown:
+    """A number of Python's, by chance."""
+    made = run.unknown("a number by chance", dtype.category, "data")
+    return offsets.drawn(made) if dtype is INT64 else made
+
+
 def _drawn(dtype: DType, place: int, *, ints: bool = False) -> Any:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         size = run.resolve(args[place] if len(args) > place else kwargs.get("size"))
@@ -32,7 +38,7 @@ def _drawn(dtype: DType, place: int, *, ints: bool = False) -> Any:
         parameters += [run.resolve(v) for k, v in kwargs.items() if k not in ("size", "dtype", "endpoint")]
         if size is None and not all(is_int(p) or isinstance(p, float) for p in parameters):
             return array(ANY, kind)
-        made = array(shape_of(run, size), kind)
+        made = _number(run, dtype) if size is None and kind == dtype else array(shape_of(run, size), kind)
         if ints and len(parameters) in (1, 2) and "endpoint" not in kwargs:
             made.numbers = indexes.drawn(0 if len(parameters) == 1 else parameters[0], parameters[-1])
         return made
@@ -42,14 +48,14 @@ def _drawn(dtype: DType, place: int, *, ints: bool = False) -> Any:
 
 def _of_dims(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``rand(2, 3)``."""
-    return array(shape_of(run, args), FLOAT64)
+    return array(shape_of(run, args), FLOAT64) if args else run.unknown("a number by chance", "float", "data")
 
 
 def _choice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source = run.resolve(args[0])
     size = run.resolve(args[1] if len(args) > 1 else kwargs.get("size"))
     if is_int(source) or (isinstance(source, Unknown) and source.type == "int"):
-        made = array(shape_of(run, size), INT64)
+        made = _number(run, INT64) if size is None else array(shape_of(run, size), INT64)
         made.numbers = None if len(args) > 3 or "p" in kwargs else indexes.drawn(0, source)
         return made
     if size is None and isinstance(source, List | tuple | range):
