@@ -30,16 +30,15 @@ except RuntimeError:
     y, (z, *rest) = x.long(), [m, x]
 """
 NAME = "random_text"
-NAMES = [
-    ("        self.t = t", "self.t"),
-    ("x = torch.zeros(2, 3)", "x"),
-    ("for n in range(2):", "n"),
-    ("    x = x.unsqueeze(0)", "x"),
-    ("box = Box(x); m = 5", "m"),
-    ("    x = torch.ones(7)", "x"),
-    ("    y, (z, *rest) = x.long(), [m, x]", "y"),
-    ("    y, (z, *rest) = x.long(), [m, x]", "z"),
-]
+NAMES = {
+    "        self.t = t": ("self.t",),
+    "x = torch.zeros(2, 3)": ("x",),
+    "for n in range(2):": ("n",),
+    "    x = x.unsqueeze(0)": ("x",),
+    "box = Box(x); m = 5": ("m",),
+    "    x = torch.ones(7)": ("x",),
+    "    y, (z, *rest) = x.long(), [m, x]": ("y", "z"),
+}
 PROGRAM = Program(NAME, "a.py", {"a.py": TEXT})
 
 
@@ -105,7 +104,7 @@ def test_a_claim_of_a_way_that_was_not_taken_is_open():
 
 
 def test_what_a_line_gives_must_be_among_what_it_may_give():
-    everything = {place(line): {name: [lambda value: True]} for line, name in NAMES}
+    everything = {place(line): {name: [lambda value: True] for name in names} for line, names in NAMES.items()}
     assert not judged(Answer(ways=everything)).wrong
     without = {at: names for at, names in everything.items() if at != place("box = Box(x); m = 5")}
     assert judged(Answer(ways=without)).wrong == ["a.py:13: m is said to be never to get a value, but is 5"]

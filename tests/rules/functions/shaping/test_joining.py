@@ -10,7 +10,7 @@ import torch
 
 from simpletorch.rules import ANYTHING, Many, Report, TensorType, infer, tensor
 from simpletorch.rules.core.dtype import BOOL, FLOAT32, FLOAT64, INT64
-from simpletorch.shapes import ANY_REST, UNKNOWN, Rest, var
+from simpletorch.shapes import ANY_REST, UNKNOWN, Rest, Shape, var
 from tests.rules.hiding import check_call, check_less_known, f
 
 B, T, D, N, M = map(var, "BTDNM")
@@ -183,3 +183,8 @@ def test_wording(name: str, args: Any, reason: str) -> None:
     report = infer(name, args)
     assert isinstance(report, Report)
     assert report.reason == reason
+
+
+def test_stacked_are_a_known_rank_and_one_that_is_larger_for_sure():
+    short, long = tensor(7, dtype=FLOAT32), TensorType(Shape((ANY_REST, 7, 11)), FLOAT32)
+    assert isinstance(infer("torch.stack", ((short, long),)), TensorType | Report)
