@@ -20,7 +20,7 @@ FILE = re.compile(r"(?<![\w./…-])[\w./-]*\w\.(?:pyi?|md)\b(?!\.)")
 FOLDER = re.compile(r"`((?:src|tests|benchmarks|examples|docs|stubs)/[\w./-]*)`")
 NAME = re.compile(r"\bsimpletorch(?:\.\w+)+\b(?!/)")
 
-CATALOGUES = {"src/simpletorch/follow/libraries", "benchmarks/follow/programs"}  # a file of one kind for each thing
+CATALOGUES = {"benchmarks/follow/programs"}  # a file of one kind for each thing
 
 
 def prose(page: Path) -> str:

@@ -6,7 +6,7 @@ import typing
 import pytest
 import torch
 
-from simpletorch.follow.libraries.signatures import PARAMETERS
+from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 
 
 def _parameters(constructor: typing.Any) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from simpletorch.follow.budget import SECONDS, STEPS, Budget
 from simpletorch.follow.entries import follow_entries
 from simpletorch.follow.findings import Finding, Note
 from simpletorch.follow.interpreter import Interpreter
-from simpletorch.follow.libraries import builtins, methods, revealed, torch, torch_func, torch_runtime  # noqa: F401  (tables)
+from simpletorch.follow.libraries.python import builtins, methods, revealed  # noqa: F401  (tables)
+from simpletorch.follow.libraries.pytorch import torch, torch_func, torch_runtime  # noqa: F401  (tables)
 from simpletorch.follow.outcomes import Exhausted, Raise
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.ignored import is_ignored

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.libraries import library_class, native
 from simpletorch.follow.libraries.arrays import ANY, array, as_array, as_dtype, shape_of
-from simpletorch.follow.libraries.chance import any_of
+from simpletorch.follow.libraries.python.chance import any_of
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.values import Instance, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules.core.dtype import FLOAT64, INT64, DType

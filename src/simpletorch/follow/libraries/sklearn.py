@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.libraries import gives, library_class, native
 from simpletorch.follow.libraries.arrays import ANY, array, as_array
-from simpletorch.follow.libraries.chance import any_of
+from simpletorch.follow.libraries.python.chance import any_of
 from simpletorch.follow.values import Class, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import FLOAT32, FLOAT64, INT64, DType

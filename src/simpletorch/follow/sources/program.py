@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, VALUES, load
 from simpletorch.follow.libraries.harmless import is_harmless
-from simpletorch.follow.libraries.torch_nn import make_layer_class
+from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import MISSING, Class, Namespace, Native, Unknown, Value
 from simpletorch.rules import MODULES, RULES

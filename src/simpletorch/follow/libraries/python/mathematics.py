@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, native
-from simpletorch.follow.libraries.builtins import pure
+from simpletorch.follow.libraries.python.builtins import pure
 from simpletorch.follow.values import Value, is_int
 from simpletorch.shapes import Expr
 

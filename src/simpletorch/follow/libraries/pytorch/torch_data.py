@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
-from simpletorch.follow.libraries.builtins import length
+from simpletorch.follow.libraries.python.builtins import length
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, iteration
 from simpletorch.follow.libraries import library_class, native
-from simpletorch.follow.libraries.builtins import make_dict
-from simpletorch.follow.libraries.methods import count_items
+from simpletorch.follow.libraries.python.builtins import make_dict
+from simpletorch.follow.libraries.python.methods import count_items
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Native, StaticMethod, Value
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simpletorch.follow.libraries import ALIASES, VALUES, gives, library_class, native
-from simpletorch.follow.libraries.builtins import make_dict
-from simpletorch.follow.libraries.collections import make_named_tuple
-from simpletorch.follow.libraries.dataclasses import own_annotations
+from simpletorch.follow.libraries.python.builtins import make_dict
+from simpletorch.follow.libraries.python.collections import make_named_tuple
+from simpletorch.follow.libraries.python.dataclasses import own_annotations
 from simpletorch.follow.values import MISSING, Class, Instance, Native, Property, Value
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
-from simpletorch.follow.libraries.builtins import length
 from simpletorch.follow.libraries.pil import CHANNELS, image
-from simpletorch.follow.libraries.torch_data import row
+from simpletorch.follow.libraries.python.builtins import length
+from simpletorch.follow.libraries.pytorch.torch_data import row
 from simpletorch.follow.values import Dict, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import INT64, UINT8

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, gives, library_class, native
-from simpletorch.follow.libraries.builtins import pure
+from simpletorch.follow.libraries.python.builtins import pure
 from simpletorch.follow.values import (
     Choice,
     Class,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, items, texts
 from simpletorch.follow.budget import formats_too_much, is_too_much
 from simpletorch.follow.libraries import METHODS, Work, method
-from simpletorch.follow.libraries.builtins import computed, in_order
+from simpletorch.follow.libraries.python.builtins import computed, in_order
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import MISSING, Dict, Fields, Iterator, List, Set, Sizes, Value, is_known
 from simpletorch.shapes import Expr

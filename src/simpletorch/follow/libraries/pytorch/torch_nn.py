@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, library_class, native
-from simpletorch.follow.libraries.signatures import PARAMETERS
+from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from simpletorch.follow.budget import is_huge
 from simpletorch.follow.libraries import NATIVES, VALUES, gives, native
-from simpletorch.follow.libraries.builtins import computed, pure
+from simpletorch.follow.libraries.python.builtins import computed, pure
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Dict, List, Native, Value
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from simpletorch.follow.libraries import NATIVES, Work, native
-from simpletorch.follow.libraries.builtins import in_order, pure
-from simpletorch.follow.libraries.methods import forget
+from simpletorch.follow.libraries.python.builtins import in_order, pure
+from simpletorch.follow.libraries.python.methods import forget
 from simpletorch.follow.values import List, Native, Value
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Python: what is built in, and its library."""
