@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import os
 import random
 import runpy
@@ -13,12 +14,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, Final
 
 import torch
 from corpus import Program
 from follower import Place, Value
 
+_END_OF_HANDLER: Final = dis.opmap[
+    "POP_EXCEPT"
+]  # what is done there stands on the line of the handler's last statement
 Recorded = dict[Place, dict[str, set[Value]]]
 
 
@@ -44,13 +48,15 @@ class Recorder:
         if by_line is None or _is_inline(frame.f_code):
             return None
         current: Statement | None = None
+        code = frame.f_code.co_code
 
         def step(frame: FrameType, event: str, argument: object) -> Callable[..., Any]:
             nonlocal current
             if event == "exception":
                 current = None  # it didn't come to its end
             elif event in ("line", "return"):
-                following = by_line.get(frame.f_lineno) if event == "line" else None
+                begins = event == "line" and code[frame.f_lasti] != _END_OF_HANDLER
+                following = by_line.get(frame.f_lineno) if begins else None
                 if current is not None and (following is not current or len(current.lines) == 1):
                     self._finished(current, frame, frame.f_lineno)
                 current = following

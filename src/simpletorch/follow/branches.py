@@ -14,6 +14,7 @@ from simpletorch.follow.numbers import indexes
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
     MISSING,
+    SIZE,
     Cause,
     Choice,
     Class,
@@ -491,6 +492,8 @@ def _merge_cell(
         change[place] = cells, key, {v: d for v, d in left.items() if right.get(v) == d}
     elif isinstance(left, TensorType) and isinstance(right, TensorType):
         change[place] = cells, key, common_type(left, right)
+    elif key == SIZE and "items" in cells:  # how long a list is, see `offsets`
+        change[place] = cells, key, left if left == right else MISSING
     elif key == "at" and left != right:
         change[place] = cells, key, max(left, right)
     else:

@@ -13,7 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, branches, guards, items, iteration
-from simpletorch.follow.heap import Change, born, now
+from simpletorch.follow.heap import Cells, Change, Missing, born, now
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Split
 from simpletorch.follow.values import (
     MISSING,
@@ -317,6 +317,13 @@ def widen(run: Interpreter, before: Change, *, forced: bool) -> bool:
     # what tensors and lists hold comes first: where a variable stands for another one, both are looked at
     for cells, key, old in sorted(before.values(), key=_depth):
         now = cells.get(key, MISSING)
+        if key == SIZE and "items" in cells:  # how long a list is, see `offsets`
+            run.heap.write(cells, key, old if old == now else MISSING)
+            continue
+        if old is MISSING and _may_lack(cells, key, now):
+            run.heap.write(cells, key, Choice(Unknown("whether a loop runs at all", "bool", "data"), now, MISSING))
+            changed = True
+            continue
         if old is MISSING or now is MISSING or cells is run.assumed or branches.alike(old, now):
             if cells is run.assumed and old is not now:
                 run.heap.write(cells, key, MISSING)
@@ -328,6 +335,11 @@ def widen(run: Interpreter, before: Change, *, forced: bool) -> bool:
         changed |= not branches.alike(wide, old)  # what stood there already may stand for this round too
         run.heap.write(cells, key, wide)
     return changed
+
+
+def _may_lack(cells: dict[Any, Any], key: Any, now: Value) -> bool:
+    """Whether it matters that what a round has put there may not be there: a variable, an item, an attribute."""
+    return isinstance(cells, Cells) and key not in ("open", SIZE) and not isinstance(now, Instance | bool | Missing)
 
 
 def _depth(entry: tuple[dict[Any, Any], Any, Value]) -> int:

@@ -220,7 +220,7 @@ class Set(Object):
     @property
     def open(self) -> bool:
         """Whether it may hold what isn't known."""
-        return bool(self.state["open"])
+        return bool(self.state["open"]) or any(isinstance(v, Choice) for v in self.cells.values())
 
 
 @final
