@@ -20,9 +20,9 @@ import torch
 from corpus import Program
 from follower import Place, Value
 
-_END_OF_HANDLER: Final = dis.opmap[
-    "POP_EXCEPT"
-]  # what is done there stands on the line of the handler's last statement
+_END_OF_HANDLER: Final = dis.opmap["POP_EXCEPT"]
+"""What Python does there has the line of the last statement of the handler, which need not have run."""
+
 Recorded = dict[Place, dict[str, set[Value]]]
 
 

@@ -1,7 +1,5 @@
 """The measure of `benchmarks/follow/differential.py`: what is recorded of a run, and what is said of claims."""
 
-from pathlib import Path
-
 import corpus
 import random_programs
 from corpus import Program
@@ -112,8 +110,34 @@ def test_what_a_line_gives_must_be_among_what_it_may_give():
     assert judged(Answer(ways=other)).wrong == ["a.py:10: x is said to be something else, but is ('float32', (2, 3))"]
 
 
+HANDLER = """\
+def main():
+    q = 2
+    xs = [q]
+    try:
+        raise ValueError
+    except ValueError as error:
+        if xs:
+            if xs:
+                pass
+        elif q == 2:
+            pass
+        else:
+            q = 7
+
+main()
+"""
+
+
+def test_the_end_of_a_handler_is_no_statement_of_its_last_line():
+    (comparison,) = comparisons([Program("handler", "a.py", {"a.py": HANDLER})], lambda main: Answer(), 1)
+    assert comparison.names == 1
+
+
 def test_every_port_is_a_program():
-    assert {program.name for program in corpus.ports()} == {path.stem for path in Path("examples/models").glob("*.py")}
+    assert {program.name for program in corpus.ports()} == {
+        path.stem for path in (corpus.PROGRAMS.parents[2] / "examples/models").glob("*.py")
+    }
 
 
 def test_random_programs_run_and_are_the_same_again():

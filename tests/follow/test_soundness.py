@@ -196,6 +196,10 @@ LOOPS = {
         "x = torch.zeros(2)\nn = 0\nwhile n < 1 and chance:\n    n += 1\n    x = torch.zeros(3, 5)\nx = x\n",
         {"?"},
     ),
+    "a key that a loop may put": (
+        "d = {'a': 2}\nfor _ in range(random.randint(0, 9)):\n    d['b'] = 3\nx = len(d)\n",
+        {"?"},
+    ),
     "else is for who was not broken off": (
         """
 a = torch.zeros(2)
