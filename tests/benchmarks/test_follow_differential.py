@@ -135,9 +135,8 @@ def test_the_end_of_a_handler_is_no_statement_of_its_last_line():
 
 
 def test_every_port_is_a_program():
-    assert {program.name for program in corpus.ports()} == {
-        path.stem for path in (corpus.PROGRAMS.parents[2] / "examples/models").glob("*.py")
-    }
+    models = corpus.PROGRAMS.parents[2] / "examples/models"
+    assert {program.name for program in corpus.ports()} == {path.stem for path in models.glob("*.py")}
 
 
 def test_random_programs_run_and_are_the_same_again():
