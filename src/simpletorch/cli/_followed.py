@@ -96,8 +96,8 @@ def _is_same(diagnostic: Diagnostic, error: Finding) -> bool:
 
 
 def _has_passed(error: Finding, path: Path, line: int) -> bool:
-    here = {name for name, _, _ in error.passed if Path(name).resolve() == path}
-    return any(error.has_passed(name, line) for name in here)
+    files = {name for name, _, _ in error.passed}  # a program passes many statements of few files
+    return any(error.has_passed(name, line) for name in files if Path(name).resolve() == path)
 
 
 def _count(number: int, noun: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -31,7 +31,7 @@ from simpletorch.follow.values import (
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["create", "define", "generate", "give", "instantiate", "managed"]
+__all__ = ["create", "define", "generate", "give", "instantiate", "managed", "own_nodes"]
 
 _MOST_YIELDS: Final = 256
 _ALIKE: Final = 3  # values that a generator gives, one like the other, until it counts as endless
@@ -78,14 +78,17 @@ def _decorated(run: Interpreter, decorator: ast.expr, value: Value, scope: Scope
 @lru_cache(maxsize=4096)
 def _yields(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
     """Whether it is a generator function."""
+    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node))
+
+
+def own_nodes(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterable[ast.AST]:
+    """What a function's body is made of, without what the functions and classes in it are made of."""
     todo: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
     while todo:
         at = todo.pop()
-        if isinstance(at, ast.Yield | ast.YieldFrom):
-            return True
+        yield at
         if not isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             todo.extend(ast.iter_child_nodes(at))
-    return False
 
 
 # -- generators ------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.annotations import tensor_of
+from simpletorch.follow.classes import own_nodes
 from simpletorch.follow.heap import now
 from simpletorch.follow.layers import is_module
 from simpletorch.follow.outcomes import Exhausted, Raised
@@ -246,20 +247,9 @@ def _returns(run: Interpreter, function: Function, result: Value, where: str) ->
     with run.knowing():
         differs = _differ(promised, result.type)
     if differs:
-        returns = [s for s in _returns_of(function.node) if s in run.passed]
+        returns = [n for n in own_nodes(function.node) if isinstance(n, ast.Return) and n in run.passed]
         run.node, run.path = returns[0] if len(returns) == 1 else function.node, function.scope.path
         run.find("tensor-shape", f"{where} returns {result.type}, but its annotation says {promised}", is_promise=True)
-
-
-def _returns_of(function: ast.FunctionDef) -> Iterator[ast.Return]:
-    """The ``return`` statements of a function, without those of the functions in it."""
-    left: list[ast.AST] = list(function.body)
-    while left:
-        node = left.pop()
-        if isinstance(node, ast.Return):
-            yield node
-        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
-            left += ast.iter_child_nodes(node)
 
 
 def _names(run: Interpreter, parameter: ast.arg, function: Function, where: str) -> set[Var]:

@@ -360,9 +360,12 @@ class Interpreter:
     def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
         """Write a mistake down, with the way here."""
         node = self.node
+        line = getattr(node, "lineno", 0)
+        if self._is_found(self.path, line, code):  # a loop comes here in each round
+            return
         found = Finding(
             self.path,
-            getattr(node, "lineno", 0),
+            line,
             getattr(node, "col_offset", 0) + 1,
             code,
             message,
@@ -374,12 +377,15 @@ class Interpreter:
             frozenset((path, s.lineno, _last_line(s)) for s, path in self.passed.items()),
             is_promise,
         )
-        self.keep(found)
+        self.findings.append(found)
 
     def keep(self, found: Finding) -> None:
         """Write a mistake down, unless one of its kind on this line is known."""
-        if not any((f.path, f.line, f.code) == (found.path, found.line, found.code) for f in self.findings):
+        if not self._is_found(found.path, found.line, found.code):
             self.findings.append(found)
+
+    def _is_found(self, path: str, line: int, code: str) -> bool:
+        return any((f.path, f.line, f.code) == (path, line, code) for f in self.findings)
 
     def claim(self, name: str, value: Value) -> None:
         """Remember what a line gives to a name, for the shapes beside the source."""
