@@ -9,6 +9,7 @@ __version__: str
 
 from simpletorch import amp as amp
 from simpletorch import checkpoint as checkpoint
+from simpletorch import cuda as cuda
 from simpletorch import data as data
 from simpletorch import dims as dims
 from simpletorch import dtypes as dtypes

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from typing_extensions import Unpack
 
+from simpletorch._bytes import size_text
 from simpletorch.errors._fields import Common, Context, Location, Operand
-from simpletorch.errors._text import markup, page, render, size_text
+from simpletorch.errors._text import markup, page, render
 
 __all__ = [
     "BackendError",

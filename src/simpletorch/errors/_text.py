@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from simpletorch.errors._fields import Fields, Operand
 
-__all__ = ["headline", "markup", "page", "render", "size_text"]
+__all__ = ["headline", "markup", "page", "render"]
 
 
 def headline(error: Fields) -> str:
@@ -123,15 +123,3 @@ def _code(error: Fields) -> str:
         # both are escaped, so what is found is the expression and no tag
         code = code.replace(failing, f"<u>{failing}</u>", 1)
     return f": <code>{code}</code>"
-
-
-def size_text(count: int | None) -> str:
-    """A number of bytes as people say it: ``2.00 GiB``."""
-    if count is None:
-        return "an unknown amount"
-    value = float(count)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if value < 1024:
-            return f"{count} bytes" if unit == "bytes" else f"{value:.2f} {unit}"
-        value /= 1024
-    return f"{value:.2f} TiB"

@@ -5,7 +5,8 @@ import contextlib
 import pytest
 import torch
 
-from simpletorch.data import DataLoader, DeviceLoader, TensorDataset
+from simpletorch.cuda import _transfer
+from simpletorch.data import DataLoader, TensorDataset
 
 DATA = TensorDataset(torch.arange(23), torch.arange(23) * 2)
 
@@ -46,14 +47,16 @@ def cuda(monkeypatch):
     """A GPU that is none: the order of what happens is real, the memory is the CPU's."""
     EVENTS.clear()
 
-    def moved(self, tensor):
+    def moved(tensor, device):
         EVENTS.append(f"copy {tensor.tolist()}")
         return tensor.clone()
 
     monkeypatch.setattr(torch.cuda, "Stream", FakeStream)
     monkeypatch.setattr(torch.cuda, "current_stream", FakeStream)
     monkeypatch.setattr(torch.cuda, "stream", lambda stream: contextlib.nullcontext())
-    monkeypatch.setattr(DeviceLoader, "_moved", moved)
+    monkeypatch.setattr(_transfer, "moved", moved)
+    monkeypatch.setattr(_transfer, "device_of", torch.device)
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
     monkeypatch.setattr(torch.Tensor, "pin_memory", torch.Tensor.clone)
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import torch
 
-from simpletorch._tensors import map_tensors, moved, tensors_in
+from simpletorch._tensors import moved
+from simpletorch.cuda import prefetch
 
 if TYPE_CHECKING:
     from simpletorch.data.loading._loader import DataLoader
@@ -38,33 +39,9 @@ class DeviceLoader(Generic[Batch_co]):
         return (cast("Batch_co", moved(batch, self.device)) for batch in self.loader)
 
     def _one_ahead(self) -> Iterator[Batch_co]:
-        copies = torch.cuda.Stream(self.device)
-        batches = iter(self.loader)
-        ahead = self._started(next(batches, _NONE), copies)
-        while ahead is not _NONE:
-            batch = ahead
-            program = torch.cuda.current_stream(self.device)
-            program.wait_stream(copies)
-            for tensor in tensors_in(batch):
-                if tensor.is_cuda:
-                    tensor.record_stream(program)  # its memory is not given away while the program uses it
-            # What moves itself does so here, on the program's stream: memory inside of it that came from the other
-            # stream couldn't be marked as in use.
-            batch = map_tensors(batch, _as_it_is, "to", self.device)
-            self.loader.hold_state()  # before the next one is taken, so that the state doesn't count it
-            ahead = self._started(next(batches, _NONE), copies)
-            yield cast("Batch_co", batch)
+        # held before the next batch is taken, so that the state doesn't count it
+        yield from prefetch(self.loader, self.device, before_next=self.loader.hold_state)
         self.loader.release_state()
-
-    def _started(self, batch: Any, copies: torch.cuda.Stream) -> Any:
-        if batch is _NONE:
-            return batch
-        pinned = map_tensors(batch, _pinned, "pin_memory")
-        with torch.cuda.stream(copies):
-            return map_tensors(pinned, self._moved)
-
-    def _moved(self, tensor: torch.Tensor) -> torch.Tensor:
-        return cast("torch.Tensor", moved(tensor, self.device))
 
     def state_dict(self) -> dict[str, Any]:
         """As `DataLoader.state_dict`."""
@@ -73,14 +50,3 @@ class DeviceLoader(Generic[Batch_co]):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """As `DataLoader.load_state_dict`."""
         self.loader.load_state_dict(state_dict)
-
-
-_NONE = object()  # after the last batch; None may be a batch
-
-
-def _as_it_is(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor
-
-
-def _pinned(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor if tensor.device.type != "cpu" or tensor.is_pinned() else tensor.pin_memory()

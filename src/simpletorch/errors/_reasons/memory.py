@@ -6,9 +6,11 @@ import re
 
 import torch
 
+from simpletorch._alive import address, free_memory, names_of, tensors_on
+from simpletorch._bytes import size_text
+from simpletorch.errors._description import describe
 from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import OutOfMemory
-from simpletorch.errors._reasons._live_tensors import free_memory, largest_tensors
 from simpletorch.errors._reasons._table import Reason, message
 
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
@@ -29,9 +31,8 @@ def _out_of_memory(f: Failure, m: re.Match[str]) -> Reason:
     unused = _amount(f, rf"and {_AMOUNT} is reserved by PyTorch but unallocated")
     if available is None:
         available = free_memory(device)
-    holdings = largest_tensors(device, f.frames, f.models)
-    details = [f"the largest tensors on {device}:"] if holdings else []
-    details += [f"  {holding}" for holding in holdings]
+    holdings = _largest_tensors(f, device)
+    details = [f"the largest tensors on {device}:", *holdings] if holdings else []
     return Reason(
         OutOfMemory,
         OutOfMemory(requested, available, total).reason,
@@ -39,6 +40,19 @@ def _out_of_memory(f: Failure, m: re.Match[str]) -> Reason:
         details=tuple(details),
         fields={"requested": requested, "available": available, "total": total},
     )
+
+
+def _largest_tensors(f: Failure, device: torch.device, count: int = 5) -> list[str]:
+    """A line each for the largest that are alive: bytes, type, and the name that a frame or a model has for it."""
+    largest = tensors_on(device)[:count]
+    # what is a thousand times smaller than the largest doesn't explain why memory is full
+    least = largest[0].untyped_storage().nbytes() // 1000 if largest else 0
+    names = names_of(f.frames, f.models)
+    return [
+        f"  {size_text(size):>10}  {describe('', t).type_text}  {names.get(address(t), '(no name)')}"
+        for t in largest
+        if (size := t.untyped_storage().nbytes()) >= least
+    ]
 
 
 def _bytes(count: str, unit: str) -> int:

@@ -1,4 +1,4 @@
-"""What holds a device's memory: the largest live tensors, by the names that the program has for them."""
+"""What holds a device's memory: the tensors that are alive there, by the names that the program has for them."""
 
 from __future__ import annotations
 
@@ -6,41 +6,20 @@ import contextlib
 import gc
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
 import torch
 from torch import nn
 
-from simpletorch.errors._description import describe
-from simpletorch.errors._text import size_text
-
-__all__ = ["Holding", "free_memory", "largest_tensors"]
+__all__ = ["address", "free_memory", "names_of", "tensors_on"]
 
 
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """A live tensor: its name (None if no frame or model knows it), its type as text, and its bytes."""
-
-    name: str | None
-    type_text: str
-    bytes: int
-
-    def __str__(self) -> str:
-        return f"{size_text(self.bytes):>10}  {self.type_text}  {self.name or '(no name)'}"
-
-
-def largest_tensors(
-    device: torch.device, frames: Iterable[FrameType], modules: Sequence[tuple[str, nn.Module]], count: int = 5
-) -> list[Holding]:
-    """The largest storages on a device that are alive, one tensor for each.
+def tensors_on(device: torch.device) -> list[torch.Tensor]:
+    """One tensor for each storage that is alive on a device, the largest storages first.
 
     Args:
         device: its type counts, and its index if it has one.
-        frames: where names are looked for.
-        modules: models by name, whose parameters are named first.
-        count: how many.
     """
     found: dict[int, torch.Tensor] = {}
     for thing in gc.get_objects():
@@ -50,30 +29,26 @@ def largest_tensors(
         if device.index is not None and thing.device.index != device.index:
             continue
         with contextlib.suppress(Exception):  # tensors without storage: fake, functional, sparse
-            key = _address(thing)
+            key = address(thing)
             if key and (key not in found or thing.numel() > found[key].numel()):
                 found[key] = thing
-    largest = sorted(found.values(), key=lambda t: t.untyped_storage().nbytes(), reverse=True)[:count]
-    # what is a thousand times smaller than the largest doesn't explain why memory is full
-    least = largest[0].untyped_storage().nbytes() // 1000 if largest else 0
-    largest = [t for t in largest if t.untyped_storage().nbytes() >= least]
-    names = _names(frames, modules)
-    return [Holding(names.get(_address(t)), describe("", t).type_text, t.untyped_storage().nbytes()) for t in largest]
+    return sorted(found.values(), key=lambda t: t.untyped_storage().nbytes(), reverse=True)
 
 
-def _address(tensor: Any) -> int:
+def address(tensor: Any) -> int:
     """Where the tensor's memory is; 0 where there is none, as of a fake one, which says that it is on its device."""
     storage = tensor.untyped_storage()
     return 0 if storage.device.type == "meta" else int(storage.data_ptr())
 
 
-def _names(frames: Iterable[FrameType], modules: Sequence[tuple[str, nn.Module]]) -> dict[int, str]:
+def names_of(frames: Iterable[FrameType], modules: Sequence[tuple[str, nn.Module]]) -> dict[int, str]:
+    """The names of tensors by `address`: parameters and buffers of ``modules`` first, then variables of ``frames``."""
     found: dict[int, str] = {}
 
     def add(name: str, value: object) -> None:
         if issubclass(type(value), torch.Tensor):
             with contextlib.suppress(Exception):
-                found.setdefault(_address(value), name)
+                found.setdefault(address(value), name)
 
     for path, module in modules:
         for name, parameter in (*module.named_parameters(), *module.named_buffers()):
