@@ -65,7 +65,8 @@ class Interpreter:
         self.demands_sizes = False  # whether "works only if n == m" is a finding
         self.updates = 0  # of parameters, by an optimizer: tells a training loop
         self.converts_dtypes = False  # whether modules may have another dtype than they were made with
-        self.modes: dict[str, bool] = {}  # "autocast", "other default dtype": what dtypes depend on beside operands
+        # what dtypes depend on beside operands: "autocast" (an `Autocast`, or None), "other default dtype" (whether)
+        self.modes: dict[str, Any] = {}
         self.path = ""  # where the program is
         self.node: ast.AST = ast.Pass(lineno=0, col_offset=0)
         self.faults: list[str] = []  # of the follower itself

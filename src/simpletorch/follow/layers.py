@@ -127,28 +127,20 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     rule = module.native
     if not isinstance(rule, ModuleRule) or module.state.get("changed"):
         return run.unknown(f"what a {module.cls.name} gives whose sizes aren't known")
-    given = tensors.operands(run, args)
-    named = {k: tensors.operand(run, v) for k, v in kwargs.items()}
-    counts = not run.converts_dtypes
-    if run.is_plain:
-        result = answer((rule, counts), given, named, lambda: infer_module(rule, given, named, dtype_counts=counts))
-    else:
-        result = run.adapting(lambda: infer_module(rule, given, named, dtype_counts=counts))
+    given, named = tensors.operands(args), {k: tensors.to_rule(v) for k, v in kwargs.items()}
+    counts, cast = not run.converts_dtypes, run.modes.get("autocast")
+
+    def ask() -> Any:
+        return infer_module(rule, given, named, dtype_counts=counts, autocast=cast)
+
+    result = answer((rule, counts, cast), given, named, ask) if run.is_plain else run.adapting(ask)
     if isinstance(result, Report):
         return run.report(result)
     misfit = indexes.check_layer(rule.names[0].rpartition(".")[2], rule, args)
     if misfit is not None:
         run.report(misfit)
     _learn(run, rule, args)
-    cast = _cast(run, result)
-    return tensors.made(run, cast) if isinstance(cast, TensorType) else tensors.from_rule(run, cast, str(rule))
-
-
-def _cast(run: Interpreter, result: Any) -> Any:
-    """A layer's result, of which the dtype isn't known where it may have been cast."""
-    if isinstance(result, TensorType) and run.modes.get("autocast"):
-        return replace(result, dtype=None)
-    return tuple(_cast(run, r) for r in result) if type(result) is tuple else result
+    return tensors.made(run, result) if isinstance(result, TensorType) else tensors.from_rule(run, result, str(rule))
 
 
 _LAST: Final = {"Linear": "in_features", "LSTM": "input_size", "GRU": "input_size", "RNN": "input_size"}

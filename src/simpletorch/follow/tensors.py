@@ -50,7 +50,6 @@ __all__ = [
     "narrow_rank",
     "no_int",
     "not_none",
-    "operand",
     "operands",
     "settle",
     "to_rule",
@@ -96,22 +95,9 @@ def to_rule(value: Value) -> Any:
     return ANYTHING
 
 
-def operand(run: Interpreter, value: Value) -> Any:
-    """The value as a rule gets it here: under autocast it doesn't matter which floats a tensor holds."""
-    found = to_rule(value)
-    return _any_float(found) if run.modes.get("autocast") else found
-
-
-def operands(run: Interpreter, values: tuple[Value, ...]) -> tuple[Any, ...]:
-    """Several of them."""
-    return tuple(operand(run, v) for v in values)
-
-
-def _any_float(value: Any) -> Any:
-    if isinstance(value, TensorType):
-        floats = value.dtype is not None and value.dtype.category == "float"
-        return replace(value, dtype=None) if floats else value
-    return tuple(map(_any_float, value)) if type(value) is tuple else value
+def operands(values: tuple[Value, ...]) -> tuple[Any, ...]:
+    """Several values as rules have them."""
+    return tuple(map(to_rule, values))
 
 
 def made(run: Interpreter, type: TensorType) -> Tensor:
@@ -210,13 +196,15 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         wrong = next((v for v in _sizes_given(name, args) if branches.type_name(v) == "float"), None)
         if wrong is not None:
             return run.report(no_int(name, "a size", wrong))
-    given, named = operands(run, args), {k: operand(run, v) for k, v in kwargs.items()}
+    given, named = operands(args), {k: to_rule(v) for k, v in kwargs.items()}
     if name in ("Tensor.__getitem__", "Tensor.__setitem__") and isinstance(args[1], List | range):
         given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only
+    cast = run.modes.get("autocast")
     if run.is_plain:
-        result = answer(name, given, named, lambda: infer(name, given, named))
+        what = name if cast is None else (name, cast)
+        result = answer(what, given, named, lambda: infer(name, given, named, autocast=cast))
     else:
-        result = run.adapting(lambda: infer(name, given, named), args)
+        result = run.adapting(lambda: infer(name, given, named, autocast=cast), args)
     result = offsets.unplaced(result)
     if run.guards and not isinstance(result, Report) and _may_fail(name, args, kwargs):
         guards.may_raise(run, guards.OF_TENSORS)

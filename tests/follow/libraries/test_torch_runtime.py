@@ -75,7 +75,7 @@ y = model(torch.randn(7, 3).bfloat16())
         (COMPILED, "a b c v n"),
         (SWITCHES, "x bits least m y"),
         (WRAPPED, "y z w"),
-        (AUTOCAST, "c d e"),
+        (AUTOCAST, "a b c d e g"),
         (DOUBLE, "i"),
         (HALVED, ""),
     ],

@@ -72,7 +72,7 @@ class Wrapper(nn.Module):
 reveal_type(Wrapper(linear)(x))  # R: Tensor
 
 with torch.autocast("cpu", dtype=torch.bfloat16):
-    reveal_type(linear(x))  # R: Tensor[Any, 7, 13]
+    reveal_type(linear(x))  # R: Tensor[BFloat16, 7, 13]
 
 
 class Cross(nn.Module):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, cast
 
 from mypy.expandtype import expand_type_by_instance
@@ -51,7 +50,7 @@ from simpletorch.mypy.diagnose.inferred import widen
 from simpletorch.mypy.diagnose.report import mistakes
 from simpletorch.mypy.hooks import AttributeHook, MethodHook
 from simpletorch.mypy.names import MODULE, OUR_MODULE, PARAMETER, SEQUENTIAL, SEQUENTIALS, TENSOR, WRAPPERS
-from simpletorch.mypy.program.autocast import is_autocast
+from simpletorch.mypy.program.autocast import autocast_at
 from simpletorch.mypy.program.conversions import as_cast
 from simpletorch.mypy.program.replacements import is_rebuilt
 from simpletorch.mypy.types import TypeTable, any_type, walk
@@ -139,15 +138,14 @@ def _call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
 def _call_rule(rule: ModuleRule, receiver: Instance, context: MethodSigContext, reader: CallReader) -> FunctionLike:
     called = _called_on(context)
     known = rule if called is None else as_cast(rule, called, context.api)
-    if hasattr(known, "dtype") and is_autocast(context.context, context.api):
-        known = replace(known, dtype=ANYTHING)
+    cast_to = autocast_at(context.context, context.api)
     # an attribute may be converted with the whole model, anywhere; a variable is converted here
     certain = isinstance(called, NameExpr | CallExpr)
     combinations = reader.arguments(read_arguments(context))
     if combinations is None:
         return context.default_signature
     result = reader.answer(
-        lambda positional, named: infer_module(known, positional, named, dtype_counts=certain),
+        lambda positional, named: infer_module(known, positional, named, dtype_counts=certain, autocast=cast_to),
         combinations,
         _forward_result(receiver),
         context.context,

@@ -49,10 +49,11 @@ from simpletorch.mypy.diagnose.inferred import is_unsettled, widen
 from simpletorch.mypy.diagnose.report import report
 from simpletorch.mypy.hooks import FunctionResultHook
 from simpletorch.mypy.names import public_name
-from simpletorch.mypy.program.autocast import is_autocast
+from simpletorch.mypy.program.autocast import autocast_at
 from simpletorch.mypy.program.loops import is_assigned_in_loop
 from simpletorch.mypy.types import TypeTable
 from simpletorch.rules import ANYTHING, RULES, Report, Value, infer
+from simpletorch.rules.core.autocast import any_float
 from simpletorch.rules.core.values import ANY_TENSOR, TensorType
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "method_rule",
 ]
 
+Ask: TypeAlias = "Callable[[Sequence[Value], dict[str, Value]], Value | Report]"
 Combinations: TypeAlias = list[tuple[list[Value], dict[str, Value]]]
 MOST_ALTERNATIVES: Final = 8
 _INDEXING: Final = ("__getitem__", "__setitem__")
@@ -133,7 +135,7 @@ class CallReader:
 
     def answer(
         self,
-        ask: Callable[[Sequence[Value], dict[str, Value]], Value | Report],
+        ask: Ask,
         combinations: Combinations,
         default: Type,
         context: Context,
@@ -146,8 +148,6 @@ class CallReader:
             assert isinstance(first, Report)
             report(first, context, self.api)
             return gradual(default, self.lifter.types)
-        if is_autocast(context, self.api):
-            sound = [_without_float_dtype(r) for r in sound]
         found = [self.lowerer.value(r, default) for r in sound]
         if len(found) == 1:
             return found[0]
@@ -159,12 +159,6 @@ def gradual(default: Type, types: TypeTable) -> Type:
     if isinstance(get_proper_type(default), AnyType):
         return types.any_tensor() or default
     return default
-
-
-def _without_float_dtype(value: Value) -> Value:
-    if isinstance(value, TensorType) and value.dtype is not None and value.dtype.category == "float":
-        return value.with_dtype(None)
-    return tuple(_without_float_dtype(v) for v in value) if isinstance(value, tuple) else value
 
 
 def _written(method: str, context: MethodSigContext) -> tuple[Expression | None, Expression | None]:
@@ -209,12 +203,22 @@ def _is_hashable(value: Value) -> bool:
     return not isinstance(value, slice | tuple)
 
 
+def _of_any_float(name: str, positional: Sequence[Value], named: dict[str, Value]) -> Value | Report:
+    """What torch says of an operation whose operands autocast may have cast."""
+    found: Value | Report = ask_torch(name, positional, named)
+    return found if isinstance(found, Report) else any_float(found)
+
+
 def _result(name: str, reader: CallReader, combinations: Combinations | None, context: SignatureContext) -> Type:
     """What the rule says that a call gives, or torch itself where there is no rule."""
     declared = context.default_signature.ret_type
     if combinations is None:
         return declared
-    ask = partial(infer if name in RULES else ask_torch, name)
+    cast_to = autocast_at(context.context, reader.api)
+    if name in RULES:
+        ask: Ask = partial(infer, name, autocast=cast_to)
+    else:
+        ask = partial(ask_torch if cast_to is None else _of_any_float, name)
     result = reader.answer(ask, combinations, declared, context.context)
     if name == "Tensor.__iter__" and is_tensor(result):
         result = reader.lifter.types.instance("typing.Iterator", result) or declared

@@ -1,40 +1,99 @@
-"""Lines under ``with torch.autocast(...)``: torch casts operands there, so dtypes neither clash nor are known."""
+"""Where ``torch.autocast`` is in force: under ``with torch.autocast(...)`` and in functions that it decorates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any, Final, cast
 
-from mypy.nodes import CallExpr, Context, MemberExpr, MypyFile, NameExpr, Statement, WithStmt
+from mypy.nodes import (
+    CallExpr,
+    ClassDef,
+    Context,
+    Decorator,
+    Expression,
+    FuncDef,
+    MemberExpr,
+    MypyFile,
+    NameExpr,
+    Statement,
+    StrExpr,
+    WithStmt,
+)
 from mypy.plugin import CheckerPluginInterface
 
 from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
+from simpletorch.rules.core.autocast import Autocast
+from simpletorch.rules.core.dtype import BY_TORCH_NAME, DType
 
-__all__ = ["is_autocast"]
+__all__ = ["autocast_at"]
+
+_MODULES: Final = {"torch.cuda.amp": "cuda", "torch.cpu.amp": "cpu"}
+_OFF: Final = object()
 
 
-def is_autocast(context: Context, api: CheckerPluginInterface) -> bool:
-    """Whether the expression stands in the body of ``with torch.autocast(...)``."""
-    return any(first <= context.line <= last for first, last in _spans(cast(Any, api).tree))
+def autocast_at(context: Context, api: CheckerPluginInterface) -> Autocast | None:
+    """The autocast that is in force at an expression: the innermost one around it in the text."""
+    around = [
+        (last - first, made) for first, last, made in _spans(cast(Any, api).tree) if first <= context.line <= last
+    ]
+    innermost = min(around, key=lambda found: found[0], default=(0, _OFF))[1]
+    return innermost if isinstance(innermost, Autocast) else None
 
 
 @once_a_tree
-def _spans(tree: MypyFile) -> tuple[tuple[int, int], ...]:
-    """The lines, from and to, of the autocast blocks of a file."""
+def _spans(tree: MypyFile) -> tuple[tuple[int, int, object], ...]:
+    """The lines, from and to, over which each autocast of a file is in force; `_OFF` for ``enabled=False``."""
     return tuple(
-        (block.line, block.end_line or block.line)
-        for block in _with_statements(tree.defs)
-        for item in block.expr
-        if isinstance(item, CallExpr)
-        and isinstance(item.callee, NameExpr | MemberExpr)
-        and item.callee.name == "autocast"
+        (first, last, _made(call))
+        for first, last, expressions in _regions(tree.defs)
+        for call in expressions
+        if isinstance(call, CallExpr) and _name(call.callee) == "autocast"
     )
 
 
-def _with_statements(statements: Iterable[Statement]) -> Iterator[WithStmt]:
+def _regions(statements: Iterable[Statement]) -> Iterator[tuple[int, int, list[Expression]]]:
+    """What is entered with ``with``, or decorates a function, and from where to where it holds."""
     for s in statements:
         if isinstance(s, WithStmt):
-            yield s
-        for block in inner_blocks(s):
-            yield from _with_statements(block.body)
+            yield s.body.line, s.body.end_line or s.body.line, s.expr
+        if isinstance(s, Decorator):
+            yield s.func.line, s.func.end_line or s.func.line, s.original_decorators
+        bodies = [s.defs] if isinstance(s, ClassDef) else [s.body] if isinstance(s, FuncDef) else inner_blocks(s)
+        for body in bodies:
+            yield from _regions(body.body)
+
+
+def _name(callee: Expression) -> str:
+    return callee.name if isinstance(callee, NameExpr | MemberExpr) else ""
+
+
+def _made(call: CallExpr) -> object:
+    """What the arguments say: device and dtype where they stand there as literals, on, off or perhaps."""
+    by_module = _MODULES.get(_module(call.callee))
+    places = ("enabled", "dtype") if by_module else ("device_type", "dtype", "enabled")
+    given: dict[str | None, Expression] = dict(zip(places, call.args, strict=False))
+    given = {k: v for k, v in given.items() if v in call.args[: sum(name is None for name in call.arg_names)]}
+    given |= {name: value for name, value in zip(call.arg_names, call.args, strict=True) if name is not None}
+    enabled = given.get("enabled")
+    if isinstance(enabled, NameExpr) and enabled.name == "False":
+        return _OFF
+    device = given.get("device_type")
+    kind = by_module or (device.value.partition(":")[0] if isinstance(device, StrExpr) else None)
+    dtype = _dtype(given.get("dtype"))
+    if "dtype" in given and dtype is None:
+        return Autocast(kind, None, certain=False)
+    certain = enabled is None or (isinstance(enabled, NameExpr) and enabled.name == "True")
+    return replace(Autocast.of(kind, dtype), certain=certain)
+
+
+def _module(callee: Expression) -> str:
+    """``torch.cuda.amp`` for ``torch.cuda.amp.autocast``, however it was imported."""
+    name = callee.fullname if isinstance(callee, NameExpr | MemberExpr) else ""
+    return name.rpartition(".")[0].removesuffix(".autocast_mode")
+
+
+def _dtype(node: Expression | None) -> DType | None:
+    name = node.fullname or node.name if isinstance(node, NameExpr | MemberExpr) else ""
+    return BY_TORCH_NAME.get(name.rpartition(".")[2])

@@ -8,6 +8,7 @@ from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
+from simpletorch.rules.core.autocast import Autocast, any_float, cast
 from simpletorch.rules.core.binding import Binder
 from simpletorch.rules.core.dtype import FLOAT32, DType
 from simpletorch.rules.core.index import FUNCTIONS, LAYERS
@@ -353,11 +354,29 @@ def spoken_name(name: str) -> str:
     return short
 
 
-def infer(name: str, args: Sequence[Value] = (), kwargs: Mapping[str, Value] | None = None) -> Value | Report:
-    """What ``name(*args, **kwargs)`` gives: a value, a `Report` of what doesn't fit, or `ANYTHING`."""
+def infer(
+    name: str,
+    args: Sequence[Value] = (),
+    kwargs: Mapping[str, Value] | None = None,
+    *,
+    autocast: Autocast | None = None,
+) -> Value | Report:
+    """What ``name(*args, **kwargs)`` gives: a value, a `Report` of what doesn't fit, or `ANYTHING`.
+
+    Args:
+        name: the operation's public name.
+        args: the positional arguments.
+        kwargs: those by name.
+        autocast: what is in force there.
+    """
     entry = RULES.get(name)
     if entry is None:
         return ANYTHING
+    if autocast is not None:
+        args, kwargs = cast(autocast, name, args, kwargs or {})
+        result = infer(name, args, kwargs)
+        unsure = autocast.policy(name) == "unknown" and not isinstance(result, Report)
+        return any_float(result) if unsure else result
     given = dict(kwargs or {})
     # for all rules at once: none of them has a parameter for it
     out = given.pop("out", None)
@@ -416,6 +435,7 @@ def infer_module(
     kwargs: Mapping[str, Value] | None = None,
     *,
     dtype_counts: bool = True,
+    autocast: Autocast | None = None,
 ) -> Value | Report:
     """What calling the module gives: a value, a `Report`, or `ANYTHING`.
 
@@ -424,6 +444,13 @@ def infer_module(
         args: the positional arguments.
         kwargs: those by name.
         dtype_counts: whether the parameters certainly have the dtype that they were made with.
+        autocast: what is in force there.
     """
+    if autocast is not None:
+        name = self.names[0]
+        args, kwargs = cast(autocast, name, args, kwargs or {})
+        found = autocast.policy(name)
+        result = infer_module(self, args, kwargs, dtype_counts=dtype_counts and found == "none")
+        return any_float(result) if found == "unknown" and not isinstance(result, Report) else result
     # the module is the first argument of its own rule, which reads its sizes from there
     return _call(_forward(type(self)), self, (self, *args), kwargs or {}, dtype_counts=dtype_counts)  # type: ignore[arg-type]

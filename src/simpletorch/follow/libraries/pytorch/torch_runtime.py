@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simpletorch.follow import layers
+from simpletorch.follow import layers, tensors
 from simpletorch.follow.libraries import ALIASES, NATIVES, VALUES, by_name, library_class, method, native
 from simpletorch.follow.values import (
     Choice,
@@ -26,7 +26,8 @@ from simpletorch.follow.values import (
     Value,
     is_int,
 )
-from simpletorch.rules import TensorType
+from simpletorch.rules import Device, TensorType
+from simpletorch.rules.core.autocast import Autocast
 from simpletorch.rules.core.dtype import DEFAULT_FLOAT, FLOAT32, FLOAT64, DType
 
 if TYPE_CHECKING:
@@ -136,22 +137,37 @@ def _set_default_dtype(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 
 def _make_autocast(run: Interpreter, cls: Class, args: Args, kwargs: Kwargs) -> Value:
-    parameters = "device_type dtype enabled" if cls.module == "torch.amp" else "enabled"
-    made = Instance(cls)
-    run.heap.write(made.cells, "_enabled", by_name(parameters, args, kwargs).get("enabled", True))
-    return made
+    parameters = "device_type dtype enabled" if cls.module in ("torch.amp", "simpletorch.amp") else "enabled dtype"
+    return Instance(cls, _autocast_of(run, cls, by_name(parameters, args, kwargs)))
+
+
+def _autocast_of(run: Interpreter, cls: Class, given: Kwargs) -> Autocast | None:
+    """The autocast that a constructor's arguments say; None where it is switched off.
+
+    On a machine without a GPU torch switches one for CUDA off; a program that says so is followed as on one with.
+    """
+    enabled = run.resolve(given.get("enabled", True))
+    if enabled is False:
+        return None
+    by_class = {"torch.cuda.amp": "cuda", "torch.cpu.amp": "cpu"}
+    device = tensors.to_rule(run.resolve(given.get("device_type", by_class.get(cls.module))))
+    kind = device.type if isinstance(device, Device) else device.partition(":")[0] if isinstance(device, str) else None
+    asked = run.resolve(given.get("dtype"))
+    dtype = asked if isinstance(asked, DType) else None
+    if asked is not None and dtype is None:
+        return Autocast(kind, None, certain=False)
+    return replace(Autocast.of(kind, dtype), certain=enabled is True)
 
 
 def _enter_autocast(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    """Whether it is in force depends on the device too: it may be."""
     me = args[0]
-    run.heap.write(me.cells, "(before)", run.modes.get("autocast", False))
-    run.heap.write(run.modes, "autocast", run.resolve(me.cells["_enabled"]) is not False)
+    run.heap.write(me.cells, "(before)", run.modes.get("autocast"))
+    run.heap.write(run.modes, "autocast", me.native)
     return me
 
 
 def _leave_autocast(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    run.heap.write(run.modes, "autocast", args[0].cells.get("(before)", False))
+    run.heap.write(run.modes, "autocast", args[0].cells.get("(before)"))
     return None
 
 
@@ -168,7 +184,7 @@ def _under_autocast(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return Native("a function under autocast", work)
 
 
-for _module in ("torch.amp", "torch.cuda.amp", "torch.cpu.amp"):
+for _module in ("torch.amp", "torch.cuda.amp", "torch.cpu.amp", "simpletorch.amp"):
     library_class(
         f"{_module}.autocast",
         make=_make_autocast,
