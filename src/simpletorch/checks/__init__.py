@@ -3,7 +3,7 @@
 from simpletorch.checks._border import Border
 from simpletorch.checks._checked import checked
 from simpletorch.checks._config import Config, Mode, config
-from simpletorch.checks._hints import UNRESOLVED, Resolver
+from simpletorch.checks._hints import UNRESOLVED, Resolver, is_tensor_hint
 from simpletorch.checks._remembered_sizes import remember_sizes
 from simpletorch.checks._scope import local_names
 from simpletorch.checks._wrapper import bordered, is_bordered
@@ -18,6 +18,7 @@ __all__ = [
     "checked",
     "config",
     "is_bordered",
+    "is_tensor_hint",
     "local_names",
     "remember_sizes",
 ]

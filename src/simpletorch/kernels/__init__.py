@@ -1,0 +1,5 @@
+"""Operators of your own: one annotated function, and everything that torch wants of an operator is derived from it."""
+
+from simpletorch.kernels._operator import Operator, operator
+
+__all__ = ["Operator", "operator"]
