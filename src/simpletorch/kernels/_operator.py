@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import update_wrapper
 from types import FunctionType
-from typing import Any, Final, Generic, NoReturn, ParamSpec, TypeVar, overload
+from typing import Any, Final, Generic, NoReturn, ParamSpec, Protocol, TypeVar, overload
 
 import torch
 
@@ -190,12 +190,20 @@ _RESERVED: Final = frozenset(("prim", "prims", "aten", "at", "torch", "pytorch")
 _DEFINED: Final[dict[str, Operator[..., Any]]] = {}
 
 
+class Decorator(Protocol):
+    """What ``operator("mylib::name")`` gives: it makes an operator of the function below it."""
+
+    def __call__(self, function: Callable[P, R], /) -> Operator[P, R]:
+        """The operator."""
+        ...
+
+
 @overload
 def operator(function: Callable[P, R], /) -> Operator[P, R]: ...
 @overload
 def operator(
     name: str | None = None, /, *, mutates: Iterable[str] = (), autocast: torch.dtype | None = None
-) -> Callable[[Callable[P, R]], Operator[P, R]]: ...
+) -> Decorator: ...
 def operator(
     function: Callable[..., Any] | str | None = None,
     /,

@@ -42,6 +42,7 @@ from simpletorch.mypy.calls import (
     loaders,
     modules,
     mutations,
+    operators,
     reader,
     registrations,
     sizes,
@@ -97,9 +98,11 @@ _INHERITED_METHODS: Final = joined(
     wrappers.INHERITED_METHODS,
 )
 _INHERITED_NAMES: Final = frozenset(fullname.rpartition(".")[2] for fullname in _INHERITED_METHODS)
-_ATTRIBUTES: Final = joined(attributes.ATTRIBUTES, distributions.ATTRIBUTES, modules.ATTRIBUTES)
-_FUNCTION_RESULTS: Final = joined(reader.FUNCTION_RESULTS, sizes.FUNCTION_RESULTS, transforms.FUNCTION_RESULTS)
-_METHOD_RESULTS: Final = joined(sizes.METHOD_RESULTS)
+_ATTRIBUTES: Final = joined(attributes.ATTRIBUTES, distributions.ATTRIBUTES, modules.ATTRIBUTES, operators.ATTRIBUTES)
+_FUNCTION_RESULTS: Final = joined(
+    operators.FUNCTION_RESULTS, reader.FUNCTION_RESULTS, sizes.FUNCTION_RESULTS, transforms.FUNCTION_RESULTS
+)
+_METHOD_RESULTS: Final = joined(operators.METHOD_RESULTS, sizes.METHOD_RESULTS)
 
 C = TypeVar("C", bound=Place)
 R = TypeVar("R")
@@ -157,7 +160,8 @@ def _by_receiver(fullname: str, context: MethodSigContext, types: TypeTable) -> 
 
 
 def _user_function(fullname: str, context: FunctionSigContext, types: TypeTable) -> FunctionLike:
-    return functions.call_function(context.default_signature, context, types, fullname.rpartition(".")[2])
+    signature = functions.call_function(context.default_signature, context, types, fullname.rpartition(".")[2])
+    return operators.with_dtypes(signature, context, types)
 
 
 def _user_method(fullname: str, context: MethodSigContext, types: TypeTable) -> FunctionLike:

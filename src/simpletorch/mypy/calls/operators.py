@@ -1,0 +1,105 @@
+"""``@kernels.operator``: what is decorated stays the function it was, with the attributes of an operator.
+
+A class with a ``__call__`` would lose the sizes of the signature, which belong to the function. So the type of the
+operator is the function's own type, and what mypy looks attributes up in (its fallback) is `Operator`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from mypy.plugin import AttributeContext, FunctionContext, FunctionSigContext, MethodContext
+from mypy.type_visitor import TypeTranslator
+from mypy.types import CallableType, Instance, Type, TypeAliasType, get_proper_type
+from mypy.typevars import fill_typevars_with_any
+
+from simpletorch.mypy.calls.arguments import type_of
+from simpletorch.mypy.convert.lift import is_tensor
+from simpletorch.mypy.hooks import AttributeHook, FunctionResultHook, MethodResultHook
+from simpletorch.mypy.names import DTYPES_MODULE
+from simpletorch.mypy.types import TypeTable, any_type, walk
+from simpletorch.rules.core.dtype import ABSTRACT
+
+__all__ = ["ATTRIBUTES", "FUNCTION_RESULTS", "METHOD_RESULTS", "with_dtypes"]
+
+_HOME: Final = "simpletorch.kernels._operator"
+_OPERATOR: Final = f"{_HOME}.Operator"
+_KINDS: Final = frozenset(kind.name for kind in ABSTRACT)
+
+
+def _decorate(context: FunctionContext | MethodContext, types: TypeTable) -> Type:
+    """``@operator`` and ``@operator(...)`` above a function."""
+    made = get_proper_type(context.default_return_type)
+    function = _only(context.arg_types)
+    # ``operator("mylib::name")`` isn't given the function yet
+    if function is None or not isinstance(made, Instance) or made.type.fullname != _OPERATOR:
+        return context.default_return_type
+    fallback = get_proper_type(fill_typevars_with_any(made.type))
+    assert isinstance(fallback, Instance)
+    return function.copy_modified(fallback=fallback)
+
+
+def _only(given: Sequence[Sequence[Type]]) -> CallableType | None:
+    """The one function that a decorator is given."""
+    found = [get_proper_type(t) for formal in given for t in formal]
+    return found[0] if len(found) == 1 and isinstance(found[0], CallableType) else None
+
+
+# -- dtypes ------------------------------------------------------------------------------------------------------------
+
+
+def with_dtypes(signature: CallableType, context: FunctionSigContext, types: TypeTable) -> CallableType:
+    """A kind of dtypes in the result of an operator, such as ``Float``, is the dtype of the first argument of it."""
+    declared = context.default_signature
+    if not isinstance(declared, CallableType) or declared.fallback.type.fullname != _OPERATOR:
+        return signature
+    dtypes: dict[str, Type] = {}
+    for formal, nodes in zip(declared.arg_types, context.args, strict=True):
+        kinds = {_kind(t) for t in walk(formal)} - {""}
+        for kind in kinds - dtypes.keys():
+            given = get_proper_type(type_of(nodes[0], context.api)) if len(nodes) == 1 else None
+            known = given is not None and _kind(formal) == kind and is_tensor(given)
+            # what isn't known of the first one isn't taken from the second
+            dtypes[kind] = given.args[0] if known and isinstance(given, Instance) and given.args else any_type()
+    return signature.copy_modified(ret_type=signature.ret_type.accept(_Put(dtypes))) if dtypes else signature
+
+
+def _kind(typ: Type) -> str:
+    """The kind of dtypes that a tensor has, such as ``Float``; "" for a concrete one and for what is no tensor."""
+    typ = get_proper_type(typ)
+    dtype = get_proper_type(typ.args[0]) if isinstance(typ, Instance) and is_tensor(typ) and typ.args else None
+    if not isinstance(dtype, Instance) or not dtype.type.fullname.startswith(f"{DTYPES_MODULE}."):
+        return ""
+    return dtype.type.name if dtype.type.name in _KINDS else ""
+
+
+class _Put(TypeTranslator):
+    """Puts dtypes in place of the kinds that they are of."""
+
+    def __init__(self, dtypes: Mapping[str, Type]) -> None:
+        super().__init__()
+        self.dtypes = dtypes
+
+    def visit_instance(self, t: Instance, /) -> Type:
+        dtype = get_proper_type(self.dtypes.get(_kind(t)))
+        return super().visit_instance(t) if dtype is None else t.copy_modified(args=[dtype, *t.args[1:]])
+
+    def visit_type_alias_type(self, t: TypeAliasType, /) -> Type:
+        return t
+
+
+# -- attributes --------------------------------------------------------------------------------------------------------
+
+
+def _plain(context: AttributeContext, types: TypeTable) -> Type:
+    """``relu_add.reference`` is called as the operator is."""
+    operator = get_proper_type(context.type)
+    if not isinstance(operator, CallableType):
+        return context.default_attr_type
+    return operator.copy_modified(fallback=types.instance("builtins.function") or operator.fallback)
+
+
+ATTRIBUTES: Final[Mapping[str, AttributeHook]] = {f"{_OPERATOR}.{name}": _plain for name in ("reference",)}
+FUNCTION_RESULTS: Final[Mapping[str, FunctionResultHook]] = {f"{_HOME}.operator": _decorate}
+METHOD_RESULTS: Final[Mapping[str, MethodResultHook]] = {f"{_HOME}.Decorator.__call__": _decorate}
