@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["tensor_of"]
+__all__ = ["kind_of", "tensor_of"]
 
 _TENSOR_NAMES: Final = frozenset({"Tensor", "Parameter", "CPUTensor", "CUDATensor", "MPSTensor"})
 
@@ -38,6 +38,16 @@ def tensor_of(run: Interpreter, node: ast.expr | None, scope: Scope, where: str)
             return _ours(run, head, [one], scope, where)
         case ast.Name() | ast.Attribute() if _is_tensor(run, node, scope):
             return TensorType()
+    return None
+
+
+def kind_of(node: ast.expr | None) -> DType | None:
+    """The dtype in the annotation of a tensor, or the kind of dtypes (``Float``); None where it says none."""
+    match node:
+        case ast.Subscript(value=head, slice=ast.Tuple(elts=[first, *_])):
+            return BY_NAME.get(_last(first if _last(head) in _TENSOR_NAMES else head))
+        case ast.Subscript(slice=one):
+            return BY_NAME.get(_last(one))
     return None
 
 

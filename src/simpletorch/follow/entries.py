@@ -40,9 +40,16 @@ def follow_entries(run: Interpreter, tree: ast.Module, scope: Scope) -> None:
             if isinstance(found, Class) and (found.is_a("torch.nn.Module") or _holds_tensors(run, found)):
                 _apart(run, partial(_module, run, found, scope))
         elif isinstance(node, ast.FunctionDef):
-            found = run.resolve(scope.cells.get(node.name, MISSING))
+            found = _written(run, scope.cells.get(node.name, MISSING))
             if isinstance(found, Function) and found.node not in run.entered:
                 _apart(run, partial(_function, run, found))
+
+
+def _written(run: Interpreter, value: Value) -> Value:
+    """A function as it is written, of an operator its body."""
+    value = run.resolve(value)
+    is_operator = isinstance(value, Instance) and value.cls.is_a("torch.kernels.Operator")
+    return run.resolve(value.cells["reference"]) if is_operator else value
 
 
 def _apart(run: Interpreter, work: Any) -> None:

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import update_wrapper
@@ -253,7 +254,7 @@ def operator(
 
 def _name(function: FunctionType) -> str:
     """The name that torch knows an operator by: package and function."""
-    package = function.__module__.partition(".")[0].strip("_") or "main"
+    package = re.sub(r"\W", "", function.__module__.partition(".")[0]).strip("_") or "main"  # of "__main__" too
     name = function.__qualname__.replace(".<locals>", "").replace(".", "_")
     return f"{package}::{name}"
 
