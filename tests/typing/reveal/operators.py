@@ -3,7 +3,7 @@
 import jaxtyping
 import torch
 
-from simpletorch import Float, Float32, Int64, Tensor, kernels
+from simpletorch import Float, Float32, Tensor, kernels
 from simpletorch.dims import B, N
 
 
@@ -18,7 +18,9 @@ def halve(x: Tensor[Float32, B, "2*N"], scale: float = 3.0) -> Tensor[Float32, B
 
 
 @kernels.operator
-def turned(x: jaxtyping.Float[torch.Tensor, "a b"]) -> tuple[jaxtyping.Float[torch.Tensor, "b a"], Tensor[Int64, "b"]]:
+def turned(
+    x: jaxtyping.Float[torch.Tensor, "a b"],
+) -> tuple[jaxtyping.Float[torch.Tensor, "b a"], jaxtyping.Int64[torch.Tensor, "b"]]:
     return x.mT.clone(), x.argmax(0)
 
 
