@@ -19,10 +19,11 @@ from types import FunctionType
 from typing import Any, Final, Generic, NoReturn, ParamSpec, Protocol, TypeVar, overload
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor  # its public name is this one
 
 from simpletorch.checks import bordered, config, local_names
 from simpletorch.kernels._batching import register_batching
-from simpletorch.kernels._fake import fake
+from simpletorch.kernels._fake import fake, tensors
 from simpletorch.kernels._gradients import Gradient, register_gradient
 from simpletorch.kernels._implementation import fitting, kernel
 from simpletorch.kernels._schema import Signature, read_signature
@@ -56,6 +57,7 @@ class Operator(Generic[P, R]):
         self.gradient: Gradient = Gradient.of_reference(signature, name, function)
         self.batching: Callable[..., Any] | None = None
         self._kernels: dict[str, Callable[..., Any]] = {}
+        self._traced: dict[str, Callable[..., Any] | None] = {}
         self._library: torch.library.Library | None = None
         self._define(autocast)
         self._call = self._bordered()
@@ -78,12 +80,23 @@ class Operator(Generic[P, R]):
         """Register an implementation for the CPU."""
         return self.on("cpu")(function)
 
-    def cuda(self, function: F) -> F:
-        """Register an implementation for CUDA (and ROCm, which torch calls CUDA too)."""
-        return self.on("cuda")(function)
+    @overload
+    def cuda(self, function: F, /) -> F: ...
+    @overload
+    def cuda(self, *, traced: bool = False) -> Callable[[F], F]: ...
+    def cuda(self, function: F | None = None, /, *, traced: bool = False) -> F | Callable[[F], F]:
+        """Register an implementation for CUDA (and ROCm, which torch calls CUDA too); ``traced`` as `on` has it."""
+        register = self.on("cuda", traced=traced)
+        return register if function is None else register(function)
 
-    def on(self, device: str) -> Callable[[F], F]:
+    def on(self, device: str, *, traced: bool = False) -> Callable[[F], F]:
         """Register an implementation for a type of device: ``@relu_add.on("mps")``.
+
+        Args:
+            device: such as ``"cpu"``, ``"cuda"``, ``"mps"``, ``"xpu"``.
+            traced: whether ``torch.compile`` sees what the implementation does, to fuse it with what is around it. It
+                must then consist of torch's operations and of Triton kernels under `torch.library.wrap_triton`, and
+                give contiguous results. Otherwise the operator is one opaque node, as it always is in an export.
 
         Raises:
             ValueError: there is no such type of device.
@@ -93,12 +106,16 @@ class Operator(Generic[P, R]):
             raise ValueError(f"{self.name} can't have an implementation on {device!r}; write {', '.join(_KEYS)}")
 
         def register(function: F) -> F:
-            self._kernels[device] = kernel(self.signature, self.name, f"implementation on {device}", function)
+            label = f"implementation on {device}"
+            self._kernels[device] = kernel(self.signature, self.name, label, function)
             if device not in self.implementations and self._library is not None:
                 # looked up at each call, because torch warns of a kernel that takes the place of another
                 short = self.name.partition("::")[2]
                 self._library.impl(short, lambda *values: self._kernels[device](*values), _KEYS[device])
             self.implementations[device] = function
+            self._traced[device] = fitting(self.signature, self.name, label, function) if traced else None
+            if traced:
+                self._trace()
             return function
 
         return register
@@ -155,6 +172,24 @@ class Operator(Generic[P, R]):
         if autocast is not None:
             for device in ("cpu", "cuda"):
                 torch.library.register_autocast(self.name, device, autocast, lib=library)
+
+    def _trace(self) -> None:
+        """Let AOTAutograd see what the implementations do that are traced, as `torch.library.triton_op` does."""
+        # private, but what torch.library.triton_op itself is made of; register_torch_dispatch is public
+        from torch._subclasses.functional_tensor import FunctionalTensor, FunctionalTensorMode
+
+        known = (torch.Tensor, FunctionalTensor)
+
+        def decompose(mode: Any, op: Any, types: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
+            first = next((t for _, t, _ in tensors(self.signature, args)), None)
+            function = None if first is None else self._traced.get(first.device.type)
+            strange = [t for t in types if t not in known and not issubclass(t, FakeTensor)]
+            if function is None or strange or torch.compiler.is_exporting():
+                return mode.__torch_dispatch__(op, types, args, kwargs)
+            with mode:
+                return function(*args)
+
+        torch.library.register_torch_dispatch(self.name, FunctionalTensorMode, decompose, lib=self._library)
 
     def _bordered(self) -> Callable[..., Any]:
         op, hints, plain = self._op, self.signature.hints, self.signature.plain
