@@ -1,0 +1,64 @@
+"""What the shipped operators ask before they launch a kernel: rows, sizes of tiles, and what a GPU has."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import torch
+
+__all__ = ["as_rows", "has_kernel", "power_of_two", "processors", "row_tile", "walking_tile", "widened"]
+
+_KERNEL_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+
+
+def has_kernel(*tensors: torch.Tensor | None, longest: int | None = None) -> bool:
+    """Whether the Triton kernels take these: float64 goes through torch, and so do rows of more than ``longest``."""
+    given = [tensor for tensor in tensors if tensor is not None]
+    if longest is not None and given[0].shape[-1] > longest:
+        return False
+    return all(tensor.dtype in _KERNEL_DTYPES for tensor in given)
+
+
+def widened(x: torch.Tensor) -> torch.Tensor:
+    """In float32, what is computed in float32; float64 stays."""
+    return x if x.dtype == torch.float64 else x.float()
+
+
+def as_rows(x: torch.Tensor) -> torch.Tensor:
+    """``x`` as (rows, n) with the elements of a row side by side; copied only if it has to be."""
+    rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+    return rows if rows.stride(1) == 1 or rows.shape[1] == 1 else rows.contiguous()
+
+
+def power_of_two(n: int) -> int:
+    """The power of two that holds ``n``."""
+    return 1 << max(n - 1, 0).bit_length()
+
+
+@cache
+def _processors(device: torch.device) -> int:
+    return torch.cuda.get_device_properties(device).multi_processor_count
+
+
+def processors(x: torch.Tensor) -> int:
+    """How many multiprocessors the GPU of ``x`` has (Triton's interpreter, on the CPU: two)."""
+    return _processors(x.device) if x.is_cuda else 2
+
+
+def row_tile(n: int) -> dict[str, int]:
+    """The tile for rows of ``n`` that are read once: 16 to 32 elements a thread, several short rows at once."""
+    block = power_of_two(n)
+    rows = max(1, 2048 // block)
+    return {"BLOCK_M": rows, "BLOCK": block, "num_warps": min(32, max(4, rows * block // 1024))}
+
+
+def walking_tile(n: int, x: torch.Tensor, rows: int, stages: int = 2) -> tuple[int, dict[str, int]]:
+    """Programs and tile where each program walks over rows and adds up in registers: 16 elements a thread."""
+    block = power_of_two(n)
+    height = max(1, 4096 // block)
+    warps = min(32, max(4, height * block // 512))
+    programs = min(math.ceil(rows / height), processors(x) * max(1, 32 // warps))
+    # what is loaded ahead lies in shared memory
+    ahead = stages if block * height <= 16384 else 1
+    return programs, {"BLOCK_M": height, "BLOCK": block, "STAGES": ahead, "num_warps": warps}

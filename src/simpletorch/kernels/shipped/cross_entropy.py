@@ -1,0 +1,143 @@
+"""Cross entropy of logits and class numbers, the mean over what isn't ignored.
+
+torch has a fused one, which keeps the log-probabilities, as large as the logits, and in float16 and bfloat16 computes and
+keeps them in that precision. Ours keeps one number a row, computes in float32 whatever the logits are, and has the z-loss
+(PaLM: the square of that number, which keeps logits from drifting) inside.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Float32, Int64
+
+from simpletorch.kernels._operator import operator
+from simpletorch.kernels.shipped._launch import has_kernel
+
+__all__ = ["cross_entropy"]
+
+
+def cross_entropy(
+    logits: Float[torch.Tensor, "*b v"],
+    targets: Int64[torch.Tensor, "*b"],
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+) -> Float[torch.Tensor, ""]:
+    """The mean of the rows whose target isn't ``ignore_index``; NaN if there is none, as in torch.
+
+    Args:
+        logits: scores of any float dtype. The loss is a float32 (float64 for float64).
+        targets: class numbers. On a GPU one that is out of range gives NaN; the CPU raises IndexError.
+        label_smoothing: the share of the target that goes to all classes alike.
+        z_loss: weight of the mean square of the logarithm of the sum of the powers.
+    """
+    rows, classes = logits.reshape(-1, logits.shape[-1]), targets.reshape(-1)
+    if logits.dtype == torch.float64:
+        losses, normalizers = _row_losses(rows, classes, ignore_index, float(label_smoothing))
+    else:
+        losses, normalizers = cross_entropy_rows(rows, classes, ignore_index, float(label_smoothing))
+    known = classes != ignore_index
+    if z_loss:
+        losses = losses + z_loss * torch.where(known, normalizers.square(), 0.0)
+    return losses.sum() / known.sum()
+
+
+def _row_losses(
+    logits: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    known = targets != ignored
+    normalizers = torch.logsumexp(logits, -1)
+    chosen = logits.gather(-1, torch.where(known, targets, 0)[:, None])[:, 0]
+    losses = normalizers - (1.0 - smoothing) * chosen
+    if smoothing:
+        losses = losses - smoothing * logits.mean(-1)
+    return torch.where(known, losses, 0.0), normalizers
+
+
+@operator("simpletorch::cross_entropy_rows")
+def cross_entropy_rows(
+    logits: Float[torch.Tensor, "b v"], targets: Int64[torch.Tensor, "b"], ignored: int, smoothing: float
+) -> tuple[Float32[torch.Tensor, "b"], Float32[torch.Tensor, "b"]]:
+    """The loss of each row, and the logarithm of the sum of its powers."""
+    return _row_losses(logits.float(), targets, ignored, smoothing)
+
+
+@operator("simpletorch::cross_entropy_rows_backward")
+def cross_entropy_rows_backward(
+    loss_grads: Float32[torch.Tensor, "b"],
+    normalizer_grads: Float32[torch.Tensor, "b"],
+    logits: Float[torch.Tensor, "b v"],
+    targets: Int64[torch.Tensor, "b"],
+    normalizers: Float32[torch.Tensor, "b"],
+    ignored: int,
+    smoothing: float,
+) -> Float[torch.Tensor, "b v"]:
+    """The gradient of the logits."""
+    known = targets != ignored
+    weights = torch.where(known, loss_grads, 0.0)
+    shares = torch.exp(logits.float() - normalizers[:, None])
+    shares = shares * (weights + normalizer_grads)[:, None] - (weights * (smoothing / max(logits.shape[1], 1)))[:, None]
+    hits = torch.where(known, targets, 0)[:, None]
+    return shares.scatter_add(1, hits, (weights * (smoothing - 1.0))[:, None]).to(logits.dtype)
+
+
+def _side_by_side(rows: torch.Tensor) -> torch.Tensor:
+    return rows if rows.stride(1) == 1 else rows.contiguous()
+
+
+@cross_entropy_rows.cuda
+def cross_entropy_rows_cuda(
+    logits: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """A program for each row, which reads it once."""
+    if not has_kernel(logits):
+        return cross_entropy_rows.reference(logits, targets, ignored, smoothing)
+    from simpletorch.kernels.shipped._triton.cross_entropy import cross_entropy_forward
+
+    rows, (count, n) = _side_by_side(logits), logits.shape
+    losses, normalizers = (torch.empty(count, dtype=torch.float32, device=logits.device) for _ in range(2))
+    arguments = (rows, targets.contiguous(), losses, normalizers, count, n, rows.stride(0), ignored, smoothing)
+    cross_entropy_forward(*arguments, BLOCK=4096, num_warps=8)
+    return losses, normalizers
+
+
+@cross_entropy_rows_backward.cuda
+def cross_entropy_rows_backward_cuda(
+    loss_grads: torch.Tensor,
+    normalizer_grads: torch.Tensor,
+    logits: torch.Tensor,
+    targets: torch.Tensor,
+    normalizers: torch.Tensor,
+    ignored: int,
+    smoothing: float,
+) -> torch.Tensor:
+    """A program for each 4096 logits of a row."""
+    if not has_kernel(logits):
+        return cross_entropy_rows_backward.reference(
+            loss_grads, normalizer_grads, logits, targets, normalizers, ignored, smoothing
+        )
+    from simpletorch.kernels.shipped._triton.cross_entropy import cross_entropy_backward
+
+    rows, (count, n) = _side_by_side(logits), logits.shape
+    out = torch.empty((count, n), dtype=logits.dtype, device=logits.device)
+    cross_entropy_backward(
+        *(loss_grads, normalizer_grads, rows, targets.contiguous(), normalizers.contiguous(), out, count, n),
+        *(loss_grads.stride(0), normalizer_grads.stride(0), rows.stride(0), ignored, smoothing),
+        BLOCK=4096,
+        num_warps=8,
+    )
+    return out
+
+
+@cross_entropy_rows.backward
+def _(
+    grads: tuple[torch.Tensor | None, torch.Tensor | None],
+    results: tuple[torch.Tensor, torch.Tensor],
+    logits: torch.Tensor,
+    targets: torch.Tensor,
+    ignored: int,
+    smoothing: float,
+) -> torch.Tensor:
+    losses, normalizers = (torch.zeros_like(results[1]) if grad is None else grad for grad in grads)
+    return cross_entropy_rows_backward(losses, normalizers, logits, targets, results[1], ignored, smoothing)

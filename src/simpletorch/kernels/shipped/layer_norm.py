@@ -1,0 +1,98 @@
+"""Layer normalization over the last dim.
+
+torch has a fused one; ours keeps the input alone for the backward (mean and variance are computed again from the row that
+is in registers anyway), takes weights of another dtype than the input, and adds up their gradients in float32 in a fixed
+order: the same bits each time.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Inexact
+
+from simpletorch.kernels._operator import operator
+from simpletorch.kernels.shipped._launch import as_rows, has_kernel, row_tile, walking_tile, widened
+
+__all__ = ["layer_norm"]
+
+_LONGEST = 65536
+
+
+@operator("simpletorch::layer_norm")
+def layer_norm(
+    x: Float[torch.Tensor, "*b n"],
+    weight: Float[torch.Tensor, "n"],
+    bias: Float[torch.Tensor, "n"] | None = None,
+    eps: float = 1e-5,
+) -> Float[torch.Tensor, "*b n"]:
+    """``(x - mean) / sqrt(variance + eps) * weight + bias`` over the last dim, computed in float32."""
+    value = widened(x)
+    bias = None if bias is None else bias.to(value.dtype)
+    return torch.nn.functional.layer_norm(value, x.shape[-1:], weight.to(value.dtype), bias, eps).to(x.dtype)
+
+
+# the weight may have another dtype than the input: what is annotated as Inexact has the dtype of the weight
+@operator("simpletorch::layer_norm_backward")
+def layer_norm_backward(
+    grad: Float[torch.Tensor, "*b n"],
+    x: Float[torch.Tensor, "*b n"],
+    weight: Inexact[torch.Tensor, "n"],
+    eps: float,
+) -> tuple[Float[torch.Tensor, "*b n"], Inexact[torch.Tensor, "n"], Inexact[torch.Tensor, "n"]]:
+    """The gradients of ``x``, ``weight`` and ``bias``."""
+    value, slope, rows = widened(x), widened(grad), tuple(range(x.dim() - 1))
+    centred = value - value.mean(-1, keepdim=True)
+    inverse = torch.rsqrt(centred.square().mean(-1, keepdim=True) + eps)
+    normal, scaled = centred * inverse, slope * weight.to(slope.dtype)
+    along, level = (scaled * normal).mean(-1, keepdim=True), scaled.mean(-1, keepdim=True)
+    weights, biases = slope * normal, slope
+    if rows:
+        weights, biases = weights.sum(rows), biases.sum(rows)
+    return (inverse * (scaled - level - normal * along)).to(grad.dtype), weights.to(weight.dtype), biases.to(weight.dtype)
+
+
+@layer_norm.cuda
+def layer_norm_cuda(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None, eps: float = 1e-5
+) -> torch.Tensor:
+    """A tile of rows for each program."""
+    if not has_kernel(x, weight, bias, longest=_LONGEST) or not x.shape[-1]:
+        return layer_norm.reference(x, weight, bias, eps)
+    from simpletorch.kernels.shipped._triton.layer_norm import layer_norm_forward
+
+    rows = as_rows(x)
+    out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    (count, n) = rows.shape
+    given = None if bias is None else bias.contiguous()
+    layer_norm_forward(rows, weight.contiguous(), given, out, count, n, rows.stride(0), n, eps, **row_tile(n))
+    return out
+
+
+@layer_norm_backward.cuda
+def layer_norm_backward_cuda(
+    grad: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, eps: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Programs that walk over the rows, then the sum over the programs."""
+    if not has_kernel(x, grad, weight, longest=_LONGEST) or not x.numel():
+        return layer_norm_backward.reference(grad, x, weight, eps)
+    from simpletorch.kernels.shipped._triton.column_sums import column_sums
+    from simpletorch.kernels.shipped._triton.layer_norm import layer_norm_backward as kernel
+
+    slopes, rows = as_rows(grad), as_rows(x)
+    (count, n) = rows.shape
+    out = torch.empty(grad.shape, dtype=grad.dtype, device=grad.device)
+    programs, tile = walking_tile(n, x, count)
+    partial = torch.empty((2, programs, n), dtype=torch.float32, device=x.device)
+    strides = (slopes.stride(0), rows.stride(0), n)
+    kernel(slopes, rows, weight.contiguous(), out, partial, count, n, *strides, programs, eps, **tile)
+    sums = torch.empty((2, n), dtype=weight.dtype, device=x.device)
+    column_sums(partial, sums, 2, programs, n)
+    return out, sums[0], sums[1]
+
+
+@layer_norm.backward
+def _(
+    grad: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, eps: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+    inputs, weights, biases = layer_norm_backward(grad, x, weight, eps)
+    return inputs, weights, None if bias is None else biases.to(bias.dtype)

@@ -1,0 +1,59 @@
+"""relu(x + y).
+
+torch has no fused one: eager reads and writes the sum once more. The backward needs the result alone, so neither argument
+is kept.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+
+from simpletorch.kernels._operator import operator
+from simpletorch.kernels.shipped._launch import has_kernel
+
+__all__ = ["relu_add"]
+
+
+@operator("simpletorch::relu_add")
+def relu_add(x: Float[torch.Tensor, "*n"], y: Float[torch.Tensor, "*n"]) -> Float[torch.Tensor, "*n"]:
+    """``relu(x + y)``, element by element."""
+    return torch.relu(x + y).to(x.dtype)
+
+
+@operator("simpletorch::relu_add_backward")
+def relu_add_backward(grad: Float[torch.Tensor, "*n"], result: Float[torch.Tensor, "*n"]) -> Float[torch.Tensor, "*n"]:
+    """The gradient of either argument."""
+    return torch.where(result <= 0, 0, grad)
+
+
+@relu_add.cuda
+def relu_add_cuda(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """One program for each 4096 elements."""
+    if not has_kernel(x, y):
+        return relu_add.reference(x, y)
+    from simpletorch.kernels.shipped._triton.relu_add import relu_add_forward
+
+    x, y = x.contiguous(), y.contiguous()
+    out = torch.empty_like(x)
+    relu_add_forward(x, y, out, x.numel(), BLOCK=4096, num_warps=8)
+    return out
+
+
+@relu_add_backward.cuda
+def relu_add_backward_cuda(grad: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
+    """As the forward."""
+    if not has_kernel(grad, result):
+        return relu_add_backward.reference(grad, result)
+    from simpletorch.kernels.shipped._triton.relu_add import relu_add_backward as kernel
+
+    grad, result = grad.contiguous(), result.contiguous()
+    out = torch.empty_like(grad)
+    kernel(grad, result, out, grad.numel(), BLOCK=4096, num_warps=8)
+    return out
+
+
+@relu_add.backward
+def _(grad: torch.Tensor, result: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    kept = relu_add_backward(grad, result)
+    return kept, kept
