@@ -176,9 +176,7 @@ def _reason(parameter: Parameter, value: Any) -> str:
     return "" if number else f"{parameter.name} must be a number, not {type(value).__name__}"
 
 
-def triton(
-    *, grid: Grid, configs: Sequence[Config] = (), restore: Sequence[str] = ()
-) -> Callable[[Any], TritonKernel]:
+def triton(*, grid: Grid, configs: Sequence[Config] = (), restore: Sequence[str] = ()) -> Callable[[Any], TritonKernel]:
     """Bind a ``@triton.jit`` function whose parameters are annotated.
 
     Args:

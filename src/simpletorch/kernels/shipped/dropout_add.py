@@ -74,9 +74,7 @@ def dropout_add_seeded(
 
 
 @operator("simpletorch::dropout_seeded")
-def dropout_seeded(
-    x: Float[torch.Tensor, "*n"], seed: Int64[torch.Tensor, ""], p: float
-) -> Float[torch.Tensor, "*n"]:
+def dropout_seeded(x: Float[torch.Tensor, "*n"], seed: Int64[torch.Tensor, ""], p: float) -> Float[torch.Tensor, "*n"]:
     """``dropout(x, p)`` with the mask that ``seed`` gives: the gradient of `dropout_add_seeded` too."""
     return _dropped(x, seed, p).to(x.dtype)
 
@@ -97,9 +95,7 @@ def _launched(x: torch.Tensor, residual: torch.Tensor | None, seed: torch.Tensor
 
 
 @dropout_add_seeded.cuda
-def dropout_add_seeded_cuda(
-    x: torch.Tensor, residual: torch.Tensor, seed: torch.Tensor, p: float
-) -> torch.Tensor:
+def dropout_add_seeded_cuda(x: torch.Tensor, residual: torch.Tensor, seed: torch.Tensor, p: float) -> torch.Tensor:
     """A program for each 8192 elements."""
     if not has_kernel(x, residual):
         return dropout_add_seeded.reference(x, residual, seed, p)
@@ -113,9 +109,7 @@ def dropout_seeded_cuda(x: torch.Tensor, seed: torch.Tensor, p: float) -> torch.
 
 
 @dropout_add_seeded.backward
-def _(
-    grad: torch.Tensor, residual: torch.Tensor, seed: torch.Tensor, p: float
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _(grad: torch.Tensor, residual: torch.Tensor, seed: torch.Tensor, p: float) -> tuple[torch.Tensor, torch.Tensor]:
     return dropout_seeded(grad, seed, p), grad.to(residual.dtype)
 
 

@@ -39,7 +39,10 @@ def geglu(
 
 @operator("simpletorch::gated_backward")
 def gated_backward(
-    grad: Float[torch.Tensor, "*b n"], gate: Float[torch.Tensor, "*b n"], up: Float[torch.Tensor, "*b n"], activation: int
+    grad: Float[torch.Tensor, "*b n"],
+    gate: Float[torch.Tensor, "*b n"],
+    up: Float[torch.Tensor, "*b n"],
+    activation: int,
 ) -> tuple[Float[torch.Tensor, "*b n"], Float[torch.Tensor, "*b n"]]:
     """The gradients of ``gate`` and ``up``; ``activation`` is 0 for SiLU, 1 for GELU, 2 for GELU by tanh."""
     x, y, down = widened(gate), widened(up), widened(grad)

@@ -48,7 +48,11 @@ def layer_norm_backward(
     weights, biases = slope * normal, slope
     if rows:
         weights, biases = weights.sum(rows), biases.sum(rows)
-    return (inverse * (scaled - level - normal * along)).to(grad.dtype), weights.to(weight.dtype), biases.to(weight.dtype)
+    return (
+        (inverse * (scaled - level - normal * along)).to(grad.dtype),
+        weights.to(weight.dtype),
+        biases.to(weight.dtype),
+    )
 
 
 @layer_norm.cuda

@@ -165,14 +165,14 @@ def linear_cross_entropy_gradients(
 def _only_the_loss(grads: tuple[torch.Tensor, ...]) -> torch.Tensor:
     """The gradient of the loss. What autograd would give for those of the gradients is wrong, because they are constants."""
     if torch.is_grad_enabled():  # in a backward with create_graph=True only
-        raise RuntimeError("linear_cross_entropy has no second derivatives; use cross_entropy(hidden @ weight.T, targets)")
+        raise RuntimeError(
+            "linear_cross_entropy has no second derivatives; use cross_entropy(hidden @ weight.T, targets)"
+        )
     return grads[0]
 
 
 @linear_cross_entropy_hidden_gradient.backward
-def _(
-    grads: tuple[torch.Tensor, ...], results: tuple[torch.Tensor, torch.Tensor]
-) -> tuple[torch.Tensor, None]:
+def _(grads: tuple[torch.Tensor, ...], results: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, None]:
     grad = _only_the_loss(grads)
     return (results[1] * grad).to(results[1].dtype), None
 

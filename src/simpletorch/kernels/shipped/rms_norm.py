@@ -118,9 +118,7 @@ def rms_norm_backward_cuda(
 
 
 @rms_norm.backward
-def _(
-    grad: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, eps: float
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _(grad: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, eps: float) -> tuple[torch.Tensor, torch.Tensor]:
     return rms_norm_backward(grad, None, x, weight, eps)
 
 

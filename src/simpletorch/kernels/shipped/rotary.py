@@ -78,7 +78,5 @@ def rotary_backward_cuda(grad: torch.Tensor, cos: torch.Tensor, sin: torch.Tenso
 
 
 @rotary.backward
-def _(
-    grad: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, paired: bool
-) -> tuple[torch.Tensor, None, None]:
+def _(grad: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, paired: bool) -> tuple[torch.Tensor, None, None]:
     return rotary_backward(grad, cos, sin, paired), None, None

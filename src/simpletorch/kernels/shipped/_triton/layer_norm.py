@@ -77,7 +77,7 @@ def layer_norm_backward(
     weights = tl.zeros((BLOCK_M, BLOCK), dtype=tl.float32)
     biases = tl.zeros((BLOCK_M, BLOCK), dtype=tl.float32)
     for tile in tl.range(program, tl.cdiv(rows, BLOCK_M), programs, num_stages=STAGES):
-        row = tile.to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
+        row = tl.arange(0, BLOCK_M)[:, None].to(tl.int64) + tile * BLOCK_M
         inside = (row < rows) & (column < n)
         value = tl.load(x + row * x_stride + column, mask=inside, other=0.0).to(tl.float32)
         slope = tl.load(grad + row * grad_stride + column, mask=inside, other=0.0).to(tl.float32)
@@ -92,6 +92,5 @@ def layer_norm_backward(
         weights += slope * normal
         biases += slope
     at = tl.arange(0, BLOCK)
-    partial += program.to(tl.int64) * n + at
-    tl.store(partial, tl.sum(weights, axis=0), mask=at < n)
-    tl.store(partial + programs.to(tl.int64) * n, tl.sum(biases, axis=0), mask=at < n)
+    tl.store(partial + program.to(tl.int64) * n + at, tl.sum(weights, axis=0), mask=at < n)
+    tl.store(partial + (programs + program).to(tl.int64) * n + at, tl.sum(biases, axis=0), mask=at < n)

@@ -80,7 +80,7 @@ def rms_norm_backward(
     scale = tl.load(weight + column, mask=column < n, other=0.0).to(tl.float32)
     weights = tl.zeros((BLOCK_M, BLOCK), dtype=tl.float32)
     for tile in tl.range(program, tl.cdiv(rows, BLOCK_M), programs, num_stages=STAGES):
-        row = tile.to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
+        row = tl.arange(0, BLOCK_M)[:, None].to(tl.int64) + tile * BLOCK_M
         inside = (row < rows) & (column < n)
         value = tl.load(x + row * x_stride + column, mask=inside, other=0.0).to(tl.float32)
         slope = tl.load(grad + row * grad_stride + column, mask=inside, other=0.0).to(tl.float32)
