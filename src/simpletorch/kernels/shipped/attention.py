@@ -11,7 +11,7 @@ import warnings
 from typing import Final, Literal, TypeAlias, get_args
 
 import torch
-from jaxtyping import Shaped, Float
+from jaxtyping import Float, Shaped
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from simpletorch.errors import BackendError

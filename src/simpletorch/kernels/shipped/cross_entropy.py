@@ -7,13 +7,19 @@ keeps them in that precision. Ours keeps one number a row, computes in float32 w
 
 from __future__ import annotations
 
+from typing import Final
+
 import torch
 from jaxtyping import Float, Float32, Int64
 
 from simpletorch.kernels._operator import operator
 from simpletorch.kernels.shipped._launch import has_kernel
 
-__all__ = ["cross_entropy"]
+__all__ = ["FORWARD_TILE", "IN_PLACE_TILE", "cross_entropy"]
+
+FORWARD_TILE: Final = {"BLOCK": 4096, "num_warps": 8}
+BACKWARD_TILE: Final = {"BLOCK": 4096, "num_warps": 8}
+IN_PLACE_TILE: Final = {"BLOCK": 4096, "num_warps": 8}
 
 
 def cross_entropy(
@@ -98,7 +104,7 @@ def cross_entropy_rows_cuda(
     rows, (count, n) = _side_by_side(logits), logits.shape
     losses, normalizers = (torch.empty(count, dtype=torch.float32, device=logits.device) for _ in range(2))
     arguments = (rows, targets.contiguous(), losses, normalizers, count, n, rows.stride(0), ignored, smoothing)
-    cross_entropy_forward(*arguments, BLOCK=4096, num_warps=8)
+    cross_entropy_forward(*arguments, **FORWARD_TILE)
     return losses, normalizers
 
 
@@ -124,8 +130,7 @@ def cross_entropy_rows_backward_cuda(
     cross_entropy_backward(
         *(loss_grads, normalizer_grads, rows, targets.contiguous(), normalizers.contiguous(), out, count, n),
         *(loss_grads.stride(0), normalizer_grads.stride(0), rows.stride(0), ignored, smoothing),
-        BLOCK=4096,
-        num_warps=8,
+        **BACKWARD_TILE,
     )
     return out
 

@@ -15,6 +15,7 @@ from jaxtyping import Float, Float32, Int64
 
 from simpletorch.kernels._operator import operator
 from simpletorch.kernels.shipped._launch import has_kernel
+from simpletorch.kernels.shipped.cross_entropy import IN_PLACE_TILE
 
 __all__ = ["linear_cross_entropy"]
 
@@ -85,7 +86,7 @@ def _chunk(
     logits = hidden @ weight.T
     losses = torch.empty(logits.shape[0], dtype=torch.float32, device=logits.device)
     arguments = (logits, targets, losses, *logits.shape, logits.stride(0), ignored, smoothing)
-    cross_entropy_in_place(*arguments, BLOCK=4096, num_warps=8)
+    cross_entropy_in_place(*arguments, **IN_PLACE_TILE)
     return losses.sum(), logits
 
 

@@ -6,6 +6,8 @@ is kept.
 
 from __future__ import annotations
 
+from typing import Final
+
 import torch
 from jaxtyping import Float
 
@@ -13,6 +15,8 @@ from simpletorch.kernels._operator import operator
 from simpletorch.kernels.shipped._launch import has_kernel
 
 __all__ = ["relu_add"]
+
+_TILE: Final = {"BLOCK": 4096, "num_warps": 8}
 
 
 @operator("simpletorch::relu_add")
@@ -36,7 +40,7 @@ def relu_add_cuda(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
     x, y = x.contiguous(), y.contiguous()
     out = torch.empty_like(x)
-    relu_add_forward(x, y, out, x.numel(), BLOCK=4096, num_warps=8)
+    relu_add_forward(x, y, out, x.numel(), **_TILE)
     return out
 
 
@@ -49,7 +53,7 @@ def relu_add_backward_cuda(grad: torch.Tensor, result: torch.Tensor) -> torch.Te
 
     grad, result = grad.contiguous(), result.contiguous()
     out = torch.empty_like(grad)
-    kernel(grad, result, out, grad.numel(), BLOCK=4096, num_warps=8)
+    kernel(grad, result, out, grad.numel(), **_TILE)
     return out
 
 
