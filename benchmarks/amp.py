@@ -181,6 +181,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true", help="the small model")
     parser.add_argument("--compile", action="store_true", help="through torch.compile")
+    parser.add_argument("--only", default="", help="a part of the names of the precisions that count")
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--out", type=Path, help="a file that the table is added to")
     arguments = parser.parse_args()
@@ -188,7 +189,7 @@ def main() -> int:
     size = SMALL if arguments.small or device.type == "cpu" else LARGE
     results: list[Result] = []
     for precision in PRECISIONS:
-        if precision.eight and not amp.float8_available(device):
+        if arguments.only not in precision.name or (precision.eight and not amp.float8_available(device)):
             continue
         results.append(measured(precision, size, device, arguments.steps, arguments.compile))
         print(results[-1], flush=True)

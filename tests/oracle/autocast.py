@@ -199,6 +199,8 @@ def completed(policies: dict[str, Policy]) -> dict[str, Policy]:
             others = {whole[n] for n in table[name].names if n in whole}
             unlike = "unknown" if COMPUTES.search(name) or others else "none"
             whole.setdefault(name, others.pop() if len(others) == 1 else unlike)
+    # made of other operations, which ones depends on dims and masks
+    whole.update({name: "unknown" for name in whole if name.startswith("torch.masked.")})
     for name in MODULES:  # a lazy layer is the layer that it becomes
         whole[name] = whole.get(name.replace("nn.Lazy", "nn."), whole[name])
     return whole

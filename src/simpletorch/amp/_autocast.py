@@ -35,7 +35,7 @@ def autocast(
     Source: https://docs.pytorch.org/docs/stable/amp.html#torch.autocast
     """
     kind = (Device.best() if device_type is None else torch.device(device_type)).type
-    if not is_autocast_available(kind):
+    if not torch.compiler.is_compiling() and not is_autocast_available(kind):  # Dynamo of torch 2.11 can't trace it
         raise _Wrong(f"device_type is {kind!r}, but torch has no autocast there", hint="use 'cuda', 'cpu' or 'mps'")
     if dtype is None:
         dtype = torch.bfloat16 if kind != "cuda" or torch.cuda.is_bf16_supported() else torch.float16

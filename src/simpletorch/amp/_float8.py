@@ -86,9 +86,10 @@ class Float8Linear(nn.Linear):
 def _scaled(tensor: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """The tensor in eight bits, and what it has to be multiplied by to be itself again (float32, one element)."""
     most = torch.finfo(dtype).max
-    greatest = tensor.detach().abs().amax().float().clamp(min=torch.finfo(torch.float32).tiny * most)
-    scale = most / greatest
-    return (tensor.float() * scale).clamp(-most, most).to(dtype), scale.reciprocal()
+    greatest = torch.linalg.vector_norm(tensor.detach(), torch.inf, dtype=torch.float32)
+    scale = most / greatest.clamp(min=torch.finfo(torch.float32).tiny * most)
+    # The greatest becomes `most` up to a rounding in the tensor's own precision, which the cast rounds away.
+    return (tensor * scale).to(dtype), scale.reciprocal()
 
 
 def _multiplied(

@@ -108,6 +108,7 @@ class Graphed(Generic[P, T]):
             with torch.cuda.graph(recorded):
                 result = self.function(*args, **kwargs)
         except RuntimeError as error:
+            _forget_capture()
             name = getattr(self.function, "__qualname__", type(self.function).__name__)
             raise _Wrong(
                 f"{name} can't be recorded as a CUDA graph: {str(error).splitlines()[0]}",
@@ -117,6 +118,12 @@ class Graphed(Generic[P, T]):
             ) from error
         results, shape = tree_flatten(result)
         return _Recorded(recorded, [h for h in held if isinstance(h, torch.Tensor)], results, shape)
+
+
+def _forget_capture() -> None:
+    """A recording that failed leaves the random generator as if it went on; a copy of its state doesn't know of it."""
+    generator = torch.cuda.default_generators[torch.cuda.current_device()]
+    generator.graphsafe_set_state(generator.clone_state())
 
 
 def _kind(leaf: Any) -> Hashable:
