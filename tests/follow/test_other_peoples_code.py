@@ -49,6 +49,23 @@ class Merge(nn.Module):
             x = torch.cat([x, skip], dim=-1)
         return self.merged(x)
 """,
+    "who says float takes an int as well": """
+class Wide(nn.Module):
+    def __init__(self, dim: int, ratio: float):
+        super().__init__()
+        self.wide = nn.Linear(dim, dim * ratio)
+        self.narrow = nn.Linear(dim * ratio, dim)
+
+    def forward(self, x):
+        return self.narrow(self.wide(x))
+""",
+    "torch's own assert ends the program": """
+def folded(x, size):
+    torch._assert(x.shape[0] == size * size, "not square")
+    return x.view(size, size)
+
+folded(torch.zeros(35), 5)
+""",
     "an attribute with the name items": """
 class Shelf:
     def __init__(self):
@@ -131,3 +148,30 @@ class Stack(nn.Module):
 """
     found = followed(source, tmp_path)
     assert [e.line for e in found.errors] == [START.count("\n") + 12]
+
+
+def test_a_package_may_name_a_module_as_a_library(tmp_path):
+    package = tmp_path / "spikes"
+    (package / "torch").mkdir(parents=True)
+    for name in ("__init__.py", "torch/__init__.py"):
+        (package / name).write_text("")
+    path = package / "program.py"
+    path.write_text("import torch\nimport spikes.torch\n\nx = torch.zeros(2, 3) @ torch.zeros(5, 7)\n")
+    assert [e.line for e in follow(path).errors] == [4]
+
+
+def test_an_annotation_that_cannot_be_evaluated_says_nothing(tmp_path):
+    (tmp_path / "kinds.py").write_text("")
+    source = """
+import kinds
+
+class State:
+    def __init__(self, trace: "kinds.Trace"):
+        self.trace = trace
+
+def wrong():
+    return torch.zeros(2, 3) @ torch.zeros(5, 7)
+"""
+    found = followed(source, tmp_path)
+    assert [e.line for e in found.errors] == [START.count("\n") + 9]
+    assert not found.faults

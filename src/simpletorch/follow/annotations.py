@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Class, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import BY_NAME, DType
@@ -56,7 +57,10 @@ def _last(node: ast.expr) -> str:
 
 
 def _is_tensor(run: Interpreter, node: ast.expr, scope: Scope) -> bool:
-    found: Value = run.evaluate(node, scope) if isinstance(node, ast.Name | ast.Attribute) else None
+    try:
+        found: Value = run.evaluate(node, scope) if isinstance(node, ast.Name | ast.Attribute) else None
+    except Raised:  # nobody need evaluate an annotation
+        return False
     return isinstance(found, Class) and found.is_a("torch.Tensor")
 
 

@@ -166,10 +166,10 @@ def _of_caller(
     match parameter.annotation:
         case ast.Name(id="int"):
             return _symbol(run, name, where)
-        case ast.Name(id="float" | "bool" | "str" as kind):
+        case ast.Name(id="bool" | "str" as kind):
             own = kind == "bool" and not is_constructor  # a function must work for both
             return run.unknown(f"the argument {name}", kind, "data" if own else "code")
-        case None:
+        case None | ast.Name(id="float"):  # who says float takes an int as well
             return run.unknown(f"the argument {name}")
     kind = tensor_of(run, parameter.annotation, scope, where)
     if kind is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -62,11 +63,18 @@ class Program:
     def find(self, name: str) -> Path | None:
         """The file of a module by its dotted name."""
         relative = Path(*name.split("."))
-        for root in self.roots:
+        for root in self._roots(name):
             for candidate in (root / relative / "__init__.py", root / relative.with_suffix(".py")):
                 if candidate.is_file():
                     return candidate
         return None
+
+    def _roots(self, name: str) -> Sequence[Path]:
+        """Where a module may lie. Who names a module of a package ``torch`` or ``types`` doesn't import it by that."""
+        first = name.partition(".")[0]
+        if canonical(first) not in _packages() and first not in sys.stdlib_module_names:
+            return self.roots
+        return [root for root in self.roots if not (root / "__init__.py").exists()]
 
     def show(self, path: Path) -> str:
         """The path as the user would write it: relative to where the program's own path starts."""
@@ -83,9 +91,8 @@ class Program:
         path = self.find(name)
         tree = None if path is None else parse(path)
         if path is None or tree is None:
-            folder = next(
-                (r / Path(*name.split(".")) for r in self.roots if (r / Path(*name.split("."))).is_dir()), None
-            )
+            folders = (root / Path(*name.split(".")) for root in self._roots(name))
+            folder = next((f for f in folders if f.is_dir()), None)
             if folder is not None and any(folder.glob("*.py")):
                 self.modules[name] = Namespace(name, {}, str(folder))
                 return self.modules[name]

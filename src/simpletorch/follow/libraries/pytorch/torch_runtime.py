@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simpletorch.follow import layers, tensors
+from simpletorch.follow import branches, layers, tensors
 from simpletorch.follow.libraries import ALIASES, NATIVES, VALUES, by_name, library_class, method, native
+from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     Choice,
     Class,
@@ -81,7 +82,7 @@ _register(
     "set_default_device set_rng_state set_warn_always set_flush_denormal set_anomaly_enabled set_autocast_enabled "
     "set_deterministic_debug_mode onnx.export jit.save jit.enable_onednn_fusion random.set_rng_state "
     "clear_autocast_cache set_autocast_cache_enabled nn.utils.vector_to_parameters "
-    "nn.utils.clip_grads_with_norm_ _assert "
+    "nn.utils.clip_grads_with_norm_ "
     "cuda.init cuda.set_rng_state cuda.set_rng_state_all cuda.seed cuda.seed_all cuda.set_stream "
     "cuda.reset_max_memory_allocated cuda.reset_accumulated_memory_stats cuda.set_per_process_memory_fraction "
     "cuda.nvtx.range_push cuda.nvtx.range_pop cuda.nvtx.mark multiprocessing.set_start_method "
@@ -307,6 +308,14 @@ NATIVES["torch.nn.SyncBatchNorm.convert_sync_batchnorm"] = Native("convert_sync_
 @native("torch.nn.utils.skip_init")
 def _skip_init(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return run.call(args[0], args[1:], {k: v for k, v in kwargs.items() if k != "device"})
+
+
+@native("torch._assert")
+def _assert(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """The ``assert`` of programs that are traced."""
+    if branches.truth(run, args[0] if args else kwargs["condition"]) is False:
+        raise Raised("AssertionError", None, ("Exception", "BaseException"))
+    return None
 
 
 @native("torch.autograd.Variable")
