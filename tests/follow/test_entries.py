@@ -130,6 +130,19 @@ class Heads(nn.Module):
         y = x.view(b, t, self.heads, d // self.heads).transpose(1, 2)
         return self.out(y.transpose(1, 2).reshape(b, t, d))
 """,
+    "a size of -1 by default is none": """
+@dataclass
+class Config:
+    width: int = -1
+
+class Norm(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(config.width)
+
+    def forward(self, x: Tensor):
+        return self.norm(x)
+""",
     "an abstract method": """
 class Base(nn.Module):
     def forward(self, x: Float[Tensor, "b d"]):

@@ -9,6 +9,7 @@ from simpletorch.follow import Followed, follow
 START = """
 import torch
 import torch.nn.functional as F
+from jaxtyping import Float
 from torch import nn
 from elsewhere import load
 """
@@ -58,6 +59,38 @@ class Wide(nn.Module):
 
     def forward(self, x):
         return self.narrow(self.wide(x))
+""",
+    "a caller gives the size that a number asks for": """
+class Scaled(nn.Module):
+    def forward(self, x: Float[torch.Tensor, "b n"]):
+        x = x.unsqueeze(1)
+        return x * torch.tensor([2.0, 3.0, 5.0])
+""",
+    "an assert speaks of the last dim of several": """
+def products(x: Float[torch.Tensor, "*b n"], factor: Float[torch.Tensor, "m"]):
+    assert x.shape[-1] == factor.shape[0]
+    return x[..., None, :] * factor.exp()
+""",
+    "unknown code calls the function that it is given": """
+def collect(model, chunks):
+    found = []
+    for chunk in range(0, len(chunks), 5):
+        store = []
+        calls = 0
+
+        def keep(x, also=None):
+            nonlocal calls
+            calls += 1
+            store.append(x)
+
+        with model.hooks(keep):
+            load(chunk)
+        if len(store) != 1 or calls != 1:
+            raise RuntimeError
+        found.append(store[0])
+    return torch.cat(found)
+
+collect(load(), load())
 """,
     "torch's own assert ends the program": """
 def folded(x, size):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, classes, layers
+from simpletorch.follow import branches, classes, closures, layers
 from simpletorch.follow.libraries import METHODS
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.outcomes import Raised
@@ -225,8 +225,10 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
         elif isinstance(value, Instance):
             todo += value.cells.values()
             _open(run, value)
-        elif isinstance(value, Function | Method):
-            todo += [value.receiver] if isinstance(value, Method) else []
+        elif isinstance(value, Method):
+            todo += [value.receiver, value.function]
+        elif isinstance(value, Function):
+            todo += closures.changed(run, value)
 
 
 def _open(run: Interpreter, value: Instance) -> None:

@@ -188,10 +188,15 @@ def _symbol(run: Interpreter, name: str, where: str) -> Expr:
 
 
 def _record(run: Interpreter, cls: Class, where: str, scope: Scope) -> Value:
-    """An object of a dataclass as its defaults make it; an int without default is a symbol."""
+    """An object of a dataclass as its defaults make it; an int without default is a symbol.
+
+    A size of -1 by default says that the caller has to give one.
+    """
     args: dict[str, Value] = {}
     for name, default in cls.fields or ():
-        if default is MISSING:
+        if isinstance(default, int) and default < 0:
+            args[name] = run.unknown(f"the argument {name}", "int")
+        elif default is MISSING:
             note = next((c.cells["__annotations__"].get(name) for c in cls.mro if "__annotations__" in c.cells), None)
             args[name] = _of_caller(run, ast.arg(name, note), f"{where}.{cls.name}", scope)
     return run.call(cls, (), args)

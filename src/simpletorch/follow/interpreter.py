@@ -285,7 +285,7 @@ class Interpreter:
         Args:
             infer: asks the rule.
             operands: of an operation; without them it is a layer that demands sizes. What a module holds demands them
-                too; two tensors that a caller gives demand nothing of each other.
+                too, and so does a number; two tensors that a caller gives demand nothing of each other.
         """
         if self.is_plain:
             return infer()
@@ -295,6 +295,7 @@ class Interpreter:
                 result = infer()
             if not isinstance(result, Report) or not self._adapts(result, demands):
                 break
+        demands = demands or (isinstance(result, Report) and self._is_about_number(result))
         if isinstance(result, Report) and demands and self._is_about(result, self.free):
             return ANYTHING  # what a caller gives must fit what the module holds, in a way that can't be solved for
         return result
@@ -303,6 +304,11 @@ class Interpreter:
     def is_plain(self) -> bool:
         """Whether sizes are what they are: no caller chooses any, nothing is assumed of them."""
         return not self.symbols and not self.free
+
+    def _is_about_number(self, report: Report) -> bool:
+        """Whether a size doesn't fit a number that the program states, which the caller may give."""
+        sizes = [self.settled(s) for s in (report.expected, report.got) if isinstance(s, int | Expr)]
+        return len(sizes) == 2 and any(isinstance(s, int) for s in sizes)
 
     def _is_about(self, report: Report, names: set[Var]) -> bool:
         """Whether the sizes that don't fit are in terms of these."""
@@ -324,7 +330,7 @@ class Interpreter:
             return False
         for name, other in ((a, b), (b, a)):
             own = isinstance(name, Expr) and not is_compound(name) and variables(name) <= self.free
-            if own and demands and not variables(other) & self.free:
+            if own and (demands or isinstance(other, int)) and not variables(other) & self.free:
                 return self._equate(name, other)
         if {*variables(a), *variables(b)} & self.free:
             return False

@@ -26,8 +26,10 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     behind,
+    is_int,
     is_known,
 )
+from simpletorch.rules import TensorType
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -69,7 +71,16 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
         return _of_class(run, owner, index)
     if isinstance(owner, Unknown) and owner.type == "str":
         return _part(run, owner, index)
+    if isinstance(owner, Unknown) and owner.fact is not None and owner.fact[0] == "shape" and is_int(index):
+        return _of_open_shape(run, owner, index)
     return run.part(owner, owner.reason if isinstance(owner, Unknown) else "an item")
+
+
+def _of_open_shape(run: Interpreter, owner: Unknown, index: Value) -> Value:
+    """``x.shape[-1]`` where the number of dims isn't known, but the last ones may be."""
+    assert owner.fact is not None
+    size = run.ask("Tensor.size", (Tensor(TensorType(owner.fact[2])), index))
+    return size if is_int(size) else run.part(owner, owner.reason)
 
 
 def _of_instance(run: Interpreter, owner: Instance, index: Value) -> Value:

@@ -1,0 +1,72 @@
+"""What a function changes of what is around it: when unknown code has the function, it may call it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow.values import MISSING, Dict, Function, Instance, List, Set, Value
+from simpletorch.follow.values import Iterator as Items
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["changed"]
+
+_READING: Final = frozenset({"copy", "count", "get", "index", "items", "keys", "values"})
+
+
+def changed(run: Interpreter, function: Function) -> Iterator[Value]:
+    """The collections around a function that it changes, and the functions that it calls; what it assigns to names
+    and attributes around it isn't known any more.
+    """
+    yield from (
+        v for v in (*function.defaults, *function.keyword_defaults.values()) if isinstance(v, List | Dict | Set)
+    )
+    own = set(_own_names(function.node))
+    for node in ast.walk(function.node):
+        match node:
+            case ast.Nonlocal(names=names) | ast.Global(names=names):
+                for name in names:
+                    cells = function.scope.globals.cells if isinstance(node, ast.Global) else function.scope.place(name)
+                    if name in cells:
+                        run.heap.write(cells, name, run.unknown(f"{name}, which unknown code may have changed"))
+            case ast.Call(func=ast.Attribute(value=place, attr=method)) if method not in _READING:
+                yield from _collections(_around(run, function, place, own))
+            case ast.Call(func=ast.Name() as place):
+                called = _around(run, function, place, own)
+                yield from [called] if isinstance(called, Function) else []
+            case ast.Subscript(value=place, ctx=ast.Store() | ast.Del()):
+                yield from _collections(_around(run, function, place, own))
+            case ast.AugAssign(target=place):
+                yield from _collections(_around(run, function, place, own))
+            case ast.Attribute(value=place, attr=name, ctx=ast.Store()):
+                owner = _around(run, function, place, own)
+                if isinstance(owner, Instance):
+                    run.heap.write(owner.cells, name, run.unknown(f"{name}, which unknown code may have changed"))
+
+
+def _own_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[str]:
+    """The parameters and variables of a function."""
+    outside: set[str] = {name for n in ast.walk(node) if isinstance(n, ast.Nonlocal | ast.Global) for name in n.names}
+    for n in ast.walk(node):
+        if isinstance(n, ast.arg):
+            yield n.arg
+        elif isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id not in outside:
+            yield n.id
+
+
+def _around(run: Interpreter, function: Function, node: ast.expr, own: Collection[str]) -> Value:
+    """What a name or ``name.attribute`` around a function holds, MISSING for anything else."""
+    match node:
+        case ast.Name(id=name) if name not in own:
+            return run.resolve(function.scope.find(name))
+        case ast.Attribute(value=inner, attr=name):
+            owner = _around(run, function, inner, own)
+            return run.resolve(owner.cells.get(name, MISSING)) if isinstance(owner, Instance) else MISSING
+    return MISSING
+
+
+def _collections(value: Value) -> list[Value]:
+    return [value] if isinstance(value, List | Dict | Set | Items) else []
