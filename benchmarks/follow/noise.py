@@ -31,6 +31,7 @@ from simpletorch.follow import follow
 
 CACHE = Path(os.environ.get("SIMPLETORCH_PACKAGES", Path.home() / ".cache/simpletorch/packages"))
 MEMORY = 6 << 30  # bytes that following one file may take
+FILES = 25  # that one process follows: what it remembers of files is not what following the last one takes
 
 
 class TooLong(BaseException):
@@ -123,13 +124,13 @@ def _limit_memory() -> None:
 
 def follow_all(paths: list[Path], limit: float) -> Iterator[Result]:
     """Follow files one after the other in a process beside, that may die."""
-    pool = ProcessPoolExecutor(1, initializer=_limit_memory)
+    pool = ProcessPoolExecutor(1, initializer=_limit_memory, max_tasks_per_child=FILES)
     for path in paths:
         try:
             yield pool.submit(one, str(path), limit).result()
         except BrokenProcessPool:
             yield Result(str(path), 0, faults=[f"{path}: the process died"])
-            pool = ProcessPoolExecutor(1, initializer=_limit_memory)
+            pool = ProcessPoolExecutor(1, initializer=_limit_memory, max_tasks_per_child=FILES)
     pool.shutdown()
 
 

@@ -34,6 +34,7 @@ from simpletorch.mypy.convert.spelling import (
 )
 from simpletorch.mypy.diagnose.inferred import unite_modules, widen_place
 from simpletorch.mypy.diagnose.signatures import agree_but_for_names, chosen_sizes
+from simpletorch.mypy.program.asked_dtypes import is_dtype_asked
 from simpletorch.mypy.program.autocast import autocast_at
 from simpletorch.mypy.program.facts import NO_FACTS, Facts
 from simpletorch.mypy.types import TypeTable
@@ -76,7 +77,7 @@ def report(found: Report, context: Context, api: CheckerPluginInterface) -> None
     """Say it: one error, and a note with the hint."""
     global _reports
     _reports += 1
-    if found.kind == "dtype" and autocast_at(context, api) is not None:
+    if found.kind == "dtype" and (autocast_at(context, api) is not None or is_dtype_asked(context, api)):
         return
     errors = api.msg.errors
     watch(errors, api)

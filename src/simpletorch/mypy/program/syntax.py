@@ -1,4 +1,4 @@
-"""Every call in a piece of program. mypy's own visitors are compiled and can't be extended from here."""
+"""Statements, calls and expressions of a program. mypy's own visitors are compiled and can't be extended from here."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from mypy.nodes import (
 
 from simpletorch.mypy.program.constants import inner_blocks
 
-__all__ = ["calls_in", "statements_in"]
+__all__ = ["calls_in", "expressions_in", "statements_in"]
 
 
 def statements_in(statements: Iterable[Statement]) -> Iterator[Statement]:
@@ -54,7 +54,7 @@ def calls_in(statements: Iterable[Statement]) -> Iterator[CallExpr]:
     """The calls in the statements and those inside them."""
     for s in statements_in(statements):
         for e in _expressions(s):
-            yield from _calls(e)
+            yield from (c for c in expressions_in(e) if isinstance(c, CallExpr))
 
 
 def _expressions(s: Statement) -> Iterator[Expression]:
@@ -73,12 +73,12 @@ def _expressions(s: Statement) -> Iterator[Expression]:
             yield from managers
 
 
-def _calls(e: Expression) -> Iterator[CallExpr]:
-    if isinstance(e, CallExpr):
-        yield e
+def expressions_in(e: Expression) -> Iterator[Expression]:
+    """The expression and those inside it."""
+    yield e
     for part in _parts(e):
         if part is not None:
-            yield from _calls(part)
+            yield from expressions_in(part)
 
 
 def _parts(e: Expression) -> Iterable[Expression | None]:
