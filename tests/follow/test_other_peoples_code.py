@@ -99,6 +99,15 @@ def folded(x, size):
 
 folded(torch.zeros(35), 5)
 """,
+    "a variable with the name at": """
+at = 3
+for _ in load():
+    at = at + 2
+torch.zeros(at, 5) @ torch.zeros(5, 7)
+torch.zeros(5, 7)[:, at - 3]
+if load():
+    at = torch.zeros(2)
+""",
     "an attribute with the name items": """
 class Shelf:
     def __init__(self):

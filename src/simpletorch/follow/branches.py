@@ -14,6 +14,7 @@ from simpletorch.follow.numbers import indexes
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
     MISSING,
+    NEXT,
     SIZE,
     Cause,
     Choice,
@@ -494,7 +495,7 @@ def _merge_cell(
         change[place] = cells, key, common_type(left, right)
     elif key == SIZE and "items" in cells:  # how long a list is, see `offsets`
         change[place] = cells, key, left if left == right else MISSING
-    elif key == "at" and left != right:
+    elif key == NEXT and left != right:
         change[place] = cells, key, max(left, right)
     else:
         change[place] = cells, key, merge(condition, left, right, moved)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.heap import MISSING, born, now
+from simpletorch.follow.heap import MISSING, NEXT, born, now
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Split
 from simpletorch.follow.values import Choice, Dict, List, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
@@ -151,7 +151,7 @@ def _anything(run: Interpreter, cells: dict[Any, Any], key: Any, value: Value) -
         return cells, key, {}
     if key == "items" and "item" in cells:
         return cells, key, None
-    if key == "at" and "item" in cells:
+    if key == NEXT:
         return cells, key, 0
     if isinstance(value, TensorType):
         return cells, key, TensorType()

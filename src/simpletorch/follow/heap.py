@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 if TYPE_CHECKING:
     from simpletorch.follow.memory.remembered import Recorder
 
-__all__ = ["MISSING", "SIZE", "Cells", "Change", "Heap", "Missing", "born", "now"]
+__all__ = ["MISSING", "NEXT", "SIZE", "Cells", "Change", "Heap", "Missing", "born", "now"]
 
 
 @final
@@ -25,8 +25,9 @@ class Missing:
 
 MISSING: Final = Missing()
 SIZE: Final = "how many"
-"""In the cells of a list or the state of a container of modules: how many it holds. No attribute has this name.
-Whatever changes what a list holds forgets it."""
+NEXT: Final = "which is next"
+"""In the cells of a list or the state of a container of modules: how many it holds; whatever changes what a list holds
+forgets it. In those of an iterator: how many of its items are gone. No attribute or variable has such a name."""
 
 _births = count(1)
 

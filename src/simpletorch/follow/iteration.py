@@ -8,6 +8,7 @@ from simpletorch.follow import branches
 from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import (
     MISSING,
+    NEXT,
     Choice,
     Class,
     Dict,
@@ -53,7 +54,7 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
     if isinstance(value, Iterator):
         found = value.items
         if found is not None:
-            run.heap.write(value.cells, "at", len(value.cells["items"]))
+            run.heap.write(value.cells, NEXT, len(value.cells["items"]))
         return found
     if isinstance(value, Instance | Class):
         inner = iterator(run, value)

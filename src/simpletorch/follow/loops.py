@@ -17,6 +17,7 @@ from simpletorch.follow.heap import Cells, Change, Missing, born, now
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Split
 from simpletorch.follow.values import (
     MISSING,
+    NEXT,
     REPEATED,
     SIZE,
     Choice,
@@ -356,7 +357,7 @@ def _wide(run: Interpreter, cells: dict[Any, Any], key: Any, old: Value, now: Va
         rest = () if cells.get("item") is None or now is not None else (cells["item"],)
         run.heap.write(cells, "item", branches.common_item((*known, *rest), "which item of a list it is"))
         return None
-    if key == "at":
+    if key == NEXT:
         return 0
     if key == SIZE:
         run.heap.write(cells, "open", cells.get("open") or REPEATED)

@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
-from simpletorch.follow.heap import MISSING, SIZE, Cells, Missing
+from simpletorch.follow.heap import MISSING, NEXT, SIZE, Cells, Missing
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.values import Sizes
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MISSING",
+    "NEXT",
     "REPEATED",
     "SIZE",
     "BoundNative",
@@ -387,7 +388,7 @@ class Namespace(Object):
 
 @final
 class Iterator(Object):
-    """Items to come: ``cells["items"]`` from ``cells["at"]`` on, or ``cells["item"]`` again and again.
+    """Items to come: ``cells["items"]`` from ``cells[NEXT]`` on, or ``cells["item"]`` again and again.
 
     ``uniform``: each item is like any other (batches of a loader, steps of an endless generator).
     """
@@ -395,14 +396,14 @@ class Iterator(Object):
     __slots__ = ("count",)
 
     def __init__(self, items: tuple[Value, ...] | None, item: Value = None, count: int | None = None) -> None:
-        self.cells = Cells({"items": items, "at": 0, "item": item})
+        self.cells = Cells({"items": items, NEXT: 0, "item": item})
         self.count = count  # how many items a uniform one gives, where that is known
 
     @property
     def items(self) -> tuple[Value, ...] | None:
         """The items that are left, None where each is like any other."""
         found: tuple[Value, ...] | None = self.cells["items"]
-        return None if found is None else found[self.cells["at"] :]
+        return None if found is None else found[self.cells[NEXT] :]
 
 
 @final

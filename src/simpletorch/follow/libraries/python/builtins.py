@@ -13,6 +13,7 @@ from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
+    NEXT,
     BoundNative,
     Choice,
     Class,
@@ -434,7 +435,7 @@ def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
         if len(args) > 1:
             return args[1]
         raise Raised("StopIteration", None, ("Exception", "BaseException"))
-    run.heap.write(source.cells, "at", source.cells["at"] + 1)
+    run.heap.write(source.cells, NEXT, source.cells[NEXT] + 1)
     return left[0]
 
 

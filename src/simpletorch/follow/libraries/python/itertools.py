@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, iteration
 from simpletorch.follow.libraries import Work, native
-from simpletorch.follow.values import Iterator, Value
+from simpletorch.follow.values import NEXT, Iterator, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -82,7 +82,7 @@ def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     found = tuple(itertools.islice(left, *bounds))
     if isinstance(source, Iterator):  # what it skips and gives is gone
         stop = bounds[0] if len(bounds) == 1 else bounds[1]
-        run.heap.write(source.cells, "at", source.cells["at"] + (len(left) if stop is None else min(stop, len(left))))
+        run.heap.write(source.cells, NEXT, source.cells[NEXT] + (len(left) if stop is None else min(stop, len(left))))
     return Iterator(found)
 
 
