@@ -141,18 +141,27 @@ def call(
 ) -> Value:
     """``function(module, *args, **kwargs)``, followed or remembered."""
     caught = any(not guard.passes_on for guard in run.guards)
-    if caught or run.symbols or run.free:  # somebody takes what may be raised inside, or chooses sizes
+    if caught:  # somebody takes what may be raised inside
         return run.call(Method(function, module), args, kwargs)
     given = _Given()
     keys = [given.key(v) for v in (*args, *kwargs.values())]
     if any(k is None for k in keys):
         return run.call(Method(function, module), args, kwargs)
-    modes = bool(run.conditions), run.converts_dtypes, tuple(run.modes.items())
-    calls = run.remembered.setdefault((id(module), *keys, *kwargs, modes), [])
+    chosen = None if run.is_plain else (run.entered_at, frozenset(run.free), frozenset(run.symbols))
+    modes = bool(run.conditions), run.converts_dtypes, tuple(run.modes.items()), chosen
+    arguments = (*keys, *kwargs, modes)
+    calls = run.remembered.setdefault((id(module), *arguments), [])
     for known in calls:
         if known.holds():
             return _again(run, known, given)
-    return _recorded(run, module, function, args, kwargs, given, calls)
+    tree = _Tree(run, module)
+    alike = None if tree.key is None else run.remembered.setdefault((tree.key, *arguments), [])
+    for known in alike or ():
+        if known.holds():
+            if run.heap.recorders:
+                run.heap.recorders[-1].take(tree.as_it_is())
+            return _again(run, known, given)
+    return _recorded(run, module, function, args, kwargs, given, calls, (tree, alike))
 
 
 def _again(run: Interpreter, known: _Call, given: _Given) -> Value:
@@ -174,6 +183,7 @@ def _recorded(
     kwargs: Mapping[str, Value],
     given: _Given,
     calls: list[_Call],
+    like: tuple[_Tree, list[_Call] | None],
 ) -> Value:
     recorder = Recorder()
     assumed = run.assumed, run.equalities
@@ -196,14 +206,92 @@ def _recorded(
         kept = _kept(result, recorder.start, given.places, {})
         if kept is not MISSING:
             met = {place: entry for place, entry in recorder.met.items() if id(entry[0]) not in given.cells}
-            calls.append(_Call(met, kept, steps - run.steps, run.updates - updates, (module, given)))
+            cost = steps - run.steps, run.updates - updates
+            calls.append(_Call(met, kept, *cost, (module, given)))
             del calls[:-_MOST_CALLS]
+            tree, alike = like
+            if alike is not None and not _has_older(kept):
+                outside = {place: entry for place, entry in met.items() if id(entry[0]) not in tree.cells}
+                alike.append(_Call(outside, kept, *cost, (module, given)))
+                del alike[:-_MOST_CALLS]
     return result
 
 
 def _effects(run: Interpreter) -> tuple[Any, ...]:
     """What a call may leave behind beside what it writes: findings, sizes that have got a name."""
     return len(run.findings), run.sizes_made, run.converts_dtypes, tuple(run.modes.items())
+
+
+# -- modules that are alike -------------------------------------------------------------------------------------------
+
+
+@final
+class _Tree:
+    """What a module consists of, as a key: the layers of a stack, built alike, give the same for the same arguments.
+
+    ``key`` is None where something in it can't be compared; ``cells`` are the tables inside, by identity.
+    """
+
+    __slots__ = ("cells", "key", "places")
+
+    def __init__(self, run: Interpreter, module: Instance) -> None:
+        self.cells: dict[int, dict[Any, Any]] = {}
+        self.places: dict[int, int] = {}
+        found = self._module(module)
+        # what a module holds may demand sizes of a caller, if the module is older than the call
+        self.key = None if found is None else (found, born(module.cells) < run.entered_at)
+
+    def as_it_is(self) -> dict[Any, tuple[dict[Any, Any], Any, Any]]:
+        """The tables inside with what they hold, as a recorder notes them."""
+        return {place: (cells, _ALL, tuple(cells.items())) for place, cells in self.cells.items()}
+
+    def _module(self, module: Instance) -> Any:
+        self.cells[id(module.cells)], self.cells[id(module.state)] = module.cells, module.state
+        held = (*module.cells.values(), *module.state.values())
+        keys = tuple(map(self._key, held))
+        if any(k is None for k in keys):
+            return None
+        return id(module.cls), module.native, (*module.cells, *module.state), keys
+
+    def _key(self, value: Value) -> Any:
+        if isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple | slice)):
+            return type(value), value
+        if isinstance(value, tuple):
+            keys = tuple(map(self._key, value))
+            return None if any(k is None for k in keys) else (type(value), keys)
+        seen = self.places.get(id(value))
+        if seen is not None:
+            return "again", seen
+        if isinstance(value, Tensor) and (len(value.cells) != 1 or value.offset is not None or value.numbers):
+            return None
+        self.places[id(value)] = len(self.places)
+        if isinstance(value, Tensor):
+            self.cells[id(value.cells)] = value.cells
+            return "tensor", value.type, value.array
+        if isinstance(value, List):
+            self.cells[id(value.cells)] = value.cells
+            return None if value.items is None else self._key(value.items)
+        if isinstance(value, Dict) and value.rest is MISSING and value.default is None:
+            self.cells[id(value.cells)], self.cells[id(value.state)] = value.cells, value.state
+            inside = self._key(tuple(value.cells.values()))
+            return None if inside is None else (value.kind, *value.cells, inside)
+        if isinstance(value, Instance) and value.cls.is_a(_MODULE):
+            return self._module(value)
+        return "object", id(value)
+
+
+_MODULE: Final = "torch.nn.Module"
+
+
+def _has_older(kept: Value) -> bool:
+    """Whether a result that is remembered is, or holds, an object of before the call."""
+    if isinstance(kept, _Older):
+        return True
+    if isinstance(kept, tuple):
+        return any(map(_has_older, kept))
+    if isinstance(kept, List):
+        return any(map(_has_older, kept.items or ()))
+    return isinstance(kept, Dict | Instance) and any(map(_has_older, kept.cells.values()))
 
 
 # -- arguments and results -------------------------------------------------------------------------------------------
@@ -247,6 +335,9 @@ class _Given:
             self.cells |= {id(value.cells), id(value.state)}
             plain = value.rest is MISSING and value.default is None
             return self._all((value.kind, *value.cells), tuple(value.cells.values())) if plain else None
+        if isinstance(value, Instance) and _is_plain(value):
+            self.cells |= {id(value.cells), id(value.state)}
+            return self._all(("record", id(value.cls), *value.cells), tuple(value.cells.values()))
         if isinstance(value, Method):
             return "method", id(value.function), id(value.receiver)
         return ("object", id(value)) if isinstance(value, Unknown | Instance | Function | Native | Class) else None

@@ -142,7 +142,8 @@ def adamw_step_in_place_cuda(
         *(parameters[0], grads[0], averages[0], squares[0], table, noise, table.shape[0]),
         *(lr, 1 - lr * weight_decay, beta1, 1 - beta1, beta2, 1 - beta2, eps),
         *(1 / (1 - beta1**step), 1 / (1 - beta2**step)),
-        ALIGNED=aligned, BLOCK=_BLOCK,
+        ALIGNED=aligned,
+        BLOCK=_BLOCK,
         num_warps=4,
     )
 

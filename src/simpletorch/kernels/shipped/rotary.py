@@ -54,7 +54,10 @@ def _turned(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, paired: bool,
     at_once = min(power_of_two(heads), max(1, 2048 // block))
     kernel(
         *(x, cos.contiguous(), sin.contiguous(), out, batch, tokens, heads, size // 2, *x.stride()[:3]),
-        SIGN=sign, PAIRED=paired, BLOCK_H=at_once, BLOCK=block,
+        SIGN=sign,
+        PAIRED=paired,
+        BLOCK_H=at_once,
+        BLOCK=block,
         num_warps=min(8, max(1, at_once * block // 512)),
     )
     return out

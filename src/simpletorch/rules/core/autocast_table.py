@@ -30,19 +30,19 @@ TABLE: dict[str, dict[Literal["lower", "float32", "widest", "unknown"], frozense
     torch.cumprod torch.cumsum torch.cumulative_trapezoid torch.dist torch.erfinv torch.exp torch.expm1
     torch.group_norm torch.layer_norm torch.linalg.matrix_norm torch.linalg.matrix_rank torch.linalg.norm
     torch.linalg.vector_norm torch.log torch.log10 torch.log1p torch.log2 torch.log_softmax torch.logsumexp
-    torch.masked.prod torch.native_layer_norm torch.nn.BCEWithLogitsLoss torch.nn.Bilinear
-    torch.nn.CosineEmbeddingLoss torch.nn.CrossEntropyLoss torch.nn.GroupNorm torch.nn.HingeEmbeddingLoss
-    torch.nn.HuberLoss torch.nn.KLDivLoss torch.nn.L1Loss torch.nn.LPPool1d torch.nn.LPPool2d torch.nn.LPPool3d
-    torch.nn.LayerNorm torch.nn.LinearCrossEntropyLoss torch.nn.LocalResponseNorm torch.nn.LogSoftmax
-    torch.nn.MSELoss torch.nn.MarginRankingLoss torch.nn.MultiLabelMarginLoss torch.nn.MultiLabelSoftMarginLoss
+    torch.native_layer_norm torch.nn.BCEWithLogitsLoss torch.nn.Bilinear torch.nn.CosineEmbeddingLoss
+    torch.nn.CrossEntropyLoss torch.nn.GroupNorm torch.nn.HingeEmbeddingLoss torch.nn.HuberLoss torch.nn.KLDivLoss
+    torch.nn.L1Loss torch.nn.LPPool1d torch.nn.LPPool2d torch.nn.LPPool3d torch.nn.LayerNorm
+    torch.nn.LinearCrossEntropyLoss torch.nn.LocalResponseNorm torch.nn.LogSoftmax torch.nn.MSELoss
+    torch.nn.MarginRankingLoss torch.nn.MultiLabelMarginLoss torch.nn.MultiLabelSoftMarginLoss
     torch.nn.MultiMarginLoss torch.nn.NLLLoss torch.nn.PoissonNLLLoss torch.nn.RMSNorm torch.nn.SmoothL1Loss
     torch.nn.SoftMarginLoss torch.nn.Softmax torch.nn.Softmax2d torch.nn.Softmin torch.nn.Softplus
     torch.nn.functional.binary_cross_entropy_with_logits torch.nn.functional.cosine_embedding_loss
     torch.nn.functional.cosine_similarity torch.nn.functional.cross_entropy torch.nn.functional.group_norm
     torch.nn.functional.hinge_embedding_loss torch.nn.functional.huber_loss torch.nn.functional.kl_div
     torch.nn.functional.l1_loss torch.nn.functional.layer_norm torch.nn.functional.linear_cross_entropy
-    torch.nn.functional.local_response_norm torch.nn.functional.log_softmax torch.nn.functional.margin_ranking_loss
-    torch.nn.functional.mse_loss torch.nn.functional.multi_margin_loss torch.nn.functional.multilabel_margin_loss
+    torch.nn.functional.log_softmax torch.nn.functional.margin_ranking_loss torch.nn.functional.mse_loss
+    torch.nn.functional.multi_margin_loss torch.nn.functional.multilabel_margin_loss
     torch.nn.functional.multilabel_soft_margin_loss torch.nn.functional.nll_loss torch.nn.functional.normalize
     torch.nn.functional.pairwise_distance torch.nn.functional.pdist torch.nn.functional.poisson_nll_loss
     torch.nn.functional.rms_norm torch.nn.functional.smooth_l1_loss torch.nn.functional.soft_margin_loss
@@ -54,22 +54,26 @@ TABLE: dict[str, dict[Literal["lower", "float32", "widest", "unknown"], frozense
     torch.square torch.sum torch.tan torch.trapezoid torch.trapz
         """.split()),
         "widest": frozenset("""
-    Tensor.addcdiv Tensor.addcmul Tensor.arctan2 Tensor.atan2 Tensor.cross Tensor.dot Tensor.heaviside
-    Tensor.index_put Tensor.scatter_add Tensor.vdot torch.addcdiv torch.addcmul torch.arctan2 torch.atan2
-    torch.bilinear torch.cross torch.dot torch.heaviside torch.index_put torch.nn.functional.bilinear
-    torch.nn.functional.grid_sample torch.normal torch.scatter_add torch.tensordot torch.vdot
+    Tensor.addcdiv Tensor.addcmul Tensor.arctan2 Tensor.atan2 Tensor.cross Tensor.dot Tensor.index_put
+    Tensor.scatter_add Tensor.vdot torch.addcdiv torch.addcmul torch.arctan2 torch.atan2 torch.bilinear torch.cross
+    torch.dot torch.index_put torch.nn.functional.bilinear torch.nn.functional.grid_sample torch.normal
+    torch.scatter_add torch.tensordot torch.vdot
         """.split()),
         "unknown": frozenset("""
-    Tensor.addbmm_ Tensor.addmm_ Tensor.corrcoef Tensor.cov Tensor.geqrf Tensor.heaviside_ Tensor.histogram
-    Tensor.index_add Tensor.index_add_ Tensor.index_copy Tensor.index_copy_ Tensor.index_put_ Tensor.index_reduce
-    Tensor.index_reduce_ Tensor.inner Tensor.istft Tensor.matrix_power Tensor.put Tensor.put_ Tensor.sum_to_size
-    einops.einops.einsum einops.einops.reduce einops.einsum einops.layers.torch.Reduce einops.reduce
-    torch.affine_grid_generator torch.batch_norm torch.binomial torch.chain_matmul torch.combinations torch.complex
-    torch.conv_tbc torch.convolution torch.corrcoef torch.cov torch.ctc_loss torch.frobenius_norm torch.geqrf
-    torch.grid_sampler torch.grid_sampler_2d torch.grid_sampler_3d torch.gru torch.gru_cell torch.histogram
-    torch.histogramdd torch.index_add torch.index_copy torch.index_put_ torch.index_reduce torch.inner
-    torch.instance_norm torch.istft torch.linalg.cross torch.linalg.lstsq torch.linalg.matrix_power
-    torch.linalg.solve torch.linalg.solve_ex torch.lstm torch.lstm_cell torch.matrix_power torch.native_batch_norm
+    Tensor.addbmm_ Tensor.addmm_ Tensor.corrcoef Tensor.cov Tensor.geqrf Tensor.heaviside Tensor.heaviside_
+    Tensor.histogram Tensor.index_add Tensor.index_add_ Tensor.index_copy Tensor.index_copy_ Tensor.index_put_
+    Tensor.index_reduce Tensor.index_reduce_ Tensor.inner Tensor.istft Tensor.matrix_power Tensor.put Tensor.put_
+    Tensor.sum_to_size einops.einops.einsum einops.einops.reduce einops.einsum einops.layers.torch.Reduce
+    einops.reduce torch.affine_grid_generator torch.batch_norm torch.binomial torch.chain_matmul torch.combinations
+    torch.complex torch.conv_tbc torch.convolution torch.corrcoef torch.cov torch.ctc_loss torch.frobenius_norm
+    torch.geqrf torch.grid_sampler torch.grid_sampler_2d torch.grid_sampler_3d torch.gru torch.gru_cell
+    torch.heaviside torch.histogram torch.histogramdd torch.index_add torch.index_copy torch.index_put_
+    torch.index_reduce torch.inner torch.instance_norm torch.istft torch.linalg.cross torch.linalg.lstsq
+    torch.linalg.matrix_power torch.linalg.solve torch.linalg.solve_ex torch.lstm torch.lstm_cell torch.masked.amax
+    torch.masked.amin torch.masked.argmax torch.masked.argmin torch.masked.cumprod torch.masked.cumsum
+    torch.masked.log_softmax torch.masked.logaddexp torch.masked.logsumexp torch.masked.mean torch.masked.median
+    torch.masked.norm torch.masked.normalize torch.masked.prod torch.masked.softmax torch.masked.softmin
+    torch.masked.std torch.masked.sum torch.masked.var torch.matrix_power torch.native_batch_norm
     torch.native_group_norm torch.nn.AdaptiveLogSoftmaxWithLoss torch.nn.BCELoss torch.nn.CTCLoss
     torch.nn.CosineSimilarity torch.nn.CrossMapLRN2d torch.nn.GRU torch.nn.GRUCell torch.nn.GaussianNLLLoss
     torch.nn.LSTM torch.nn.MultiheadAttention torch.nn.PairwiseDistance torch.nn.RReLU torch.nn.Transformer
@@ -77,8 +81,8 @@ TABLE: dict[str, dict[Literal["lower", "float32", "widest", "unknown"], frozense
     torch.nn.TripletMarginLoss torch.nn.TripletMarginWithDistanceLoss torch.nn.Upsample
     torch.nn.UpsamplingBilinear2d torch.nn.functional.affine_grid torch.nn.functional.binary_cross_entropy
     torch.nn.functional.conv_tbc torch.nn.functional.ctc_loss torch.nn.functional.embedding_bag
-    torch.nn.functional.gaussian_nll_loss torch.nn.functional.gumbel_softmax torch.nn.functional.instance_norm
-    torch.nn.functional.interpolate torch.nn.functional.lp_pool1d torch.nn.functional.lp_pool2d
+    torch.nn.functional.gaussian_nll_loss torch.nn.functional.gumbel_softmax torch.nn.functional.interpolate
+    torch.nn.functional.local_response_norm torch.nn.functional.lp_pool1d torch.nn.functional.lp_pool2d
     torch.nn.functional.lp_pool3d torch.nn.functional.multi_head_attention_forward
     torch.nn.functional.triplet_margin_with_distance_loss torch.nn.functional.upsample
     torch.nn.utils.clip_grad.clip_grad_norm_ torch.nn.utils.clip_grad_norm_ torch.nuclear_norm torch.pca_lowrank
@@ -111,8 +115,8 @@ TABLE: dict[str, dict[Literal["lower", "float32", "widest", "unknown"], frozense
     torch.grid_sampler_3d torch.inverse torch.linalg.cholesky torch.linalg.cholesky_ex torch.linalg.cond
     torch.linalg.eigh torch.linalg.eigvalsh torch.linalg.householder_product torch.linalg.inv torch.linalg.inv_ex
     torch.linalg.lstsq torch.linalg.matrix_rank torch.linalg.qr torch.linalg.solve torch.linalg.svd
-    torch.linalg.svdvals torch.linalg.tensorinv torch.linalg.tensorsolve torch.lu torch.lu_solve torch.masked.prod
-    torch.nanquantile torch.nn.AdaptiveAvgPool3d torch.nn.AdaptiveMaxPool3d torch.nn.AvgPool3d torch.nn.BCELoss
+    torch.linalg.svdvals torch.linalg.tensorinv torch.linalg.tensorsolve torch.lu torch.lu_solve torch.nanquantile
+    torch.nn.AdaptiveAvgPool3d torch.nn.AdaptiveMaxPool3d torch.nn.AvgPool3d torch.nn.BCELoss
     torch.nn.BCEWithLogitsLoss torch.nn.CTCLoss torch.nn.CosineEmbeddingLoss torch.nn.CrossEntropyLoss
     torch.nn.FractionalMaxPool2d torch.nn.FractionalMaxPool3d torch.nn.HingeEmbeddingLoss torch.nn.HuberLoss
     torch.nn.KLDivLoss torch.nn.L1Loss torch.nn.LPPool3d torch.nn.LinearCrossEntropyLoss torch.nn.MSELoss
@@ -141,9 +145,13 @@ TABLE: dict[str, dict[Literal["lower", "float32", "widest", "unknown"], frozense
     einops.reduce torch.affine_grid_generator torch.batch_norm torch.binomial torch.chain_matmul torch.complex
     torch.conv_tbc torch.convolution torch.einsum torch.frobenius_norm torch.grid_sampler torch.gru torch.gru_cell
     torch.instance_norm torch.linalg.matrix_power torch.linalg.pinv torch.linalg.solve_ex torch.lstm torch.lstm_cell
-    torch.matrix_power torch.max_pool3d torch.nn.AdaptiveLogSoftmaxWithLoss torch.nn.CosineSimilarity
-    torch.nn.CrossMapLRN2d torch.nn.GRU torch.nn.GRUCell torch.nn.LSTM torch.nn.LSTMCell torch.nn.LocalResponseNorm
-    torch.nn.MaxPool3d torch.nn.PairwiseDistance torch.nn.RReLU torch.nn.Transformer torch.nn.TransformerDecoder
+    torch.masked.amax torch.masked.amin torch.masked.argmax torch.masked.argmin torch.masked.cumprod
+    torch.masked.cumsum torch.masked.log_softmax torch.masked.logaddexp torch.masked.logsumexp torch.masked.mean
+    torch.masked.median torch.masked.norm torch.masked.normalize torch.masked.prod torch.masked.softmax
+    torch.masked.softmin torch.masked.std torch.masked.sum torch.masked.var torch.matrix_power torch.max_pool3d
+    torch.nn.AdaptiveLogSoftmaxWithLoss torch.nn.CosineSimilarity torch.nn.CrossMapLRN2d torch.nn.GRU
+    torch.nn.GRUCell torch.nn.LSTM torch.nn.LSTMCell torch.nn.LocalResponseNorm torch.nn.MaxPool3d
+    torch.nn.PairwiseDistance torch.nn.RReLU torch.nn.Transformer torch.nn.TransformerDecoder
     torch.nn.TransformerDecoderLayer torch.nn.TripletMarginLoss torch.nn.TripletMarginWithDistanceLoss
     torch.nn.Upsample torch.nn.UpsamplingBilinear2d torch.nn.functional.affine_grid torch.nn.functional.conv_tbc
     torch.nn.functional.gumbel_softmax torch.nn.functional.instance_norm torch.nn.functional.interpolate
