@@ -12,13 +12,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from simpletorch.kernels._schema import Plain, Signature, TensorSpec
 
-__all__ = ["Batched", "register_batching"]
+__all__ = ["Batched", "batching_rule"]
 
 
 class Batched(Protocol):
     """What an operator has for its batching rule, looked at in each call: `vmap` may be registered again."""
 
     batching: Callable[..., Any] | None
+    unchecked: Callable[..., Any]
 
     @property
     def name(self) -> str:
@@ -35,14 +36,9 @@ class Batched(Protocol):
         """The function that the operator was made from."""
         ...
 
-    @property
-    def op(self) -> torch._ops.OpOverload:
-        """The operator of torch."""
-        ...
 
-
-def register_batching(operator: Batched, library: torch.library.Library) -> None:
-    """Tell torch how an operator is called with a batch."""
+def batching_rule(operator: Batched) -> Callable[..., tuple[Any, Any]]:
+    """How an operator is called with a batch, as `torch.library.register_vmap` takes it."""
     elementwise = _Elementwise(operator.signature, operator.reference)
 
     def rule(info: Any, dims: Sequence[Any], *values: Any) -> tuple[Any, Any]:
@@ -52,7 +48,7 @@ def register_batching(operator: Batched, library: torch.library.Library) -> None
             return _at_once(operator, dims, values)
         return _one_by_one(operator, info.batch_size, dims, values)
 
-    torch.library.register_vmap(operator.name, rule, lib=library)
+    return rule
 
 
 def _at_once(operator: Batched, dims: Sequence[Any], values: Sequence[Any]) -> tuple[Any, Any]:
@@ -63,7 +59,7 @@ def _at_once(operator: Batched, dims: Sequence[Any], values: Sequence[Any]) -> t
         v.movedim(d, 0) if d is not None else v.expand(size, *v.shape) if isinstance(v, torch.Tensor) else v
         for d, v in pairs
     ]
-    result = operator.op(*whole)
+    result = operator.unchecked(*whole)
     return result, 0 if isinstance(result, torch.Tensor) else (0,) * len(result)
 
 
@@ -73,7 +69,7 @@ def _one_by_one(operator: Batched, size: int, dims: Sequence[Any], values: Seque
         if not _is_batched(dims[i]):
             name = operator.signature.names[i]
             raise RuntimeError(f"{operator.name} changes {name} in place, but {name} is the same for the whole batch")
-    results = [operator.op(*map(partial(_example, i), dims, values)) for i in range(size)]
+    results = [operator.unchecked(*map(partial(_example, i), dims, values)) for i in range(size)]
     if operator.signature.returns == "nothing":
         return None, None
     if operator.signature.returns == "one":

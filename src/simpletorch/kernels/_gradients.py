@@ -11,9 +11,9 @@ import torch
 
 from simpletorch.errors import ShapeMismatch
 from simpletorch.kernels._implementation import fitting
-from simpletorch.kernels._schema import Signature
+from simpletorch.kernels._schema import Signature, TensorList
 
-__all__ = ["Differentiable", "Gradient", "register_gradient"]
+__all__ = ["Differentiable", "Gradient", "function_of", "register_gradient"]
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,8 @@ def _recomputed(
     signature: Signature, call: Callable[..., Any], grads: Sequence[Any], needs: frozenset[str], values: Sequence[Any]
 ) -> list[Any]:
     """The gradients of the reference."""
+    if torch._C._are_functorch_transforms_active():  # see `Operator`: within torch.func autograd.grad is not allowed
+        return _recomputed_by_func(call, grads, needs, signature.names, values)
     twice = torch.is_grad_enabled()  # the gradient is to be differentiated itself
 
     def fresh(tensor: torch.Tensor) -> torch.Tensor:
@@ -112,6 +114,25 @@ def _recomputed(
             found = torch.autograd.grad(outputs, inputs, weights, create_graph=twice, allow_unused=True)
     of_input = {id(t): g for t, g in zip(inputs, found, strict=True)}
     return [[of_input.get(id(t)) for t in v] if isinstance(v, list) else of_input.get(id(v)) for v in given]
+
+
+def _recomputed_by_func(
+    call: Callable[..., Any], grads: Sequence[Any], needs: frozenset[str], names: Sequence[str], values: Sequence[Any]
+) -> list[Any]:
+    wanted = [i for i, name in enumerate(names) if name in needs and _has_gradient(values[i])]
+
+    def of_wanted(*tensors: torch.Tensor) -> Any:
+        given = list(values)
+        for i, tensor in zip(wanted, tensors, strict=True):
+            given[i] = tensor
+        result = call(*given)
+        results = [result] if isinstance(result, torch.Tensor) else result
+        return tuple(r for r in results if _has_gradient(r))
+
+    results, pull = torch.func.vjp(of_wanted, *(values[i] for i in wanted))[:2]
+    weights = [g for g in grads if g is not None and _has_gradient(g)]
+    found = dict(zip(wanted, pull(tuple(weights)), strict=True)) if len(weights) == len(results) else {}
+    return [found.get(i) for i in range(len(names))]
 
 
 def _has_gradient(value: Any) -> bool:
@@ -146,7 +167,30 @@ def register_gradient(operator: Differentiable, library: torch.library.Library) 
     """Tell torch of an operator's gradient."""
     if operator.signature.mutated or operator.signature.returns == "nothing":
         _refuse_gradients(operator, library)
-        return
+    else:
+        keep, backward = _formula(operator)
+        torch.library.register_autograd(operator.name, backward, setup_context=keep, lib=library)
+
+
+def function_of(operator: Differentiable, batching: Callable[..., Any]) -> Callable[..., Any]:
+    """The operator as `torch.func` differentiates it; itself, where it has a gradient that torch.func can't take."""
+    signature = operator.signature
+    lists = any(isinstance(p.form, TensorList) for p in signature.parameters) or signature.returns == "list"
+    if lists or signature.mutated or signature.returns == "nothing":
+        return operator.op
+    keep, backward = _formula(operator)
+    body = {
+        "forward": staticmethod(lambda *values: operator.op(*values)),
+        "setup_context": staticmethod(keep),
+        "backward": staticmethod(backward),
+        "vmap": staticmethod(batching),
+    }
+    apply: Callable[..., Any] = type(operator.name, (torch.autograd.Function,), body).apply  # type: ignore[attr-defined]
+    return apply
+
+
+def _formula(operator: Differentiable) -> tuple[Callable[..., None], Callable[..., tuple[Any, ...]]]:
+    """What is kept of a call, and what the gradient is: `setup_context` and `backward` of torch."""
 
     def keep(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
         gradient = ctx.gradient = operator.gradient
@@ -176,7 +220,7 @@ def register_gradient(operator: Differentiable, library: torch.library.Library) 
             for p, g, s in zip(signature.parameters, found, ctx.shapes, strict=True)
         )
 
-    torch.library.register_autograd(operator.name, backward, setup_context=keep, lib=library)
+    return keep, backward
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor  # its public name is this one
 
 from simpletorch.checks import bordered, config, local_names
-from simpletorch.kernels._batching import register_batching
+from simpletorch.kernels._batching import batching_rule
 from simpletorch.kernels._fake import fake, tensors
-from simpletorch.kernels._gradients import Gradient, register_gradient
+from simpletorch.kernels._gradients import Gradient, function_of, register_gradient
 from simpletorch.kernels._implementation import fitting, kernel
 from simpletorch.kernels._schema import Signature, read_signature
 
@@ -57,6 +57,7 @@ class Operator(Generic[P, R]):
         self.gradient: Gradient = Gradient.of_reference(signature, name, function)
         self.batching: Callable[..., Any] | None = None
         self._kernels: dict[str, Callable[..., Any]] = {}
+        self.unchecked: Callable[..., Any]
         self._traced: dict[str, Callable[..., Any] | None] = {}
         self._library: torch.library.Library | None = None
         self._define(autocast)
@@ -83,8 +84,8 @@ class Operator(Generic[P, R]):
     @overload
     def cuda(self, function: F, /) -> F: ...
     @overload
-    def cuda(self, *, traced: bool = False) -> Callable[[F], F]: ...
-    def cuda(self, function: F | None = None, /, *, traced: bool = False) -> F | Callable[[F], F]:
+    def cuda(self, /, *, traced: bool = False) -> Callable[[F], F]: ...
+    def cuda(self, function: Any = None, /, *, traced: bool = False) -> Any:
         """Register an implementation for CUDA (and ROCm, which torch calls CUDA too); ``traced`` as `on` has it."""
         register = self.on("cuda", traced=traced)
         return register if function is None else register(function)
@@ -168,7 +169,7 @@ class Operator(Generic[P, R]):
             self.name, lambda *values: fake(self.name, self.signature, without_values, values), lib=library
         )
         register_gradient(self, library)
-        register_batching(self, library)
+        torch.library.register_vmap(self.name, batching_rule(self), lib=library)
         if autocast is not None:
             for device in ("cpu", "cuda"):
                 torch.library.register_autocast(self.name, device, autocast, lib=library)
@@ -193,9 +194,16 @@ class Operator(Generic[P, R]):
 
     def _bordered(self) -> Callable[..., Any]:
         op, hints, plain = self._op, self.signature.hints, self.signature.plain
+        differentiable = function_of(self, batching_rule(self))
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            # what torch.library registers has a gradient for autograd, but none for torch.func. Private, because
+            # torch has no other way to ask what torch.autograd.Function asks in the same words
+            if not torch.compiler.is_dynamo_compiling() and torch._C._are_functorch_transforms_active():
+                return differentiable(*args, *kwargs.values())
             return op(*args, *kwargs.values())
+
+        self.unchecked = call
 
         update_wrapper(call, self.reference)
         parameters = [p.replace(annotation=hints[p.name]) for p in plain.parameters.values()]
