@@ -13,7 +13,7 @@ from simpletorch.errors.context import describe
 from simpletorch.kernels._schema import Parameter, Plain, Signature, TensorList, TensorSpec
 from simpletorch.shapes import Axis, evaluate, parse_dim, variables
 
-__all__ = ["Sample", "Unsampled", "given_samples", "made_samples"]
+__all__ = ["Sample", "Unsampled", "given_samples", "made_samples", "map_tensors", "specs_of"]
 
 _SMALL: Final = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 _LARGER: Final = (131, 37, 67, 41, 43, 47, 53, 59, 61, 71)  # no multiples of a block of 2^k, the first more than 128
@@ -112,7 +112,8 @@ def _transposed(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.mT.contiguous().mT if tensor.ndim > 1 else tensor
 
 
-def _specs(parameter: Parameter) -> tuple[TensorSpec, ...]:
+def specs_of(parameter: Parameter) -> tuple[TensorSpec, ...]:
+    """What is said of the tensors that a parameter takes."""
     form = parameter.form
     if isinstance(form, TensorList):
         return form.items or (form.item,)
@@ -122,7 +123,7 @@ def _specs(parameter: Parameter) -> tuple[TensorSpec, ...]:
 def _kinds(signature: Signature) -> dict[object, tuple[torch.dtype, ...]]:
     """The dtypes to try for each kind of dtypes in the annotations."""
     found: dict[object, tuple[torch.dtype, ...]] = {}
-    for spec in (s for p in signature.parameters for s in _specs(p)):
+    for spec in (s for p in signature.parameters for s in specs_of(p)):
         known = (*_FLOATS, *_OTHERS)
         admitted = tuple(d for d in known if spec.dtypes is None or d in spec.dtypes) or spec.dtypes or ()
         if any(d in _FLOATS for d in admitted):
@@ -134,7 +135,7 @@ def _kinds(signature: Signature) -> dict[object, tuple[torch.dtype, ...]]:
 def _names(signature: Signature) -> list[str]:
     """The names of sizes that a caller chooses; variadic ones as ``*name``."""
     found: dict[str, None] = {}
-    for axis in (a for p in signature.parameters for s in _specs(p) for a in s.axes or ()):
+    for axis in (a for p in signature.parameters for s in specs_of(p) for a in s.axes or ()):
         if axis.kind == "rest":
             found[f"*{axis.expression}"] = None
         elif axis.kind == "dim" and "{" not in axis.expression:
