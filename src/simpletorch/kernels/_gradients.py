@@ -11,7 +11,7 @@ import torch
 
 from simpletorch.errors import ShapeMismatch
 from simpletorch.kernels._implementation import fitting
-from simpletorch.kernels._schema import Signature, TensorList
+from simpletorch.kernels._schema import Plain, Signature
 
 __all__ = ["Differentiable", "Gradient", "function_of", "register_gradient"]
 
@@ -113,7 +113,10 @@ def _recomputed(
             outputs, weights = zip(*pairs, strict=True)
             found = torch.autograd.grad(outputs, inputs, weights, create_graph=twice, allow_unused=True)
     of_input = {id(t): g for t, g in zip(inputs, found, strict=True)}
-    return [[of_input.get(id(t)) for t in v] if isinstance(v, list) else of_input.get(id(v)) for v in given]
+    return [
+        None if isinstance(p.form, Plain) else [of_input.get(id(t)) for t in v] if p.is_list else of_input.get(id(v))
+        for p, v in zip(signature.parameters, given, strict=True)
+    ]
 
 
 def _recomputed_by_func(
@@ -175,7 +178,7 @@ def register_gradient(operator: Differentiable, library: torch.library.Library) 
 def function_of(operator: Differentiable, batching: Callable[..., Any]) -> Callable[..., Any]:
     """The operator as `torch.func` differentiates it; itself, where it has a gradient that torch.func can't take."""
     signature = operator.signature
-    lists = any(isinstance(p.form, TensorList) for p in signature.parameters) or signature.returns == "list"
+    lists = any(p.is_list for p in signature.parameters) or signature.returns == "list"
     if lists or signature.mutated or signature.returns == "nothing":
         return operator.op
     keep, backward = _formula(operator)
@@ -202,6 +205,7 @@ def _formula(operator: Differentiable) -> tuple[Callable[..., None], Callable[..
         ctx.kept_results = _without_tensors(results if gradient.keeps_results else [], tensors)
         ctx.shapes = [_shapes(v) for v in inputs]
         ctx.save_for_backward(*tensors)
+        ctx.mark_non_differentiable(*(r for r in results if not _has_gradient(r)))
 
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
         signature = operator.signature

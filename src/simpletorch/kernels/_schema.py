@@ -78,6 +78,11 @@ class Parameter:
     mutated: bool
 
     @property
+    def is_list(self) -> bool:
+        """Whether it is several tensors."""
+        return isinstance(self.form, TensorList)
+
+    @property
     def is_differentiable(self) -> bool:
         """Whether a gradient with respect to it is due."""
         return not isinstance(self.form, Plain) and self.form.is_differentiable
