@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 import torch
+from functorch.compile import make_boxed_func
+from torch._dynamo.backends.common import aot_autograd
 from torch.export import Dim, export
 
 from simpletorch import Float, Int64, Tensor, kernels
@@ -95,7 +97,7 @@ def test_a_size_that_values_decide_is_a_symbol():
 def test_sizes_that_do_not_fit_are_found_while_compiling():
     torch._dynamo.reset()
     compiled = torch.compile(lambda x, y: relu_add(x, y), fullgraph=True, backend="aot_eager")
-    with pytest.raises(Exception, match=r"kernel_tests::relu_add: \*n is \(3, 7\) in y, but \(3, 5\) before"):
+    with pytest.raises(Exception, match=r"\*n is \(3, 7\) in y, but \(3, 5\) before"):
         compiled(tensor(3, 5), tensor(3, 7))
 
 
@@ -113,10 +115,10 @@ def test_a_traced_implementation_is_seen_through():
 
     def keep(graph: torch.fx.GraphModule, _: Any) -> Any:
         graphs.append(graph)
-        return torch._dynamo.backends.common.make_boxed_func(graph.forward)
+        return make_boxed_func(graph.forward)
 
     torch._dynamo.reset()
-    backend = torch._dynamo.backends.common.aot_autograd(fw_compiler=keep)
+    backend = aot_autograd(fw_compiler=keep)
     compiled = torch.compile(lambda x: seen(x) + 1, fullgraph=True, backend=backend)
     torch.testing.assert_close(compiled(tensor(3, 5)), tensor(3, 5).relu() + 1)
     (graph,) = graphs
