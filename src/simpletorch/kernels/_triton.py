@@ -129,7 +129,7 @@ class TritonKernel:
     def _check_constants(self, constants: Mapping[str, Any]) -> None:
         known = {parameter.name for parameter in self.signature.constants}
         for name in constants:
-            if name not in known and name not in OPTIONS:
+            if name not in known and name not in (*OPTIONS, "arch"):
                 raise BackendError(
                     f"{self.name} has no constant {name}", hint=f"it has {', '.join(sorted(known)) or 'none'}"
                 )
@@ -182,7 +182,8 @@ def triton(*, grid: Grid, configs: Sequence[Config] = (), restore: Sequence[str]
     Args:
         grid: how many programs run, from the arguments and constants by name.
         configs: values for the constants (and ``num_warps``, ``num_stages``). Of several the fastest is found at the
-            first launch of its kind (dtypes, sizes up to the next power of two) and kept on disk.
+            first launch of its kind (dtypes, sizes up to the next power of two) and kept on disk. One with
+            ``"arch": "sm"`` is for the chips whose names begin so.
         restore: parameters that the kernel overwrites and reads, put back between the runs that look for the fastest.
 
     Raises:

@@ -52,6 +52,12 @@ class Tuning:
         self._read: set[Path] = set()
 
     @cached_property
+    def configs(self) -> tuple[dict[str, Any], ...]:
+        """The kernel's configs for this machine's kind of GPU."""
+        chip = "gfx" if torch.version.hip else "sm"
+        return tuple(config for config in self.kernel.configs if config.get("arch", chip).startswith(chip))
+
+    @cached_property
     def digest(self) -> str:
         """Stands for the source and the configs: another kernel, other choices."""
         source = inspect.getsource(self.kernel.python)
@@ -63,7 +69,7 @@ class Tuning:
 
     def config(self, values: Sequence[Any]) -> dict[str, Any]:
         """The config for a launch with these arguments: the only one, the one chosen before, or the fastest now."""
-        configs = self.kernel.configs
+        configs = self.configs
         tensor = next((value for value in values if isinstance(value, torch.Tensor)), None)
         if len(configs) == 1 or type(tensor) is not torch.Tensor or tensor.is_cpu:
             return configs[0]
@@ -82,7 +88,7 @@ class Tuning:
             return
         self._read.add(file)
         for key, config in read_choices(file).items():
-            if config in self.kernel.configs:
+            if config in self.configs:
                 self._chosen.setdefault(key, config)
 
     def _keep(self, chip: str) -> None:
@@ -103,7 +109,7 @@ class Tuning:
         kept = [value.clone() if name in self.restore else value for name, value in zip(names, values, strict=True)]
         times: list[tuple[float, int]] = []
         failure: BackendError | None = None
-        for index, config in enumerate(self.kernel.configs):
+        for index, config in enumerate(self.configs):
             try:
                 times.append((do_bench(lambda c=config: self.kernel.launch(kept, c), warmup=10, rep=40), index))
             except BackendError as error:
@@ -111,7 +117,7 @@ class Tuning:
         if not times:
             assert failure is not None
             raise failure
-        return self.kernel.configs[min(times)[1]]
+        return self.configs[min(times)[1]]
 
 
 def read_choices(file: Path) -> dict[str, dict[str, Any]]:

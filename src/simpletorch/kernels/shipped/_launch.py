@@ -9,6 +9,8 @@ import torch
 
 __all__ = ["as_rows", "has_kernel", "power_of_two", "processors", "row_tile", "walking_tile", "widened"]
 
+# a program has at most 1024 threads, and AMD's wavefronts have 64
+_MOST_WARPS = 16 if torch.version.hip else 32
 _KERNEL_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
@@ -50,14 +52,14 @@ def row_tile(n: int) -> dict[str, int]:
     """The tile for rows of ``n`` that are read once: 16 to 32 elements a thread, several short rows at once."""
     block = power_of_two(n)
     rows = max(1, 2048 // block)
-    return {"BLOCK_M": rows, "BLOCK": block, "num_warps": min(32, max(4, rows * block // 1024))}
+    return {"BLOCK_M": rows, "BLOCK": block, "num_warps": min(_MOST_WARPS, max(4, rows * block // 1024))}
 
 
 def walking_tile(n: int, x: torch.Tensor, rows: int, stages: int = 2) -> tuple[int, dict[str, int]]:
     """Programs and tile where each program walks over rows and adds up in registers: 16 elements a thread."""
     block = power_of_two(n)
     height = max(1, 4096 // block)
-    warps = min(32, max(4, height * block // 512))
+    warps = min(_MOST_WARPS, max(4, height * block // 512))
     programs = min(math.ceil(rows / height), processors(x) * max(1, 32 // warps))
     # what is loaded ahead lies in shared memory
     ahead = stages if block * height <= 16384 else 1

@@ -9,7 +9,6 @@ from simpletorch.kernels._triton import triton as bind
 
 CONFIGS = [
     {"BLOCK_M": 8, "BLOCK": 128, "num_warps": 4},
-    {"BLOCK_M": 1, "BLOCK": 4096, "num_warps": 4},
     {"BLOCK_M": 1, "BLOCK": 16384, "num_warps": 16},
 ]
 LONG_CONFIGS = [{"BLOCK": 8192, "num_warps": 8}]
