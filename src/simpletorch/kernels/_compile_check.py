@@ -80,7 +80,9 @@ class CompileReport:
         head = ("kernel", "chip", "variants", "registers", "spilled", "shared", "seconds")
         lines = [head, *(_line(key, group) for key, group in _groups(self.variants).items())]
         widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-        text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+        text = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+        ]
         return "\n".join([*text, *(_failed(variant) for variant in self.failures)])
 
 
@@ -125,13 +127,19 @@ def compile_check(
         if name not in ARCHITECTURES:
             raise BackendError(f"compile_check knows no chip {name!r}", hint=f"it knows {', '.join(ARCHITECTURES)}")
     if importlib.util.find_spec("triton") is None:
-        raise BackendError("compile_check needs Triton, which isn't installed", hint='pip install "simpletorch[triton]"')
+        raise BackendError(
+            "compile_check needs Triton, which isn't installed", hint='pip install "simpletorch[triton]"'
+        )
     if interpreted():
-        raise BackendError("compile_check can't compile under TRITON_INTERPRET=1: kernels were made for the interpreter")
+        raise BackendError(
+            "compile_check can't compile under TRITON_INTERPRET=1: kernels were made for the interpreter"
+        )
     if kernel is None:
         _bind_shipped()
     bound = list(KERNELS.values()) if kernel is None else [kernel]
-    return CompileReport(tuple(_compiled(one, name, *how) for one in bound for name in archs for how in _ways(one, name)))
+    return CompileReport(
+        tuple(_compiled(one, name, *how) for one in bound for name in archs for how in _ways(one, name))
+    )
 
 
 def _bind_shipped() -> None:
@@ -189,7 +197,16 @@ def _compiled(kernel: TritonKernel, arch: str, dtypes: Mapping[str, str | None],
         binary, found = done.asm["hsaco"], resources_of_hsaco(done.asm["amdgcn"])
     reason = _too_much(chip, arch, config.get("num_warps", 4), found, done.metadata.shared)
     return Variant(
-        kernel.name, arch, dtypes, said, seconds, found.registers, found.stack, done.metadata.shared, len(binary), reason
+        kernel.name,
+        arch,
+        dtypes,
+        said,
+        seconds,
+        found.registers,
+        found.stack,
+        done.metadata.shared,
+        len(binary),
+        reason,
     )
 
 

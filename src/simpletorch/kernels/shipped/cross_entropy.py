@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Final
 
 import torch
-from jaxtyping import Float, Float32, Int64
+from jaxtyping import Float, Inexact, Int64
 
 from simpletorch.kernels._operator import operator
-from simpletorch.kernels.shipped._launch import has_kernel
+from simpletorch.kernels.shipped._launch import has_kernel, widened
 
 __all__ = ["FORWARD_TILE", "IN_PLACE_TILE", "cross_entropy"]
 
@@ -39,53 +39,44 @@ def cross_entropy(
         z_loss: weight of the mean square of the logarithm of the sum of the powers.
     """
     rows, classes = logits.reshape(-1, logits.shape[-1]), targets.reshape(-1)
-    if logits.dtype == torch.float64:
-        losses, normalizers = _row_losses(rows, classes, ignore_index, float(label_smoothing))
-    else:
-        losses, normalizers = cross_entropy_rows(rows, classes, ignore_index, float(label_smoothing))
+    losses, normalizers = cross_entropy_rows(rows, classes, ignore_index, float(label_smoothing))
     known = classes != ignore_index
     if z_loss:
         losses = losses + z_loss * torch.where(known, normalizers.square(), 0.0)
     return losses.sum() / known.sum()
 
 
-def _row_losses(
-    logits: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float
-) -> tuple[torch.Tensor, torch.Tensor]:
-    known = targets != ignored
-    normalizers = torch.logsumexp(logits, -1)
-    chosen = logits.gather(-1, torch.where(known, targets, 0)[:, None])[:, 0]
-    losses = normalizers - (1.0 - smoothing) * chosen
-    if smoothing:
-        losses = losses - smoothing * logits.mean(-1)
-    return torch.where(known, losses, 0.0), normalizers
-
-
+# what is annotated as Inexact has the dtype that the reference gives it: never less than float32
 @operator("simpletorch::cross_entropy_rows")
 def cross_entropy_rows(
     logits: Float[torch.Tensor, "b v"], targets: Int64[torch.Tensor, "b"], ignored: int, smoothing: float
-) -> tuple[Float32[torch.Tensor, "b"], Float32[torch.Tensor, "b"]]:
-    """The loss of each row, and the logarithm of the sum of its powers."""
-    return _row_losses(logits.float(), targets, ignored, smoothing)
+) -> tuple[Inexact[torch.Tensor, "b"], Inexact[torch.Tensor, "b"]]:
+    """The loss of each row, and the logarithm of the sum of its powers, both float32 (float64 of float64)."""
+    scores, known = widened(logits), targets != ignored
+    normalizers = torch.logsumexp(scores, -1)
+    losses = normalizers - (1.0 - smoothing) * scores.gather(-1, torch.where(known, targets, 0)[:, None])[:, 0]
+    if smoothing:
+        losses = losses - smoothing * scores.mean(-1)
+    return torch.where(known, losses, 0.0), normalizers
 
 
 @operator("simpletorch::cross_entropy_rows_backward")
 def cross_entropy_rows_backward(
-    loss_grads: Float32[torch.Tensor, "b"],
-    normalizer_grads: Float32[torch.Tensor, "b"],
+    loss_grads: Inexact[torch.Tensor, "b"],
+    normalizer_grads: Inexact[torch.Tensor, "b"],
     logits: Float[torch.Tensor, "b v"],
     targets: Int64[torch.Tensor, "b"],
-    normalizers: Float32[torch.Tensor, "b"],
+    normalizers: Inexact[torch.Tensor, "b"],
     ignored: int,
     smoothing: float,
 ) -> Float[torch.Tensor, "b v"]:
     """The gradient of the logits."""
     known = targets != ignored
     weights = torch.where(known, loss_grads, 0.0)
-    shares = torch.exp(logits.float() - normalizers[:, None])
+    shares = torch.exp(widened(logits) - normalizers[:, None])
     shares = shares * (weights + normalizer_grads)[:, None] - (weights * (smoothing / max(logits.shape[1], 1)))[:, None]
     hits = torch.where(known, targets, 0)[:, None]
-    return shares.scatter_add(1, hits, (weights * (smoothing - 1.0))[:, None]).to(logits.dtype)
+    return shares.scatter_add(1, hits, (weights * (smoothing - 1.0))[:, None].to(shares.dtype)).to(logits.dtype)
 
 
 def _side_by_side(rows: torch.Tensor) -> torch.Tensor:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import torch
-from jaxtyping import Float, Float32, Int64
+from jaxtyping import Float, Inexact, Int64
 
 from simpletorch.kernels._operator import operator
-from simpletorch.kernels.shipped._launch import has_kernel
-from simpletorch.kernels.shipped.cross_entropy import IN_PLACE_TILE
+from simpletorch.kernels.shipped._launch import has_kernel, widened
+from simpletorch.kernels.shipped.cross_entropy import IN_PLACE_TILE, cross_entropy_rows, cross_entropy_rows_backward
 
 __all__ = ["linear_cross_entropy"]
 
@@ -28,16 +28,12 @@ def linear_cross_entropy(
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
 ) -> Float[torch.Tensor, ""]:
-    """The mean cross entropy of ``hidden @ weight.T`` over the rows whose target isn't ``ignore_index``, a float32.
+    """The mean cross entropy of ``hidden @ weight.T`` over the rows whose target isn't ``ignore_index``: a
+    float32 (float64 of float64).
 
-    The gradients are computed along with the loss, if one is wanted; there are no second derivatives. Float64 goes the
-    ordinary way, through the logits.
+    The gradients are computed along with the loss, if one is wanted; there are no second derivatives.
     """
     rows, classes = hidden.reshape(-1, hidden.shape[-1]), targets.reshape(-1)
-    if hidden.dtype == torch.float64:
-        return torch.nn.functional.cross_entropy(
-            rows @ weight.T, classes, ignore_index=ignore_index, label_smoothing=label_smoothing
-        )
     count, smoothing = (classes != ignore_index).sum(), float(label_smoothing)
     wanted = torch.is_grad_enabled()
     if wanted and weight.requires_grad:
@@ -58,20 +54,16 @@ def _chunks(hidden: torch.Tensor) -> Iterator[slice]:
 
 def _losses_in_place(logits: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float) -> torch.Tensor:
     """The sum of the losses of these rows; the logits become their gradient."""
+    losses, normalizers = cross_entropy_rows.reference(logits, targets, ignored, smoothing)
     known = targets != ignored
-    hits, weights = torch.where(known, targets, 0)[:, None], known.to(logits.dtype)
-    normalizers = logits.logsumexp(-1)
-    losses = normalizers - (1.0 - smoothing) * logits.gather(1, hits)[:, 0]
-    if smoothing:
-        losses = losses - smoothing * logits.mean(-1)
     logits.sub_(normalizers[:, None]).exp_()
     if smoothing:
         logits.sub_(smoothing / logits.shape[1])
-    logits.scatter_add_(1, hits, weights.new_full(hits.shape, smoothing - 1.0))
-    # without this pass, if nothing is ignored
+    hits, weights = torch.where(known, targets, 0)[:, None], known.to(logits.dtype)[:, None]
+    logits.scatter_add_(1, hits, (smoothing - 1.0) * torch.ones_like(weights))
     if not bool(known.all()):
-        logits.mul_(weights[:, None])
-    return torch.where(known, losses, 0.0).sum()
+        logits.mul_(weights)
+    return losses.sum()
 
 
 def _chunk(
@@ -79,7 +71,7 @@ def _chunk(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The sum of the losses of these rows and the gradient of their logits."""
     if not hidden.is_cuda or not has_kernel(hidden):
-        logits = (hidden @ weight.T).float()
+        logits = widened(hidden @ weight.T)
         return _losses_in_place(logits, targets, ignored, smoothing), logits.to(hidden.dtype)
     from simpletorch.kernels.shipped._triton.cross_entropy import cross_entropy_in_place
 
@@ -100,6 +92,10 @@ def _add_product(total: torch.Tensor, slopes: torch.Tensor, hidden: torch.Tensor
         total += slopes.T @ hidden
 
 
+def _wide(hidden: torch.Tensor) -> torch.dtype:
+    return torch.promote_types(hidden.dtype, torch.float32)
+
+
 def _losses(
     hidden: torch.Tensor,
     weight: torch.Tensor,
@@ -111,7 +107,7 @@ def _losses(
 ) -> torch.Tensor:
     """The sum of the losses; gradients are written into what is given for them."""
     weight, targets = weight.to(hidden.dtype), targets.contiguous()
-    total = torch.zeros((), dtype=torch.float32, device=hidden.device)
+    total = torch.zeros((), dtype=_wide(hidden), device=hidden.device)
     for rows in _chunks(hidden):
         loss, slopes = _chunk(hidden[rows], weight, targets[rows], ignored, smoothing)
         total += loss
@@ -130,9 +126,9 @@ def linear_cross_entropy_sum(
     targets: Int64[torch.Tensor, "b"],
     ignored: int,
     smoothing: float,
-) -> Float32[torch.Tensor, ""]:
+) -> Inexact[torch.Tensor, ""]:
     """The sum of the losses."""
-    return _losses(hidden, weight, targets, ignored, smoothing)
+    return cross_entropy_rows.reference(hidden @ weight.to(hidden.dtype).T, targets, ignored, smoothing)[0].sum()
 
 
 @operator("simpletorch::linear_cross_entropy_hidden_gradient")
@@ -142,10 +138,9 @@ def linear_cross_entropy_hidden_gradient(
     targets: Int64[torch.Tensor, "b"],
     ignored: int,
     smoothing: float,
-) -> tuple[Float32[torch.Tensor, ""], Float[torch.Tensor, "b d"]]:
+) -> tuple[Inexact[torch.Tensor, ""], Float[torch.Tensor, "b d"]]:
     """The sum of the losses, and its gradient with respect to ``hidden``."""
-    hidden_grad = torch.empty_like(hidden, memory_format=torch.contiguous_format)
-    return _losses(hidden, weight, targets, ignored, smoothing, hidden_grad), hidden_grad
+    return linear_cross_entropy_gradients.reference(hidden, weight, targets, ignored, smoothing)[:2]
 
 
 @operator("simpletorch::linear_cross_entropy_gradients")
@@ -155,10 +150,45 @@ def linear_cross_entropy_gradients(
     targets: Int64[torch.Tensor, "b"],
     ignored: int,
     smoothing: float,
-) -> tuple[Float32[torch.Tensor, ""], Float[torch.Tensor, "b d"], Float32[torch.Tensor, "v d"]]:
-    """The sum of the losses, and its gradients."""
+) -> tuple[Inexact[torch.Tensor, ""], Float[torch.Tensor, "b d"], Inexact[torch.Tensor, "v d"]]:
+    """The sum of the losses, and its gradients; that of the weight is a float32 (float64 of float64)."""
+    weight = weight.to(hidden.dtype)
+    logits = hidden @ weight.T
+    losses, normalizers = cross_entropy_rows.reference(logits, targets, ignored, smoothing)
+    ones = torch.ones_like(losses)
+    slopes = cross_entropy_rows_backward.reference(
+        ones, torch.zeros_like(ones), logits, targets, normalizers, ignored, smoothing
+    )
+    return losses.sum(), slopes @ weight, widened(slopes).T @ widened(hidden)
+
+
+@linear_cross_entropy_sum.cuda
+@linear_cross_entropy_sum.cpu
+def linear_cross_entropy_sum_in_chunks(
+    hidden: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float
+) -> torch.Tensor:
+    """Some rows at a time."""
+    return _losses(hidden, weight, targets, ignored, smoothing)
+
+
+@linear_cross_entropy_hidden_gradient.cuda
+@linear_cross_entropy_hidden_gradient.cpu
+def linear_cross_entropy_hidden_gradient_in_chunks(
+    hidden: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Some rows at a time."""
     hidden_grad = torch.empty_like(hidden, memory_format=torch.contiguous_format)
-    weight_grad = torch.zeros(weight.shape, dtype=torch.float32, device=weight.device)
+    return _losses(hidden, weight, targets, ignored, smoothing, hidden_grad), hidden_grad
+
+
+@linear_cross_entropy_gradients.cuda
+@linear_cross_entropy_gradients.cpu
+def linear_cross_entropy_gradients_in_chunks(
+    hidden: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Some rows at a time."""
+    hidden_grad = torch.empty_like(hidden, memory_format=torch.contiguous_format)
+    weight_grad = torch.zeros(weight.shape, dtype=_wide(hidden), device=weight.device)
     loss = _losses(hidden, weight, targets, ignored, smoothing, hidden_grad, weight_grad)
     return loss, hidden_grad, weight_grad
 
