@@ -92,3 +92,79 @@ def test_a_mistake_is_told_at_each_call_that_leads_to_it(tmp_path):
     path.write_text(HEAD + NET.format(body="return self.layer(x)") + "net(torch.zeros(7, 5))\nnet(torch.zeros(7, 5))\n")
     (found,) = follow(path).errors
     assert found.message.startswith("Linear(3, 5)")
+
+
+STACK = """
+class Block(nn.Module):
+    def __init__(self, width, inner, memory=None):
+        super().__init__()
+        self.up, self.down, self.memory = nn.Linear(width, inner), nn.Linear(inner, width), memory
+    def forward(self, x):
+        {body}
+"""
+
+
+def test_layers_that_are_built_alike_are_followed_once(counted, tmp_path):
+    source = STACK.format(body="return x + self.down(self.up(x))")
+    source += "blocks = nn.ModuleList(Block(3, 5) for _ in range(7))\nx = torch.zeros(11, 3)\n"
+    source += "for block in blocks:\n    x = block(x)\nreveal_type(x)\n"
+    assert shown(source, tmp_path) == ["Float32[11, 3]"]
+    assert len(counted) == 6 + 6  # built and called
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Block(3, 7)",
+        "changed(Block(3, 5), 'up', nn.Linear(3, 7))",
+        "changed(Block(3, 5), 'up', nn.Linear(3, 5).double())",
+        "nn.Sequential(Block(3, 7))",
+    ],
+)
+def test_a_layer_that_was_built_or_changed_otherwise_is_followed_by_itself(other, tmp_path):
+    source = STACK.format(body="return self.up(x)")
+    source += "def changed(block, name, value):\n    setattr(block, name, value)\n    return block\n"
+    source += f"a, b = Block(3, 5), {other}\nx, y = torch.zeros(11, 3), torch.zeros(11, 3).to(torch.float64)\n"
+    source += "reveal_type(a(x))\nreveal_type(b(y if 'double' in DOUBLE else x))\n".replace("DOUBLE", repr(other))
+    first, second = shown(source, tmp_path)
+    assert first != second
+
+
+def test_what_is_built_again_is_another_object(counted, tmp_path):
+    source = STACK.format(body="return self.up(x)")
+    source += "a, b = Block(3, 5), Block(3, 5)\nb.up = nn.Linear(3, 7)\nx = torch.zeros(11, 3)\n"
+    source += "reveal_type(a(x))\nreveal_type(b(x))\nreveal_type(a is b)\n"
+    assert shown(source, tmp_path)[:2] == ["Float32[11, 5]", "Float32[11, 7]"]
+    assert len(counted) == 1
+
+
+def test_weights_that_are_tied_inside_are_tied_in_the_next_one_too(tmp_path):
+    source = """
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.head = nn.Embedding(7, 3), nn.Linear(3, 7, bias=False)
+        self.head.weight = self.embed.weight
+a, b = Tied(), Tied()
+reveal_type(b.head.weight is b.embed.weight)
+reveal_type(a.head.weight is b.head.weight)
+reveal_type(len(list(b.parameters())))
+"""
+    assert shown(source, tmp_path) == ["True", "False", "1"]
+
+
+def test_what_the_constructor_was_given_is_shared_not_copied(tmp_path):
+    source = STACK.format(body="self.memory.append(1)\n        return x.new_zeros(len(self.memory))")
+    source += "memory = []\na, b = Block(3, 5, memory), Block(3, 5, memory)\nx = torch.zeros(11, 3)\n"
+    source += "a(x)\nreveal_type(b(x))\nreveal_type(len(memory))\n"
+    assert shown(source, tmp_path) == ["Float32[2]", "2"]
+
+
+def test_a_mistake_in_each_of_several_layers_is_told(tmp_path):
+    path = tmp_path / "program.py"
+    source = (
+        STACK.format(body="return self.down(x)") + "for b in [Block(3, 5), Block(3, 5)]:\n    b(torch.zeros(11, 3))\n"
+    )
+    path.write_text(HEAD + source)
+    (found,) = follow(path).errors
+    assert "the layer takes 5 features" in found.message

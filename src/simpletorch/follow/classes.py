@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, guards
 from simpletorch.follow.guards import Guard
+from simpletorch.follow.memory import remembered
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
@@ -207,6 +208,13 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
 
 def instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``cls(*args, **kwargs)``."""
+    init = cls.find("__init__")
+    if init is not None and isinstance(init[0], Function) and cls.is_a("torch.nn.Module"):
+        return remembered.construction(run, cls, args, kwargs, lambda: _instantiate(run, cls, args, kwargs))
+    return _instantiate(run, cls, args, kwargs)
+
+
+def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     first = next((c for c in cls.mro if "make" in c.metadata or "__init__" in c.cells), None)
     if first is not None and "make" in first.metadata and (first is cls or _collection(cls) is None):
         return first.metadata["make"](run, cls, args, kwargs)

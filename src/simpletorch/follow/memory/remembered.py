@@ -1,5 +1,6 @@
 """Calls of modules that are followed once: what ``forward`` gave for the same abstract arguments, if nothing differs.
 
+Modules are built once for the same arguments, too, and those that are built alike share what is remembered of them.
 While a call is recorded, each older object that it meets is noted with what it holds, and each name that it looks up
 outside itself. A call that changed nothing older, found nothing and gave what is known gives the same again as long as
 all that was noted is as it was.
@@ -7,7 +8,7 @@ all that was noted is as it was.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -36,7 +37,7 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Recorder", "call", "note", "note_name"]
+__all__ = ["Recorder", "call", "construction", "note", "note_name"]
 
 _MUTABLE: Final = frozenset({Tensor, List, Dict, Set, Instance, Iterator, Namespace})
 _MOST_ITEMS: Final = 64  # of a list that is noted with what its items hold
@@ -140,16 +141,13 @@ def call(
     run: Interpreter, module: Instance, function: Value, args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> Value:
     """``function(module, *args, **kwargs)``, followed or remembered."""
-    caught = any(not guard.passes_on for guard in run.guards)
-    if caught:  # somebody takes what may be raised inside
+    def follow() -> Value:
         return run.call(Method(function, module), args, kwargs)
+
     given = _Given()
-    keys = [given.key(v) for v in (*args, *kwargs.values())]
-    if any(k is None for k in keys):
-        return run.call(Method(function, module), args, kwargs)
-    chosen = None if run.is_plain else (run.entered_at, frozenset(run.free), frozenset(run.symbols))
-    modes = bool(run.conditions), run.converts_dtypes, tuple(run.modes.items()), chosen
-    arguments = (*keys, *kwargs, modes)
+    arguments = _arguments(run, given, args, kwargs)
+    if arguments is None:
+        return follow()
     calls = run.remembered.setdefault((id(module), *arguments), [])
     for known in calls:
         if known.holds():
@@ -161,7 +159,36 @@ def call(
             if run.heap.recorders:
                 run.heap.recorders[-1].take(tree.as_it_is())
             return _again(run, known, given)
-    return _recorded(run, module, function, args, kwargs, given, calls, (tree, alike))
+    return _recorded(run, follow, given, calls, module, (tree, alike))
+
+
+def construction(
+    run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: Mapping[str, Value], follow: Callable[[], Value]
+) -> Value:
+    """What ``follow()`` gives, which is ``cls(*args, **kwargs)``; a class of modules that was built so is built again."""
+    given = _Given()
+    arguments = _arguments(run, given, args, kwargs)
+    if arguments is None:
+        return follow()
+    calls = run.remembered.setdefault(("new", id(cls), *arguments), [])
+    for known in calls:
+        if known.holds():
+            return _again(run, known, given)
+    return _recorded(run, follow, given, calls, cls)
+
+
+def _arguments(
+    run: Interpreter, given: _Given, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> tuple[Any, ...] | None:
+    """The arguments of a call, and the way the program runs, as a key; None where nothing may be remembered."""
+    if any(not guard.passes_on for guard in run.guards):  # somebody takes what may be raised inside
+        return None
+    keys = [given.key(v) for v in (*args, *kwargs.values())]
+    if any(k is None for k in keys):
+        return None
+    chosen = None if run.is_plain else (run.entered_at, frozenset(run.free), frozenset(run.symbols))
+    modes = bool(run.conditions), run.converts_dtypes, tuple(run.modes.items()), chosen
+    return (*keys, *kwargs, modes)
 
 
 def _again(run: Interpreter, known: _Call, given: _Given) -> Value:
@@ -177,24 +204,23 @@ def _again(run: Interpreter, known: _Call, given: _Given) -> Value:
 
 def _recorded(
     run: Interpreter,
-    module: Instance,
-    function: Value,
-    args: tuple[Value, ...],
-    kwargs: Mapping[str, Value],
+    follow: Callable[[], Value],
     given: _Given,
     calls: list[_Call],
-    like: tuple[_Tree, list[_Call] | None],
+    called: Instance | Class,
+    like: tuple[_Tree, list[_Call] | None] | None = None,
 ) -> Value:
     recorder = Recorder()
     assumed = run.assumed, run.equalities
     for cells in assumed:
         recorder.met[id(cells)] = cells, _ALL, tuple(cells.items())
-    recorder.note(module)
+    if isinstance(called, Instance):
+        recorder.note(called)
     steps, updates = run.steps, run.updates
     before = _effects(run)
     run.heap.recorders.append(recorder)
     try:
-        result = run.call(Method(function, module), args, kwargs)
+        result = follow()
     finally:
         run.heap.recorders.pop()
         if run.heap.recorders:
@@ -207,12 +233,12 @@ def _recorded(
         if kept is not MISSING:
             met = {place: entry for place, entry in recorder.met.items() if id(entry[0]) not in given.cells}
             cost = steps - run.steps, run.updates - updates
-            calls.append(_Call(met, kept, *cost, (module, given)))
+            calls.append(_Call(met, kept, *cost, (called, given)))
             del calls[:-_MOST_CALLS]
-            tree, alike = like
-            if alike is not None and not _has_older(kept):
+            tree, alike = like or (None, None)
+            if tree is not None and alike is not None and not _has_older(kept):
                 outside = {place: entry for place, entry in met.items() if id(entry[0]) not in tree.cells}
-                alike.append(_Call(outside, kept, *cost, (module, given)))
+                alike.append(_Call(outside, kept, *cost, (called, given)))
                 del alike[:-_MOST_CALLS]
     return result
 
@@ -284,13 +310,15 @@ _MODULE: Final = "torch.nn.Module"
 
 
 def _has_older(kept: Value) -> bool:
-    """Whether a result that is remembered is, or holds, an object of before the call."""
+    """Whether a result that is remembered is, or holds, an object of before the call; of a module nobody looks."""
     if isinstance(kept, _Older):
         return True
     if isinstance(kept, tuple):
         return any(map(_has_older, kept))
     if isinstance(kept, List):
         return any(map(_has_older, kept.items or ()))
+    if isinstance(kept, Instance) and kept.cls.is_a(_MODULE):
+        return True
     return isinstance(kept, Dict | Instance) and any(map(_has_older, kept.cells.values()))
 
 
@@ -358,6 +386,8 @@ def _kept(value: Value, start: int, places: Mapping[int, int], done: dict[int, V
         return _Argument(places[id(value)])
     if isinstance(value, Tensor | List | Dict | Instance) and born(value.cells) < start:
         return _Older(value)
+    if isinstance(value, Native | Class | Namespace):
+        return value
     if id(value) in done:
         return done[id(value)]
     made: Value = MISSING
@@ -366,10 +396,24 @@ def _kept(value: Value, start: int, places: Mapping[int, int], done: dict[int, V
     elif isinstance(value, List) and value.items is not None:
         items = [_kept(v, start, places, done) for v in value.items]
         made = MISSING if any(v is MISSING for v in items) else List(tuple(items))
+    elif isinstance(value, Instance) and value.cls.is_a(_MODULE):
+        return _kept_module(value, start, places, done)
     elif _is_plain(value):
         inside = {k: _kept(v, start, places, done) for k, v in value.cells.items()}
         made = MISSING if any(v is MISSING for v in inside.values()) else _with(value, inside)
     done[id(value)] = made
+    return made
+
+
+def _kept_module(module: Instance, start: int, places: Mapping[int, int], done: dict[int, Value]) -> Value:
+    """A module that a call has built, with all that is in it; parts may lead back to it."""
+    made = done[id(module)] = Instance(module.cls, module.native)
+    for table, own in ((module.cells, made.cells), (module.state, made.state)):
+        for name, value in table.items():
+            own[name] = _kept(value, start, places, done)
+            if own[name] is MISSING:
+                done[id(module)] = MISSING
+                return MISSING
     return made
 
 
@@ -413,6 +457,8 @@ def _remade(value: Value, objects: list[Value], done: dict[int, Value]) -> Value
     if not isinstance(value, Tensor | List | Dict | Instance):
         return value
     if id(value) not in done:
+        if isinstance(value, Instance) and value.cls.is_a(_MODULE):
+            return _remade_module(value, objects, done)
         if isinstance(value, Tensor):
             made: Value = _copy(value)
         elif isinstance(value, List):
@@ -421,3 +467,11 @@ def _remade(value: Value, objects: list[Value], done: dict[int, Value]) -> Value
             made = _with(value, {k: _remade(v, objects, done) for k, v in value.cells.items()})
         done[id(value)] = made
     return done[id(value)]
+
+
+def _remade_module(kept: Instance, objects: list[Value], done: dict[int, Value]) -> Instance:
+    """A module that is remembered, as a new one."""
+    made = done[id(kept)] = Instance(kept.cls, kept.native)
+    for table, own in ((kept.cells, made.cells), (kept.state, made.state)):
+        own.update({name: _remade(value, objects, done) for name, value in table.items()})
+    return made
