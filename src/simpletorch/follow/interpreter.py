@@ -67,6 +67,7 @@ class Interpreter:
         self.converts_dtypes = False  # whether modules may have another dtype than they were made with
         # what dtypes depend on beside operands: "autocast" (an `Autocast`, or None), "other default dtype" (whether)
         self.modes: dict[str, Any] = {}
+        self.order: dict[Any, Any] | None = None  # of streams, see `streams`
         self.path = ""  # where the program is
         self.node: ast.AST = ast.Pass(lineno=0, col_offset=0)
         self.faults: list[str] = []  # of the follower itself

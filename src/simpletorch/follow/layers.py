@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, tensors
+from simpletorch.follow import branches, streams, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.memory.answers import answer
@@ -127,6 +127,8 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     rule = module.native
     if not isinstance(rule, ModuleRule) or module.state.get("changed"):
         return run.unknown(f"what a {module.cls.name} gives whose sizes aren't known")
+    if run.order is not None:
+        streams.check(run, str(rule), (*args, *kwargs.values()))
     given, named = tensors.operands(args), {k: tensors.to_rule(v) for k, v in kwargs.items()}
     counts, cast = not run.converts_dtypes, run.modes.get("autocast")
 

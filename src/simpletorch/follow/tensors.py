@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, guards
+from simpletorch.follow import branches, guards, streams
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.values import (
@@ -104,7 +104,10 @@ def made(run: Interpreter, type: TensorType) -> Tensor:
     """A new tensor; Float32 is only known where nobody has set another default dtype."""
     if run.modes.get("other default dtype") and type.dtype in (FLOAT32, COMPLEX64):
         type = replace(type, dtype=None)
-    return Tensor(type)
+    new = Tensor(type)
+    if run.order is not None:
+        streams.mark(run, new)
+    return new
 
 
 def _number(kind: TensorType) -> RuleValue:
@@ -196,6 +199,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         wrong = next((v for v in _sizes_given(name, args) if branches.type_name(v) == "float"), None)
         if wrong is not None:
             return run.report(no_int(name, "a size", wrong))
+    if run.order is not None:
+        streams.check(run, name, (*args, *kwargs.values()))
     given, named = operands(args), {k: to_rule(v) for k, v in kwargs.items()}
     if name in ("Tensor.__getitem__", "Tensor.__setitem__") and isinstance(args[1], List | range):
         given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only

@@ -141,6 +141,7 @@ def call(
     run: Interpreter, module: Instance, function: Value, args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> Value:
     """``function(module, *args, **kwargs)``, followed or remembered."""
+
     def follow() -> Value:
         return run.call(Method(function, module), args, kwargs)
 
@@ -165,7 +166,7 @@ def call(
 def construction(
     run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: Mapping[str, Value], follow: Callable[[], Value]
 ) -> Value:
-    """What ``follow()`` gives, which is ``cls(*args, **kwargs)``; a class of modules that was built so is built again."""
+    """``cls(*args, **kwargs)`` of a class of modules, which ``follow()`` follows, or one that was built so again."""
     given = _Given()
     arguments = _arguments(run, given, args, kwargs)
     if arguments is None:

@@ -212,7 +212,6 @@ def _shared(value: Tensor) -> Tensor:
     "torch.cuda.manual_seed",
     "torch.cuda.manual_seed_all",
     "torch.cuda.empty_cache",
-    "torch.cuda.synchronize",
     "torch.set_printoptions",
     "torch.cuda.set_device",
     "torch.save",

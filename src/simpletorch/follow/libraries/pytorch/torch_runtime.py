@@ -83,7 +83,7 @@ _register(
     "set_deterministic_debug_mode onnx.export jit.save jit.enable_onednn_fusion random.set_rng_state "
     "clear_autocast_cache set_autocast_cache_enabled nn.utils.vector_to_parameters "
     "nn.utils.clip_grads_with_norm_ "
-    "cuda.init cuda.set_rng_state cuda.set_rng_state_all cuda.seed cuda.seed_all cuda.set_stream "
+    "cuda.init cuda.set_rng_state cuda.set_rng_state_all cuda.seed cuda.seed_all "
     "cuda.reset_max_memory_allocated cuda.reset_accumulated_memory_stats cuda.set_per_process_memory_fraction "
     "cuda.nvtx.range_push cuda.nvtx.range_pop cuda.nvtx.mark multiprocessing.set_start_method "
     "multiprocessing.set_sharing_strategy compiler.reset _dynamo.reset compiler.cudagraph_mark_step_begin",
@@ -346,19 +346,11 @@ def _handle(name: str, methods: str, **more: Any) -> None:
     library_class(name, methods=table)
 
 
-_handle("torch.cuda.Event", "record synchronize wait", elapsed_time=_of_machine("float"), query=_of_machine("bool"))
-_handle("torch.cuda.Stream", "synchronize wait_stream wait_event", query=_of_machine("bool"), record_event=_itself)
 _handle("torch.cuda.device", "")
-_handle("torch.cuda.stream", "")
 _handle("torch.cuda.CUDAGraph", "replay reset capture_begin capture_end")
 _handle("torch.cuda.graph", "")
 _handle("torch.profiler.profile", "start stop step export_chrome_trace export_stacks", key_averages=_of_machine(None))
 _handle("torch.autograd.profiler.profile", "export_chrome_trace", key_averages=_of_machine(None))
-
-
-@native("torch.cuda.current_stream", "torch.cuda.default_stream")
-def _stream(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return Instance(run.program.library_class("torch.cuda.Stream"))
 
 
 # -- several processes -----------------------------------------------------------------------------------------------

@@ -1,0 +1,217 @@
+"""Streams and events: torch's and `simpletorch.cuda`'s. No shape comes from there; who waits for whom does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from simpletorch.follow import streams
+from simpletorch.follow.libraries import ALIASES, library_class, native
+from simpletorch.follow.values import Instance, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+Args: TypeAlias = tuple[Value, ...]
+Kwargs: TypeAlias = dict[str, Value]
+
+_STREAM: Final = "torch.cuda.Stream"
+_EVENT: Final = "torch.cuda.Event"
+_PENDING: Final = "torch.cuda.Pending"  # ours: names of simpletorch are looked up as torch's
+ALIASES.update(
+    {
+        "torch.cuda.streams": "torch.cuda",
+        "torch.Stream": _STREAM,
+        "torch.Event": _EVENT,
+        "simpletorch.cuda.Stream": _STREAM,
+        "simpletorch.cuda.Event": _EVENT,
+        "simpletorch.cuda.current_stream": "torch.cuda.current_stream",
+        "simpletorch.cuda.synchronize": "torch.cuda.synchronize",
+    }
+)
+
+
+def _is_stream(value: Value) -> bool:
+    return isinstance(value, Instance) and value.cls.qualified == _STREAM
+
+
+def _made(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    streams.start(run)
+    return None
+
+
+def _enter(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    me = args[0]
+    run.heap.write(me.state, "before", streams.current(run, me))
+    return me
+
+
+def _leave(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    streams.current(run, args[0].state.get("before"))
+    return None
+
+
+def _wait(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """Of a stream, for streams and events."""
+    me, *others = (*args, *kwargs.values())
+    for other in map(run.resolve, others):
+        if _is_stream(other):
+            streams.wait(run, me, other)
+        elif isinstance(other, Instance):
+            streams.wait(run, me, other.state.get("known", {}))
+        else:
+            _lose(run, me)
+    return None
+
+
+def _lose(run: Interpreter, me: Value) -> None:
+    """Something that isn't known is waited for: it may be everything."""
+    streams.wait(run, me, {})
+    streams.host_waits(run)
+
+
+def _record(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``stream.record_event(event)``."""
+    me, event = args[0], next(iter((*args[1:], *kwargs.values())), None)
+    if event is None:
+        event = Instance(run.program.library_class(_EVENT))
+    if isinstance(event, Instance):
+        run.heap.write(event.state, "known", streams.record(run, me))
+    return event
+
+
+def _event_record(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    me, stream = args[0], next(iter((*args[1:], *kwargs.values())), None)
+    stream = run.resolve(stream) if stream is not None else _current(run, (), {})
+    if _is_stream(stream):
+        run.heap.write(me.state, "known", streams.record(run, stream))
+    else:
+        _lose(run, None)
+    return me
+
+
+def _event_wait(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    me, stream = args[0], next(iter((*args[1:], *kwargs.values())), None)
+    waiter = _current(run, (), {}) if stream is None else run.resolve(stream)
+    if _is_stream(waiter):
+        streams.wait(run, waiter, me.state.get("known", {}))
+    else:
+        _lose(run, None)
+    return None
+
+
+def _synchronize(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    me = args[0]
+    streams.host_waits(run, me if _is_stream(me) else me.state.get("known", {}))
+    return None
+
+
+@native("torch.cuda.synchronize", "torch.accelerator.synchronize")
+def _synchronize_all(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    streams.host_waits(run)
+    return None
+
+
+@native("torch.cuda.current_stream", "torch.accelerator.current_stream")
+def _current(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    found = None if run.order is None else run.order.get("current")
+    return found if isinstance(found, Instance) else _default(run, (), {})
+
+
+@native("torch.cuda.default_stream")
+def _default(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    made = Instance(run.program.library_class(_STREAM))
+    made.state["default"] = True
+    return made
+
+
+@native("torch.cuda.set_stream", "torch.accelerator.set_stream")
+def _set(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    stream = run.resolve(next(iter((*args, *kwargs.values())), None))
+    if _is_stream(stream):
+        streams.current(run, stream)
+    return None
+
+
+def _make_context(run: Interpreter, cls: Any, args: Args, kwargs: Kwargs) -> Value:
+    stream = run.resolve(next(iter((*args, *kwargs.values())), None))
+    return Instance(cls, stream if _is_stream(stream) else None)
+
+
+def _enter_context(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return None if args[0].native is None else _enter(run, (args[0].native,), {}) and None
+
+
+def _leave_context(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return None if args[0].native is None else _leave(run, (args[0].native,), {})
+
+
+def _run(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``stream.run(function, *args)`` of `simpletorch.cuda.Stream`."""
+    me, function, *given = args
+    streams.wait(run, me, _current(run, (), {}))
+    before = streams.current(run, me)
+    try:
+        value = run.call(function, tuple(given), kwargs)
+    finally:
+        streams.current(run, before)
+    pending = Instance(run.program.library_class(_PENDING))
+    run.heap.write(pending.cells, "(value)", value)
+    run.heap.write(pending.state, "known", streams.record(run, me))
+    return pending
+
+
+def _pending_wait(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    _event_wait(run, args, kwargs)
+    return args[0].cells["(value)"]
+
+
+def _pending_synchronize(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    _synchronize(run, args[:1], {})
+    return args[0].cells["(value)"]
+
+
+def _whether(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return run.unknown("whether the GPU is done", "bool", "data")
+
+
+def _milliseconds(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return run.unknown("a time", "float", "data")
+
+
+library_class(
+    _STREAM,
+    methods={
+        "__init__": _made,
+        "__enter__": _enter,
+        "__exit__": _leave,
+        "wait": _wait,
+        "wait_stream": _wait,
+        "wait_event": _wait,
+        "record_event": _record,
+        "synchronize": _synchronize,
+        "query": _whether,
+        "run": _run,
+    },
+)
+library_class(
+    _EVENT,
+    methods={
+        "__init__": lambda run, args, kwargs: None,
+        "__enter__": _event_record,
+        "__exit__": lambda run, args, kwargs: _event_record(run, args[:1], {}) and None,
+        "record": _event_record,
+        "wait": _event_wait,
+        "synchronize": _synchronize,
+        "query": _whether,
+        "elapsed_time": _milliseconds,
+        "elapsed": _milliseconds,
+    },
+)
+library_class(
+    _PENDING,
+    methods={"wait": _pending_wait, "synchronize": _pending_synchronize, "query": _whether},
+)
+library_class(
+    "torch.cuda.stream", make=_make_context, methods={"__enter__": _enter_context, "__exit__": _leave_context}
+)
+ALIASES["torch.cuda.StreamContext"] = "torch.cuda.stream"
