@@ -104,7 +104,7 @@ def test_what_is_nearly_right_in_16_bits_may_be_better_than_the_reference():
     def _(x):
         return x.double().sum(1).to(x.dtype)
 
-    x = torch.randn(7, 997, generator=torch.Generator().manual_seed(0)).bfloat16()
+    x = torch.randn(7, 131, generator=torch.Generator().manual_seed(0)).bfloat16()
     assert kernels.verify(accumulated, [(x,)]).passed
 
 
