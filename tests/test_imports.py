@@ -116,3 +116,8 @@ def test_nothing_of_a_failure_is_loaded_before_one():
     fails = "import torch, simpletorch as st; st.errors.attempt(st.nn.Linear(2, 3), torch.ones(5, 7))"
     assert loaded_of(LATE, works) == []
     assert loaded_of(LATE, fails) == ["simpletorch.rules", "simpletorch.errors._translation", "executing"]
+
+
+def test_operators_need_no_compiler_before_one_runs():
+    compilers = ["triton", "torch._dynamo", "torch._inductor", "torch.utils.cpp_extension"]
+    assert loaded_of(compilers, "import simpletorch.kernels") == []

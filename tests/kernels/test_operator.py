@@ -251,6 +251,17 @@ def test_a_cell_that_runs_again_defines_its_operator_anew():
     assert torch.ops.somewhere.f(torch.ones(2)).tolist() == [5, 5]
     with pytest.raises(RuntimeError, match="somewhere::f has been defined once more, and this is the operator of the"):
         first(torch.ones(2))
+    with pytest.raises(RuntimeError, match="has been defined once more"):
+        first.op(torch.ones(2))
+
+
+def test_an_operator_is_defined_as_often_as_one_likes():
+    """In torch 2.11 the old one stays in torch.ops, where its memory has been freed."""
+    text = "@operator\ndef f(x: Float[Tensor, '*n']) -> Float[Tensor, '*n']:\n    return x * {factor}\n"
+    for factor in range(2, 50):
+        f = define(text.format(factor=factor))
+        assert f(torch.ones(2)).tolist() == [factor, factor]
+        assert torch.ops.somewhere.f.default is f.op
 
 
 def test_an_operator_in_an_operator_works():

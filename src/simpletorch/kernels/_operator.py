@@ -59,7 +59,8 @@ class Operator(Generic[P, R]):
         self._kernels: dict[str, Callable[..., Any]] = {}
         self.unchecked: Callable[..., Any]
         self._traced: dict[str, Callable[..., Any] | None] = {}
-        self._library: torch.library.Library | None = None
+        self._is_retired = False
+        self._library: torch.library.Library
         self._define(autocast)
         self._call = self._bordered()
 
@@ -74,7 +75,13 @@ class Operator(Generic[P, R]):
 
     @property
     def op(self) -> torch._ops.OpOverload:
-        """The operator itself, which takes every argument by position and checks none."""
+        """The operator itself, which takes every argument by position and checks none.
+
+        Raises:
+            RuntimeError: its name has been defined once more.
+        """
+        if self._is_retired:
+            self.unchecked()
         return self._op
 
     def cpu(self, function: F) -> F:
@@ -109,7 +116,7 @@ class Operator(Generic[P, R]):
         def register(function: F) -> F:
             label = f"implementation on {device}"
             self._kernels[device] = kernel(self.signature, self.name, label, function)
-            if device not in self.implementations and self._library is not None:
+            if device not in self.implementations and not self._is_retired:
                 # looked up at each call, because torch warns of a kernel that takes the place of another
                 short = self.name.partition("::")[2]
                 self._library.impl(short, lambda *values: self._kernels[device](*values), _KEYS[device])
@@ -223,14 +230,20 @@ class Operator(Generic[P, R]):
                 f'what holds it, or give each operator a name of its own: @kernels.operator("{name}_2")'
             )
 
-        self._call = replaced
-        self._library = None  # torch removes an operator with the library that defined it
+        self._call = self.unchecked = replaced
+        # private, but what torch.library.custom_op itself does with a name that is defined again; without it
+        # torch.ops has the old operator still, which is memory that has been freed
+        self._library._destroy()
+        _RETIRED.append(self._library)
+        self._is_retired = True
 
 
 _KEYS: Final = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "hpu": "HPU", "mtia": "MTIA"}
 _ANY_DEVICE: Final = "CompositeExplicitAutograd"
 _RESERVED: Final = frozenset(("prim", "prims", "aten", "at", "torch", "pytorch"))
 
+_RETIRED: Final[list[torch.library.Library]] = []
+"""Kept, because torch removes from `torch.ops` what has the name when a library is freed, which is another one then."""
 _DEFINED: Final[dict[str, Operator[..., Any]]] = {}
 
 
