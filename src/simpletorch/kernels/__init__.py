@@ -1,7 +1,55 @@
-"""Operators of your own: one annotated function, and everything that torch wants of an operator is derived from it."""
+"""Operators of your own, Triton kernels with typed launches, and fused operators that come with simpletorch."""
 
+from simpletorch.kernels._compile_check import CompileReport, Variant, compile_check
 from simpletorch.kernels._extension import extension
 from simpletorch.kernels._operator import Operator, operator
+from simpletorch.kernels._signatures import Number, Pointer, Size, Stride
+from simpletorch.kernels._triton import TritonKernel, triton
 from simpletorch.kernels._verify import Verification, verify
+from simpletorch.kernels.shipped import (
+    adamw_step,
+    add_rms_norm,
+    attention,
+    attention_backend,
+    cross_entropy,
+    dropout_add,
+    geglu,
+    layer_norm,
+    linear_cross_entropy,
+    relu_add,
+    rms_norm,
+    rotary,
+    softmax,
+    swiglu,
+)
 
-__all__ = ["Operator", "Verification", "extension", "operator", "verify"]
+__all__ = [
+    "CompileReport",
+    "Number",
+    "Operator",
+    "Pointer",
+    "Size",
+    "Stride",
+    "TritonKernel",
+    "Variant",
+    "Verification",
+    "adamw_step",
+    "add_rms_norm",
+    "attention",
+    "attention_backend",
+    "compile_check",
+    "cross_entropy",
+    "dropout_add",
+    "extension",
+    "geglu",
+    "layer_norm",
+    "linear_cross_entropy",
+    "operator",
+    "relu_add",
+    "rms_norm",
+    "rotary",
+    "softmax",
+    "swiglu",
+    "triton",
+    "verify",
+]

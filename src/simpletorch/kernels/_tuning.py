@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from simpletorch._atomic import replacing
+from simpletorch.errors import BackendError
 
 if TYPE_CHECKING:
     from simpletorch.kernels._triton import TritonKernel
@@ -102,8 +103,6 @@ class Tuning:
     def _fastest(self, values: Sequence[Any]) -> dict[str, Any]:
         """The config that takes the least time; one that the GPU can't run isn't chosen."""
         from triton.testing import do_bench
-
-        from simpletorch.errors import BackendError
 
         names = [p.name for p in self.kernel.signature.parameters if p.kind != "constexpr"]
         kept = [value.clone() if name in self.restore else value for name, value in zip(names, values, strict=True)]

@@ -28,7 +28,7 @@ def relu_add(x: Float[torch.Tensor, "*n"], y: Float[torch.Tensor, "*n"]) -> Floa
 @operator("simpletorch::relu_add_backward")
 def relu_add_backward(grad: Float[torch.Tensor, "*n"], result: Float[torch.Tensor, "*n"]) -> Float[torch.Tensor, "*n"]:
     """The gradient of either argument."""
-    return torch.where(result <= 0, 0, grad)
+    return torch.ops.aten.threshold_backward(grad, result, 0)
 
 
 @relu_add.cuda
