@@ -607,7 +607,7 @@ def try_tiles(works: list[Workload], seconds: float, out: Callable[[str], None])
 def peak_of(which: str) -> None:
     """Print the MiB that one loss with its gradients needs: run in a process of its own."""
     torch.set_num_threads(1)
-    hidden, weight, targets = projected((2048, 256, 32000), F32, "cpu")
+    hidden, weight, targets = projected((2048, 128, 32000), F32, "cpu")
     hidden.requires_grad_()
     weight.requires_grad_()
     loss = linear_cross_entropy if which == "ours" else lambda h, w, t: F.cross_entropy(h @ w.T, t)
@@ -641,7 +641,7 @@ def on_cpu(works: list[Workload], out: Callable[[str], None]) -> None:
         back = "" if work.backward is None else f"{2 * work.backward(*size) / 2**20:.0f} MiB backward"
         out(f"| {work.name} | {work.small} | {times[0]:.3f} | {times[1]:.3f} | {size} | {moved} | {back} |")
     out(
-        "\nPeak memory of a loss with its gradients, 2048 × 256 hidden, vocabulary 32000, float32, each in its own process:\n"
+        "\nPeak memory of a loss with its gradients, 2048 × 128 hidden, vocabulary 32000, float32, each in its own process:\n"
     )
     found = {}
     for which in ("ours", "eager"):

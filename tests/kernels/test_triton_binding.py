@@ -45,7 +45,10 @@ def test_on_the_cpu_it_says_that_it_needs_a_gpu():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((torch.ones(7, dtype=torch.int64), None, 7, 2.0), "x has dtype int64, the kernel takes Float32, Float16, BFloat16"),
+        (
+            (torch.ones(7, dtype=torch.int64), None, 7, 2.0),
+            "x has dtype int64, the kernel takes Float32, Float16, BFloat16",
+        ),
         ((7, None, 7, 2.0), "x must be a tensor, not int"),
         ((None, None, 7, 2.0), "x must be a tensor, not None"),
         ((torch.ones(7), 3, 7, 2.0), "y must be a tensor, not int"),

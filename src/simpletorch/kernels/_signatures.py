@@ -158,7 +158,7 @@ def _parameter(kernel: str, name: str, annotation: Any, default: Any) -> Paramet
         annotation = next(one for one in typing.get_args(annotation) if one is not type(None))
     if annotation is tl.constexpr:
         return Parameter(name, "constexpr", default=default)
-    element = getattr(annotation, "element", None)
+    element: Any = getattr(annotation, "element", None)
     if element in POINTED:
         return Parameter(name, "pointer", POINTED[element], optional)
     for kind, spelled in (("size", Size), ("stride", Stride), ("number", Number)):

@@ -57,9 +57,19 @@ def adamw_step(
         shape: tuple[int, ...] = ()
         noise = torch.full(shape, mixed, dtype=torch.int64, device=parameters[0].device)
     with torch.no_grad():
-        for group in _alike(parameters, grads, averages, squares):
+        for one, slopes, means, spreads in _alike(parameters, grads, averages, squares):
             adamw_step_in_place(
-                *group, noise, step, float(lr), float(betas[0]), float(betas[1]), float(eps), float(weight_decay)
+                one,
+                slopes,
+                means,
+                spreads,
+                noise,
+                step,
+                float(lr),
+                float(betas[0]),
+                float(betas[1]),
+                float(eps),
+                float(weight_decay),
             )
 
 

@@ -8,6 +8,7 @@ the reasons in warnings.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias, get_args
 
 import torch
@@ -20,6 +21,8 @@ __all__ = ["AttentionBackend", "attention", "attention_backend"]
 
 AttentionBackend: TypeAlias = Literal["flash", "cudnn", "efficient", "math"]
 
+# as torch numbers them
+_NAMES: Final[Mapping[int, AttentionBackend]] = {0: "math", 1: "flash", 2: "efficient", 3: "cudnn"}
 _BACKENDS: Final = {
     "flash": SDPBackend.FLASH_ATTENTION,
     "cudnn": SDPBackend.CUDNN_ATTENTION,
@@ -105,8 +108,4 @@ def attention_backend(
     grouped = query.dim() >= 3 and query.shape[-3] != key.shape[-3]
     # private, but what scaled_dot_product_attention itself asks; nothing public says which backend it takes
     number = torch._fused_sdp_choice(query, key, value, mask, dropout, causal, scale=scale, enable_gqa=grouped)
-    return next(name for name, backend in _named() if int(backend) == number)
-
-
-def _named() -> list[tuple[AttentionBackend, SDPBackend]]:
-    return [(name, _BACKENDS[name]) for name in get_args(AttentionBackend)]
+    return _NAMES[number]

@@ -46,18 +46,43 @@ def cross_entropy(
     return losses.sum() / known.sum()
 
 
-# what is annotated as Inexact has the dtype that the reference gives it: never less than float32
-@operator("simpletorch::cross_entropy_rows")
-def cross_entropy_rows(
-    logits: Float[torch.Tensor, "b v"], targets: Int64[torch.Tensor, "b"], ignored: int, smoothing: float
-) -> tuple[Inexact[torch.Tensor, "b"], Inexact[torch.Tensor, "b"]]:
-    """The loss of each row, and the logarithm of the sum of its powers, both float32 (float64 of float64)."""
+def row_losses(
+    logits: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What `cross_entropy_rows` gives, in torch."""
     scores, known = widened(logits), targets != ignored
     normalizers = torch.logsumexp(scores, -1)
     losses = normalizers - (1.0 - smoothing) * scores.gather(-1, torch.where(known, targets, 0)[:, None])[:, 0]
     if smoothing:
         losses = losses - smoothing * scores.mean(-1)
     return torch.where(known, losses, 0.0), normalizers
+
+
+def row_slopes(
+    loss_grads: torch.Tensor,
+    normalizer_grads: torch.Tensor,
+    logits: torch.Tensor,
+    targets: torch.Tensor,
+    normalizers: torch.Tensor,
+    ignored: int,
+    smoothing: float,
+) -> torch.Tensor:
+    """What `cross_entropy_rows_backward` gives, in torch."""
+    known = targets != ignored
+    weights = torch.where(known, loss_grads, 0.0)
+    shares = torch.exp(widened(logits) - normalizers[:, None])
+    shares = shares * (weights + normalizer_grads)[:, None] - (weights * (smoothing / max(logits.shape[1], 1)))[:, None]
+    hits = torch.where(known, targets, 0)[:, None]
+    return shares.scatter_add(1, hits, (weights * (smoothing - 1.0))[:, None].to(shares.dtype)).to(logits.dtype)
+
+
+# what is annotated as Inexact has the dtype that the reference gives it: never less than float32
+@operator("simpletorch::cross_entropy_rows")
+def cross_entropy_rows(
+    logits: Float[torch.Tensor, "b v"], targets: Int64[torch.Tensor, "b"], ignored: int, smoothing: float
+) -> tuple[Inexact[torch.Tensor, "b"], Inexact[torch.Tensor, "b"]]:
+    """The loss of each row, and the logarithm of the sum of its powers, both float32 (float64 of float64)."""
+    return row_losses(logits, targets, ignored, smoothing)
 
 
 @operator("simpletorch::cross_entropy_rows_backward")
@@ -71,12 +96,7 @@ def cross_entropy_rows_backward(
     smoothing: float,
 ) -> Float[torch.Tensor, "b v"]:
     """The gradient of the logits."""
-    known = targets != ignored
-    weights = torch.where(known, loss_grads, 0.0)
-    shares = torch.exp(widened(logits) - normalizers[:, None])
-    shares = shares * (weights + normalizer_grads)[:, None] - (weights * (smoothing / max(logits.shape[1], 1)))[:, None]
-    hits = torch.where(known, targets, 0)[:, None]
-    return shares.scatter_add(1, hits, (weights * (smoothing - 1.0))[:, None].to(shares.dtype)).to(logits.dtype)
+    return row_slopes(loss_grads, normalizer_grads, logits, targets, normalizers, ignored, smoothing)
 
 
 def _side_by_side(rows: torch.Tensor) -> torch.Tensor:
@@ -89,7 +109,7 @@ def cross_entropy_rows_cuda(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """A program for each row, which reads it once."""
     if not has_kernel(logits):
-        return cross_entropy_rows.reference(logits, targets, ignored, smoothing)
+        return row_losses(logits, targets, ignored, smoothing)
     from simpletorch.kernels.shipped._triton.cross_entropy import cross_entropy_forward
 
     rows, (count, n) = _side_by_side(logits), logits.shape
@@ -111,9 +131,7 @@ def cross_entropy_rows_backward_cuda(
 ) -> torch.Tensor:
     """A program for each 4096 logits of a row."""
     if not has_kernel(logits):
-        return cross_entropy_rows_backward.reference(
-            loss_grads, normalizer_grads, logits, targets, normalizers, ignored, smoothing
-        )
+        return row_slopes(loss_grads, normalizer_grads, logits, targets, normalizers, ignored, smoothing)
     from simpletorch.kernels.shipped._triton.cross_entropy import cross_entropy_backward
 
     rows, (count, n) = _side_by_side(logits), logits.shape

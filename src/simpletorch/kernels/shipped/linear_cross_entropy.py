@@ -15,7 +15,7 @@ from jaxtyping import Float, Inexact, Int64
 
 from simpletorch.kernels._operator import operator
 from simpletorch.kernels.shipped._launch import has_kernel, widened
-from simpletorch.kernels.shipped.cross_entropy import IN_PLACE_TILE, cross_entropy_rows, cross_entropy_rows_backward
+from simpletorch.kernels.shipped.cross_entropy import IN_PLACE_TILE, row_losses, row_slopes
 
 __all__ = ["linear_cross_entropy"]
 
@@ -54,7 +54,7 @@ def _chunks(hidden: torch.Tensor) -> Iterator[slice]:
 
 def _losses_in_place(logits: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float) -> torch.Tensor:
     """The sum of the losses of these rows; the logits become their gradient."""
-    losses, normalizers = cross_entropy_rows.reference(logits, targets, ignored, smoothing)
+    losses, normalizers = row_losses(logits, targets, ignored, smoothing)
     known = targets != ignored
     logits.sub_(normalizers[:, None]).exp_()
     if smoothing:
@@ -119,6 +119,18 @@ def _losses(
     return total
 
 
+def _with_gradients(
+    hidden: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The sum of the losses and its gradients, through the logits."""
+    weight = weight.to(hidden.dtype)
+    logits = hidden @ weight.T
+    losses, normalizers = row_losses(logits, targets, ignored, smoothing)
+    ones = torch.ones_like(losses)
+    slopes = row_slopes(ones, torch.zeros_like(ones), logits, targets, normalizers, ignored, smoothing)
+    return losses.sum(), slopes @ weight, widened(slopes).T @ widened(hidden)
+
+
 @operator("simpletorch::linear_cross_entropy_sum")
 def linear_cross_entropy_sum(
     hidden: Float[torch.Tensor, "b d"],
@@ -128,7 +140,7 @@ def linear_cross_entropy_sum(
     smoothing: float,
 ) -> Inexact[torch.Tensor, ""]:
     """The sum of the losses."""
-    return cross_entropy_rows.reference(hidden @ weight.to(hidden.dtype).T, targets, ignored, smoothing)[0].sum()
+    return row_losses(hidden @ weight.to(hidden.dtype).T, targets, ignored, smoothing)[0].sum()
 
 
 @operator("simpletorch::linear_cross_entropy_hidden_gradient")
@@ -140,7 +152,7 @@ def linear_cross_entropy_hidden_gradient(
     smoothing: float,
 ) -> tuple[Inexact[torch.Tensor, ""], Float[torch.Tensor, "b d"]]:
     """The sum of the losses, and its gradient with respect to ``hidden``."""
-    return linear_cross_entropy_gradients.reference(hidden, weight, targets, ignored, smoothing)[:2]
+    return _with_gradients(hidden, weight, targets, ignored, smoothing)[:2]
 
 
 @operator("simpletorch::linear_cross_entropy_gradients")
@@ -152,14 +164,7 @@ def linear_cross_entropy_gradients(
     smoothing: float,
 ) -> tuple[Inexact[torch.Tensor, ""], Float[torch.Tensor, "b d"], Inexact[torch.Tensor, "v d"]]:
     """The sum of the losses, and its gradients; that of the weight is a float32 (float64 of float64)."""
-    weight = weight.to(hidden.dtype)
-    logits = hidden @ weight.T
-    losses, normalizers = cross_entropy_rows.reference(logits, targets, ignored, smoothing)
-    ones = torch.ones_like(losses)
-    slopes = cross_entropy_rows_backward.reference(
-        ones, torch.zeros_like(ones), logits, targets, normalizers, ignored, smoothing
-    )
-    return losses.sum(), slopes @ weight, widened(slopes).T @ widened(hidden)
+    return _with_gradients(hidden, weight, targets, ignored, smoothing)
 
 
 @linear_cross_entropy_sum.cuda

@@ -28,7 +28,8 @@ def relu_add(x: Float[torch.Tensor, "*n"], y: Float[torch.Tensor, "*n"]) -> Floa
 @operator("simpletorch::relu_add_backward")
 def relu_add_backward(grad: Float[torch.Tensor, "*n"], result: Float[torch.Tensor, "*n"]) -> Float[torch.Tensor, "*n"]:
     """The gradient of either argument."""
-    return torch.ops.aten.threshold_backward(grad, result, 0)
+    slope: torch.Tensor = torch.ops.aten.threshold_backward(grad, result, 0)
+    return slope
 
 
 @relu_add.cuda

@@ -18,14 +18,18 @@ __all__ = ["add_rms_norm", "rms_norm"]
 _LONGEST = 65536
 
 
+def _normalized(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
+    value = widened(x)
+    inverse = torch.rsqrt(value.square().mean(-1, keepdim=True) + eps)
+    return (value * inverse * weight.to(value.dtype)).to(x.dtype)
+
+
 @operator("simpletorch::rms_norm")
 def rms_norm(
     x: Float[torch.Tensor, "*b n"], weight: Float[torch.Tensor, "n"], eps: float = 1e-6
 ) -> Float[torch.Tensor, "*b n"]:
     """``x / sqrt(mean(x**2) + eps) * weight`` over the last dim, computed in float32."""
-    value = widened(x)
-    inverse = torch.rsqrt(value.square().mean(-1, keepdim=True) + eps)
-    return (value * inverse * weight.to(value.dtype)).to(x.dtype)
+    return _normalized(x, weight, eps)
 
 
 @operator("simpletorch::add_rms_norm")
@@ -37,7 +41,7 @@ def add_rms_norm(
 ) -> tuple[Float[torch.Tensor, "*b n"], Float[torch.Tensor, "*b n"]]:
     """``rms_norm(x + residual)``, and ``x + residual`` itself."""
     total = (widened(x) + widened(residual)).to(x.dtype)
-    return rms_norm.reference(total, weight, eps), total
+    return _normalized(total, weight, eps), total
 
 
 @operator("simpletorch::rms_norm_backward")

@@ -15,7 +15,6 @@ from simpletorch.kernels.shipped._launch import has_kernel, power_of_two, widene
 __all__ = ["rotary"]
 
 
-@operator("simpletorch::rotary")
 def rotary(
     x: Float[torch.Tensor, "b t h d"],
     cos: Float[torch.Tensor, "t d//2"],
@@ -24,9 +23,22 @@ def rotary(
 ) -> Float[torch.Tensor, "b t h d"]:
     """Each pair of features of each head, turned by the angle of its token.
 
-    A pair is features ``i`` and ``i + d//2`` (GPT-NeoX, Llama in transformers), or with ``paired`` features ``2*i`` and
-    ``2*i + 1`` (GPT-J, the paper). The tables are constants: they get no gradient.
+    Args:
+        x: queries or keys, batch × tokens × heads × features; strides are free but for the features'.
+        cos: of the angles, for each token and pair.
+        sin: of the angles.
+        paired: a pair is features ``2*i`` and ``2*i + 1`` (GPT-J, the paper). By default it is ``i`` and ``i + d//2``
+            (GPT-NeoX, Llama in transformers).
+
+    Raises:
+        ValueError: ``cos`` or ``sin`` requires a gradient, which there is none of.
     """
+    if torch.is_grad_enabled() and (cos.requires_grad or sin.requires_grad):
+        raise ValueError("rotary gives its tables cos and sin no gradient; detach them")
+    return rotary_turned(x, cos, sin, paired)
+
+
+def _in_torch(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, paired: bool) -> torch.Tensor:
     value = widened(x)
     c, s = (table.to(value.dtype)[None, :, None, :] for table in (cos, sin))
     if paired:
@@ -36,8 +48,19 @@ def rotary(
     return torch.cat((first * c - second * s, second * c + first * s), -1).to(x.dtype)
 
 
-@rotary.cuda
-def rotary_cuda(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, paired: bool = False) -> torch.Tensor:
+@operator("simpletorch::rotary_turned")
+def rotary_turned(
+    x: Float[torch.Tensor, "b t h d"],
+    cos: Float[torch.Tensor, "t d//2"],
+    sin: Float[torch.Tensor, "t d//2"],
+    paired: bool,
+) -> Float[torch.Tensor, "b t h d"]:
+    """`rotary` without looking at gradients."""
+    return _in_torch(x, cos, sin, paired)
+
+
+@rotary_turned.cuda
+def rotary_turned_cuda(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, paired: bool) -> torch.Tensor:
     """A program for each token and up to 4096 of its features."""
     return _turned(x, cos, sin, paired, 1)
 
@@ -45,7 +68,7 @@ def rotary_cuda(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, paired: b
 def _turned(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, paired: bool, sign: int) -> torch.Tensor:
     batch, tokens, heads, size = x.shape
     if not has_kernel(x, cos, sin) or not x.numel():
-        return rotary.reference(x, cos, sin * sign, paired)
+        return _in_torch(x, cos, sin * sign, paired)
     from simpletorch.kernels.shipped._triton.rotary import rotary as kernel
 
     x = x if x.stride(3) == 1 else x.contiguous()
@@ -71,7 +94,7 @@ def rotary_backward(
     paired: bool,
 ) -> Float[torch.Tensor, "b t h d"]:
     """The gradient of ``x``: turned back."""
-    return rotary.reference(grad, cos, -sin, paired)
+    return _in_torch(grad, cos, -sin, paired)
 
 
 @rotary_backward.cuda
@@ -80,6 +103,6 @@ def rotary_backward_cuda(grad: torch.Tensor, cos: torch.Tensor, sin: torch.Tenso
     return _turned(grad, cos, sin, paired, -1)
 
 
-@rotary.backward
+@rotary_turned.backward
 def _(grad: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, paired: bool) -> tuple[torch.Tensor, None, None]:
     return rotary_backward(grad, cos, sin, paired), None, None
