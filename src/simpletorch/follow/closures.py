@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.values import MISSING, Dict, Function, Instance, List, Set, Value
@@ -11,8 +11,9 @@ from simpletorch.follow.values import Iterator as Items
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.scopes import Scope
 
-__all__ = ["changed"]
+__all__ = ["changed", "changed_by"]
 
 _READING: Final = frozenset({"copy", "count", "get", "index", "items", "keys", "values"})
 
@@ -21,28 +22,36 @@ def changed(run: Interpreter, function: Function) -> Iterator[Value]:
     """The collections around a function that it changes, and the functions that it calls; what it assigns to names
     and attributes around it isn't known any more.
     """
-    yield from (
-        v for v in (*function.defaults, *function.keyword_defaults.values()) if isinstance(v, List | Dict | Set)
-    )
-    own = set(_own_names(function.node))
-    for node in ast.walk(function.node):
+    for default in (*function.defaults, *function.keyword_defaults.values()):
+        yield from _collections(default)
+    yield from _changed(run, function.node, function.scope, set(_own_names(function.node)))
+
+
+def changed_by(run: Interpreter, body: Iterable[ast.stmt], scope: Scope) -> Iterator[Value]:
+    """The same of statements."""
+    for statement in body:
+        yield from _changed(run, statement, scope, ())
+
+
+def _changed(run: Interpreter, code: ast.AST, scope: Scope, own: Collection[str]) -> Iterator[Value]:
+    for node in ast.walk(code):
         match node:
             case ast.Nonlocal(names=names) | ast.Global(names=names):
                 for name in names:
-                    cells = function.scope.globals.cells if isinstance(node, ast.Global) else function.scope.place(name)
+                    cells = scope.globals.cells if isinstance(node, ast.Global) else scope.place(name)
                     if name in cells:
                         run.heap.write(cells, name, run.unknown(f"{name}, which unknown code may have changed"))
             case ast.Call(func=ast.Attribute(value=place, attr=method)) if method not in _READING:
-                yield from _collections(_around(run, function, place, own))
+                yield from _collections(_around(run, scope, place, own))
             case ast.Call(func=ast.Name() as place):
-                called = _around(run, function, place, own)
+                called = _around(run, scope, place, own)
                 yield from [called] if isinstance(called, Function) else []
             case ast.Subscript(value=place, ctx=ast.Store() | ast.Del()):
-                yield from _collections(_around(run, function, place, own))
+                yield from _collections(_around(run, scope, place, own))
             case ast.AugAssign(target=place):
-                yield from _collections(_around(run, function, place, own))
+                yield from _collections(_around(run, scope, place, own))
             case ast.Attribute(value=place, attr=name, ctx=ast.Store()):
-                owner = _around(run, function, place, own)
+                owner = _around(run, scope, place, own)
                 if isinstance(owner, Instance):
                     run.heap.write(owner.cells, name, run.unknown(f"{name}, which unknown code may have changed"))
 
@@ -57,13 +66,13 @@ def _own_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Ite
             yield n.id
 
 
-def _around(run: Interpreter, function: Function, node: ast.expr, own: Collection[str]) -> Value:
+def _around(run: Interpreter, scope: Scope, node: ast.expr, own: Collection[str]) -> Value:
     """What a name or ``name.attribute`` around a function holds, MISSING for anything else."""
     match node:
         case ast.Name(id=name) if name not in own:
-            return run.resolve(function.scope.find(name))
+            return run.resolve(scope.find(name))
         case ast.Attribute(value=inner, attr=name):
-            owner = _around(run, function, inner, own)
+            owner = _around(run, scope, inner, own)
             return run.resolve(owner.cells.get(name, MISSING)) if isinstance(owner, Instance) else MISSING
     return MISSING
 

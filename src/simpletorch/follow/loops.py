@@ -12,7 +12,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, branches, guards, items, iteration
+from simpletorch.follow import assignment, branches, calls, closures, guards, items, iteration
 from simpletorch.follow.heap import Cells, Change, Missing, born, now
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Split
 from simpletorch.follow.values import (
@@ -253,6 +253,9 @@ def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | N
         settled = _stay(run, done, leaving, depth)
         if not settled:
             run.heap.end()  # who gets past the loop had one round less
+            if another is None and attempt == 0 and isinstance(done, Raise):
+                # a body that always raises is more often not understood than never run
+                calls.escape(run, tuple(closures.changed_by(run, loop.body, loop.scope)))
             break
         before = older(run.heap.keep(), start)
         if attempt == 0 and _carries_tensors(before):  # what one round leaves to the next must suit it as it is
