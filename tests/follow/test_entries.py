@@ -130,6 +130,34 @@ class Heads(nn.Module):
         y = x.view(b, t, self.heads, d // self.heads).transpose(1, 2)
         return self.out(y.transpose(1, 2).reshape(b, t, d))
 """,
+    "what another method of a part sets isn't known": """
+class Axes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("axes", torch.empty(0))
+
+    def fit(self, x):
+        self.axes = torch.linalg.svd(x)[2]
+
+    def apart(self, x):
+        return x @ self.axes.transpose(-2, -1)
+
+class Detector(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.axes = Axes()
+
+    def forward(self, x: Tensor):
+        return self.axes.apart(x)
+""",
+    "a constructor without arguments may need one of several": """
+class Larger(nn.Upsample):
+    def __init__(self, size: int | None = None, factor: float | None = None):
+        super().__init__(size, factor)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x)
+""",
     "a size of -1 by default is none": """
 @dataclass
 class Config:

@@ -102,6 +102,12 @@ class Extractor:
 
 Extractor().forward(load())
 """,
+    "a named tuple in keywords": """
+from collections import namedtuple
+
+Pair = namedtuple(typename="Pair", field_names=["first", "second"])
+torch.zeros(Pair(3, 5).first, 7) @ torch.zeros(7, 3)
+""",
     "torch's own assert ends the program": """
 def folded(x, size):
     torch._assert(x.shape[0] == size * size, "not square")

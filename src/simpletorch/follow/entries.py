@@ -10,7 +10,7 @@ Each begins where the program has ended, and leaves nothing behind.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -91,6 +91,9 @@ def _module(run: Interpreter, cls: Class, scope: Scope) -> None:
         return
     for name in _set_later(cls):
         run.heap.write(made.cells, name, run.unknown(f"attribute {name!r}, which another method sets"))
+    for part in _parts(made):
+        for name in _set_later(part.cls, run.entered):
+            run.heap.write(part.cells, name, run.unknown(f"attribute {name!r}, which another method sets"))
     for name, (value, _) in _own_methods(cls):
         needs_nothing = not is_module(made) and all(default is not MISSING for _, default in _parameters(value)[1:])
         if (
@@ -101,12 +104,27 @@ def _module(run: Interpreter, cls: Class, scope: Scope) -> None:
             _call_annotated(run, value, made)
 
 
-def _set_later(cls: Class) -> set[str]:
-    """The attributes that methods beside the constructor assign: what they hold when another is called isn't known."""
+def _parts(whole: Instance) -> Iterator[Instance]:
+    """The objects that an object is made of."""
+    seen, todo = {id(whole)}, [whole]
+    while todo:
+        for value in todo.pop().cells.values():
+            if isinstance(value, Instance) and id(value) not in seen:
+                seen.add(id(value))
+                todo.append(value)
+                yield value
+
+
+def _set_later(cls: Class, entered: Collection[ast.AST] = ()) -> set[str]:
+    """The attributes that methods beside the constructor, and those entered, assign: what they hold when another is
+    called isn't known.
+    """
     found: set[str] = set()
     for c in cls.mro:
         for name, value in c.cells.items():
-            if isinstance(value, Function) and name != "__init__" and value.node.args.args:
+            if not isinstance(value, Function) or value.node in entered:
+                continue
+            if name != "__init__" and value.node.args.args:
                 found |= set(_changed_attributes(value.node, value.node.args.args[0].arg))
     return found
 
@@ -146,7 +164,9 @@ def _parameters(function: Function) -> list[tuple[ast.arg, Value]]:
 
 
 def _constructor_arguments(run: Interpreter, init: Function, where: str) -> Iterator[tuple[str, Value]]:
-    for parameter, default in _parameters(init)[1:]:
+    parameters = _parameters(init)[1:]
+    needs_nothing = all(default is not MISSING for _, default in parameters)
+    for parameter, default in parameters:
         match parameter.annotation:
             case ast.Subscript(value=ast.Name(id="Dim"), slice=ast.Name(id=name)):  # the class's own size
                 size = _symbol(run, name, where) if default is MISSING else default
@@ -156,6 +176,8 @@ def _constructor_arguments(run: Interpreter, init: Function, where: str) -> Iter
                     continue
         if default is MISSING:
             yield parameter.arg, _of_caller(run, parameter, where, init.scope, is_constructor=True)
+        elif default is None and needs_nothing and parameter.annotation is not None:  # one of several may be needed
+            yield parameter.arg, run.unknown(f"the argument {parameter.arg}")
 
 
 def _of_caller(

@@ -6,7 +6,7 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, iteration
-from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.libraries import by_name, library_class, native
 from simpletorch.follow.libraries.python.builtins import make_dict
 from simpletorch.follow.libraries.python.methods import count_items
 from simpletorch.follow.outcomes import Raised
@@ -217,7 +217,8 @@ def _make(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 @native("collections.namedtuple")
 def _named_tuple(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    name, given = run.resolve(args[0]), run.resolve(args[1] if len(args) > 1 else kwargs.get("field_names"))
+    said = by_name("typename field_names", args, kwargs)
+    name, given = run.resolve(said.get("typename")), run.resolve(said.get("field_names"))
     names = tuple(given.replace(",", " ").split()) if isinstance(given, str) else run.items(given)
     defaults = run.items(kwargs["defaults"]) if kwargs.get("defaults") is not None else ()
     if not isinstance(name, str) or names is None or defaults is None or not all(isinstance(n, str) for n in names):
