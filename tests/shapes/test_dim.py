@@ -341,3 +341,30 @@ def test_the_longest_of_several_unknown_sizes_is_unknown():
     assert str(maximum(some("one"), some("other"))) == "?"
     assert str(maximum(some("one"), 7)) != "?"
     assert equal(maximum(some("one"), some("other")), some("one")) is None
+
+
+FEW = some("few", 5, 13)
+
+
+@pytest.mark.parametrize(
+    ("size", "other", "verdict"),
+    [
+        (FEW, 4, False),
+        (FEW, 5, None),
+        (FEW, 13, None),
+        (FEW, 14, False),
+        (6 * FEW, 24, False),
+        (6 * FEW, 36, None),
+        (FEW // 2, 7, False),
+        (maximum(FEW, some("more", 29)), 28, False),
+        (some("filled", 2), 1, False),
+        (some("filled", 0), 1, None),
+        (FEW, FEW, True),
+    ],
+)
+def test_a_size_lies_between_its_bounds(size, other, verdict):
+    assert equal(size, other) is verdict
+
+
+def test_bounds_are_shown():
+    assert [str(d) for d in (FEW, 3 * FEW, some("filled", 2))] == ["5..13", "3*(5..13)", "2.."]

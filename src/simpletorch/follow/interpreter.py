@@ -19,6 +19,7 @@ from simpletorch.follow.findings import CODES, Call, Finding
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Heap, born
 from simpletorch.follow.memory import remembered
+from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Exhausted, Outcome, Raised
 from simpletorch.follow.values import Choice, Function, Instance, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
@@ -179,10 +180,10 @@ class Interpreter:
         made.harmless = isinstance(whole, Unknown) and whole.harmless
         return made
 
-    def some_size(self) -> Expr:
-        """A size that isn't known, but is one and the same."""
+    def some_size(self, least: int = 1, most: int | None = None) -> Expr:
+        """A size that isn't known, but is one and the same, and lies between these."""
         self.sizes_made += 1
-        return some(f"?{self.sizes_made}")
+        return some(f"?{self.sizes_made}", least, most)
 
     def derived(self, operation: str, left: Value, right: Value, type: str | None = "bool") -> Unknown:
         """The unknown answer of an operation: the same one when it is asked again."""
@@ -190,6 +191,7 @@ class Interpreter:
         found = self._derived.get(key)
         if found is None:
             causes = {v.cause for v in (left, right) if isinstance(v, Unknown)}
+            causes |= {sizes.cause_of(v) for v in (left, right) if isinstance(v, Expr)}
             made = self.unknown(f"the answer of {operation}", type, "data" if causes == {"data"} else "code")
             made.fact = operation, left, right
             made.harmless = isinstance(left, Unknown) and left.harmless
@@ -442,8 +444,8 @@ def _are_multiples(a: Dim, b: Dim) -> bool:
         {v: 5 + 7 * i for i, v in enumerate(names)},
     ]
     ratios = set()
-    for sizes in rows:
-        top, bottom = evaluate(a, sizes), evaluate(b, sizes)
+    for chosen in rows:
+        top, bottom = evaluate(a, chosen), evaluate(b, chosen)
         if not top or not bottom:
             return False
         ratios.add(Fraction(top, bottom))

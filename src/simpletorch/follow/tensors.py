@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, streams
 from simpletorch.follow.memory.answers import answer
-from simpletorch.follow.numbers import indexes, offsets
+from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
     Choice,
     Class,
@@ -201,6 +201,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
             return run.report(no_int(name, "a size", wrong))
     if run.order is not None:
         streams.check(run, name, (*args, *kwargs.values()))
+    if name in sizes.MAKERS:
+        args, kwargs = sizes.named(run, args), {k: sizes.named(run, v) for k, v in kwargs.items()}
     given, named = operands(args), {k: to_rule(v) for k, v in kwargs.items()}
     if name in ("Tensor.__getitem__", "Tensor.__setitem__") and isinstance(args[1], List | range):
         given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only
@@ -210,7 +212,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         result = answer(what, given, named, lambda: infer(name, given, named, autocast=cast))
     else:
         result = run.adapting(lambda: infer(name, given, named, autocast=cast), args)
-    result = offsets.unplaced(result)
+    result = sizes.counted(run, name, args, kwargs, offsets.unplaced(result))
     if run.guards and not isinstance(result, Report) and _may_fail(name, args, kwargs):
         guards.may_raise(run, guards.OF_TENSORS)
     if isinstance(result, Report):

@@ -2,6 +2,7 @@
 
 from simpletorch.shapes.dim import (
     UNKNOWN,
+    Bounded,
     Dim,
     Expr,
     Func,
@@ -39,6 +40,7 @@ __all__ = [
     "UNKNOWN",
     "Axis",
     "Bindings",
+    "Bounded",
     "BroadcastError",
     "Clash",
     "Dim",

@@ -94,6 +94,11 @@ class Var:
         """Whether it stands for one size, and not for every size."""
         return self.name == "?"
 
+    @property
+    def range(self) -> tuple[int, int | None]:
+        """The least and the greatest size that it may stand for; None where there is no greatest."""
+        return 1, None
+
     def __str__(self) -> str:
         return self.name
 
@@ -101,6 +106,22 @@ class Var:
     def sort_key(self) -> tuple[int, str, str]:
         """The place in the canonical order: variables by name, before functions."""
         return (0, self.name, self.scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded(Var):
+    """A size that isn't known, of which it is known between which numbers it lies."""
+
+    bounds: tuple[int, int | None] = (1, None)
+
+    @property
+    def range(self) -> tuple[int, int | None]:
+        """The least and the greatest size that it may stand for; None where there is no greatest."""
+        return self.bounds
+
+    def __str__(self) -> str:
+        least, most = self.bounds
+        return f"{least}..{'' if most is None else most}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,20 +231,18 @@ def var(name: str, scope: str = "") -> Expr:
     return Expr((((((Var(name, scope)), 1),), 1),))
 
 
-def some(scope: str) -> Expr:
-    """A size that is unknown but always the same: equal to itself, and to everything else perhaps."""
-    return var("?", scope)
+def some(scope: str, least: int = 1, most: int | None = None) -> Expr:
+    """A size that is unknown but always the same: equal to itself, and perhaps to anything else between its bounds."""
+    known = (least, most) != (1, None)
+    return _atom(Bounded("?", scope, (least, most))) if known else var("?", scope)
 
 
 def _term_text(monomial: Monomial, coefficient: int) -> str:
     factors = [str(coefficient)] if coefficient != 1 or not monomial else []
     for atom, power in monomial:
         text = str(atom)
-        if (
-            isinstance(atom, Func)
-            and atom.op not in ("min", "max")
-            and (len(monomial) > 1 or coefficient != 1 or power != 1)
-        ):
+        written_apart = isinstance(atom, Bounded) or (isinstance(atom, Func) and atom.op not in ("min", "max"))
+        if written_apart and (len(monomial) > 1 or coefficient != 1 or power != 1):
             text = f"({text})"
         factors.append(text if power == 1 else f"{text}**{power}")
     return "*".join(factors)
@@ -727,25 +746,48 @@ def at_least(a: Dim, b: Dim) -> bool | None:
     """Whether ``a >= b``: True for every size, False for none, None when it depends or can't be told."""
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         return None
-    difference = a - b
-    if isinstance(difference, int):
-        return difference >= 0
-    assert isinstance(difference, Expr)
-    low = 0  # the smallest value, with every atom at its least: variables are at least 1, other atoms at least 0
-    high_known = True
-    for monomial, c in difference.terms:
-        least = 1 if all(isinstance(atom, Var) for atom, _ in monomial) else 0
-        if c > 0:
-            low += c * least
-            high_known = high_known and not monomial
-        else:
-            # a size has no upper bound, so there is no smallest value, whatever the other terms are
-            low = low + c if not monomial else -(10**9)
-    if low >= 0:
+    low, high = _range(a - b)
+    if low is not None and low >= 0:
         return True
-    negated = -difference
-    if high_known and isinstance(negated, Expr):
-        high = -sum(c * (1 if all(isinstance(a, Var) for a, _ in m) else 0) if m else c for m, c in negated.terms)
-        if high < 0:
-            return False
-    return None
+    return False if high is not None and high < 0 else None
+
+
+_Range: TypeAlias = tuple[int | None, int | None]
+
+
+def _range(dim: Dim) -> _Range:
+    """Between which numbers a dim lies, with every atom between its own; None where there is no bound."""
+    if isinstance(dim, int):
+        return dim, dim
+    assert isinstance(dim, Expr)
+    low: int | None = 0
+    high: int | None = 0
+    for monomial, c in dim.terms:
+        bounds = _range_of_product(monomial)
+        least, most = bounds if c > 0 else bounds[::-1]
+        low = None if low is None or least is None else low + c * least
+        high = None if high is None or most is None else high + c * most
+    return low, high
+
+
+def _range_of_product(monomial: Monomial) -> _Range:
+    least, most = 1, 1  # type: int, int | None
+    for atom, power in monomial:
+        bottom, top = atom.range if isinstance(atom, Var) else _range_of_function(atom)
+        least *= bottom**power
+        most = None if most is None or top is None else most * top**power
+    return least, most
+
+
+def _range_of_function(atom: Func) -> tuple[int, int | None]:
+    """Atoms are sizes: at least 0."""
+    found = [_range(a) for a in atom.args]
+    least = [0 if low is None else max(low, 0) for low, _ in found]
+    most = [high for _, high in found if high is not None]
+    if atom.op == "max":
+        return max(least), max(most) if len(most) == len(found) else None
+    if atom.op == "min":
+        return min(least), min(most) if most else None
+    if atom.op == "//" and isinstance(atom.args[1], int) and atom.args[1] > 0:
+        return least[0] // atom.args[1], most[0] // atom.args[1] if found[0][1] is not None else None
+    return 0, None

@@ -7,6 +7,7 @@ that is written to, or of which an operation takes a part that depends on values
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Numbers",
     "batched",
+    "bounds",
     "check",
     "check_layer",
+    "computed",
     "drawn",
     "follow",
     "of",
@@ -41,13 +44,15 @@ _MOST: Final = 4_096  # numbers that are looked at
 class Numbers:
     """The least and the greatest of the numbers in a tensor, and whether each of them may be any of those between.
 
-    ``written`` is shared by all views of the tensor: True in it says that the numbers have been changed.
+    ``written`` is shared by all views of the tensor: True in it says that the numbers have been changed. Of what is
+    only ``between`` them it isn't said that one of them occurs: such numbers are sizes, but say nothing of indexes.
     """
 
     least: int
     most: int
     by_chance: bool
     written: list[bool]
+    between: bool = False
 
     @property
     def known(self) -> bool:
@@ -56,17 +61,25 @@ class Numbers:
 
 
 def of(value: Value) -> Numbers | None:
-    """What is known of the numbers in a tensor."""
+    """What is known of the numbers in a tensor that are used as indexes."""
+    found = bounds(value)
+    return None if found is None or found.between else found
+
+
+def bounds(value: Value) -> Numbers | None:
+    """Between which numbers those of a tensor lie, or an int that isn't known."""
     found = value.numbers if isinstance(value, Tensor | Unknown) else None
     return found if found is not None and found.known else None
 
 
-def same(a: Tensor, b: Tensor) -> bool:
+def same(a: Tensor | Unknown, b: Tensor | Unknown) -> bool:
     """Whether the same is known of the numbers in both."""
-    left, right = of(a), of(b)
+    left, right = bounds(a), bounds(b)
     if left is None or right is None:
         return left is right
-    return (left.least, left.most, left.by_chance) == (right.least, right.most, right.by_chance)
+    return (left.least, left.most, left.by_chance, left.between) == (
+        right.least, right.most, right.by_chance, right.between
+    )  # fmt: skip
 
 
 def _fresh(least: int, most: int, by_chance: bool = False) -> Numbers | None:
@@ -118,6 +131,27 @@ def _permutation(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Number
     return drawn(0, args[0] if args else kwargs.get("n"))
 
 
+def computed(name: str, left: Value, right: Value) -> Numbers | None:
+    """Between which numbers ``left + right`` and its like lie, of an int that isn't known and one that is.
+
+    Whether both ends occur isn't said: a condition before it may leave some of them out.
+    """
+    known, by = bounds(left), right
+    if known is None and name in ("__add__", "__mul__"):
+        known, by = bounds(right), left
+    if known is None or type(by) is not int or name not in _MONOTONE:
+        return None
+    if by <= 0 and name in ("__mul__", "__floordiv__"):
+        return None
+    work = _MONOTONE[name]
+    return Numbers(work(known.least, by), work(known.most, by), False, [], True)
+
+
+_MONOTONE: Final = {
+    "__add__": operator.add, "__sub__": operator.sub, "__mul__": operator.mul, "__floordiv__": operator.floordiv,
+}  # fmt: skip
+
+
 def up_to(end: Value) -> Numbers | None:
     """Of an int that is 0, and each other below ``end`` too in the course of the program."""
     return _fresh(0, end - 1) if isinstance(end, int) else None
@@ -144,6 +178,7 @@ _KEPT: Final = frozenset({
 })  # fmt: skip
 _JOINED: Final = frozenset({"cat", "stack", "concat", "hstack", "vstack", "concatenate"})
 _PARTS: Final = frozenset({"__getitem__", "select", "narrow", "unbind", "chunk", "split"})
+_EXTREMES: Final = frozenset({"max", "min", "amax", "amin"})
 _MOVED: Final = {"add": 1, "__add__": 1, "__radd__": 1, "sub": -1, "__sub__": -1}
 
 
@@ -181,13 +216,15 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
         result.numbers = _SOURCES[short](args, kwargs)
     elif short in _JOINED:
         result.numbers = _union(first)
-    elif (known := of(first)) is not None:
+    elif (known := bounds(first)) is not None:
         result.numbers = _after(short, known, args, kwargs)
 
 
 def _after(name: str, known: Numbers, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Numbers | None:
     if name in _KEPT:
         return known
+    if name in _EXTREMES and len(args) == 1 and not kwargs:
+        return replace(known, by_chance=False, between=True)
     if name in _PARTS:
         return known if known.by_chance and not (name == "__getitem__" and _selects(args[1])) else None
     if name in _MOVED and len(args) == 2 and not kwargs and type(args[1]) is int:
@@ -205,14 +242,14 @@ def _selects(index: Value) -> bool:
 
 def _union(value: Value) -> Numbers | None:
     rows = value.items if isinstance(value, List) else value if isinstance(value, tuple) else None
-    found = [of(v) for v in rows or ()]
+    found = [bounds(v) for v in rows or ()]
     known = [n for n in found if n is not None]
     if not known or len(known) < len(found):
         return None
     return Numbers(
         min(n.least for n in known), max(n.most for n in known), all(n.by_chance for n in known), known[0].written
         if len(known) == 1
-        else [],
+        else [], any(n.between for n in known),
     )  # fmt: skip
 
 

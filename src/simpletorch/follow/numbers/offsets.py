@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import SIZE, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules import TensorType
 from simpletorch.shapes import UNKNOWN, Dim, Expr, Shape, some, variables
@@ -46,6 +47,7 @@ def as_number(value: Tensor, found: Value) -> Value:
     """``value.item()``, which lies where the element of the tensor does."""
     if isinstance(found, Unknown) and found.type == "int":
         found.offset = _offset(value) or (found, 1, 0)
+        found.numbers = value.numbers
     return found
 
 
@@ -53,6 +55,8 @@ def moved(name: str, left: Value, right: Value, result: Value) -> Value:
     """The result of ``left + right``, ``-`` or ``*``, with how it was made of what was drawn."""
     if not isinstance(result, Tensor | Unknown) or (isinstance(result, Tensor) and not _is_number(result.type)):
         return result
+    if isinstance(result, Unknown):
+        result.numbers = indexes.computed(name, left, right)
     first, second = _linear(left), _linear(right)
     if first is None or second is None or (first[0] is None and second[0] is None):
         return result

@@ -80,7 +80,7 @@ def _make_int(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
 
 
 def _int(run: Interpreter, value: Value, rest: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if isinstance(value, Expr):
+    if isinstance(value, Expr) or (isinstance(value, Unknown) and value.type == "int"):
         return value
     if isinstance(value, Tensor):
         return (

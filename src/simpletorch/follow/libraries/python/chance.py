@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from simpletorch.follow import branches, iteration
 from simpletorch.follow.libraries import gives, native
-from simpletorch.follow.numbers import offsets
+from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.values import List, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
@@ -22,9 +22,23 @@ gives("random.getrandbits", "int", "data")
 gives("random.getstate random.randbytes", None, "data")
 
 
-@native("random.randint", "random.randrange")
-def _number(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return offsets.drawn(run.unknown("a number by chance", "int", "data"))
+@native("random.randint")
+def _up_to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = [run.resolve(v) for v in (*args, *kwargs.values())]
+    return _between(run, given[0], given[1] + 1) if list(map(type, given)) == [int, int] else _between(run, None, None)
+
+
+@native("random.randrange")
+def _below(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = [run.resolve(v) for v in args]
+    return _between(run, *([0, *given][-2:] if len(given) in (1, 2) and not kwargs else (None, None)))
+
+
+def _between(run: Interpreter, least: Value, end: Value) -> Value:
+    """An int by chance."""
+    made = offsets.drawn(run.unknown("a number by chance", "int", "data"))
+    made.numbers = indexes.drawn(least, end)
+    return made
 
 
 @native("random.seed", "random.setstate")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
-from simpletorch.follow.numbers import indexes, offsets
+from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
     Choice,
     Class,
@@ -37,7 +37,7 @@ from simpletorch.rules.core.dtype import (
     UINT8,
     DType,
 )
-from simpletorch.shapes import UNKNOWN, Expr, Shape
+from simpletorch.shapes import Expr, Shape
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -158,7 +158,7 @@ def _nested(run: Interpreter, value: Value) -> TensorType:
     items = run.items(value)
     if items is None:
         one = _data_type(run, iteration.item(run, value))
-        return TensorType(Shape((UNKNOWN, *one.shape.items)), one.dtype)
+        return TensorType(Shape((sizes.of_list(run, value), *one.shape.items)), one.dtype)
     if not items:
         return TensorType(Shape((0,)), DEFAULT_FLOAT)
     kinds = [_data_type(run, v) for v in items]

@@ -1,0 +1,87 @@
+"""Sizes that aren't known, but between which numbers they lie: ``torch.zeros(random.randint(5, 9))``.
+
+Each gets a name of its own wherever it becomes a size: the int may be another one in the next round of a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow.numbers import indexes, offsets
+from simpletorch.follow.values import SIZE, Cause, List, Tensor, Unknown, Value
+from simpletorch.rules import TensorType
+from simpletorch.rules.core.dtype import BOOL
+from simpletorch.shapes import UNKNOWN, Bounded, Dim, Expr, Shape, variables
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["MAKERS", "cause_of", "counted", "named", "of_list"]
+
+_NAMES: Final = ("zeros", "ones", "empty", "full", "rand", "randn", "randint", "randperm", "arange", "eye")
+MAKERS: Final = frozenset(
+    {*(f"torch.{n}" for n in _NAMES), *(f"Tensor.new_{n}" for n in ("zeros", "ones", "empty", "full"))}
+)
+"""What makes a tensor of the sizes that it is given."""
+
+
+def named(run: Interpreter, value: Value) -> Value:
+    """Sizes as they are given, with a name for an int that isn't known."""
+    if isinstance(value, Unknown):
+        known = indexes.bounds(value)
+        return value if known is None or known.least < 0 else run.some_size(known.least, known.most)
+    if type(value) is tuple:
+        return tuple(named(run, v) for v in value)
+    if isinstance(value, List) and value.items is not None and any(isinstance(v, Unknown) for v in value.items):
+        return List(tuple(named(run, v) for v in value.items))
+    return value
+
+
+def of_list(run: Interpreter, value: Value) -> Dim:
+    """How many items a list has of which that isn't known: those that were added to it at least."""
+    if not isinstance(value, List) or SIZE not in value.cells:
+        return UNKNOWN
+    _, times, more = offsets.size_of(run, value)
+    return run.some_size(more) if type(times) is int and times >= 0 and type(more) is int and more >= 0 else UNKNOWN
+
+
+def cause_of(size: Expr) -> Cause:
+    """Why it isn't known how large it is: what the data hold, where all its parts come from there."""
+    return "data" if all(isinstance(v, Bounded) for v in variables(size)) else "code"
+
+
+def counted(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Any) -> Any:
+    """The answer of an operation, with names for the sizes that depend on what its operands hold."""
+    short = name.rpartition(".")[2]
+    if short == "bincount" and isinstance(result, TensorType):
+        return replace(result, shape=Shape((_bins(run, args, kwargs),)))
+    chosen = short in _CHOSEN or (short == "__getitem__" and _has_mask(args[1]))
+    if not chosen or not isinstance(result, TensorType) or not result.shape.is_exact or not _is_sized(args[0]):
+        return result
+    dims = tuple(run.some_size(0) if d is UNKNOWN else d for d in result.shape.dims)
+    return replace(result, shape=Shape(dims))
+
+
+_CHOSEN: Final = frozenset({"nonzero", "argwhere", "masked_select", "unique", "unique_consecutive"})
+
+
+def _is_sized(value: Value) -> bool:
+    """Whether all sizes of a tensor have a name at least."""
+    return isinstance(value, Tensor) and value.type.shape.is_exact and UNKNOWN not in value.type.shape.items
+
+
+def _has_mask(index: Value) -> bool:
+    if type(index) is tuple:
+        return any(map(_has_mask, index))
+    return isinstance(index, Tensor) and index.type.dtype == BOOL
+
+
+def _bins(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Dim:
+    """``bincount(x, minlength=n)`` has ``n`` elements, or more if ``x`` holds greater ones."""
+    least = args[2] if len(args) > 2 else kwargs.get("minlength", 0)
+    if type(least) is not int or least < 0:
+        return UNKNOWN
+    known = indexes.bounds(args[0]) if args else None
+    return least if known is not None and known.most < least else run.some_size(least)
