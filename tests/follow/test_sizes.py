@@ -99,3 +99,23 @@ for row in torch.randn(3, 7, 5):
     row + torch.zeros(2)
 """
     assert lines(source, tmp_path) == [5, 10]
+
+
+def test_samples_have_sizes_of_their_own(tmp_path):
+    source = """
+class Boxes(torch.utils.data.Dataset):
+    def __len__(self):
+        return 20
+    def __getitem__(self, i):
+        boxes = np.zeros((np.random.randint(1, 4), 5), dtype="float32")
+        return torch.from_numpy(boxes), torch.ones(len(boxes))
+def collate(samples):
+    boxes, weights = zip(*samples)
+    return torch.cat(boxes) * torch.cat(weights)[:, None]
+for x in torch.utils.data.DataLoader(Boxes(), batch_size=4, collate_fn=collate):
+    x[:, 0] + torch.zeros(5)
+    x[:, 0] + torch.zeros(13)
+    if x.shape[0]:
+        torch.zeros(7, 3)[x[:, 0]]
+"""
+    assert lines(source, tmp_path) == [13, 15]

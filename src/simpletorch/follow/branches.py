@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
 from simpletorch.follow.heap import Change, born, now
-from simpletorch.follow.numbers import indexes
+from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
     MISSING,
@@ -641,6 +641,9 @@ def distribute(run: Interpreter, choice: Choice, compute: Callable[[Value], Valu
     ]
     if fine and len(fine) < len(outcomes):
         # a value that fails here can't be the one: where it would, the program doesn't get here
+        if offsets.is_toss(run, choice.condition):  # each of the two is the one now and then
+            for found in (f for o in outcomes for f in o.findings):
+                run.keep(found)
         for o in fine:
             o.change = {p: c for p, c in o.change.items() if c[0] is not run.assumed}
         outcomes = fine

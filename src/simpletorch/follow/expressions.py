@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, branches, classes, guards, items, iteration, operators
+from simpletorch.follow import assignment, branches, classes, guards, items, iteration, operators, texts
 from simpletorch.follow.budget import formats_too_much
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.numbers import offsets
@@ -317,6 +317,8 @@ def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Va
     value = run.resolve(run.evaluate(node.value, scope))
     spec = "" if node.format_spec is None else run.resolve(run.evaluate(node.format_spec, scope))
     if not is_known(value) or not isinstance(spec, str) or formats_too_much(spec):
+        if spec != "" and node.conversion not in _CONVERSIONS:
+            texts.check_number(run, value)
         return run.unknown("a formatted value", "str")
     shown = _CONVERSIONS[node.conversion](value) if node.conversion in _CONVERSIONS else value
     try:

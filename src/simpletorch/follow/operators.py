@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, items
+from simpletorch.follow import branches, items, texts
 from simpletorch.follow.budget import LARGEST, formats_too_much
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Raised
@@ -111,6 +111,9 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         return branches.distribute(run, left, lambda v: binary(run, name, v, right))
     if isinstance(right, Choice):
         return branches.distribute(run, right, lambda v: binary(run, name, left, v))
+    if name == "__mod__" and isinstance(left, str) and not is_known(right):
+        texts.check_percent(run, left, right)
+        return run.unknown("a formatted string", "str")
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         return _of_tensors(run, name, left, right)
     if isinstance(left, Instance) or isinstance(right, Instance):
@@ -240,8 +243,6 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
     if isinstance(left, Dict) and isinstance(right, Dict) and name == "__or__":
         rest = left.rest if right.rest is MISSING else right.rest
         return Dict({**left.cells, **right.cells}, rest)
-    if isinstance(left, str) and name == "__mod__":
-        return run.unknown("a formatted string", "str")
     return run.unknown(f"what {name} gives")
 
 

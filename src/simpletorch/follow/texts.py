@@ -1,15 +1,17 @@
-"""Strings that aren't known: what class the answers of their methods have."""
+"""Strings that aren't known: what class the answers of their methods have; and tensors that are written as numbers."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.values import Cause, List, Native, Unknown, Value
+from simpletorch.follow.values import Cause, List, Native, Tensor, Unknown, Value
+from simpletorch.rules import Report
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["answer", "method"]
+__all__ = ["answer", "check_number", "check_percent", "method"]
 
 _LISTS: Final = frozenset({"split", "rsplit", "splitlines"})
 _TRIPLES: Final = frozenset({"partition", "rpartition"})
@@ -40,3 +42,27 @@ def _cause(args: tuple[Value, ...]) -> Cause:
     """Of an answer that depends on these: "data" where all that isn't known of them is."""
     causes = {v.cause for a in args for v in (a if isinstance(a, tuple) else (a,)) if isinstance(v, Unknown)}
     return "data" if causes == {"data"} else "code"
+
+
+# -- tensors as numbers ----------------------------------------------------------------------------------------------
+
+
+def check_number(run: Interpreter, value: Value) -> None:
+    """``f"{value:.3f}"``: a tensor or an array with dims can't be written so, however many elements it has."""
+    if isinstance(value, Tensor) and value.type.shape.min_rank > 0:
+        reason = f"a tensor of shape {value.type.shape} can't be formatted as a number"
+        run.report(Report("format", "shape", reason, {"value": value.type}, "take one number of it: .item(), .mean()"))
+
+
+_PERCENT: Final = re.compile(r"%(?P<plain>[#0\- +]*\d*(?:\.\d+)?)(?P<kind>[a-zA-Z%])")
+
+
+def check_percent(run: Interpreter, text: str, values: Value) -> None:
+    """``"%.3f" % value``: a tensor must have one element."""
+    kinds = [found["kind"] for found in _PERCENT.finditer(text) if found["kind"] != "%"]
+    given = values if type(values) is tuple else (values,)
+    if len(kinds) != len(given) or len(kinds) != text.replace("%%", "").count("%"):
+        return
+    for kind, value in zip(kinds, map(run.resolve, given), strict=True):
+        if kind in "diouxXeEfFgG" and isinstance(value, Tensor) and not value.array:
+            run.ask("Tensor.__float__", (value,))

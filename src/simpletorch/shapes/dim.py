@@ -134,7 +134,9 @@ class Func:
     def __str__(self) -> str:
         if self.op in ("min", "max"):
             shown = [str(a) for a in self.args]
-            return "?" if set(shown) == {"?"} else f"{self.op}({', '.join(shown)})"  # the longest of several unknown
+            if len(set(shown)) == 1 and all(v.is_some for a in self.args for v in variables(a)):
+                return shown[0]  # the longest of several unknown
+            return f"{self.op}({', '.join(shown)})"
         left, right = (str(a) if _is_simple(a) else f"({a})" for a in self.args)
         return f"{left}{self.op}{right}"
 

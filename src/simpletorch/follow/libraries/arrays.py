@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.memory.answers import answer
-from simpletorch.follow.numbers import indexes, offsets
+from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Choice, Class, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import Many, Named, Report, TensorType, infer
@@ -220,13 +220,13 @@ def shape_of(run: Interpreter, value: Value) -> Shape:
     if isinstance(value, int | Expr):
         return Shape((value,))
     if isinstance(value, Unknown) and value.type == "int":
-        return Shape((UNKNOWN,))
+        return Shape((sizes.named_dim(run, value),))
     if isinstance(value, Tensor) and value.type.shape.rank == 0:
         return Shape((UNKNOWN,))
     found = run.items(value) if isinstance(value, tuple | List) else None
     if found is None:
         return ANY
-    return Shape(tuple(v if isinstance(v, int | Expr) else UNKNOWN for v in map(run.resolve, found)))
+    return Shape(tuple(sizes.named_dim(run, v) for v in map(run.resolve, found)))
 
 
 # -- rules -----------------------------------------------------------------------------------------------------------

@@ -51,6 +51,11 @@ def _of_dims(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return array(shape_of(run, args), FLOAT64) if args else run.unknown("a number by chance", "float", "data")
 
 
+def _fractions(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``rand(2, 3)``; without sizes one number between 0 and 1."""
+    return _of_dims(run, args, kwargs) if args else offsets.drawn(run.unknown("a number by chance", "float", "data"))
+
+
 def _choice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source = run.resolve(args[0])
     size = run.resolve(args[1] if len(args) > 1 else kwargs.get("size"))
@@ -103,7 +108,7 @@ def _multivariate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
 _METHODS: Final[dict[str, Any]] = {
     **{name: _drawn(FLOAT64, place) for name, place in _FLOATS.items()},
     **{name: _drawn(INT64, place, ints=name in ("randint", "integers")) for name, place in _INTS.items()},
-    "rand": _of_dims,
+    "rand": _fractions,
     "randn": _of_dims,
     "choice": _choice,
     "permutation": _permutation,

@@ -15,7 +15,20 @@ from simpletorch.shapes import UNKNOWN, Dim, Expr, Shape, some, variables
 
 Offset: TypeAlias = tuple[Any, Dim, Dim]  # what was drawn, times how many, and what was added
 
-__all__ = ["as_number", "cut", "drawn", "filled", "length", "moved", "placed", "size_of", "times", "total", "unplaced"]
+__all__ = [
+    "as_number",
+    "cut",
+    "drawn",
+    "filled",
+    "is_toss",
+    "length",
+    "moved",
+    "placed",
+    "size_of",
+    "times",
+    "total",
+    "unplaced",
+]
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -28,6 +41,29 @@ def drawn(value: Unknown) -> Unknown:
     """The int, as one that lies where there is enough."""
     value.offset = (value, 1, 0)
     return value
+
+
+def is_toss(run: Interpreter, condition: Unknown) -> bool:
+    """Whether a condition asks for a number that was drawn for it, so that it holds now and then and now and then not.
+
+    Where another condition on the same number holds, it may be decided.
+    """
+    operation, left, right = condition.fact or ("", None, None)
+    for one, other in ((left, right), (right, left)):
+        if not isinstance(one, Unknown) or one.offset is None or one.offset[0] is not one or operation not in _COMPARED:
+            continue
+        if any(c is not condition and c.fact is not None and one in c.fact for c in run.conditions):
+            return False
+        if isinstance(other, Unknown):
+            return other.offset is None and one.type == "float"
+        if one.type == "float":
+            return isinstance(other, int | float) and 0 < other < 1
+        known = indexes.of(one)
+        return known is not None and isinstance(other, int) and known.least < other < known.most
+    return False
+
+
+_COMPARED: Final = ("<", ">", "==")
 
 
 def _offset(value: Value) -> Offset | None:

@@ -5,20 +5,20 @@ Each gets a name of its own wherever it becomes a size: the int may be another o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.numbers import indexes, offsets
-from simpletorch.follow.values import SIZE, Cause, List, Tensor, Unknown, Value
+from simpletorch.follow.values import SIZE, Cause, Dict, List, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import BOOL
-from simpletorch.shapes import UNKNOWN, Bounded, Dim, Expr, Shape, variables
+from simpletorch.shapes import UNKNOWN, Bounded, Dim, Expr, Item, Shape, Var, substitute, variables
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["MAKERS", "cause_of", "counted", "named", "of_list"]
+__all__ = ["MAKERS", "cause_of", "counted", "named", "named_dim", "of_list", "renamed"]
 
 _NAMES: Final = ("zeros", "ones", "empty", "full", "rand", "randn", "randint", "randperm", "arange", "eye")
 MAKERS: Final = frozenset(
@@ -37,6 +37,44 @@ def named(run: Interpreter, value: Value) -> Value:
     if isinstance(value, List) and value.items is not None and any(isinstance(v, Unknown) for v in value.items):
         return List(tuple(named(run, v) for v in value.items))
     return value
+
+
+def named_dim(run: Interpreter, value: Value) -> Dim:
+    """One such size; UNKNOWN where nothing is known of it."""
+    found = named(run, value)
+    return found if isinstance(found, int | Expr) else UNKNOWN
+
+
+def renamed(run: Interpreter, value: Value, names: dict[Var, Dim]) -> Value:
+    """The same value as another sample has it: a size that isn't known is another one there.
+
+    Args:
+        run: the interpreter.
+        value: a tensor, or a collection that was made for this sample.
+        names: the names so far of the sample's sizes; new ones are added.
+    """
+    if isinstance(value, Tensor):
+        found = _other_names(run, value.type.shape.items, names)
+        if found is not None:
+            value.cells["type"] = replace(value.type, shape=value.type.shape.substitute(found))
+        return value
+    if isinstance(value, Expr):
+        found = _other_names(run, (value,), names)
+        return value if found is None else substitute(value, found)
+    if type(value) is tuple:
+        return tuple(renamed(run, v, names) for v in value)
+    if isinstance(value, List) and value.items is not None:
+        value.cells["items"] = renamed(run, value.items, names)
+    elif isinstance(value, Dict) and value.default is None:
+        value.cells.update({k: renamed(run, v, names) for k, v in value.cells.items()})
+    return value
+
+
+def _other_names(run: Interpreter, items: Iterable[Item], names: dict[Var, Dim]) -> dict[Var, Dim] | None:
+    found = {v for i in items if isinstance(i, Expr) for v in variables(i) if v.is_some}
+    for v in sorted(found - names.keys(), key=lambda v: v.sort_key):
+        names[v] = run.some_size(*v.range)
+    return names if found else None
 
 
 def of_list(run: Interpreter, value: Value) -> Dim:

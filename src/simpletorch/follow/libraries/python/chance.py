@@ -13,13 +13,18 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 gives(
-    "random.random random.uniform random.gauss random.normalvariate random.betavariate random.expovariate "
+    "random.uniform random.gauss random.normalvariate random.betavariate random.expovariate "
     "random.triangular random.lognormvariate random.gammavariate random.vonmisesvariate",
     "float",
     "data",
 )
 gives("random.getrandbits", "int", "data")
 gives("random.getstate random.randbytes", None, "data")
+
+
+@native("random.random")
+def _fraction(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return offsets.drawn(run.unknown("a number by chance", "float", "data"))
 
 
 @native("random.randint")

@@ -68,7 +68,8 @@ def _added(
 
 @method(List, "append")
 def _append(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    _added(run, args[0], args[1:], lambda old: (*old, args[1]))
+    item = run.unknown("a list that holds itself") if args[1] is args[0] else args[1]
+    _added(run, args[0], (item,), lambda old: (*old, item))
     return None
 
 

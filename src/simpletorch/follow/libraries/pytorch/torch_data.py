@@ -14,7 +14,7 @@ from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.libraries.python.builtins import length
-from simpletorch.follow.numbers import indexes, offsets
+from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -167,7 +167,10 @@ def batch_of(run: Interpreter, one: Value, size: Dim, collate: Value, *, tuples:
     if collate is None:
         return collated(run, one, size, tuples=tuples)
     few = isinstance(size, int) and size <= _MOST_SAMPLES
-    rows = List(tuple(_distinct(one) for _ in range(size))) if few and isinstance(size, int) else List(None, one)
+    if few and isinstance(size, int):
+        rows = List(tuple(sizes.renamed(run, _distinct(one), {}) for _ in range(size)))
+    else:
+        rows = List(None, one)
     return run.call(collate, (rows,))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
-from simpletorch.follow.values import Choice, Instance, Tensor, Unknown, Value, is_int
+from simpletorch.follow.values import Choice, Dict, Instance, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules import Report, TensorType
 from simpletorch.rules.core.dtype import DEFAULT_FLOAT, INT64, DType
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Shape
@@ -278,6 +278,8 @@ def _of_value(name: str) -> Callable[..., Value]:
             return run.each(value, lambda v: work(run, (me, v), {}))
         if law is None:
             return run.unknown(f"what {name} of a distribution gives")
+        if isinstance(value, Instance | List | Dict | str | None):
+            return run.report(Report(f"{me.cls.name}.{name}", "dtype", "the value must be a tensor", {}))
         kind = value.type if isinstance(value, Tensor) else TensorType()
         common = _broadcast(run, kind.shape, law.shape)
         if common is None:
