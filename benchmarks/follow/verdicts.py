@@ -46,13 +46,14 @@ _OTHER_CAUSES = re.compile(
     r"does not require grad|backward through the graph|by an inplace operation|leaf Variable|in the graph"
     r"|within the support|to satisfy the constraint|between 0 and 1|optimizer got|[Ii]nvalid (learning|momentum|beta)"
     r"|deepcopy protocol|can't allocate|No such file|does not exist|probability tensor|num_samples should be"
-    r"|accelerator device|to be a dict|uninitialized parameter|required \"forward\""
+    r"|accelerator device|to be a dict|uninitialized parameter|required \"forward\"|must define either"
 )
 _NUMPY = re.compile(
     r"operands could not be|could not broadcast|cannot reshape array|array dimensions|not aligned|for axis \d"
 )
 _OF_PYTHON = re.compile(
-    r"^(list|tuple|string|bytes|range|pop|deque)\b.*(index|empty)|values to unpack|invalid literal|math domain"
+    r"^(list|tuple|string|bytes|range|pop|deque)\b.*(index|empty|must not be zero)|values to unpack|invalid literal"
+    r"|math domain"
 )
 
 

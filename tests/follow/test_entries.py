@@ -80,6 +80,31 @@ def split(x: Float[Tensor, "b n 30"]):
 """,
         [(3, "these are 4 tensors, but 3 are unpacked")],
     ),
+    "a promise is kept whatever a flag says": (
+        """
+def heads_of(x: Float[Tensor, "nodes d"], heads: int, size: int, concat: bool) -> Float[Tensor, "nodes _"]:
+    y = x.view(x.shape[0], heads, size).permute(1, 0, 2)
+    if concat:
+        y = y.permute(1, 0, 2).flatten(1)
+    return y
+""",
+        [(6, "heads_of returns Tensor[heads, nodes, size], but its annotation says Tensor[nodes, ?]")],
+    ),
+    "any number of layers is like one of them": (
+        """
+class Deep(nn.Module):
+    def __init__(self, dim: int, depth: int):
+        super().__init__()
+        pairs = [nn.ModuleList([nn.Linear(dim, dim), nn.Linear(dim, 3 * dim)]) for _ in range(depth)]
+        self.layers = nn.ModuleList(pairs)
+
+    def forward(self, x: Float[Tensor, "b n d"]):
+        for up, down in self.layers:
+            x = x + down(up(x))
+        return x
+""",
+        [(10, "+")],
+    ),
 }
 
 
@@ -176,9 +201,61 @@ class Base(nn.Module):
     def forward(self, x: Float[Tensor, "b d"]):
         raise NotImplementedError
 """,
+    "a caller may give both the same size": """
+class Feedforward(nn.Module):
+    def __init__(self, dim: int, hidden: int):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(dim, hidden), nn.GELU(), nn.Linear(dim, hidden))
+
+    def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+        return self.net(x)
+
+def rays(H: int, W: int) -> Float[Tensor, "h w 2"]:
+    i, j = torch.meshgrid(torch.linspace(0, W - 1, W), torch.linspace(0, H - 1, H), indexing="ij")
+    return torch.stack([i.t(), j], -1)
+""",
+    "a caller may give batches that fit": """
+class Norm(nn.Module):
+    def forward(self, x: Float[Tensor, "*bs d"]) -> Float[Tensor, "*bs d"]:
+        return x * torch.rsqrt(torch.mean(x * x, dim=-1) + 1e-5)
+
+def loss(x: Float[Tensor, "n 1 28 28"], mu: Float[Tensor, "n z"]) -> Tensor:
+    return nn.functional.binary_cross_entropy(x.view(-1, 784), mu.view(-1, 784))
+""",
+    "which layers there are isn't known": """
+class Net(nn.Module):
+    def __init__(self, sizes: list[int]):
+        super().__init__()
+        blocks: list[nn.Module] = []
+        for n in sizes:
+            blocks.append(nn.Conv2d(n, n, 1) if n > 2 else nn.Flatten(2))
+        self.blocks = nn.Sequential(*blocks)
+
+    def forward(self, x: Float[Tensor, "b c h w"]) -> Float[Tensor, "b _"]:
+        return self.blocks(x).flatten(2)
+""",
 }
 
 
 @pytest.mark.parametrize("case", RIGHT)
 def test_right_for_some_caller(case, tmp_path):
     assert messages(RIGHT[case], tmp_path) == []
+
+
+def test_a_function_of_sizes_alone_is_followed(tmp_path):
+    path = tmp_path / "rays.py"
+    path.write_text(
+        START
+        + """
+def rays(H: int, W: int) -> Float[Tensor, "h w 2"]:
+    i, j = torch.meshgrid(torch.arange(W), torch.arange(H), indexing="ij")
+    reveal_type(i)
+    return torch.stack([i.t(), j.t()], -1)
+
+def window(size: int, name: str):
+    return torch.zeros(size) + torch.zeros(3, 5, 7)
+"""
+    )
+    found = follow(path)
+    assert [n.message for n in found.notes] == ['Revealed type is "Int64[W, H]"']
+    assert not found.errors

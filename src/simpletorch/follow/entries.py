@@ -10,7 +10,7 @@ Each begins where the program has ended, and leaves nothing behind.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +20,7 @@ from simpletorch.follow.heap import now
 from simpletorch.follow.layers import is_module
 from simpletorch.follow.outcomes import Exhausted, Raised
 from simpletorch.follow.scopes import Scope
-from simpletorch.follow.values import MISSING, Class, Function, Instance, Tensor, Value, is_int
+from simpletorch.follow.values import MISSING, Choice, Class, Function, Instance, Tensor, Value, is_int
 from simpletorch.rules import TensorType
 from simpletorch.shapes import Expr, Rest, Var, equal, var, variables
 
@@ -241,8 +241,19 @@ def _takes_tensors(run: Interpreter, function: Function) -> bool:
 
 def _function(run: Interpreter, function: Function) -> None:
     needed = [p for p, default in _parameters(function) if default is MISSING]
-    if not needed or _takes_tensors(run, function):
+    if not needed or _takes_tensors(run, function) or _makes_tensor(run, function, needed):
         _call_annotated(run, function, None)
+
+
+def _makes_tensor(run: Interpreter, function: Function, needed: Sequence[ast.arg]) -> bool:
+    """Whether it says that it makes a tensor of sizes alone."""
+    if not isinstance(function.node, ast.FunctionDef) or not all(_is_size(p.annotation) for p in needed):
+        return False
+    return tensor_of(run, function.node.returns, function.scope, function.name) is not None
+
+
+def _is_size(annotation: ast.expr | None) -> bool:
+    return isinstance(annotation, ast.Name) and annotation.id == "int"
 
 
 def _call_annotated(run: Interpreter, function: Function, receiver: Instance | None) -> None:
@@ -264,14 +275,18 @@ def _call_annotated(run: Interpreter, function: Function, receiver: Instance | N
     run.entered_at = now()
     result = run.call(function, () if receiver is None else (receiver,), args)
     if isinstance(function.node, ast.FunctionDef):
-        _returns(run, function, result, where)
+        _returns(run, function, result, where, [*args.values()])
 
 
-def _returns(run: Interpreter, function: Function, result: Value, where: str) -> None:
+def _returns(run: Interpreter, function: Function, result: Value, where: str, arguments: Sequence[Value]) -> None:
     """What is returned must be what the annotation promises."""
     assert isinstance(function.node, ast.FunctionDef)
     promised = tensor_of(run, function.node.returns, function.scope, where)
     result = run.resolve(result)
+    if isinstance(result, Choice) and result.condition in arguments:  # it must keep its promise for both
+        for one in (result.when_true, result.when_false):
+            _returns(run, function, one, where, arguments)
+        return
     if promised is None or not isinstance(result, Tensor):
         return
     given = {v for p, _ in _parameters(function) for v in _names(run, p, function, where)}

@@ -218,6 +218,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if isinstance(result, Report):
         found = run.report(result)
         return _as_asked(name, args, given) or found
+    if result is ANYTHING and (asked := _as_asked(name, args, given)) is not None:
+        return asked
     misfit = indexes.check(name, args, kwargs)
     if misfit is not None:
         run.report(misfit)
@@ -277,7 +279,7 @@ def no_int(name: str, what: str, value: Value) -> Report:
 
 
 def _as_asked(name: str, args: tuple[Value, ...], given: tuple[Any, ...]) -> Tensor | None:
-    """What a ``view`` gives whose sizes a caller must choose so that it fits."""
+    """What a ``view`` gives whose sizes are chosen so that it fits."""
     sizes = given[1:] if len(given) != 2 or not isinstance(given[1], tuple) else given[1]
     symbolic = any(isinstance(s, Expr) for s in sizes) and all(
         isinstance(s, Expr) or (isinstance(s, int) and s > 0) for s in sizes

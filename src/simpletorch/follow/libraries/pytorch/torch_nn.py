@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, layers
+from simpletorch.follow import branches, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, library_class, native
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.values import (
@@ -320,6 +320,11 @@ def _put(run: Interpreter, me: Instance, name: str, value: Value) -> None:
 
 def _fill(run: Interpreter, me: Instance, values: tuple[Value, ...] | None, source: Value) -> None:
     """Items under the next numbers; where they aren't known the container is open."""
+    if values is None and not me.state.get("open") and not _held(run, me):
+        one = iteration.item(run, source)
+        if layers.is_module(one):  # ``[Block(dim) for _ in range(depth)]``
+            run.heap.write(me.state, "open", REPEATED)
+            values = (one,)
     if values is None or me.state.get("open") is True:
         run.heap.write(me.state, "open", True)
         return
