@@ -16,6 +16,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final
 
+import numpy as np
 import torch
 from corpus import Program
 from follower import Place, Value
@@ -132,7 +133,7 @@ def _looked_up(name: str, frame: FrameType) -> object:
 
 
 def _value(value: object) -> Value | None:
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, torch.Tensor | np.ndarray | np.generic):
         return str(value.dtype).removeprefix("torch."), tuple(value.shape)
     return value if type(value) is int else None
 
