@@ -5,7 +5,7 @@ from collections.abc import Callable
 import jaxtyping
 import torch
 
-from simpletorch import Float, Float32, Tensor, kernels
+from simpletorch import Dim, Float, Float32, Tensor, kernels
 from simpletorch.dims import B, D, N
 
 
@@ -54,6 +54,16 @@ def plain(x: torch.Tensor) -> torch.Tensor:
     return halve(relu_add(x, x))
 
 
+@kernels.operator
+def grown(x: jaxtyping.Float[torch.Tensor, "b d"], n: Dim[N]) -> jaxtyping.Float[torch.Tensor, "b 2*d"]:
+    return halve.reference(torch.cat((x, x, x, x), 1), 1.0)
+
+
+def through(x: jaxtyping.Float[torch.Tensor, "m k"]) -> jaxtyping.Float[torch.Tensor, "m 2*k"]:
+    y = grown.reference(relu_add.reference(x, x), 3)
+    return relu_add.reference(y, y=y)
+
+
 def applied(function: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -> torch.Tensor:
     return function(x)
 
@@ -61,6 +71,7 @@ def applied(function: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor) -
 x = torch.ones(3, 10)
 twice(x)
 plain(x)
+through(x)
 applied(halve, x)
 double_(x)
 torch.vmap(relu_add)(x, x)

@@ -17,7 +17,7 @@ from mypy.typevars import fill_typevars_with_any
 from simpletorch.mypy.calls.arguments import type_of
 from simpletorch.mypy.convert.lift import is_tensor
 from simpletorch.mypy.hooks import AttributeHook, FunctionResultHook, MethodResultHook
-from simpletorch.mypy.names import DTYPES_MODULE
+from simpletorch.mypy.names import DIM, DTYPES_MODULE
 from simpletorch.mypy.types import TypeTable, any_type, walk
 from simpletorch.rules.core.dtype import ABSTRACT
 
@@ -93,11 +93,33 @@ class _Put(TypeTranslator):
 
 
 def _plain(context: AttributeContext, types: TypeTable) -> Type:
-    """``relu_add.reference`` is called as the operator is."""
+    """``relu_add.reference`` takes what the operator takes; mypy asks no hook for its calls, so sizes are open."""
     operator = get_proper_type(context.type)
     if not isinstance(operator, CallableType):
         return context.default_attr_type
-    return operator.copy_modified(fallback=types.instance("builtins.function") or operator.fallback)
+    loose = _Loose(types)
+    return operator.copy_modified(
+        arg_types=[t.accept(loose) for t in operator.arg_types],
+        ret_type=operator.ret_type.accept(loose),
+        variables=[],
+        fallback=types.instance("builtins.function") or operator.fallback,
+    )
+
+
+class _Loose(TypeTranslator):
+    """Leaves of tensors nothing but that they are tensors, and of a ``Dim`` that it is an int."""
+
+    def __init__(self, types: TypeTable) -> None:
+        super().__init__()
+        self.types = types
+
+    def visit_instance(self, t: Instance, /) -> Type:
+        if is_tensor(t):
+            return self.types.any_tensor() or t
+        return self.types.int_() if t.type.fullname == DIM else super().visit_instance(t)
+
+    def visit_type_alias_type(self, t: TypeAliasType, /) -> Type:
+        return get_proper_type(t).accept(self) if not t.is_recursive else t
 
 
 ATTRIBUTES: Final[Mapping[str, AttributeHook]] = {f"{_OPERATOR}.{name}": _plain for name in ("reference",)}
