@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("triton")
 
 from simpletorch.errors import BackendError
-from simpletorch.kernels import compile_check
 from simpletorch.kernels import _compile_check as checking
+from simpletorch.kernels import compile_check
 from tests.kernels import small_kernels
 
 SHIPPED = {

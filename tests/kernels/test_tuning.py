@@ -9,9 +9,9 @@ import torch
 
 pytest.importorskip("triton")
 
+from simpletorch.kernels import triton
 from simpletorch.kernels._tuning import bucket, cache_folder, read_choices
 from tests.kernels.small_kernels import blocks, scaled_body
-from simpletorch.kernels import triton
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simpletorch.follow import streams
 from simpletorch.follow.libraries import ALIASES, library_class, native
+from simpletorch.follow.marks import streams
 from simpletorch.follow.values import Instance, Value
 
 if TYPE_CHECKING:

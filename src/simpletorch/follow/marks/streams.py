@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.heap import Cells
 from simpletorch.follow.values import Instance, Tensor, Value
+from simpletorch.rules.core.registry import spoken_name
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -98,7 +99,8 @@ def check(run: Interpreter, name: str, operands: tuple[Value, ...]) -> None:
             other = its if its != mine else "another stream"
             run.find(
                 "tensor-stream",
-                f"{name} runs on {mine}, but {operand.type} is computed on {other}, for which it has not waited",
+                f"{spoken_name(name)} runs on {mine}, but {operand.type} is computed on {other}, "
+                "for which it has not waited",
                 "let it wait before: torch.cuda.current_stream().wait_stream(the other one)",
             )
             return

@@ -1,0 +1,1 @@
+"""What a tensor carries beside its type: which stream computes it."""
