@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, classes, closures, layers
+from simpletorch.follow import branches, classes, layers
 from simpletorch.follow.libraries import METHODS
-from simpletorch.follow.memory import remembered
+from simpletorch.follow.memory import closures, remembered
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (

@@ -12,8 +12,9 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, branches, calls, closures, guards, items, iteration
+from simpletorch.follow import assignment, branches, calls, guards, items, iteration
 from simpletorch.follow.heap import Cells, Change, Missing, born, now
+from simpletorch.follow.memory import closures
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Split
 from simpletorch.follow.values import (
     MISSING,

@@ -1,1 +1,1 @@
-"""What is asked or called once: answers of rules, calls of modules."""
+"""What is asked or called once: answers of rules, calls of modules; and what a call of unknown code makes unknown."""
