@@ -4,8 +4,8 @@
 
 On a GPU each call is captured in a CUDA graph and replayed, with the L2 cache flushed before each: the time is that of the
 GPU, whatever Python takes. "backward" is `torch.autograd.grad` of a kept graph. The share of the bandwidth counts the bytes
-that must move at least (each input read once, each result written once) by the data sheet's bytes a second. What Python
-takes to enqueue a forward call is the last column. ``--tiles`` prints the times of other tiles instead, for who chooses
+that must move at least (each input read once, each result written once) by the data sheet's bytes a second. The
+last column is what Python takes to enqueue a call, ours and eager torch's. ``--tiles`` prints the times of other tiles instead, for who chooses
 them. A kernel that fails is recorded, and the others go on; nothing is started after ``--seconds``.
 
 Without a GPU: CPU times, the bytes of the model, and the peak memory of linear_cross_entropy against eager torch, each in a
@@ -43,7 +43,7 @@ from simpletorch.kernels._chips import bandwidth
 from simpletorch.kernels.shipped.adamw_step import adamw_step
 from simpletorch.kernels.shipped.cross_entropy import cross_entropy
 from simpletorch.kernels.shipped.dropout_add import dropout_add
-from simpletorch.kernels.shipped.gated import geglu, swiglu
+from simpletorch.kernels.shipped.gated import geglu, swiglu_packed
 from simpletorch.kernels.shipped.layer_norm import layer_norm
 from simpletorch.kernels.shipped.linear_cross_entropy import linear_cross_entropy
 from simpletorch.kernels.shipped.relu_add import relu_add
@@ -194,13 +194,12 @@ WORKLOADS = [
         lambda m, n: 4 * m * n,
     ),
     Workload(
-        "swiglu",
-        lambda x: swiglu(*x.chunk(2, -1)),
+        "swiglu_packed",
+        swiglu_packed,
         eager_swiglu,
         packed,
         ((16384, 11008), (8192, 14336), (65536, 1408)),
         lambda m, n: 3 * m * n,
-        # with the concatenation of the gradients of both halves, which autograd adds
         lambda m, n: 5 * m * n,
     ),
     Workload(
@@ -377,6 +376,7 @@ class Row:
     compiled: float | None = None
     share: float | None = None
     python: float | None = None
+    eager_python: float | None = None
     peak: tuple[float, float] | None = None
     failure: str = ""
 
@@ -398,13 +398,13 @@ class Row:
             ratio(self.eager),
             ratio(self.compiled),
             "–" if self.share is None else f"{100 * self.share:.0f} %",
-            "–" if self.python is None else f"{self.python:.0f}",
+            "–" if self.python is None or self.eager_python is None else f"{self.python:.0f} / {self.eager_python:.0f}",
             self.failure or ("" if self.peak is None else f"peak {self.peak[0]:.0f} MiB, eager {self.peak[1]:.0f}"),
         ]
 
 
 HEAD = (
-    "| kernel | size | dtype | direction | ours ms | eager ms | compile ms | to eager | to compile | bandwidth | Python µs | |\n"
+    "| kernel | size | dtype | direction | ours ms | eager ms | compile ms | to eager | to compile | bandwidth | Python µs, eager's | |\n"
     "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |"
 )
 
@@ -440,6 +440,8 @@ def rows_of(work: Workload, size: Sizes, dtype: torch.dtype, limit: float | None
                 setattr(row, column, time_of)
                 if column == "ours":
                     row.python = python
+                elif column == "eager":
+                    row.eager_python = python
             except Exception as error:
                 traceback.print_exc()
                 row.failure += f"{column}: {type(error).__name__}: {' '.join(str(error).split())[:160]} "
@@ -507,26 +509,17 @@ def instead(module: Any, name: str, value: Any) -> Iterator[None]:
         setattr(module, name, before)
 
 
-def row_tiles(n: int) -> Iterator[dict[str, int]]:
-    block = 1 << (n - 1).bit_length()
-    for height in {1, 2, 4, 8, max(1, 2048 // block), max(1, 4096 // block)}:
-        for each in (8, 16, 32, 64):
-            warps = height * block // (32 * each)
-            if 1 <= warps <= 32 and height * block <= max(8192, block):
-                yield {"BLOCK_M": height, "BLOCK": block, "num_warps": warps}
-
-
 def walking_tiles(n: int, rows: int) -> Iterator[tuple[int, dict[str, int]]]:
     block = 1 << (n - 1).bit_length()
-    for height in sorted({1, 2, 4, max(1, 4096 // block), max(1, 8192 // block)}):
+    for height in (1, 2, 4):
         for each in (8, 16, 32):
             warps = height * block // (32 * each)
-            if not (2 <= warps <= 32 and height * block <= max(8192, block)):
+            if not (4 <= warps <= 32 and height * block <= max(4096, block)):
                 continue
-            for stages in (1, 2):
-                if stages > 1 and height * block * 4 * stages > 200_000:
+            for stages in (1, 2, 3):
+                if height * block * 4 * (stages - 1) > 150_000 or (stages == 1 and block < 16384):
                     continue
-                for full in (32, 64):
+                for full in (16, 32):
                     programs = min(-(-rows // height), 132 * max(1, full // warps))
                     yield programs, {"BLOCK_M": height, "BLOCK": block, "STAGES": stages, "num_warps": warps}
 
@@ -536,49 +529,52 @@ BLOCKS = [
 ]
 
 
-MODULES = {"add_rms_norm": "rms_norm", "swiglu": "gated", "geglu": "gated"}
+MODULES = {"add_rms_norm": "rms_norm", "swiglu_packed": "gated", "geglu": "gated"}
+
+
+LOOPS = [{"BLOCK": b, "STAGES": t, "num_warps": w} for b in (4096, 8192, 16384) for t in (1, 2, 3) for w in (4, 8, 16)]
 
 
 def tiles(work: Workload, size: Sizes) -> Iterator[tuple[str, Any, str, Any]]:
     """Direction, module, name and value of what decides on a tile."""
     module = importlib.import_module(f"simpletorch.kernels.shipped.{MODULES.get(work.name, work.name)}")
-    n = size[-1]
-    if work.name == "softmax" and n <= 32768:
-        for tile in row_tiles(n):
-            for direction in ("forward", "backward"):
-                yield direction, module, "row_tile", lambda _, t=tile: t
     if work.name in ("layer_norm", "rms_norm"):
-        for tile in row_tiles(n):
-            yield "forward", module, "row_tile", lambda _, t=tile: t
-        for found in walking_tiles(n, size[0]):
+        for found in walking_tiles(size[-1], size[0]):
             yield "backward", module, "walking_tile", lambda *_, f=found: f
     if work.name == "relu_add":
         for tile in BLOCKS:
             yield "forward", module, "_TILE", tile
     if work.name == "cross_entropy":
-        for tile in BLOCKS:
+        for tile in LOOPS:
             yield "forward", module, "FORWARD_TILE", tile
+        for tile in BLOCKS:
             yield "backward", module, "BACKWARD_TILE", tile
+    if work.name == "linear_cross_entropy":
+        for tile in LOOPS[3:]:
+            yield (
+                "both",
+                importlib.import_module("simpletorch.kernels.shipped.linear_cross_entropy"),
+                "IN_PLACE_TILE",
+                tile,
+            )
+    if work.name == "dropout_add":
+        for warps in (2, 4, 8, 16):
+            yield "forward", module, "_WARPS", warps
+    if work.name in ("swiglu_packed", "geglu"):
+        for tile in BLOCKS:
+            for direction in ("forward", "backward"):
+                yield direction, module, "_tile", lambda _, kind, t=tile: {"ACTIVATION": kind, **t}
 
 
-def swiglu_tiles() -> Iterator[tuple[str, Any, str, Any]]:
-    module = importlib.import_module("simpletorch.kernels.shipped.gated")
-    for tile in BLOCKS:
-        for direction in ("forward", "backward"):
-            yield direction, module, "_tile", lambda _, kind, t=tile: {"ACTIVATION": kind, **t}
-
-
-def try_tiles(works: list[Workload], seconds: float, out: Callable[[str], None]) -> None:
+def try_tiles(works: list[Workload], quick: bool, seconds: float, out: Callable[[str], None]) -> None:
     begin = time.perf_counter()
     torch.cuda.set_stream(torch.cuda.Stream())
     limit = bandwidth(torch.cuda.get_device_name()) or float("nan")
     for work in works:
-        for size in work.sizes[:3] if work.name == "rms_norm" else work.sizes:
+        for size in work.sizes[:1] if quick else work.sizes:
             given = work.make(size, BF16, "cuda")
             found: dict[str, list[tuple[float, str]]] = {}
-            for direction, module, name, value in (
-                swiglu_tiles() if work.name in ("swiglu", "geglu") else tiles(work, size)
-            ):
+            for direction, module, name, value in tiles(work, size):
                 if time.perf_counter() - begin > seconds:
                     break
                 shown = value
@@ -681,7 +677,7 @@ def main() -> None:
     if not torch.cuda.is_available():
         on_cpu(works, out)
     elif given.tiles:
-        try_tiles(works, given.seconds, out)
+        try_tiles(works, given.quick, given.seconds, out)
     else:
         on_gpu(works, given.quick, given.seconds, out)
 

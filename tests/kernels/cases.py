@@ -10,7 +10,7 @@ import torch
 
 from simpletorch.kernels.shipped.cross_entropy import cross_entropy
 from simpletorch.kernels.shipped.dropout_add import dropout_add
-from simpletorch.kernels.shipped.gated import geglu, swiglu
+from simpletorch.kernels.shipped.gated import geglu, geglu_packed, swiglu, swiglu_packed
 from simpletorch.kernels.shipped.layer_norm import layer_norm
 from simpletorch.kernels.shipped.linear_cross_entropy import linear_cross_entropy
 from simpletorch.kernels.shipped.relu_add import relu_add
@@ -77,8 +77,15 @@ def cases(scale: int = 1) -> list[Case]:
         Case("softmax long", lambda x: softmax(x, 0.3), lambda: (normal(2 * r, 33013),)),
         Case("softmax empty", softmax, lambda: (normal(0, 7),)),
         Case("layer_norm", layer_norm, lambda: (normal(5 * r, 1031) + 3, normal(1031), normal(1031))),
+        Case(
+            "layer_norm far from 0",
+            layer_norm,
+            lambda: (normal(5 * r, 131) + 1000, normal(131), normal(131)),
+            slack=16.0,  # float32 has steps of 6e-5 at 1000
+        ),
         Case("layer_norm short", layer_norm, lambda: (normal(31 * r, 2, 13), normal(13), normal(13))),
         Case("layer_norm no bias", lambda x, w: layer_norm(x, w), lambda: (spread(normal(7 * r, 2053)), normal(2053))),
+        Case("layer_norm of a longer row", layer_norm, lambda: (normal(3 * r, 9001), normal(9001), normal(9001))),
         Case("layer_norm empty", layer_norm, lambda: (normal(0, 13), normal(13), normal(13))),
         Case("rms_norm", rms_norm, lambda: (normal(5 * r, 1031), normal(1031))),
         Case("rms_norm short", rms_norm, lambda: (spread(normal(131 * r, 19)), normal(19))),
@@ -88,6 +95,9 @@ def cases(scale: int = 1) -> list[Case]:
         ),
         Case("swiglu", swiglu, lambda: (normal(3 * r, 7, 617), normal(3 * r, 7, 617))),
         Case("swiglu packed", lambda x: swiglu(*x.chunk(2, -1)), lambda: (normal(11 * r, 2 * 2053),)),
+        Case("swiglu_packed", swiglu_packed, lambda: (normal(11 * r, 2, 2 * 617),)),
+        Case("geglu_packed", geglu_packed, lambda: (spread(normal(11 * r, 2 * 2053)),)),
+        Case("geglu_packed tanh", lambda x: geglu_packed(x, True), lambda: (normal(3, 2 * 5),)),
         Case("geglu", geglu, lambda: (normal(3 * r, 617), normal(3 * r, 617))),
         Case(
             "geglu tanh", lambda x, y: geglu(x, y, True), lambda: (4 * normal(3 * r, 617), spread(normal(3 * r, 617)))

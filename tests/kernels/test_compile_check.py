@@ -15,7 +15,7 @@ SHIPPED = {
     *("relu_add_forward", "relu_add_backward", "softmax_forward", "softmax_forward_long", "softmax_backward"),
     *("softmax_backward_long", "layer_norm_forward", "layer_norm_backward", "rms_norm_forward", "rms_norm_backward"),
     *("gated_forward", "gated_backward", "rotary", "cross_entropy_forward", "cross_entropy_backward"),
-    *("cross_entropy_in_place", "dropout_add", "adamw_step", "column_sums"),
+    *("cross_entropy_in_place", "dropout_add", "adamw_step", "column_sums", "partial_sums"),
 }
 
 

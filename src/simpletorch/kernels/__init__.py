@@ -14,6 +14,7 @@ from simpletorch.kernels.shipped import (
     cross_entropy,
     dropout_add,
     geglu,
+    geglu_packed,
     layer_norm,
     linear_cross_entropy,
     relu_add,
@@ -21,6 +22,7 @@ from simpletorch.kernels.shipped import (
     rotary,
     softmax,
     swiglu,
+    swiglu_packed,
 )
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "dropout_add",
     "extension",
     "geglu",
+    "geglu_packed",
     "layer_norm",
     "linear_cross_entropy",
     "operator",
@@ -50,6 +53,7 @@ __all__ = [
     "rotary",
     "softmax",
     "swiglu",
+    "swiglu_packed",
     "triton",
     "verify",
 ]

@@ -15,11 +15,11 @@ from jaxtyping import Float, Inexact, Int64
 from simpletorch.kernels._operator import operator
 from simpletorch.kernels.shipped._launch import has_kernel, widened
 
-__all__ = ["FORWARD_TILE", "IN_PLACE_TILE", "cross_entropy"]
+__all__ = ["IN_PLACE_TILE", "cross_entropy", "row_losses", "row_slopes"]
 
-FORWARD_TILE: Final = {"BLOCK": 4096, "num_warps": 8}
+FORWARD_TILE: Final = {"BLOCK": 8192, "STAGES": 2, "num_warps": 8}
 BACKWARD_TILE: Final = {"BLOCK": 4096, "num_warps": 8}
-IN_PLACE_TILE: Final = {"BLOCK": 4096, "num_warps": 8}
+IN_PLACE_TILE: Final = {"BLOCK": 8192, "STAGES": 2, "num_warps": 8}
 
 
 def cross_entropy(
@@ -115,7 +115,7 @@ def cross_entropy_rows_cuda(
     rows, (count, n) = _side_by_side(logits), logits.shape
     losses, normalizers = (torch.empty(count, dtype=torch.float32, device=logits.device) for _ in range(2))
     arguments = (rows, targets.contiguous(), losses, normalizers, count, n, rows.stride(0), ignored, smoothing)
-    cross_entropy_forward(*arguments, **FORWARD_TILE)
+    cross_entropy_forward(*arguments, SMOOTH=smoothing != 0, **FORWARD_TILE)
     return losses, normalizers
 
 

@@ -16,6 +16,7 @@ from simpletorch.kernels.shipped._philox import philox
 __all__ = ["dropout_add"]
 
 _SEGMENT, _SEGMENTS = 1024, 8
+_WARPS = 4
 
 
 def dropout_add(
@@ -90,7 +91,7 @@ def _launched(x: torch.Tensor, residual: torch.Tensor | None, seed: torch.Tensor
     x = x.contiguous()
     out = torch.empty_like(x)
     given = None if residual is None else residual.contiguous()
-    kernel(x, given, out, seed, x.numel(), *_chance(p), SEGMENT=_SEGMENT, num_warps=4)
+    kernel(x, given, out, seed, x.numel(), *_chance(p), SEGMENT=_SEGMENT, num_warps=_WARPS)
     return out
 
 

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from simpletorch.kernels._operator import operator
 from simpletorch.kernels.shipped._launch import as_rows, has_kernel, power_of_two, widened
 
-__all__ = ["geglu", "swiglu"]
+__all__ = ["geglu", "geglu_packed", "swiglu", "swiglu_packed"]
 
 _SILU, _GELU, _GELU_TANH = 0, 1, 2
 
@@ -37,6 +37,41 @@ def geglu(
     return (_activated(widened(gate), _GELU_TANH if tanh else _GELU) * widened(up)).to(gate.dtype)
 
 
+@operator("simpletorch::swiglu_packed")
+def swiglu_packed(packed: Float[torch.Tensor, "*b 2*n"]) -> Float[torch.Tensor, "*b n"]:
+    """`swiglu` of the halves of one projection. Its gradient is written in one piece, where autograd would join two."""
+    gate, up = packed.chunk(2, -1)
+    return (_activated(widened(gate), _SILU) * widened(up)).to(packed.dtype)
+
+
+@operator("simpletorch::geglu_packed")
+def geglu_packed(packed: Float[torch.Tensor, "*b 2*n"], tanh: bool = False) -> Float[torch.Tensor, "*b n"]:
+    """`geglu` of the halves of one projection."""
+    gate, up = packed.chunk(2, -1)
+    return (_activated(widened(gate), _GELU_TANH if tanh else _GELU) * widened(up)).to(packed.dtype)
+
+
+def _slopes(
+    grad: torch.Tensor, gate: torch.Tensor, up: torch.Tensor, activation: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The gradients of gate and up, in torch."""
+    x, y, down = widened(gate), widened(up), widened(grad)
+    if activation == _SILU:
+        slope = torch.ops.aten.silu_backward(down * y, x)
+    else:
+        approximate = "tanh" if activation == _GELU_TANH else "none"
+        slope = torch.ops.aten.gelu_backward(down * y, x, approximate=approximate)
+    return slope.to(grad.dtype), (down * _activated(x, activation)).to(grad.dtype)
+
+
+@operator("simpletorch::gated_packed_backward")
+def gated_packed_backward(
+    grad: Float[torch.Tensor, "*b n"], packed: Float[torch.Tensor, "*b 2*n"], activation: int
+) -> Float[torch.Tensor, "*b 2*n"]:
+    """The gradient of both halves; ``activation`` as in `gated_backward`."""
+    return torch.cat(_slopes(grad, *packed.chunk(2, -1), activation), -1)
+
+
 @operator("simpletorch::gated_backward")
 def gated_backward(
     grad: Float[torch.Tensor, "*b n"],
@@ -45,13 +80,7 @@ def gated_backward(
     activation: int,
 ) -> tuple[Float[torch.Tensor, "*b n"], Float[torch.Tensor, "*b n"]]:
     """The gradients of ``gate`` and ``up``; ``activation`` is 0 for SiLU, 1 for GELU, 2 for GELU by tanh."""
-    x, y, down = widened(gate), widened(up), widened(grad)
-    if activation == _SILU:
-        slope = torch.ops.aten.silu_backward(down * y, x)
-    else:
-        approximate = "tanh" if activation == _GELU_TANH else "none"
-        slope = torch.ops.aten.gelu_backward(down * y, x, approximate=approximate)
-    return slope.to(grad.dtype), (down * _activated(x, activation)).to(grad.dtype)
+    return _slopes(grad, gate, up, activation)
 
 
 def _rows(*tensors: torch.Tensor) -> tuple[list[torch.Tensor], int, int]:
@@ -97,15 +126,59 @@ def gated_backward_cuda(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """As the forward."""
     if not has_kernel(grad, gate, up):
-        return gated_backward.reference(grad, gate, up, activation)
+        return _slopes(grad, gate, up, activation)
     from simpletorch.kernels.shipped._triton.gated import gated_backward as kernel
 
     gates, ups = (torch.empty(gate.shape, dtype=grad.dtype, device=gate.device) for _ in range(2))
     (down, x, y), count, n = _rows(grad, gate, up)
     if gates.numel():
-        strides = (down.stride(0), x.stride(0), y.stride(0))
+        strides = (down.stride(0), x.stride(0), y.stride(0), n)
         kernel(down, x, y, gates, ups, count, n, *strides, **_tile(n, activation))
     return gates, ups
+
+
+@swiglu_packed.cuda
+def swiglu_packed_cuda(packed: torch.Tensor) -> torch.Tensor:
+    """As `swiglu`: the halves are read where they lie."""
+    if not has_kernel(packed):
+        return swiglu_packed.reference(packed)
+    gate, up = packed.chunk(2, -1)
+    return _forward(gate, up, _SILU)
+
+
+@geglu_packed.cuda
+def geglu_packed_cuda(packed: torch.Tensor, tanh: bool = False) -> torch.Tensor:
+    """As `geglu`: the halves are read where they lie."""
+    if not has_kernel(packed):
+        return geglu_packed.reference(packed, tanh)
+    gate, up = packed.chunk(2, -1)
+    return _forward(gate, up, _GELU_TANH if tanh else _GELU)
+
+
+@gated_packed_backward.cuda
+def gated_packed_backward_cuda(grad: torch.Tensor, packed: torch.Tensor, activation: int) -> torch.Tensor:
+    """Both gradients are written beside each other."""
+    if not has_kernel(grad, packed):
+        return gated_packed_backward.reference(grad, packed, activation)
+    from simpletorch.kernels.shipped._triton.gated import gated_backward as kernel
+
+    out = torch.empty(packed.shape, dtype=grad.dtype, device=grad.device)
+    if out.numel():
+        down = as_rows(grad)
+        (x, y), (gates, ups) = (as_rows(tensor).chunk(2, 1) for tensor in (packed, out))
+        strides = (down.stride(0), x.stride(0), y.stride(0), gates.stride(0))
+        kernel(down, x, y, gates, ups, *down.shape, *strides, **_tile(down.shape[1], activation))
+    return out
+
+
+@swiglu_packed.backward
+def _(grad: torch.Tensor, packed: torch.Tensor) -> torch.Tensor:
+    return gated_packed_backward(grad, packed, _SILU)
+
+
+@geglu_packed.backward
+def _(grad: torch.Tensor, packed: torch.Tensor, tanh: bool) -> torch.Tensor:
+    return gated_packed_backward(grad, packed, _GELU_TANH if tanh else _GELU)
 
 
 @swiglu.backward

@@ -16,6 +16,7 @@ from simpletorch.kernels.shipped._launch import as_rows, has_kernel, row_tile, w
 __all__ = ["layer_norm"]
 
 _LONGEST = 65536
+_SUMMED_TOGETHER = 8192
 
 
 @operator("simpletorch::layer_norm")
@@ -79,18 +80,25 @@ def layer_norm_backward_cuda(
     """Programs that walk over the rows, then the sum over the programs."""
     if not has_kernel(x, grad, weight, longest=_LONGEST) or not x.numel():
         return layer_norm_backward.reference(grad, x, weight, eps)
-    from simpletorch.kernels.shipped._triton.column_sums import column_sums
+    from simpletorch.kernels.shipped._triton.column_sums import column_sums, partial_sums
     from simpletorch.kernels.shipped._triton.layer_norm import layer_norm_backward as kernel
 
     slopes, rows = as_rows(grad), as_rows(x)
     (count, n) = rows.shape
     out = torch.empty(grad.shape, dtype=grad.dtype, device=grad.device)
     programs, tile = walking_tile(n, x, count)
-    partial = torch.empty((2, programs, n), dtype=torch.float32, device=x.device)
+    # the sums of a longer row's biases find no registers beside those of its weights
+    together = n <= _SUMMED_TOGETHER
+    partial = torch.empty((2 if together else 1, programs, n), dtype=torch.float32, device=x.device)
     strides = (slopes.stride(0), rows.stride(0), n)
-    kernel(slopes, rows, weight.contiguous(), out, partial, count, n, *strides, programs, eps, **tile)
+    kernel(slopes, rows, weight.contiguous(), out, partial, count, n, *strides, programs, eps, BIAS=together, **tile)
     sums = torch.empty((2, n), dtype=weight.dtype, device=x.device)
-    column_sums(partial, sums, 2, programs, n)
+    column_sums(partial, sums, partial.shape[0], programs, n)
+    if not together:
+        parts = min(16, count)
+        partial = torch.empty((1, parts, n), dtype=torch.float32, device=x.device)
+        partial_sums(slopes, partial, count, n, slopes.stride(0), parts)
+        column_sums(partial, sums[1], 1, parts, n)
     return out, sums[0], sums[1]
 
 

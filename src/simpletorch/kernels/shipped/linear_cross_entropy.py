@@ -3,12 +3,10 @@
 torch makes the logits, their log-probabilities and their gradient, each tokens × vocabulary; with a vocabulary of 32,000
 and more they are most of a training step's memory. Here some rows at a time are multiplied, turned into their loss and, in
 place, into their gradient, and multiplied back (as in Apple's cut cross entropy and Liger). The same products as in torch are
-computed, none twice. The gradient of the weight is added up in float32.
+computed, none twice.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import torch
 from jaxtyping import Float, Inexact, Int64
@@ -45,11 +43,18 @@ def linear_cross_entropy(
     return loss / count
 
 
-def _chunks(hidden: torch.Tensor) -> Iterator[slice]:
-    """Rows at a time: an eighth (on the CPU a sixteenth), and enough that the products are efficient."""
-    rows = hidden.shape[0]
-    step = max(1024, -(-rows // 8)) if hidden.is_cuda else max(64, -(-rows // 16))
-    return (slice(start, start + step) for start in range(0, rows, step))
+def _chunks(hidden: torch.Tensor) -> list[slice]:
+    """Rows at a time, at least two times.
+
+    On a GPU not fewer rows than features: the logits of so many are no larger than the gradient of the weight, and each
+    chunk costs a read and a write of that. The CPU's memory is the slower one, and its products are efficient earlier.
+    """
+    rows, width = hidden.shape
+    if hidden.is_cuda:
+        step = min(max(1024, width, -(-rows // 8)), max(1024, -(-rows // 2)))
+    else:
+        step = max(64, -(-rows // 16))
+    return [slice(start, start + step) for start in range(0, rows, step)]
 
 
 def _losses_in_place(logits: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float) -> torch.Tensor:
@@ -78,22 +83,27 @@ def _chunk(
     logits = hidden @ weight.T
     losses = torch.empty(logits.shape[0], dtype=torch.float32, device=logits.device)
     arguments = (logits, targets, losses, *logits.shape, logits.stride(0), ignored, smoothing)
-    cross_entropy_in_place(*arguments, **IN_PLACE_TILE)
+    cross_entropy_in_place(*arguments, SMOOTH=smoothing != 0, **IN_PLACE_TILE)
     return losses.sum(), logits
 
 
-def _add_product(total: torch.Tensor, slopes: torch.Tensor, hidden: torch.Tensor) -> None:
-    """``total += slopes.T @ hidden``, in float32 also where the factors are narrower."""
+def _add_product(total: torch.Tensor, slopes: torch.Tensor, hidden: torch.Tensor, first: bool) -> None:
+    """``total += slopes.T @ hidden``, or ``=`` for the first, without rounding the product to a narrower dtype."""
     if slopes.dtype == total.dtype:
-        total.addmm_(slopes.T, hidden)
-    elif slopes.is_cuda:
-        torch.ops.aten.addmm.dtype_out(total, slopes.T, hidden, torch.float32, out=total)
+        total.addmm_(slopes.T, hidden, beta=0 if first else 1)
+    elif slopes.is_cuda and total.dtype == torch.float32:
+        if first:
+            torch.ops.aten.mm.dtype_out(slopes.T, hidden, torch.float32, out=total)
+        else:
+            torch.ops.aten.addmm.dtype_out(total, slopes.T, hidden, torch.float32, out=total)
     else:
-        total += slopes.T @ hidden
+        product = slopes.T @ hidden
+        total.copy_(product if first else total + product)
 
 
-def _wide(hidden: torch.Tensor) -> torch.dtype:
-    return torch.promote_types(hidden.dtype, torch.float32)
+def _kept(weight: torch.Tensor) -> torch.dtype:
+    """The dtype of the weight's gradient before it is divided by the number of rows: in float16 it may overflow."""
+    return torch.float32 if weight.dtype == torch.float16 else weight.dtype
 
 
 def _losses(
@@ -103,18 +113,18 @@ def _losses(
     ignored: int,
     smoothing: float,
     hidden_grad: torch.Tensor | None = None,
-    weight_grad: torch.Tensor | None = None,
+    weight_sum: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """The sum of the losses; gradients are written into what is given for them."""
     weight, targets = weight.to(hidden.dtype), targets.contiguous()
-    total = torch.zeros((), dtype=_wide(hidden), device=hidden.device)
+    total = torch.zeros((), dtype=torch.promote_types(hidden.dtype, torch.float32), device=hidden.device)
     for rows in _chunks(hidden):
         loss, slopes = _chunk(hidden[rows], weight, targets[rows], ignored, smoothing)
         total += loss
         if hidden_grad is not None:
             torch.mm(slopes, weight, out=hidden_grad[rows])
-        if weight_grad is not None:
-            _add_product(weight_grad, slopes, hidden[rows])
+        if weight_sum is not None:
+            _add_product(weight_sum, slopes, hidden[rows], first=rows.start == 0)
         del slopes  # before the next ones are made
     return total
 
@@ -123,12 +133,12 @@ def _with_gradients(
     hidden: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The sum of the losses and its gradients, through the logits."""
-    weight = weight.to(hidden.dtype)
-    logits = hidden @ weight.T
+    narrow = weight.to(hidden.dtype)
+    logits = hidden @ narrow.T
     losses, normalizers = row_losses(logits, targets, ignored, smoothing)
     ones = torch.ones_like(losses)
     slopes = row_slopes(ones, torch.zeros_like(ones), logits, targets, normalizers, ignored, smoothing)
-    return losses.sum(), slopes @ weight, widened(slopes).T @ widened(hidden)
+    return losses.sum(), slopes @ narrow, (widened(slopes).T @ widened(hidden)).to(_kept(weight))
 
 
 @operator("simpletorch::linear_cross_entropy_sum")
@@ -163,7 +173,7 @@ def linear_cross_entropy_gradients(
     ignored: int,
     smoothing: float,
 ) -> tuple[Inexact[torch.Tensor, ""], Float[torch.Tensor, "b d"], Inexact[torch.Tensor, "v d"]]:
-    """The sum of the losses, and its gradients; that of the weight is a float32 (float64 of float64)."""
+    """The sum of the losses, and its gradients; that of a float16 weight is a float32."""
     return _with_gradients(hidden, weight, targets, ignored, smoothing)
 
 
@@ -193,9 +203,13 @@ def linear_cross_entropy_gradients_in_chunks(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Some rows at a time."""
     hidden_grad = torch.empty_like(hidden, memory_format=torch.contiguous_format)
-    weight_grad = torch.zeros(weight.shape, dtype=_wide(hidden), device=weight.device)
-    loss = _losses(hidden, weight, targets, ignored, smoothing, hidden_grad, weight_grad)
-    return loss, hidden_grad, weight_grad
+    # one addition in bfloat16 is one rounding more than torch's single product has; many are done in float32
+    wide = torch.promote_types(_kept(weight), torch.float32 if len(_chunks(hidden)) > 2 else hidden.dtype)
+    weight_sum = torch.empty(weight.shape, dtype=wide, device=weight.device)
+    if not hidden.shape[0]:
+        weight_sum.zero_()
+    loss = _losses(hidden, weight, targets, ignored, smoothing, hidden_grad, weight_sum)
+    return loss, hidden_grad, weight_sum.to(_kept(weight))
 
 
 def _only_the_loss(grads: tuple[torch.Tensor, ...]) -> torch.Tensor:

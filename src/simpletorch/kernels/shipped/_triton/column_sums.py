@@ -1,10 +1,14 @@
-"""The second stage of a gradient of weights: partial sums (parts, programs, n) in float32 become (parts, n)."""
+"""Sums over rows in two stages, for gradients of weights: in float32, and in the same order each time.
+
+`partial_sums` is the first stage where no other kernel does it along the way; `column_sums` is the second: partial sums
+(parts, programs, n) become (parts, n).
+"""
 
 import triton
 import triton.language as tl
 
 from simpletorch.dtypes import Float, Float32
-from simpletorch.kernels._signatures import Pointer, Size
+from simpletorch.kernels._signatures import Pointer, Size, Stride
 from simpletorch.kernels._triton import triton as bind
 
 
@@ -31,3 +35,28 @@ def column_sums(
         at = (part * programs + row)[:, None] * n + column[None, :]
         total += tl.load(partial + at, mask=inside, other=0.0)
     tl.store(out + part * n + column, tl.sum(total, axis=0), mask=column < n)
+
+
+@bind(
+    grid=lambda given: (triton.cdiv(given["n"], given["BLOCK"]), given["programs"]),
+    configs=[{"BLOCK_M": 16, "BLOCK": 256, "num_warps": 4}],
+)
+@triton.jit
+def partial_sums(
+    x: "Pointer[Float]",
+    partial: "Pointer[Float32]",
+    rows: "Size",
+    n: "Size",
+    stride: "Stride",
+    programs: "Size",
+    BLOCK_M: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    column = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    program = tl.program_id(1)
+    total = tl.zeros((BLOCK_M, BLOCK), dtype=tl.float32)
+    for tile in range(program, tl.cdiv(rows, BLOCK_M), programs):
+        row = tl.arange(0, BLOCK_M)[:, None].to(tl.int64) + tile * BLOCK_M
+        inside = (row < rows) & (column < n)[None, :]
+        total += tl.load(x + row * stride + column[None, :], mask=inside, other=0.0).to(tl.float32)
+    tl.store(partial + program.to(tl.int64) * n + column, tl.sum(total, axis=0), mask=column < n)

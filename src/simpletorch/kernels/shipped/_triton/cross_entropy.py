@@ -7,19 +7,21 @@ from simpletorch.dtypes import Float, Float32, Int64
 from simpletorch.kernels._signatures import Number, Pointer, Size, Stride
 from simpletorch.kernels._triton import triton as bind
 
+LOOP_CONFIGS = [{"SMOOTH": smooth, "BLOCK": 8192, "STAGES": 2, "num_warps": 8} for smooth in (False, True)]
+
 
 @triton.jit
-def _normalizer(logits, n, BLOCK: tl.constexpr):
-    """The logarithm of the sum of the powers of a row, and the sum of the row."""
+def _normalizer(logits, n, SMOOTH: tl.constexpr, BLOCK: tl.constexpr, STAGES: tl.constexpr):
+    """The logarithm of the sum of the powers of a row, and the sum of the row if it is asked for."""
     column = tl.arange(0, BLOCK)
     largest = -float("inf")
     power = 0.0
     total = 0.0
-    for start in range(0, n, BLOCK):
+    for start in tl.range(0, n, BLOCK, num_stages=STAGES):
         inside = start + column < n
-        value = tl.load(logits + start + column, mask=inside, other=0.0).to(tl.float32)
-        total += tl.sum(value, axis=0)
-        value = tl.where(inside, value, -float("inf"))
+        value = tl.load(logits + start + column, mask=inside, other=-float("inf")).to(tl.float32)
+        if SMOOTH:
+            total += tl.sum(tl.where(inside, value, 0.0), axis=0)
         larger = tl.maximum(largest, tl.max(value, axis=0))
         base = tl.where(larger == -float("inf"), 0.0, larger)
         power = power * tl.exp(largest - base) + tl.sum(tl.exp(value - base), axis=0)
@@ -32,10 +34,10 @@ def _loss(logits, target, n, normalizer, total, smoothing):
     """The loss of a row. A target outside of the classes gives NaN: nothing beside the row is read."""
     known = (target >= 0) & (target < n)
     chosen = tl.load(logits + target, mask=known, other=float("nan")).to(tl.float32)
-    return normalizer - (1.0 - smoothing) * chosen - smoothing * (total / n)
+    return normalizer - (1.0 - smoothing) * chosen - smoothing * (total / n)  # the sum is 0 without smoothing
 
 
-@bind(grid=lambda given: (given["rows"],), configs=[{"BLOCK": 4096, "num_warps": 8}])
+@bind(grid=lambda given: (given["rows"],), configs=LOOP_CONFIGS)
 @triton.jit
 def cross_entropy_forward(
     logits: "Pointer[Float]",
@@ -47,11 +49,13 @@ def cross_entropy_forward(
     stride: "Stride",
     ignored: "Size",
     smoothing: "Number",
+    SMOOTH: tl.constexpr,
     BLOCK: tl.constexpr,
+    STAGES: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64)
     logits += row * stride
-    normalizer, total = _normalizer(logits, n, BLOCK)
+    normalizer, total = _normalizer(logits, n, SMOOTH, BLOCK, STAGES)
     target = tl.load(targets + row)
     loss = _loss(logits, target, n, normalizer, total, smoothing)
     tl.store(losses + row, tl.where(target == ignored, 0.0, loss))
@@ -99,7 +103,7 @@ def cross_entropy_backward(
     tl.store(out + row * n + column, slope, mask=inside)
 
 
-@bind(grid=lambda given: (given["rows"],), configs=[{"BLOCK": 4096, "num_warps": 8}])
+@bind(grid=lambda given: (given["rows"],), configs=LOOP_CONFIGS)
 @triton.jit
 def cross_entropy_in_place(
     logits: "Pointer[Float]",
@@ -110,12 +114,14 @@ def cross_entropy_in_place(
     stride: "Stride",
     ignored: "Size",
     smoothing: "Number",
+    SMOOTH: tl.constexpr,
     BLOCK: tl.constexpr,
+    STAGES: tl.constexpr,
 ):
     """The losses of the rows, whose logits become their gradients: the second read is mostly of the cache."""
     row = tl.program_id(0).to(tl.int64)
     logits += row * stride
-    normalizer, total = _normalizer(logits, n, BLOCK)
+    normalizer, total = _normalizer(logits, n, SMOOTH, BLOCK, STAGES)
     target = tl.load(targets + row)
     loss = _loss(logits, target, n, normalizer, total, smoothing)
     weight = tl.where(target == ignored, 0.0, 1.0)

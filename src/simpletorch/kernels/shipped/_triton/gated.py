@@ -73,6 +73,7 @@ def gated_backward(
     grad_stride: "Stride",
     gate_stride: "Stride",
     up_stride: "Stride",
+    out_stride: "Stride",
     ACTIVATION: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
@@ -84,5 +85,5 @@ def gated_backward(
     x = tl.load(gate + row * gate_stride + at, mask=inside, other=0.0).to(tl.float32)
     y = tl.load(up + row * up_stride + at, mask=inside, other=0.0).to(tl.float32)
     value, slope = _activated(x, ACTIVATION)
-    tl.store(gate_out + row * n + at, down * y * slope, mask=inside)
-    tl.store(up_out + row * n + at, down * value, mask=inside)
+    tl.store(gate_out + row * out_stride + at, down * y * slope, mask=inside)
+    tl.store(up_out + row * out_stride + at, down * value, mask=inside)

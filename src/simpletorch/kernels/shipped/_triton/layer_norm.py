@@ -1,7 +1,8 @@
 """Layer normalization: the row stays in registers, so mean and variance cost no second read.
 
 The backward recomputes them, which is cheaper than keeping them, and its programs walk over the rows: each adds up the
-gradients of weight and bias in registers, and `column_sums` adds up the programs.
+gradients of weight and bias in registers, and `column_sums` adds up the programs. All sums over a row are taken at once.
+Rows for which there are no registers left leave the gradient of the bias to `partial_sums`.
 """
 
 import triton
@@ -10,16 +11,17 @@ import triton.language as tl
 from simpletorch.dtypes import Float, Float32
 from simpletorch.kernels._signatures import Number, Pointer, Size, Stride
 from simpletorch.kernels._triton import triton as bind
+from simpletorch.kernels.shipped._triton.sums import four_sums
 
 FORWARD_CONFIGS = [
     {"BLOCK_M": 8, "BLOCK": 128, "num_warps": 4},
     {"BLOCK_M": 1, "BLOCK": 16384, "num_warps": 16},
 ]
 BACKWARD_CONFIGS = [
-    {"BLOCK_M": 16, "BLOCK": 128, "STAGES": 2, "num_warps": 4},
+    {"BIAS": True, "BLOCK_M": 16, "BLOCK": 128, "STAGES": 2, "num_warps": 4},
     # AMD's wavefronts are twice as wide
-    {"BLOCK_M": 1, "BLOCK": 16384, "STAGES": 1, "num_warps": 32, "arch": "sm"},
-    {"BLOCK_M": 1, "BLOCK": 16384, "STAGES": 1, "num_warps": 16, "arch": "gfx"},
+    {"BIAS": False, "BLOCK_M": 1, "BLOCK": 16384, "STAGES": 1, "num_warps": 32, "arch": "sm"},
+    {"BIAS": False, "BLOCK_M": 1, "BLOCK": 16384, "STAGES": 1, "num_warps": 16, "arch": "gfx"},
 ]
 
 
@@ -67,6 +69,7 @@ def layer_norm_backward(
     out_stride: "Stride",
     programs: "Size",
     eps: "Number",
+    BIAS: tl.constexpr,
     BLOCK_M: tl.constexpr,
     BLOCK: tl.constexpr,
     STAGES: tl.constexpr,
@@ -75,22 +78,28 @@ def layer_norm_backward(
     column = tl.arange(0, BLOCK)[None, :]
     scale = tl.load(weight + column, mask=column < n, other=0.0).to(tl.float32)
     weights = tl.zeros((BLOCK_M, BLOCK), dtype=tl.float32)
-    biases = tl.zeros((BLOCK_M, BLOCK), dtype=tl.float32)
+    biases = tl.zeros((BLOCK_M, BLOCK) if BIAS else (1, 1), dtype=tl.float32)
     for tile in tl.range(program, tl.cdiv(rows, BLOCK_M), programs, num_stages=STAGES):
         row = tl.arange(0, BLOCK_M)[:, None].to(tl.int64) + tile * BLOCK_M
         inside = (row < rows) & (column < n)
         value = tl.load(x + row * x_stride + column, mask=inside, other=0.0).to(tl.float32)
         slope = tl.load(grad + row * grad_stride + column, mask=inside, other=0.0).to(tl.float32)
-        mean = tl.sum(value, axis=1, keep_dims=True) / n
-        centred = tl.where(column < n, value - mean, 0.0)
-        inverse = tl.rsqrt(tl.sum(centred * centred, axis=1, keep_dims=True) / n + eps)
-        normal = centred * inverse
+        # how far values are from the first of the row: squares of these don't cancel, however far the mean is from 0
+        pivot = tl.load(x + row * x_stride, mask=row < rows, other=0.0).to(tl.float32)
+        shifted = tl.where(column < n, value - pivot, 0.0)
         scaled = slope * scale
-        along = tl.sum(scaled * normal, axis=1, keep_dims=True) / n
-        level = tl.sum(scaled, axis=1, keep_dims=True) / n
+        total, squares, level, product = four_sums(shifted, shifted * shifted, scaled, scaled * shifted)
+        mean = total / n
+        level = level / n
+        inverse = tl.rsqrt(tl.maximum(squares / n - mean * mean, 0.0) + eps)
+        # beside the row this isn't 0, but slope is
+        normal = (shifted - mean) * inverse
+        along = (product / n - mean * level) * inverse
         tl.store(out + row * out_stride + column, inverse * (scaled - level - normal * along), mask=inside)
         weights += slope * normal
-        biases += slope
+        if BIAS:
+            biases += slope
     at = tl.arange(0, BLOCK)
     tl.store(partial + program.to(tl.int64) * n + at, tl.sum(weights, axis=0), mask=at < n)
-    tl.store(partial + (programs + program).to(tl.int64) * n + at, tl.sum(biases, axis=0), mask=at < n)
+    if BIAS:
+        tl.store(partial + (programs + program).to(tl.int64) * n + at, tl.sum(biases, axis=0), mask=at < n)

@@ -9,6 +9,7 @@ import triton.language as tl
 from simpletorch.dtypes import Float, Float32
 from simpletorch.kernels._signatures import Number, Pointer, Size, Stride
 from simpletorch.kernels._triton import triton as bind
+from simpletorch.kernels.shipped._triton.sums import two_sums
 
 FORWARD_CONFIGS = [
     {"BLOCK_M": 8, "BLOCK": 128, "num_warps": 4},
@@ -84,10 +85,11 @@ def rms_norm_backward(
         inside = (row < rows) & (column < n)
         value = tl.load(x + row * x_stride + column, mask=inside, other=0.0).to(tl.float32)
         slope = tl.load(grad + row * grad_stride + column, mask=inside, other=0.0).to(tl.float32)
-        inverse = tl.rsqrt(tl.sum(value * value, axis=1, keep_dims=True) / n + eps)
-        normal = value * inverse
         scaled = slope * scale
-        result = inverse * (scaled - normal * (tl.sum(scaled * normal, axis=1, keep_dims=True) / n))
+        squares, product = two_sums(value * value, scaled * value)
+        inverse = tl.rsqrt(squares / n + eps)
+        normal = value * inverse
+        result = inverse * (scaled - normal * (product * inverse / n))
         if total_grad is not None:
             at = total_grad + row * total_grad_stride + column
             result += tl.load(at, mask=inside, other=0.0).to(tl.float32)
