@@ -2,14 +2,15 @@
 
     python -m benchmarks.kernels [--only NAME[,NAME]] [--quick] [--tiles] [--seconds N] [--out FILE]
 
-On a GPU each call is captured in a CUDA graph and replayed, with the L2 cache flushed before each: the time is that of the
-GPU, whatever Python takes. "backward" is `torch.autograd.grad` of a kept graph. The share of the bandwidth counts the bytes
-that must move at least (each input read once, each result written once) by the data sheet's bytes a second. The
-last column is what Python takes to enqueue a call, ours and eager torch's. ``--tiles`` prints the times of other tiles instead, for who chooses
-them. A kernel that fails is recorded, and the others go on; nothing is started after ``--seconds``.
+On a GPU each call is captured in a CUDA graph and replayed, with the L2 cache flushed before each: the time is that of
+the GPU, whatever Python takes. "backward" is `torch.autograd.grad` of a kept graph. The share of the bandwidth counts
+the bytes that must move at least (each input read once, each result written once) by the data sheet's bytes a second.
+The last column is what Python takes to enqueue a call, ours and eager torch's. ``--tiles`` prints the times of other
+tiles instead, for who chooses them. A kernel that fails is recorded, and the others go on; nothing is started after
+``--seconds``.
 
-Without a GPU: CPU times, the bytes of the model, and the peak memory of linear_cross_entropy against eager torch, each in a
-process of its own.
+Without a GPU: CPU times, the bytes of the model, and the peak memory of linear_cross_entropy against eager torch, each
+in a process of its own.
 """
 # ruff: noqa: D103 - what is measured does nothing
 
@@ -265,7 +266,7 @@ WORKLOADS = [
 ]
 
 
-# -- measuring on a GPU --------------------------------------------------------------------------------------------------
+# -- measuring on a GPU ------------------------------------------------------------------------------------------------
 
 
 def captured(call: Callable[[], Any]) -> Callable[[], Any]:
@@ -381,6 +382,8 @@ class Row:
     failure: str = ""
 
     def cells(self) -> list[str]:
+        """What stands in the line."""
+
         def ms(value: float | None) -> str:
             return "–" if value is None else f"{value:.3f}"
 
@@ -403,10 +406,11 @@ class Row:
         ]
 
 
-HEAD = (
-    "| kernel | size | dtype | direction | ours ms | eager ms | compile ms | to eager | to compile | bandwidth | Python µs, eager's | |\n"
-    "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |"
+COLUMNS = (
+    *("kernel", "size", "dtype", "direction", "ours ms", "eager ms", "compile ms"),
+    *("to eager", "to compile", "bandwidth", "Python µs, eager's", ""),
 )
+HEAD = f"| {' | '.join(COLUMNS)} |\n|{' --- |' * 4}{' ---: |' * 7} --- |"
 
 
 def free() -> None:
@@ -490,13 +494,12 @@ def on_gpu(works: list[Workload], quick: bool, seconds: float, out: Callable[[st
                     out(f"| {' | '.join(row.cells())} |")
             except Exception as error:
                 traceback.print_exc()
-                out(
-                    f"| {work.name} | {size} | | {type(error).__name__}: {' '.join(str(error).split())[:160]} | | | | | | | | |"
-                )
+                said = " ".join(str(error).split())[:160]
+                out(f"| {work.name} | {size} | | {type(error).__name__}: {said} {'| ' * 9}|")
                 free()
 
 
-# -- tiles ---------------------------------------------------------------------------------------------------------------
+# -- tiles -------------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -597,7 +600,7 @@ def try_tiles(works: list[Workload], quick: bool, seconds: float, out: Callable[
             free()
 
 
-# -- without a GPU -------------------------------------------------------------------------------------------------------
+# -- without a GPU -----------------------------------------------------------------------------------------------------
 
 
 def peak_of(which: str) -> None:
@@ -619,7 +622,8 @@ def on_cpu(works: list[Workload], out: Callable[[str], None]) -> None:
     out(f"# Kernels on the CPU, {datetime.date.today()}\n")
     out(f"torch {torch.__version__}, {torch.get_num_threads()} threads; no GPU: the operators run their CPU paths.\n")
     out(
-        "| kernel | size | ours ms | eager ms | bytes by the model, bfloat16, at |  |  |\n| --- | --- | ---: | ---: | --- | ---: | ---: |"
+        "| kernel | size | ours ms | eager ms | bytes by the model, bfloat16, at |  |  |\n"
+        "| --- | --- | ---: | ---: | --- | ---: | ---: |"
     )
     for work in works:
         given = work.make(work.small, F32, "cpu")
@@ -637,7 +641,7 @@ def on_cpu(works: list[Workload], out: Callable[[str], None]) -> None:
         back = "" if work.backward is None else f"{2 * work.backward(*size) / 2**20:.0f} MiB backward"
         out(f"| {work.name} | {work.small} | {times[0]:.3f} | {times[1]:.3f} | {size} | {moved} | {back} |")
     out(
-        "\nPeak memory of a loss with its gradients, 2048 × 128 hidden, vocabulary 32000, float32, each in its own process:\n"
+        "\nPeak memory of a loss with its gradients, 2048 × 128 hidden, vocabulary 32000, float32, each in a process:\n"
     )
     found = {}
     for which in ("ours", "eager"):

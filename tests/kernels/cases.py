@@ -1,4 +1,4 @@
-"""The shipped operators with inputs: what `interpreted_kernels.py` and `test_on_gpu.py` compare with float64 on the CPU."""
+"""The shipped operators with inputs: what `interpreted_kernels.py` and `test_on_gpu.py` compare with float64."""
 
 from __future__ import annotations
 

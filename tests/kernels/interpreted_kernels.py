@@ -18,8 +18,10 @@ from tests.kernels.cases import cases, check, classes, normal
 
 assert interpreted()
 
+MODULES = "relu_add softmax layer_norm rms_norm gated rotary cross_entropy dropout_add adamw_step"
+
 # what runs on CUDA otherwise, kernels and all
-for module in ["relu_add", "softmax", "layer_norm", "rms_norm", "gated", "rotary", "cross_entropy", "dropout_add", "adamw_step"]:
+for module in MODULES.split():
     for found in list(vars(import_module(f"simpletorch.kernels.shipped.{module}")).values()):
         if isinstance(found, Operator):
             found.cpu(found.implementations["cuda"])

@@ -1,4 +1,4 @@
-"""Every shipped kernel, forward and backward, in Triton's interpreter: one process for all, because it is chosen at import."""
+"""Every shipped kernel, forward and backward, in Triton's interpreter: one process, because it is chosen at import."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Resources(NamedTuple):
 
 
 def resources_of_cubin(cubin: bytes) -> Resources:
-    """Read the table of sections of an ELF file, and in ``.nv.info`` the two entries (format, attribute, length, data)."""
+    """Read an ELF file's table of sections, and in ``.nv.info`` the two entries (format, attribute, length, data)."""
     (start,) = struct.unpack_from("<Q", cubin, 0x28)
     size, count, names = struct.unpack_from("<HHH", cubin, 0x3A)
     sections = [struct.unpack_from("<IIQQQQIIQQ", cubin, start + index * size) for index in range(count)]

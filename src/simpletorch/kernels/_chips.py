@@ -63,5 +63,5 @@ _BANDWIDTHS: Final[Mapping[str, float]] = {
 
 
 def bandwidth(name: str) -> float | None:
-    """Bytes a second between a GPU and its memory, by the name that torch gives; None for one that isn't in the table."""
+    """Bytes a second between a GPU and its memory, by the name that torch gives; None if it isn't in the table."""
     return next((value for part, value in _BANDWIDTHS.items() if part in name), None)

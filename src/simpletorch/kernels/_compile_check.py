@@ -111,8 +111,8 @@ def compile_check(
 ) -> CompileReport:
     """Compile every variant of a kernel to machine code, without a GPU, and hold it against what the chips have.
 
-    A variant is one of the kernel's configs with one choice of dtypes (all pointers that take several have the same one),
-    with the optional pointers or without. Pointers and sizes are taken for multiples of 16, as they are in
+    A variant is one of the kernel's configs with one choice of dtypes (all pointers that take several have the same
+    one), with the optional pointers or without. Pointers and sizes are taken for multiples of 16, as they are in
     practice; that is what lets loads be wide.
 
     Args:
@@ -151,8 +151,8 @@ def _bind_shipped() -> None:
 def _ways(kernel: TritonKernel, arch: str) -> Iterator[tuple[dict[str, str | None], Config]]:
     """The configs with the choices of dtypes.
 
-    The first and the last dtype go with each config, those between (float16 is compiled as bfloat16 is) and the optional
-    pointers left out with the first config.
+    The first and the last dtype go with each config; those between (float16 is compiled as bfloat16 is) and the
+    optional pointers left out go with the first config.
     """
     if not kernel.configs:
         raise BackendError(f"{kernel.name} has no configs: compile_check doesn't know what its constants are")

@@ -44,7 +44,7 @@ T = TypeVar("T")
 if TYPE_CHECKING:
 
     class Pointer(Generic[T]):
-        """A tensor: in the kernel, the address of its first element. ``Pointer[Float]`` takes float32, float16, bfloat16."""
+        """A tensor: in the kernel, its first element's address. ``Pointer[Float]`` is float32, float16 or bfloat16."""
 
         def __add__(self, offset: Any) -> Any: ...
 
@@ -69,7 +69,7 @@ else:
             return f"Pointer[{self.element.__name__}]"
 
     class Pointer(Generic[T]):
-        """A tensor: in the kernel, the address of its first element. ``Pointer[Float]`` takes float32, float16, bfloat16."""
+        """A tensor: in the kernel, its first element's address. ``Pointer[Float]`` is float32, float16 or bfloat16."""
 
         def __class_getitem__(cls, element: type) -> object:
             if element not in POINTED:

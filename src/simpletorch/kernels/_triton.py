@@ -120,7 +120,7 @@ class TritonKernel:
         if not interpreted() and any(isinstance(v, torch.Tensor) and v.is_cpu for v in values):
             raise BackendError(
                 f"{self.name}: a Triton kernel needs tensors on a GPU, and these are on the CPU",
-                hint="call the operator, which has a path for the CPU; TRITON_INTERPRET=1 runs kernels on the CPU, slowly",
+                hint="call the operator, which has a path for the CPU; TRITON_INTERPRET=1 runs kernels there, slowly",
             )
         missing = sorted(self._required - constants.keys())
         if missing and not self.configs:

@@ -1,8 +1,8 @@
 """One step of AdamW over any number of parameters, in place.
 
-torch has a fused one, which keeps the averages in the dtype of the parameter. Ours takes float32 averages beside bfloat16
-parameters, and rounds these up or down by chance (`seed`), so that updates smaller than half a step of bfloat16 aren't lost:
-training in bfloat16 without a float32 copy of the weights.
+torch has a fused one, which keeps the averages in the dtype of the parameter. Ours takes float32 averages beside
+bfloat16 parameters, and rounds these up or down by chance (`seed`), so that updates smaller than half a step of
+bfloat16 aren't lost: training in bfloat16 without a float32 copy of the weights.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def adamw_step(
     weight_decay: float = 1e-2,
     seed: int | None = None,
 ) -> None:
-    """Change parameters and averages as `torch.optim.AdamW` does in step ``step`` (1 is the first), on a GPU in one launch.
+    """Change parameters and averages as `torch.optim.AdamW` does in step ``step``, the first is 1; one launch on a GPU.
 
     Args:
         averages: of the gradients, zeros before the first step; float32 or the parameter's dtype.

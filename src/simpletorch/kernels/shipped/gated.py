@@ -1,7 +1,8 @@
 """SwiGLU and GeGLU: ``silu(gate) * up`` and ``gelu(gate) * up``.
 
-torch has neither fused. Eager keeps ``silu(gate)`` besides both arguments and moves 3/2 of the bytes forward; ours keeps the
-arguments. The two may be halves of one packed projection (``gate, up = packed.chunk(2, -1)``), which aren't copied.
+torch has neither fused. Eager keeps ``silu(gate)`` besides both arguments and moves 3/2 of the bytes forward; ours
+keeps the arguments. The two may be halves of one packed projection (``gate, up = packed.chunk(2, -1)``), which aren't
+copied.
 """
 
 from __future__ import annotations

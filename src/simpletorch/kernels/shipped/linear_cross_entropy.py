@@ -1,9 +1,9 @@
 """The cross entropy of ``hidden @ weight.T`` without the logits: the last layer and the loss of a language model.
 
-torch makes the logits, their log-probabilities and their gradient, each tokens × vocabulary; with a vocabulary of 32,000
-and more they are most of a training step's memory. Here some rows at a time are multiplied, turned into their loss and, in
-place, into their gradient, and multiplied back (as in Apple's cut cross entropy and Liger). The same products as in torch are
-computed, none twice.
+torch makes the logits, their log-probabilities and their gradient, each tokens × vocabulary; with a vocabulary of
+32,000 and more they are most of a training step's memory. Here some rows at a time are multiplied, turned into their
+loss and, in place, into their gradient, and multiplied back (as in Apple's cut cross entropy and Liger). The same
+products as in torch are computed, none twice.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def linear_cross_entropy_gradients_in_chunks(
 
 
 def _only_the_loss(grads: tuple[torch.Tensor, ...]) -> torch.Tensor:
-    """The gradient of the loss. What autograd would give for those of the gradients is wrong, because they are constants."""
+    """The gradient of the loss; what autograd would give for those of the gradients is wrong: they are constants."""
     if torch.is_grad_enabled():  # in a backward with create_graph=True only
         raise RuntimeError(
             "linear_cross_entropy has no second derivatives; use cross_entropy(hidden @ weight.T, targets)"

@@ -1,7 +1,7 @@
 """relu(x + y).
 
-torch has no fused one: eager reads and writes the sum once more. The backward needs the result alone, so neither argument
-is kept.
+torch has no fused one: eager reads and writes the sum once more. The backward needs the result alone, so neither
+argument is kept.
 """
 
 from __future__ import annotations

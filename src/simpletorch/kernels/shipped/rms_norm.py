@@ -1,8 +1,8 @@
 """Root mean square normalization over the last dim, with the residual stream's addition inside.
 
-torch has `torch.nn.functional.rms_norm`, without the residual: what comes before it in every transformer block, and reads and
-writes the whole stream once more. `add_rms_norm` returns the sum too, which the next block adds to. Gradients of weights are
-added up in float32 in a fixed order.
+torch has `torch.nn.functional.rms_norm`, without the residual: what comes before it in every transformer block, and
+reads and writes the whole stream once more. `add_rms_norm` returns the sum too, which the next block adds to. Gradients
+of weights are added up in float32 in a fixed order.
 """
 
 from __future__ import annotations

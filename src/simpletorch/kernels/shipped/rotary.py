@@ -1,7 +1,7 @@
 """Rotary position embedding (Su et al. 2021, "RoFormer").
 
-torch has none. In eager it is two slices, a negation, a concatenation, two products and a sum: 11 reads and writes where 2 do.
-Strides of batch, tokens and heads are free, so queries and keys may be slices of one packed projection.
+torch has none. In eager it is two slices, a negation, a concatenation, two products and a sum: 11 reads and writes
+where 2 do. Strides of batch, tokens and heads are free, so queries and keys may be slices of one packed projection.
 """
 
 from __future__ import annotations

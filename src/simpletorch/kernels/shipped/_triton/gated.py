@@ -1,4 +1,7 @@
-"""activation(gate) * up, for SiLU and both GELUs: rows may lie apart, so the halves of a packed projection aren't copied."""
+"""activation(gate) * up, for SiLU and both GELUs.
+
+Rows may lie apart, so the halves of a packed projection aren't copied.
+"""
 
 import triton
 import triton.language as tl

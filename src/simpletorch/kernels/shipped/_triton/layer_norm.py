@@ -1,8 +1,8 @@
 """Layer normalization: the row stays in registers, so mean and variance cost no second read.
 
 The backward recomputes them, which is cheaper than keeping them, and its programs walk over the rows: each adds up the
-gradients of weight and bias in registers, and `column_sums` adds up the programs. All sums over a row are taken at once.
-Rows for which there are no registers left leave the gradient of the bias to `partial_sums`.
+gradients of weight and bias in registers, and `column_sums` adds up the programs. All sums over a row are taken at
+once. Rows for which there are no registers left leave the gradient of the bias to `partial_sums`.
 """
 
 import triton
