@@ -1,8 +1,8 @@
 """Training steps of a transformer in each precision: ``python -m benchmarks.amp [--compile] [--small] [--out FILE]``.
 
 On a GPU: a decoder of 300 million parameters (24 layers, 1,024 wide, 8 × 1,024 tokens). Without one, or with
-``--small``, one of 0.6 million, to see that every precision trains; its times say nothing. Times are the median of single
-steps, taken with events after warm-up; the loss is that of the same batches from the same start.
+``--small``, one of 0.6 million, to see that every precision trains; its times say nothing. Times are the median of
+single steps, taken with events after warm-up; the loss is that of the same batches from the same start.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Asks torch what autocast does to each operation: ``python -m tests.oracle.autocast`` writes the rules' table.
 
-On the CPU the operations run; on CUDA they run on fake tensors, which torch dispatches as it does real ones.
+On the CPU the operations run; on CUDA, where there is none, on fake tensors, which torch dispatches as it does real ones.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ POLICIES: tuple[Policy, ...] = ("none", "lower", "float32", "widest")
 @contextlib.contextmanager
 def under_autocast(device: str) -> Iterator[Callable[[torch.Tensor], torch.Tensor]]:
     """Autocast of ``device`` in force, with what puts a tensor there."""
-    mode = FakeTensorMode(allow_non_fake_inputs=True) if device == "cuda" else contextlib.nullcontext()
+    faked = device == "cuda" and not torch.cuda.is_available()
+    mode = FakeTensorMode(allow_non_fake_inputs=True) if faked else contextlib.nullcontext()
     with mode, warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         # not torch.autocast("cuda"): that turns itself off on a machine without a GPU
@@ -43,7 +44,7 @@ def under_autocast(device: str) -> Iterator[Callable[[torch.Tensor], torch.Tenso
         torch.set_autocast_dtype(device, LOWER[device])
         torch.set_autocast_cache_enabled(False)  # what it keeps of fake parameters outlives them
         try:
-            yield torch.clone if device == "cpu" else _fake
+            yield _fake if faked else lambda tensor: tensor.clone().to(device)
         finally:
             torch.set_autocast_enabled(device, False)
             torch.set_autocast_cache_enabled(True)
@@ -119,7 +120,7 @@ def trials_of_module(case: Case, device: str) -> Iterator[Trial]:
             try:
                 torch.manual_seed(0)
                 module = torch_class(case.name)(*case.args, **case.kwargs)
-                module = module.to(device) if device == "cpu" else module._apply(put)
+                module = module._apply(put)
                 truth = lift(module(*tree_map(put, inputs), **tree_map(put, named)))
             except Exception:
                 continue
