@@ -1,6 +1,6 @@
 """Asks torch what autocast does to each operation: ``python -m tests.oracle.autocast`` writes the rules' table.
 
-On the CPU the operations run; on CUDA, where there is none, on fake tensors, which torch dispatches as it does real ones.
+On the CPU operations run; on CUDA, where there is none, on fake tensors, which torch dispatches as it does real ones.
 """
 
 from __future__ import annotations
