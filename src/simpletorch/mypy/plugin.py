@@ -43,6 +43,7 @@ from simpletorch.mypy.calls import (
     modules,
     mutations,
     operators,
+    pools,
     reader,
     registrations,
     sizes,
@@ -86,7 +87,13 @@ _FUNCTIONS: Final = joined(
     wrappers.FUNCTIONS,
 )
 _METHODS: Final = joined(
-    collections.METHODS, compose.METHODS, factories.METHODS, loaders.METHODS, transforms.METHODS, wrappers.METHODS
+    collections.METHODS,
+    compose.METHODS,
+    factories.METHODS,
+    loaders.METHODS,
+    pools.METHODS,
+    transforms.METHODS,
+    wrappers.METHODS,
 )
 _INHERITED_METHODS: Final = joined(
     containers.INHERITED_METHODS,

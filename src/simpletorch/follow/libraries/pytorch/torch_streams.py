@@ -1,4 +1,4 @@
-"""Streams and events: torch's and `simpletorch.cuda`'s. No shape comes from there; who waits for whom does."""
+"""Streams and events, torch's and `simpletorch.cuda`'s: who waits for whom. And what else there is in the latter."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow.libraries import ALIASES, library_class, native
 from simpletorch.follow.marks import streams
-from simpletorch.follow.values import Instance, Value
+from simpletorch.follow.values import Instance, Tensor, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -16,6 +16,7 @@ Kwargs: TypeAlias = dict[str, Value]
 
 _STREAM: Final = "torch.cuda.Stream"
 _EVENT: Final = "torch.cuda.Event"
+_BORROWED: Final = "torch.cuda.(borrowed)"
 _PENDING: Final = "torch.cuda.Pending"  # ours: names of simpletorch are looked up as torch's
 ALIASES.update(
     {
@@ -215,3 +216,52 @@ library_class(
     "torch.cuda.stream", make=_make_context, methods={"__enter__": _enter_context, "__exit__": _leave_context}
 )
 ALIASES["torch.cuda.StreamContext"] = "torch.cuda.stream"
+
+
+# -- what else simpletorch.cuda has ----------------------------------------------------------------------------------
+
+
+def _buffer(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``pool.get(*shape, dtype=, device=)``, and what ``with pool.borrowed(...)`` gives."""
+    return run.ask("torch.empty", args[1:], kwargs)
+
+
+def _borrowed(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    lent = Instance(run.program.library_class(_BORROWED))
+    run.heap.write(lent.cells, "(buffer)", _buffer(run, args, kwargs))
+    return lent
+
+
+@native("torch.cuda.pinned")
+def _as_it_is(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return args[0]
+
+
+@native("torch.cuda.channels_last")
+def _channels_last(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """The same module, or another tensor of the same type."""
+    given = run.resolve(args[0])
+    return Tensor(given.type) if isinstance(given, Tensor) else given
+
+
+def _nothing(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return None
+
+
+def _first(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return args[0]
+
+
+library_class(
+    "torch.cuda.TensorPool",
+    methods={
+        **dict.fromkeys(("__init__", "__exit__", "give", "clear"), _nothing),
+        "__enter__": _first,
+        "get": _buffer,
+        "borrowed": _borrowed,
+    },
+)
+library_class(
+    _BORROWED,
+    methods={"__enter__": lambda run, args, kwargs: args[0].cells["(buffer)"], "__exit__": _nothing},
+)

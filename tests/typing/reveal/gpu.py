@@ -1,0 +1,24 @@
+"""`simpletorch.cuda`: buffers have the shapes that are asked for, and what a stream computes has to be waited for."""
+
+import torch
+
+from simpletorch import cuda
+
+pool = cuda.TensorPool("cpu")
+reveal_type(pool.get(64, 784))  # R: Tensor[Float32, 64, 784]
+reveal_type(pool.get(3, 5, dtype=torch.float16))  # R: Tensor[Float16, 3, 5]
+with pool.borrowed(7, 11, dtype=torch.int64) as buffer:
+    reveal_type(buffer)  # R: Tensor[Int64, 7, 11]
+
+
+def scaled(x: torch.Tensor, by: float) -> tuple[torch.Tensor, float]:
+    return x * by, by
+
+
+pending = cuda.Stream("cpu").run(scaled, torch.ones(3), by=2.0)
+reveal_type(pending.stream)  # R: simpletorch.cuda._streams.Stream
+reveal_type(pending.wait()[1])  # R: float
+reveal_type(cuda.pinned((torch.zeros(3, 5), "text")))  # R: tuple[Tensor[Float32, 3, 5], str]
+for images, labels in cuda.prefetch([(torch.zeros(5, 3), torch.zeros(5, dtype=torch.int64))], "cpu"):
+    reveal_type(images)  # R: Tensor[Float32, 5, 3]
+    reveal_type(labels)  # R: Tensor[Int64, 5]
