@@ -34,8 +34,8 @@ def as_rows(x: torch.Tensor) -> torch.Tensor:
 
 
 def power_of_two(n: int) -> int:
-    """The power of two that holds ``n``."""
-    return 1 << max(n - 1, 0).bit_length()
+    """The power of two that holds ``n``. While a program is compiled, ``n`` becomes a constant of it."""
+    return 1 << max(int(n) - 1, 0).bit_length()
 
 
 @cache
@@ -60,7 +60,7 @@ def walking_tile(n: int, x: torch.Tensor, rows: int, stages: int = 2) -> tuple[i
     block = power_of_two(n)
     height = max(1, 4096 // block)
     warps = min(_MOST_WARPS, max(4, height * block // 512))
-    programs = min(math.ceil(rows / height), processors(x) * max(1, 32 // warps))
+    programs = min(-(-rows // height), processors(x) * max(1, 32 // warps))
     # what is loaded ahead lies in shared memory
     ahead = stages if block * height <= 16384 else 1
     return programs, {"BLOCK_M": height, "BLOCK": block, "STAGES": ahead, "num_warps": warps}

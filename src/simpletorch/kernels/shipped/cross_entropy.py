@@ -103,7 +103,7 @@ def _side_by_side(rows: torch.Tensor) -> torch.Tensor:
     return rows if rows.stride(1) == 1 else rows.contiguous()
 
 
-@cross_entropy_rows.cuda
+@cross_entropy_rows.cuda(traced=True)
 def cross_entropy_rows_cuda(
     logits: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -119,7 +119,7 @@ def cross_entropy_rows_cuda(
     return losses, normalizers
 
 
-@cross_entropy_rows_backward.cuda
+@cross_entropy_rows_backward.cuda(traced=True)
 def cross_entropy_rows_backward_cuda(
     loss_grads: torch.Tensor,
     normalizer_grads: torch.Tensor,

@@ -95,7 +95,7 @@ def _launched(x: torch.Tensor, residual: torch.Tensor | None, seed: torch.Tensor
     return out
 
 
-@dropout_add_seeded.cuda
+@dropout_add_seeded.cuda(traced=True)
 def dropout_add_seeded_cuda(x: torch.Tensor, residual: torch.Tensor, seed: torch.Tensor, p: float) -> torch.Tensor:
     """A program for each 8192 elements."""
     if not has_kernel(x, residual):
@@ -103,7 +103,7 @@ def dropout_add_seeded_cuda(x: torch.Tensor, residual: torch.Tensor, seed: torch
     return _launched(x, residual, seed, p)
 
 
-@dropout_seeded.cuda
+@dropout_seeded.cuda(traced=True)
 def dropout_seeded_cuda(x: torch.Tensor, seed: torch.Tensor, p: float) -> torch.Tensor:
     """As `dropout_add_seeded`."""
     return _launched(x, None, seed, p) if has_kernel(x) else dropout_seeded.reference(x, seed, p)

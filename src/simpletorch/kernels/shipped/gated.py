@@ -93,7 +93,7 @@ def _rows(*tensors: torch.Tensor) -> tuple[list[torch.Tensor], int, int]:
 
 
 def _tile(n: int, activation: int) -> dict[str, int]:
-    block = min(2048, max(128, power_of_two(n)))
+    block = 2048 if n > 1024 else max(128, power_of_two(n))
     return {"ACTIVATION": activation, "BLOCK": block, "num_warps": max(1, block // 512)}
 
 
@@ -107,13 +107,13 @@ def _forward(gate: torch.Tensor, up: torch.Tensor, activation: int) -> torch.Ten
     return out
 
 
-@swiglu.cuda
+@swiglu.cuda(traced=True)
 def swiglu_cuda(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
     """A program for each 2048 elements of a row."""
     return _forward(gate, up, _SILU) if has_kernel(gate, up) else swiglu.reference(gate, up)
 
 
-@geglu.cuda
+@geglu.cuda(traced=True)
 def geglu_cuda(gate: torch.Tensor, up: torch.Tensor, tanh: bool = False) -> torch.Tensor:
     """As `swiglu`."""
     if not has_kernel(gate, up):
@@ -121,7 +121,7 @@ def geglu_cuda(gate: torch.Tensor, up: torch.Tensor, tanh: bool = False) -> torc
     return _forward(gate, up, _GELU_TANH if tanh else _GELU)
 
 
-@gated_backward.cuda
+@gated_backward.cuda(traced=True)
 def gated_backward_cuda(
     grad: torch.Tensor, gate: torch.Tensor, up: torch.Tensor, activation: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -138,7 +138,7 @@ def gated_backward_cuda(
     return gates, ups
 
 
-@swiglu_packed.cuda
+@swiglu_packed.cuda(traced=True)
 def swiglu_packed_cuda(packed: torch.Tensor) -> torch.Tensor:
     """As `swiglu`: the halves are read where they lie."""
     if not has_kernel(packed):
@@ -147,7 +147,7 @@ def swiglu_packed_cuda(packed: torch.Tensor) -> torch.Tensor:
     return _forward(gate, up, _SILU)
 
 
-@geglu_packed.cuda
+@geglu_packed.cuda(traced=True)
 def geglu_packed_cuda(packed: torch.Tensor, tanh: bool = False) -> torch.Tensor:
     """As `geglu`: the halves are read where they lie."""
     if not has_kernel(packed):
@@ -156,7 +156,7 @@ def geglu_packed_cuda(packed: torch.Tensor, tanh: bool = False) -> torch.Tensor:
     return _forward(gate, up, _GELU_TANH if tanh else _GELU)
 
 
-@gated_packed_backward.cuda
+@gated_packed_backward.cuda(traced=True)
 def gated_packed_backward_cuda(grad: torch.Tensor, packed: torch.Tensor, activation: int) -> torch.Tensor:
     """Both gradients are written beside each other."""
     if not has_kernel(grad, packed):

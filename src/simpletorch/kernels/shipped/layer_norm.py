@@ -56,7 +56,7 @@ def layer_norm_backward(
     )
 
 
-@layer_norm.cuda
+@layer_norm.cuda(traced=True)
 def layer_norm_cuda(
     x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None, eps: float = 1e-5
 ) -> torch.Tensor:
@@ -73,7 +73,7 @@ def layer_norm_cuda(
     return out
 
 
-@layer_norm_backward.cuda
+@layer_norm_backward.cuda(traced=True)
 def layer_norm_backward_cuda(
     grad: torch.Tensor, x: torch.Tensor, weight: torch.Tensor, eps: float
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -98,8 +98,8 @@ def layer_norm_backward_cuda(
         parts = min(16, count)
         partial = torch.empty((1, parts, n), dtype=torch.float32, device=x.device)
         partial_sums(slopes, partial, count, n, slopes.stride(0), parts)
-        column_sums(partial, sums[1], 1, parts, n)
-    return out, sums[0], sums[1]
+        column_sums(partial, sums.select(0, 1), 1, parts, n)
+    return out, sums.select(0, 0), sums.select(0, 1)
 
 
 @layer_norm.backward

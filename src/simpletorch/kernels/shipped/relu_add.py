@@ -32,7 +32,7 @@ def relu_add_backward(grad: Float[torch.Tensor, "*n"], result: Float[torch.Tenso
     return slope
 
 
-@relu_add.cuda
+@relu_add.cuda(traced=True)
 def relu_add_cuda(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """One program for each 4096 elements."""
     if not has_kernel(x, y):
@@ -45,7 +45,7 @@ def relu_add_cuda(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return out
 
 
-@relu_add_backward.cuda
+@relu_add_backward.cuda(traced=True)
 def relu_add_backward_cuda(grad: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
     """As the forward."""
     if not has_kernel(grad, result):

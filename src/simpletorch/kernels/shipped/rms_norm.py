@@ -78,7 +78,7 @@ def _forward(
     return out, total
 
 
-@rms_norm.cuda
+@rms_norm.cuda(traced=True)
 def rms_norm_cuda(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-6) -> torch.Tensor:
     """A tile of rows for each program."""
     if not has_kernel(x, weight, longest=_LONGEST) or not x.shape[-1]:
@@ -86,7 +86,7 @@ def rms_norm_cuda(x: torch.Tensor, weight: torch.Tensor, eps: float = 1e-6) -> t
     return _forward(x, None, weight, eps)[0]
 
 
-@add_rms_norm.cuda
+@add_rms_norm.cuda(traced=True)
 def add_rms_norm_cuda(
     x: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, eps: float = 1e-6
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -98,7 +98,7 @@ def add_rms_norm_cuda(
     return out, total
 
 
-@rms_norm_backward.cuda
+@rms_norm_backward.cuda(traced=True)
 def rms_norm_backward_cuda(
     grad: torch.Tensor, total_grad: torch.Tensor | None, x: torch.Tensor, weight: torch.Tensor, eps: float
 ) -> tuple[torch.Tensor, torch.Tensor]:

@@ -59,7 +59,7 @@ def rotary_turned(
     return _in_torch(x, cos, sin, paired)
 
 
-@rotary_turned.cuda
+@rotary_turned.cuda(traced=True)
 def rotary_turned_cuda(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, paired: bool) -> torch.Tensor:
     """A program for each token and up to 4096 of its features."""
     return _turned(x, cos, sin, paired, 1)
@@ -97,7 +97,7 @@ def rotary_backward(
     return _in_torch(grad, cos, -sin, paired)
 
 
-@rotary_backward.cuda
+@rotary_backward.cuda(traced=True)
 def rotary_backward_cuda(grad: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, paired: bool) -> torch.Tensor:
     """As the forward."""
     return _turned(grad, cos, sin, paired, -1)

@@ -32,7 +32,7 @@ def softmax_backward(
     return (scale * y * (slope - (y * slope).sum(-1, keepdim=True))).to(grad.dtype)
 
 
-@softmax.cuda
+@softmax.cuda(traced=True)
 def softmax_cuda(x: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
     """A tile of rows for each program."""
     if not has_kernel(x):
@@ -50,7 +50,7 @@ def softmax_cuda(x: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
     return out
 
 
-@softmax_backward.cuda
+@softmax_backward.cuda(traced=True)
 def softmax_backward_cuda(grad: torch.Tensor, result: torch.Tensor, scale: float) -> torch.Tensor:
     """As the forward."""
     if not has_kernel(grad, result):
