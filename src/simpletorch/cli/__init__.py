@@ -69,6 +69,7 @@ def _dispatch(arguments: argparse.Namespace, mypy_arguments: Sequence[str]) -> i
             shapes=arguments.shapes,
             as_html=arguments.html,
             why=arguments.why,
+            sizes=arguments.sizes,
         )
     if arguments.command == "summary":
         from simpletorch.cli._summary import summary
@@ -96,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     follow = commands.add_parser(
         "follow",
         help="find the lines at which a program's shapes don't fit, without running it",
-        usage="simpletorch follow [--shapes | --html | --json | --why LINE] FILE [ARGUMENT ...]",
+        usage="simpletorch follow [--shapes | --html | --json | --why LINE] [--sizes] FILE [ARGUMENT ...]",
         description="The program is run on shapes, as 'python FILE ARGUMENT ...' would run it, without running it: it "
         "needs no annotation. The exit code is 0 if no error was found, 1 if one was, 2 if there is no such program.",
     )
@@ -105,6 +106,9 @@ def _parser() -> argparse.ArgumentParser:
     kind.add_argument("--html", action="store_true", help="the same as a page of HTML")
     kind.add_argument("--json", action="store_true", help="one JSON document instead of text")
     kind.add_argument("--why", type=int, metavar="LINE", help="why something on this line isn't known")
+    follow.add_argument(
+        "--sizes", action="store_true", help="warn of sizes that a caller must choose equal, which nothing says"
+    )
     follow.add_argument("file", metavar="FILE", help="the file that would be run")
     follow.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="the program's own arguments")
 

@@ -29,8 +29,9 @@ def follow(
     shapes: bool = False,
     as_html: bool = False,
     why: int | None = None,
+    sizes: bool = False,
 ) -> int:
-    """Follow ``file`` and print what was found.
+    """Follow ``file`` and print what was found, with ``sizes`` also which ones must be equal that a caller gives.
 
     Returns 0 if that is nothing, 1 if there are errors, 2 if there is no such program.
     """
@@ -38,7 +39,7 @@ def follow(
         print(f"simpletorch follow: {reason}", file=sys.stderr)
         return 2
     start = time.perf_counter()
-    found = follow_program(file, arguments)
+    found = follow_program(file, arguments, sizes=sizes)
     seconds = time.perf_counter() - start
     if as_json:
         print(json.dumps(_document(found, seconds), indent=2))

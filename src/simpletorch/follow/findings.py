@@ -74,7 +74,7 @@ class Finding:
     @property
     def severity(self) -> str:
         """ "warning" for what torch computes, but hardly anybody means; else "error"."""
-        return "warning" if self.code in ("tensor-broadcast", "tensor-stream") else "error"
+        return "warning" if self.code in ("tensor-broadcast", "tensor-size", "tensor-stream") else "error"
 
     def lines(self) -> Sequence[str]:
         """The report: the error, then a note for the hint and for each call."""

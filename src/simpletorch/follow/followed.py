@@ -48,7 +48,12 @@ class Followed:
 
 
 def follow(
-    path: str | Path, arguments: Sequence[str] = (), *, steps: int = STEPS, seconds: float = SECONDS
+    path: str | Path,
+    arguments: Sequence[str] = (),
+    *,
+    steps: int = STEPS,
+    seconds: float = SECONDS,
+    sizes: bool = False,
 ) -> Followed:
     """Follow a file as ``python path *arguments`` would run it.
 
@@ -57,9 +62,11 @@ def follow(
         arguments: those of its command line.
         steps: the most statements to follow.
         seconds: the most CPU time to take.
+        sizes: whether `warnings` have the sizes that a caller must choose equal, which nothing says (``tensor-size``).
     """
     program = Program(Path(path), arguments, str(path))
     run = Interpreter(program, steps, Budget(seconds))
+    run.demands_sizes = sizes
     tree = parse(Path(path))
     if tree is None:
         return Followed(())

@@ -338,7 +338,8 @@ class Interpreter:
         if {*variables(a), *variables(b)} & self.free:
             return False
         if self.demands_sizes:
-            self.find("tensor-size", f"{report.text}: works only if {a} == {b}; state it, or give both the same size")
+            told = f"assert {a} == {b} states it; or take one size for both"
+            self.find("tensor-size", f"{report.text}: works only if {a} == {b}", told)
         return self._equate(a, b)
 
     def report(self, report: Report) -> Value:
