@@ -339,13 +339,19 @@ def whole(call: Callable[..., Any], given: tuple[Any, ...], constant: tuple[int,
         x.detach().requires_grad_() if i not in constant and x.is_floating_point() else x for i, x in enumerate(given)
     ]
     leaves = [x for x in moved if x.requires_grad]
-    return lambda: torch.autograd.grad(call(*moved), leaves)
+    with torch.no_grad():
+        result = call(*moved)
+    grad = torch.ones_like(result) if result.dim() else None
+    return lambda: torch.autograd.grad(call(*moved), leaves, grad)
 
 
 def directions(work: Workload) -> tuple[str, ...]:
     if work.name == "adamw_step":
         return ("step",)
-    return ("both",) if work.backward is None else ("forward", "backward")
+    if work.backward is None:
+        return ("both",)
+    # what a compiled forward keeps for its backward is seen in the sum only
+    return ("forward", "backward", "both") if work.name == "relu_add" else ("forward", "backward")
 
 
 def timed(work: Workload, call: Callable[..., Any], given: tuple[Any, ...], direction: str) -> tuple[float, float]:
@@ -450,53 +456,81 @@ def rows_of(work: Workload, size: Sizes, dtype: torch.dtype, limit: float | None
                 traceback.print_exc()
                 row.failure += f"{column}: {type(error).__name__}: {' '.join(str(error).split())[:160]} "
             free()
-        if direction == "both":
+        if work.backward is None and direction == "both":
             try:
                 row.peak = tuple(peak(whole(call, given, work.constant)) for call in (work.ours, work.eager))  # type: ignore[assignment]
             except Exception as error:
                 row.failure += f"peak: {type(error).__name__} "
         elif row.ours is not None and limit is not None:
-            elements = (work.backward if direction == "backward" else work.forward)(*size)  # type: ignore[misc]
+            counted = {"backward": (work.backward,), "both": (work.forward, work.backward)}.get(
+                direction, (work.forward,)
+            )
+            elements = sum(count(*size) for count in counted if count is not None)
             row.share = elements * dtype.itemsize / (row.ours * 1e-3) / limit
         del given
         free()
         yield row
 
 
-def on_gpu(works: list[Workload], quick: bool, seconds: float, out: Callable[[str], None]) -> None:
+def variants(works: list[Workload], quick: bool) -> list[tuple[int, Workload, Sizes, torch.dtype]]:
+    """What is measured: the first size of each kernel, then that in float32, then the second of each, and so on."""
+    found: list[tuple[int, int, Workload, Sizes, torch.dtype]] = []
+    for place, work in enumerate(works):
+        first, *others = work.sizes
+        found.append((0, place, work, first, F32 if work.name == "adamw_step" else BF16))
+        if not quick and work.name not in ("adamw_step", "linear_cross_entropy"):
+            found.append((1, place, work, first, F32))
+        if not quick:
+            dtype = F32 if work.name == "adamw_step" else BF16
+            found.extend((2 + number, place, work, size, dtype) for number, size in enumerate(others))
+    return [(place, work, size, dtype) for _, place, work, size, dtype in sorted(found, key=lambda one: one[:2])]
+
+
+def on_gpu(works: list[Workload], quick: bool, seconds: float, out: Callable[[str], None], file: Path | None) -> None:
     if hasattr(functorch, "donated_buffer"):  # private: the backward of a compiled function is run many times
         functorch.donated_buffer = False
     name = torch.cuda.get_device_name()
     limit = bandwidth(name)
     torch.cuda.set_stream(torch.cuda.Stream())
     triton = importlib.import_module("triton")
-    out(f"# Kernels on {name}, {datetime.date.today()}\n")
-    out(f"torch {torch.__version__}, Triton {triton.__version__}, Python {platform.python_version()}.\n")
     big = torch.empty(1 << 30, dtype=torch.int8, device="cuda")
     other = torch.empty_like(big)
     copied = 2 * big.numel() / (milliseconds(lambda: other.copy_(big)) * 1e-3)
     del big, other
     said = "not in the table of data sheets" if limit is None else f"{limit / 1e12:.2f} TB/s in the data sheet"
-    out(f"Bandwidth: {said}; a copy of 1 GiB reaches {copied / 1e12:.2f} TB/s.\n")
-    out(HEAD)
+    head = [
+        f"# Kernels on {name}, {datetime.date.today()}\n",
+        f"torch {torch.__version__}, Triton {triton.__version__}, Python {platform.python_version()}.\n",
+        f"Bandwidth: {said}; a copy of 1 GiB reaches {copied / 1e12:.2f} TB/s.\n",
+        HEAD,
+    ]
+    for line in head:
+        out(line)
     begin = time.perf_counter()
-    for work in works:
-        sizes = work.sizes[:1] if quick else work.sizes
-        variants = [(size, BF16) for size in sizes] if work.name != "adamw_step" else [(size, F32) for size in sizes]
-        if not quick and work.name not in ("adamw_step", "linear_cross_entropy"):
-            variants.append((sizes[0], F32))
-        for size, dtype in variants:
-            if time.perf_counter() - begin > seconds:
-                out(f"| {work.name} | {size} | | not measured: {seconds:.0f} s are over | | | | | | | | |")
-                continue
-            try:
-                for row in rows_of(work, size, dtype, limit or copied):
-                    out(f"| {' | '.join(row.cells())} |")
-            except Exception as error:
-                traceback.print_exc()
-                said = " ".join(str(error).split())[:160]
-                out(f"| {work.name} | {size} | | {type(error).__name__}: {said} {'| ' * 9}|")
-                free()
+    lines: list[tuple[int, str]] = []
+    for place, work, size, dtype in variants(works, quick):
+        left = seconds - (time.perf_counter() - begin)
+        for line in measured(work, size, dtype, limit or copied, left):
+            lines.append((place, line))
+            out(line)
+    if file is not None:  # until now in the order of measuring
+        ordered = [line for _, line in sorted(lines, key=lambda one: one[0])]
+        file.write_text("\n".join([*head, *ordered]) + "\n")
+
+
+def measured(work: Workload, size: Sizes, dtype: torch.dtype, limit: float, left: float) -> Iterator[str]:
+    """The lines of one size; what went wrong instead."""
+    start = f"| {work.name} | {' × '.join(map(str, size))} | {str(dtype).removeprefix('torch.')}"
+    if left <= 0:
+        yield f"{start} | not measured, the time was over {'| ' * 8}|"
+        return
+    try:
+        for row in rows_of(work, size, dtype, limit):
+            yield f"| {' | '.join(row.cells())} |"
+    except Exception as error:
+        traceback.print_exc()
+        yield f"{start} | {type(error).__name__}: {' '.join(str(error).split())[:160]} {'| ' * 8}|"
+        free()
 
 
 # -- tiles -------------------------------------------------------------------------------------------------------------
@@ -683,7 +717,7 @@ def main() -> None:
     elif given.tiles:
         try_tiles(works, given.quick, given.seconds, out)
     else:
-        on_gpu(works, given.quick, given.seconds, out)
+        on_gpu(works, given.quick, given.seconds, out, given.out)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ from simpletorch.kernels.shipped._launch import has_kernel, widened
 
 __all__ = ["IN_PLACE_TILE", "cross_entropy", "row_losses", "row_slopes"]
 
-FORWARD_TILE: Final = {"BLOCK": 8192, "STAGES": 2, "num_warps": 8}
+FORWARD_TILE: Final = {"BLOCK": 16384, "STAGES": 1, "num_warps": 8}
 BACKWARD_TILE: Final = {"BLOCK": 4096, "num_warps": 8}
-IN_PLACE_TILE: Final = {"BLOCK": 8192, "STAGES": 2, "num_warps": 8}
+IN_PLACE_TILE: Final = {"BLOCK": 4096, "STAGES": 3, "num_warps": 4}
 
 
 def cross_entropy(

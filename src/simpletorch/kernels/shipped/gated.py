@@ -94,7 +94,7 @@ def _rows(*tensors: torch.Tensor) -> tuple[list[torch.Tensor], int, int]:
 
 def _tile(n: int, activation: int) -> dict[str, int]:
     block = 2048 if n > 1024 else max(128, power_of_two(n))
-    return {"ACTIVATION": activation, "BLOCK": block, "num_warps": max(1, block // 512)}
+    return {"ACTIVATION": activation, "BLOCK": block, "num_warps": max(1, block // 256)}
 
 
 def _forward(gate: torch.Tensor, up: torch.Tensor, activation: int) -> torch.Tensor:

@@ -86,7 +86,7 @@ def layer_norm_backward_cuda(
     slopes, rows = as_rows(grad), as_rows(x)
     (count, n) = rows.shape
     out = torch.empty(grad.shape, dtype=grad.dtype, device=grad.device)
-    programs, tile = walking_tile(n, x, count)
+    programs, tile = walking_tile(rows, 2048)
     # the sums of a longer row's biases find no registers beside those of its weights
     together = n <= _SUMMED_TOGETHER
     partial = torch.empty((2 if together else 1, programs, n), dtype=torch.float32, device=x.device)

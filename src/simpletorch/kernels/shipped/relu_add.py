@@ -16,7 +16,7 @@ from simpletorch.kernels.shipped._launch import has_kernel
 
 __all__ = ["relu_add"]
 
-_TILE: Final = {"BLOCK": 4096, "num_warps": 8}
+_TILE: Final = {"BLOCK": 1024, "num_warps": 8}
 
 
 @operator("simpletorch::relu_add")
@@ -34,7 +34,7 @@ def relu_add_backward(grad: Float[torch.Tensor, "*n"], result: Float[torch.Tenso
 
 @relu_add.cuda(traced=True)
 def relu_add_cuda(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """One program for each 4096 elements."""
+    """One program for each 1024 elements."""
     if not has_kernel(x, y):
         return relu_add.reference(x, y)
     from simpletorch.kernels.shipped._triton.relu_add import relu_add_forward

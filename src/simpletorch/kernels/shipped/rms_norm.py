@@ -112,7 +112,7 @@ def rms_norm_backward_cuda(
     more = None if total_grad is None else as_rows(total_grad)
     (count, n) = rows.shape
     out = torch.empty(grad.shape, dtype=grad.dtype, device=grad.device)
-    programs, tile = walking_tile(n, x, count)
+    programs, tile = walking_tile(rows, 4096)
     partial = torch.empty((1, programs, n), dtype=torch.float32, device=x.device)
     strides = (slopes.stride(0), 0 if more is None else more.stride(0), rows.stride(0), n)
     kernel(slopes, more, rows, weight.contiguous(), out, partial, count, n, *strides, programs, eps, **tile)

@@ -17,7 +17,7 @@ def _rounded(value, seed, BLOCK: tl.constexpr):
     """To bfloat16, up or down with the chance that keeps the mean: the lower 16 bits are added noise, then cut off."""
     program = tl.program_id(0)
     counter = tl.arange(0, BLOCK // 4)
-    a, b, c, d = tl.philox(tl.load(seed), counter, counter * 0 + program, counter * 0, counter * 0)
+    a, b, c, d = tl.philox(tl.load(seed), counter, counter * 0 + program, counter * 0, counter * 0, 7)
     noise = tl.interleave(tl.interleave(a, c), tl.interleave(b, d)) & 0xFFFF
     bits = value.to(tl.uint32, bitcast=True)
     # infinities and NaN have no room for noise

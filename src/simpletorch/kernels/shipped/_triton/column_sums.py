@@ -14,7 +14,7 @@ from simpletorch.kernels._triton import triton as bind
 
 @bind(
     grid=lambda given: (triton.cdiv(given["n"], given["BLOCK"]), given["parts"]),
-    configs=[{"BLOCK_M": 64, "BLOCK": 32, "num_warps": 4}],
+    configs=[{"BLOCK_M": 128, "BLOCK": 32, "num_warps": 8}],
 )
 @triton.jit
 def column_sums(

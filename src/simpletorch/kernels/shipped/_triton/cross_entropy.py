@@ -7,7 +7,8 @@ from simpletorch.dtypes import Float, Float32, Int64
 from simpletorch.kernels._signatures import Number, Pointer, Size, Stride
 from simpletorch.kernels._triton import triton as bind
 
-LOOP_CONFIGS = [{"SMOOTH": smooth, "BLOCK": 8192, "STAGES": 2, "num_warps": 8} for smooth in (False, True)]
+FORWARD_CONFIGS = [{"SMOOTH": smooth, "BLOCK": 16384, "STAGES": 1, "num_warps": 8} for smooth in (False, True)]
+IN_PLACE_CONFIGS = [{"SMOOTH": smooth, "BLOCK": 4096, "STAGES": 3, "num_warps": 4} for smooth in (False, True)]
 
 
 @triton.jit
@@ -37,7 +38,7 @@ def _loss(logits, target, n, normalizer, total, smoothing):
     return normalizer - (1.0 - smoothing) * chosen - smoothing * (total / n)  # the sum is 0 without smoothing
 
 
-@bind(grid=lambda given: (given["rows"],), configs=LOOP_CONFIGS)
+@bind(grid=lambda given: (given["rows"],), configs=FORWARD_CONFIGS)
 @triton.jit
 def cross_entropy_forward(
     logits: "Pointer[Float]",
@@ -103,7 +104,7 @@ def cross_entropy_backward(
     tl.store(out + row * n + column, slope, mask=inside)
 
 
-@bind(grid=lambda given: (given["rows"],), configs=LOOP_CONFIGS)
+@bind(grid=lambda given: (given["rows"],), configs=IN_PLACE_CONFIGS)
 @triton.jit
 def cross_entropy_in_place(
     logits: "Pointer[Float]",

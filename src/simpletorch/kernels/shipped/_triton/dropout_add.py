@@ -1,6 +1,6 @@
 """residual + dropout(x): what is dropped is computed from a seed, so that nothing is kept for the backward.
 
-A program takes 8192 elements, in 8 segments of 1024. The four 32-bit numbers of Philox 4x32-10 with the counter
+A program takes 8192 elements, in 8 segments of 1024. The four 32-bit numbers of Philox 4x32-7 with the counter
 (position in the segment, program, 0, 0) give eight 16-bit numbers, the lower half of the first for the first segment,
 its upper half for the second, and so on. `simpletorch.kernels.shipped._philox` says the same in torch.
 """
@@ -42,7 +42,7 @@ def dropout_add(
 ):
     program = tl.program_id(0)
     position = tl.arange(0, SEGMENT)
-    a, b, c, d = tl.philox(tl.load(seed), position, position * 0 + program, position * 0, position * 0)
+    a, b, c, d = tl.philox(tl.load(seed), position, position * 0 + program, position * 0, position * 0, 7)
     at = program.to(tl.int64) * (SEGMENT * 8) + position
     _segment(x, residual, out, n, at, a & 0xFFFF, dropped, scale)
     _segment(x, residual, out, n, at + SEGMENT, a >> 16, dropped, scale)

@@ -11,7 +11,7 @@ from simpletorch.kernels._signatures import Pointer, Size, Stride
 from simpletorch.kernels._triton import triton as bind
 
 SILU, GELU, GELU_TANH = 0, 1, 2
-CONFIGS = [{"ACTIVATION": kind, "BLOCK": 2048, "num_warps": 4} for kind in (SILU, GELU, GELU_TANH)]
+CONFIGS = [{"ACTIVATION": kind, "BLOCK": 2048, "num_warps": 8} for kind in (SILU, GELU, GELU_TANH)]
 
 
 def pieces(given):

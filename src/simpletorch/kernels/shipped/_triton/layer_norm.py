@@ -18,10 +18,9 @@ FORWARD_CONFIGS = [
     {"BLOCK_M": 1, "BLOCK": 16384, "num_warps": 16},
 ]
 BACKWARD_CONFIGS = [
-    {"BIAS": True, "BLOCK_M": 16, "BLOCK": 128, "STAGES": 2, "num_warps": 4},
-    # AMD's wavefronts are twice as wide
-    {"BIAS": False, "BLOCK_M": 1, "BLOCK": 16384, "STAGES": 1, "num_warps": 32, "arch": "sm"},
-    {"BIAS": False, "BLOCK_M": 1, "BLOCK": 16384, "STAGES": 1, "num_warps": 16, "arch": "gfx"},
+    {"BIAS": True, "BLOCK_M": 16, "BLOCK": 128, "STAGES": 3, "num_warps": 4},
+    {"BIAS": True, "BLOCK_M": 1, "BLOCK": 4096, "STAGES": 2, "num_warps": 8},
+    {"BIAS": False, "BLOCK_M": 1, "BLOCK": 16384, "STAGES": 1, "num_warps": 16},
 ]
 
 

@@ -7,7 +7,7 @@ from simpletorch.dtypes import Float
 from simpletorch.kernels._signatures import Pointer, Size
 from simpletorch.kernels._triton import triton as bind
 
-CONFIGS = [{"BLOCK": 4096, "num_warps": 8}]
+CONFIGS = [{"BLOCK": 1024, "num_warps": 8}]
 
 
 def blocks(given):

@@ -16,10 +16,9 @@ FORWARD_CONFIGS = [
     {"BLOCK_M": 1, "BLOCK": 16384, "num_warps": 16},
 ]
 BACKWARD_CONFIGS = [
-    {"BLOCK_M": 16, "BLOCK": 128, "STAGES": 2, "num_warps": 4},
-    # AMD's wavefronts are twice as wide
-    {"BLOCK_M": 1, "BLOCK": 16384, "STAGES": 1, "num_warps": 32, "arch": "sm"},
-    {"BLOCK_M": 1, "BLOCK": 16384, "STAGES": 1, "num_warps": 16, "arch": "gfx"},
+    {"BLOCK_M": 32, "BLOCK": 128, "STAGES": 3, "num_warps": 8},
+    {"BLOCK_M": 1, "BLOCK": 4096, "STAGES": 2, "num_warps": 8},
+    {"BLOCK_M": 1, "BLOCK": 16384, "STAGES": 1, "num_warps": 16},
 ]
 
 
