@@ -6,14 +6,15 @@ It needs a C++ compiler and ninja (pip install ninja); the first run compiles, w
 """
 
 import torch
+from jaxtyping import Float
 
-from simpletorch import Float, Tensor, kernels
+from simpletorch import kernels
 
 native = kernels.extension("relu_add.cpp", openmp=True)
 
 
 @kernels.operator("examples::relu_add")
-def relu_add(x: Float[Tensor, "*n"], y: Float[Tensor, "*n"]) -> Float[Tensor, "*n"]:
+def relu_add(x: Float[torch.Tensor, "*n"], y: Float[torch.Tensor, "*n"]) -> Float[torch.Tensor, "*n"]:
     """relu(x + y)"""
     return torch.relu(x + y)
 
