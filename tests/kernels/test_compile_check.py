@@ -34,7 +34,7 @@ def test_every_shipped_variant_compiles(arch, monkeypatch):
     assert report.ok, str(report)
     report.check()
     assert {variant.kernel for variant in report.variants} == SHIPPED
-    assert all(variant.binary > 500 and variant.registers > 8 for variant in report.variants)
+    assert all(variant.binary > 500 and variant.registers > 4 for variant in report.variants)
     types = {variant.types for variant in report.variants if variant.kernel == "softmax_forward"}
     assert types == {"fp32", "fp16", "bf16"}
 

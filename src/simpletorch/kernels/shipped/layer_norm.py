@@ -41,19 +41,14 @@ def layer_norm_backward(
     eps: float,
 ) -> tuple[Float[torch.Tensor, "*b n"], Inexact[torch.Tensor, "n"], Inexact[torch.Tensor, "n"]]:
     """The gradients of ``x``, ``weight`` and ``bias``."""
-    value, slope, rows = widened(x), widened(grad), tuple(range(x.dim() - 1))
-    centred = value - value.mean(-1, keepdim=True)
-    inverse = torch.rsqrt(centred.square().mean(-1, keepdim=True) + eps)
-    normal, scaled = centred * inverse, slope * weight.to(slope.dtype)
-    along, level = (scaled * normal).mean(-1, keepdim=True), scaled.mean(-1, keepdim=True)
-    weights, biases = slope * normal, slope
-    if rows:
-        weights, biases = weights.sum(rows), biases.sum(rows)
-    return (
-        (inverse * (scaled - level - normal * along)).to(grad.dtype),
-        weights.to(weight.dtype),
-        biases.to(weight.dtype),
+    value = widened(x)
+    mean = value.mean(-1, keepdim=True)
+    inverse = torch.rsqrt((value - mean).square().mean(-1, keepdim=True) + eps)
+    wide = weight.to(value.dtype)
+    inputs, weights, biases = torch.ops.aten.native_layer_norm_backward(
+        widened(grad), value, list(x.shape[-1:]), mean, inverse, wide, wide, [True, True, True]
     )
+    return inputs.to(grad.dtype), weights.to(weight.dtype), biases.to(weight.dtype)
 
 
 @layer_norm.cuda(traced=True)

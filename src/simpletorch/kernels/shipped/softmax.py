@@ -28,8 +28,8 @@ def softmax_backward(
     grad: Float[torch.Tensor, "*b n"], result: Float[torch.Tensor, "*b n"], scale: float
 ) -> Float[torch.Tensor, "*b n"]:
     """The gradient of ``x``."""
-    y, slope = widened(result), widened(grad)
-    return (scale * y * (slope - (y * slope).sum(-1, keepdim=True))).to(grad.dtype)
+    y = widened(result)
+    return (scale * torch.ops.aten._softmax_backward_data(widened(grad), y, -1, y.dtype)).to(grad.dtype)
 
 
 @softmax.cuda(traced=True)
