@@ -250,9 +250,9 @@ def main() -> int:
     """Writes the table; with ``--check`` says where torch on this machine differs from it."""
     if "--check" in sys.argv:
         logging.disable(logging.ERROR)
-        found = [line for device in ("cuda", "cpu") for line in disagreements(device)]
-        print(*found, sep="\n")
-        return 1 if found else 0
+        differing = [line for device in ("cuda", "cpu") for line in disagreements(device)]
+        print(*differing, sep="\n")
+        return 1 if differing else 0
     logging.disable(logging.ERROR)  # of fake tensors that an operation doesn't take
     tables = {device: completed(found(device)) for device in ("cuda", "cpu")}
     Path(autocast_table.__file__).write_text(text(tables), encoding="utf-8")
