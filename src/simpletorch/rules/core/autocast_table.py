@@ -35,8 +35,8 @@ TABLE: dict[str, dict[Literal["lower", "float32", "widest", "unknown"], frozense
     torch.nn.L1Loss torch.nn.LPPool1d torch.nn.LPPool2d torch.nn.LPPool3d torch.nn.LayerNorm
     torch.nn.LinearCrossEntropyLoss torch.nn.LocalResponseNorm torch.nn.LogSoftmax torch.nn.MSELoss
     torch.nn.MarginRankingLoss torch.nn.MultiLabelMarginLoss torch.nn.MultiLabelSoftMarginLoss
-    torch.nn.MultiMarginLoss torch.nn.NLLLoss torch.nn.PoissonNLLLoss torch.nn.RMSNorm torch.nn.SmoothL1Loss
-    torch.nn.SoftMarginLoss torch.nn.Softmax torch.nn.Softmax2d torch.nn.Softmin torch.nn.Softplus
+    torch.nn.MultiMarginLoss torch.nn.NLLLoss torch.nn.PoissonNLLLoss torch.nn.SmoothL1Loss torch.nn.SoftMarginLoss
+    torch.nn.Softmax torch.nn.Softmax2d torch.nn.Softmin torch.nn.Softplus
     torch.nn.functional.binary_cross_entropy_with_logits torch.nn.functional.cosine_embedding_loss
     torch.nn.functional.cosine_similarity torch.nn.functional.cross_entropy torch.nn.functional.group_norm
     torch.nn.functional.hinge_embedding_loss torch.nn.functional.huber_loss torch.nn.functional.kl_div
@@ -45,13 +45,12 @@ TABLE: dict[str, dict[Literal["lower", "float32", "widest", "unknown"], frozense
     torch.nn.functional.multi_margin_loss torch.nn.functional.multilabel_margin_loss
     torch.nn.functional.multilabel_soft_margin_loss torch.nn.functional.nll_loss torch.nn.functional.normalize
     torch.nn.functional.pairwise_distance torch.nn.functional.pdist torch.nn.functional.poisson_nll_loss
-    torch.nn.functional.rms_norm torch.nn.functional.smooth_l1_loss torch.nn.functional.soft_margin_loss
-    torch.nn.functional.softmax torch.nn.functional.softmin torch.nn.functional.softplus
-    torch.nn.functional.triplet_margin_loss torch.nn.functional.upsample_bilinear
-    torch.nn.functional.upsample_nearest torch.norm torch.pairwise_distance torch.pdist torch.pow torch.prod
-    torch.reciprocal torch.renorm torch.rms_norm torch.rsqrt torch.sinh torch.softmax torch.special.erfinv
-    torch.special.expm1 torch.special.log1p torch.special.log_softmax torch.special.logsumexp torch.special.softmax
-    torch.square torch.sum torch.tan torch.trapezoid torch.trapz
+    torch.nn.functional.smooth_l1_loss torch.nn.functional.soft_margin_loss torch.nn.functional.softmax
+    torch.nn.functional.softmin torch.nn.functional.softplus torch.nn.functional.triplet_margin_loss
+    torch.nn.functional.upsample_bilinear torch.nn.functional.upsample_nearest torch.norm torch.pairwise_distance
+    torch.pdist torch.pow torch.prod torch.reciprocal torch.renorm torch.rsqrt torch.sinh torch.softmax
+    torch.special.erfinv torch.special.expm1 torch.special.log1p torch.special.log_softmax torch.special.logsumexp
+    torch.special.softmax torch.square torch.sum torch.tan torch.trapezoid torch.trapz
         """.split()),
         "widest": frozenset("""
     Tensor.addcdiv Tensor.addcmul Tensor.arctan2 Tensor.atan2 Tensor.cross Tensor.dot Tensor.index_put
@@ -76,18 +75,18 @@ TABLE: dict[str, dict[Literal["lower", "float32", "widest", "unknown"], frozense
     torch.masked.std torch.masked.sum torch.masked.var torch.matrix_power torch.native_batch_norm
     torch.native_group_norm torch.nn.AdaptiveLogSoftmaxWithLoss torch.nn.BCELoss torch.nn.CTCLoss
     torch.nn.CosineSimilarity torch.nn.CrossMapLRN2d torch.nn.GRU torch.nn.GRUCell torch.nn.GaussianNLLLoss
-    torch.nn.LSTM torch.nn.MultiheadAttention torch.nn.PairwiseDistance torch.nn.RReLU torch.nn.Transformer
-    torch.nn.TransformerDecoder torch.nn.TransformerDecoderLayer torch.nn.TransformerEncoderLayer
-    torch.nn.TripletMarginLoss torch.nn.TripletMarginWithDistanceLoss torch.nn.Upsample
-    torch.nn.UpsamplingBilinear2d torch.nn.functional.affine_grid torch.nn.functional.binary_cross_entropy
-    torch.nn.functional.conv_tbc torch.nn.functional.ctc_loss torch.nn.functional.embedding_bag
-    torch.nn.functional.gaussian_nll_loss torch.nn.functional.gumbel_softmax torch.nn.functional.interpolate
-    torch.nn.functional.local_response_norm torch.nn.functional.lp_pool1d torch.nn.functional.lp_pool2d
-    torch.nn.functional.lp_pool3d torch.nn.functional.multi_head_attention_forward
-    torch.nn.functional.triplet_margin_with_distance_loss torch.nn.functional.upsample
+    torch.nn.LSTM torch.nn.MultiheadAttention torch.nn.PairwiseDistance torch.nn.RMSNorm torch.nn.RReLU
+    torch.nn.Transformer torch.nn.TransformerDecoder torch.nn.TransformerDecoderLayer
+    torch.nn.TransformerEncoderLayer torch.nn.TripletMarginLoss torch.nn.TripletMarginWithDistanceLoss
+    torch.nn.Upsample torch.nn.UpsamplingBilinear2d torch.nn.functional.affine_grid
+    torch.nn.functional.binary_cross_entropy torch.nn.functional.conv_tbc torch.nn.functional.ctc_loss
+    torch.nn.functional.embedding_bag torch.nn.functional.gaussian_nll_loss torch.nn.functional.gumbel_softmax
+    torch.nn.functional.interpolate torch.nn.functional.local_response_norm torch.nn.functional.lp_pool1d
+    torch.nn.functional.lp_pool2d torch.nn.functional.lp_pool3d torch.nn.functional.multi_head_attention_forward
+    torch.nn.functional.rms_norm torch.nn.functional.triplet_margin_with_distance_loss torch.nn.functional.upsample
     torch.nn.utils.clip_grad.clip_grad_norm_ torch.nn.utils.clip_grad_norm_ torch.nuclear_norm torch.pca_lowrank
-    torch.poisson torch.polar torch.put torch.rnn_relu torch.rnn_relu_cell torch.rnn_tanh torch.rnn_tanh_cell
-    torch.svd_lowrank torch.vander
+    torch.poisson torch.polar torch.put torch.rms_norm torch.rnn_relu torch.rnn_relu_cell torch.rnn_tanh
+    torch.rnn_tanh_cell torch.svd_lowrank torch.vander
         """.split()),
     },
     "cpu": {
@@ -151,15 +150,16 @@ TABLE: dict[str, dict[Literal["lower", "float32", "widest", "unknown"], frozense
     torch.masked.softmin torch.masked.std torch.masked.sum torch.masked.var torch.matrix_power torch.max_pool3d
     torch.nn.AdaptiveLogSoftmaxWithLoss torch.nn.CosineSimilarity torch.nn.CrossMapLRN2d torch.nn.GRU
     torch.nn.GRUCell torch.nn.LSTM torch.nn.LSTMCell torch.nn.LocalResponseNorm torch.nn.MaxPool3d
-    torch.nn.PairwiseDistance torch.nn.RReLU torch.nn.Transformer torch.nn.TransformerDecoder
+    torch.nn.PairwiseDistance torch.nn.RMSNorm torch.nn.RReLU torch.nn.Transformer torch.nn.TransformerDecoder
     torch.nn.TransformerDecoderLayer torch.nn.TripletMarginLoss torch.nn.TripletMarginWithDistanceLoss
     torch.nn.Upsample torch.nn.UpsamplingBilinear2d torch.nn.functional.affine_grid torch.nn.functional.conv_tbc
     torch.nn.functional.gumbel_softmax torch.nn.functional.instance_norm torch.nn.functional.interpolate
     torch.nn.functional.lp_pool1d torch.nn.functional.lp_pool2d torch.nn.functional.lp_pool3d
-    torch.nn.functional.max_pool3d torch.nn.functional.pad torch.nn.functional.triplet_margin_with_distance_loss
-    torch.nn.functional.upsample torch.nn.utils.clip_grad.clip_grad_norm_ torch.nn.utils.clip_grad_norm_
-    torch.nuclear_norm torch.pca_lowrank torch.poisson torch.polar torch.rnn_relu torch.rnn_relu_cell torch.rnn_tanh
-    torch.rnn_tanh_cell torch.svd_lowrank torch.tensordot torch.vander
+    torch.nn.functional.max_pool3d torch.nn.functional.pad torch.nn.functional.rms_norm
+    torch.nn.functional.triplet_margin_with_distance_loss torch.nn.functional.upsample
+    torch.nn.utils.clip_grad.clip_grad_norm_ torch.nn.utils.clip_grad_norm_ torch.nuclear_norm torch.pca_lowrank
+    torch.poisson torch.polar torch.rms_norm torch.rnn_relu torch.rnn_relu_cell torch.rnn_tanh torch.rnn_tanh_cell
+    torch.svd_lowrank torch.tensordot torch.vander
         """.split()),
     },
 }
