@@ -50,6 +50,15 @@ def adamw_step(
     ALIGNED: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
+    rate = tl.cast(rate, tl.float32)
+    decay = tl.cast(decay, tl.float32)
+    keep_average = tl.cast(keep_average, tl.float32)
+    add_average = tl.cast(add_average, tl.float32)
+    keep_square = tl.cast(keep_square, tl.float32)
+    add_square = tl.cast(add_square, tl.float32)
+    eps = tl.cast(eps, tl.float32)
+    average_correction = tl.cast(average_correction, tl.float32)
+    square_correction = tl.cast(square_correction, tl.float32)
     row = table + tl.program_id(0).to(tl.int64) * 5
     parameter_at = tl.load(row)
     grad_at = tl.load(row + 1)

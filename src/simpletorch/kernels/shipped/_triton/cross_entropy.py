@@ -54,6 +54,7 @@ def cross_entropy_forward(
     BLOCK: tl.constexpr,
     STAGES: tl.constexpr,
 ):
+    smoothing = tl.cast(smoothing, tl.float32)
     row = tl.program_id(0).to(tl.int64)
     logits += row * stride
     normalizer, total = _normalizer(logits, n, SMOOTH, BLOCK, STAGES)
@@ -92,6 +93,7 @@ def cross_entropy_backward(
     smoothing: "Number",
     BLOCK: tl.constexpr,
 ):
+    smoothing = tl.cast(smoothing, tl.float32)
     pieces = tl.cdiv(n, BLOCK)
     row = (tl.program_id(0) // pieces).to(tl.int64)
     column = (tl.program_id(0) % pieces) * BLOCK + tl.arange(0, BLOCK)
@@ -120,6 +122,7 @@ def cross_entropy_in_place(
     STAGES: tl.constexpr,
 ):
     """The losses of the rows, whose logits become their gradients: the second read is mostly of the cache."""
+    smoothing = tl.cast(smoothing, tl.float32)
     row = tl.program_id(0).to(tl.int64)
     logits += row * stride
     normalizer, total = _normalizer(logits, n, SMOOTH, BLOCK, STAGES)

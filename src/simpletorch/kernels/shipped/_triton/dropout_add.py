@@ -40,6 +40,7 @@ def dropout_add(
     scale: "Number",
     SEGMENT: tl.constexpr,
 ):
+    scale = tl.cast(scale, tl.float32)
     program = tl.program_id(0)
     position = tl.arange(0, SEGMENT)
     a, b, c, d = tl.philox(tl.load(seed), position, position * 0 + program, position * 0, position * 0, 7)

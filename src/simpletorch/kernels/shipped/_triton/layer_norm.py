@@ -39,6 +39,7 @@ def layer_norm_forward(
     BLOCK_M: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
+    eps = tl.cast(eps, tl.float32)
     row = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (column < n)
@@ -73,6 +74,7 @@ def layer_norm_backward(
     BLOCK: tl.constexpr,
     STAGES: tl.constexpr,
 ):
+    eps = tl.cast(eps, tl.float32)
     program = tl.program_id(0)
     column = tl.arange(0, BLOCK)[None, :]
     scale = tl.load(weight + column, mask=column < n, other=0.0).to(tl.float32)

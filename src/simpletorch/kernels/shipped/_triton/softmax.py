@@ -37,6 +37,7 @@ def softmax_forward(
     BLOCK_M: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
+    scale = tl.cast(scale, tl.float32)
     row = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (column < n)
@@ -58,6 +59,7 @@ def softmax_forward_long(
     scale: "Number",
     BLOCK: tl.constexpr,
 ):
+    scale = tl.cast(scale, tl.float32)
     row = tl.program_id(0).to(tl.int64)
     x += row * x_stride
     y += row * y_stride
@@ -94,6 +96,7 @@ def softmax_backward(
     BLOCK_M: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
+    scale = tl.cast(scale, tl.float32)
     row = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
     column = tl.arange(0, BLOCK)[None, :]
     inside = (row < rows) & (column < n)
@@ -117,6 +120,7 @@ def softmax_backward_long(
     scale: "Number",
     BLOCK: tl.constexpr,
 ):
+    scale = tl.cast(scale, tl.float32)
     row = tl.program_id(0).to(tl.int64)
     grad += row * grad_stride
     y += row * y_stride
