@@ -17,6 +17,7 @@ NOT_IMPORTED = (
     "simpletorch.cli",
     "simpletorch.mypy",
     "simpletorch._pytest_plugin",
+    "simpletorch.kernels.shipped._triton",
 )  # by ``import simpletorch``, as mypy follows it
 READ_WITH_TORCH = {"PIL", "matplotlib"}
 

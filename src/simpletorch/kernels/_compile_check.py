@@ -174,18 +174,18 @@ def _dtypes(pointers: Sequence[Parameter]) -> Iterator[dict[str, str | None]]:
 
 
 def _compiled(kernel: TritonKernel, arch: str, dtypes: Mapping[str, str | None], config: Config) -> Variant:
-    from triton.backends.compiler import GPUTarget
-    from triton.compiler import ASTSource, compile
-
+    # no import statements, or mypy would read all of Triton
+    target = importlib.import_module("triton.backends.compiler").GPUTarget
+    compiler = importlib.import_module("triton.compiler")
     chip = ARCHITECTURES[arch]
     signature, constants, attributes = _launch(kernel, dtypes, config)
     said = {name: value for name, value in config.items() if name != "arch"}
     options = {name: config[name] for name in OPTIONS if name in config}
     start = time.perf_counter()
     try:
-        done = compile(
-            ASTSource(kernel.function, signature, constants, attributes),
-            target=GPUTarget(chip.backend, chip.target, chip.warp),
+        done = compiler.compile(
+            compiler.ASTSource(kernel.function, signature, constants, attributes),
+            target=target(chip.backend, chip.target, chip.warp),
             options=options,
         )
     except Exception as error:  # the compiler raises what it likes; each is a variant that can't run

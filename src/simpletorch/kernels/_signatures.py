@@ -18,6 +18,7 @@ import textwrap
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from simpletorch.dtypes import (
@@ -151,8 +152,7 @@ class Signature:
 
 
 def _parameter(kernel: str, name: str, annotation: Any, default: Any) -> Parameter:
-    import triton.language as tl
-
+    tl = import_module("triton.language")  # no import statement, or mypy would read all of Triton
     optional = type(None) in typing.get_args(annotation)
     if optional:
         annotation = next(one for one in typing.get_args(annotation) if one is not type(None))

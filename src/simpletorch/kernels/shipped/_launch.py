@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from importlib import import_module
+from typing import Any
 
 import torch
 
-__all__ = ["as_rows", "has_kernel", "power_of_two", "processors", "row_tile", "walking_tile", "widened"]
+__all__ = ["as_rows", "has_kernel", "in_triton", "power_of_two", "processors", "row_tile", "walking_tile", "widened"]
 
 # a program has at most 1024 threads, and AMD's wavefronts have 64
 _MOST_WARPS = 16 if torch.version.hip else 32
 _KERNEL_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+
+
+def in_triton(name: str) -> Any:
+    """The kernels in a file of ``_triton``; no import statement leads there, or mypy would read all of Triton."""
+    return import_module(f"simpletorch.kernels.shipped._triton.{name}")
 
 
 def has_kernel(*tensors: torch.Tensor | None, longest: int | None = None) -> bool:

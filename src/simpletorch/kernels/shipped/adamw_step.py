@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int64
 
 from simpletorch.kernels._operator import operator
-from simpletorch.kernels.shipped._launch import has_kernel, widened
+from simpletorch.kernels.shipped._launch import has_kernel, in_triton, widened
 from simpletorch.kernels.shipped._philox import philox
 
 __all__ = ["adamw_step"]
@@ -142,7 +142,7 @@ def adamw_step_in_place_cuda(
     if not dense or not has_kernel(parameters[0], grads[0], averages[0], squares[0]):
         adamw_step_in_place.reference(parameters, grads, averages, squares, seed, step, *rates)
         return
-    from simpletorch.kernels.shipped._triton.adamw_step import adamw_step as kernel
+    kernel = in_triton("adamw_step").adamw_step
 
     grads = [grad.contiguous() for grad in grads]
     columns = (parameters, grads, averages, squares)

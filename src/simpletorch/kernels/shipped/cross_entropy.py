@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Inexact, Int64
 
 from simpletorch.kernels._operator import operator
-from simpletorch.kernels.shipped._launch import has_kernel, widened
+from simpletorch.kernels.shipped._launch import has_kernel, in_triton, widened
 
 __all__ = ["IN_PLACE_TILE", "cross_entropy", "row_losses", "row_slopes"]
 
@@ -110,7 +110,7 @@ def cross_entropy_rows_cuda(
     """A program for each row, which reads it once."""
     if not has_kernel(logits):
         return row_losses(logits, targets, ignored, smoothing)
-    from simpletorch.kernels.shipped._triton.cross_entropy import cross_entropy_forward
+    cross_entropy_forward = in_triton("cross_entropy").cross_entropy_forward
 
     rows, (count, n) = _side_by_side(logits), logits.shape
     losses, normalizers = (torch.empty(count, dtype=torch.float32, device=logits.device) for _ in range(2))
@@ -132,7 +132,7 @@ def cross_entropy_rows_backward_cuda(
     """A program for each 4096 logits of a row."""
     if not has_kernel(logits):
         return row_slopes(loss_grads, normalizer_grads, logits, targets, normalizers, ignored, smoothing)
-    from simpletorch.kernels.shipped._triton.cross_entropy import cross_entropy_backward
+    cross_entropy_backward = in_triton("cross_entropy").cross_entropy_backward
 
     rows, (count, n) = _side_by_side(logits), logits.shape
     out = torch.empty((count, n), dtype=logits.dtype, device=logits.device)

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int64
 
 from simpletorch.kernels._operator import operator
-from simpletorch.kernels.shipped._launch import has_kernel, widened
+from simpletorch.kernels.shipped._launch import has_kernel, in_triton, widened
 from simpletorch.kernels.shipped._philox import philox
 
 __all__ = ["dropout_add"]
@@ -86,7 +86,7 @@ def _dropped(x: torch.Tensor, seed: torch.Tensor, p: float) -> torch.Tensor:
 
 
 def _launched(x: torch.Tensor, residual: torch.Tensor | None, seed: torch.Tensor, p: float) -> torch.Tensor:
-    from simpletorch.kernels.shipped._triton.dropout_add import dropout_add as kernel
+    kernel = in_triton("dropout_add").dropout_add
 
     x = x.contiguous()
     out = torch.empty_like(x)

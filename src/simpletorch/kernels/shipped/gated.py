@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 
 from simpletorch.kernels._operator import operator
-from simpletorch.kernels.shipped._launch import as_rows, has_kernel, power_of_two, widened
+from simpletorch.kernels.shipped._launch import as_rows, has_kernel, in_triton, power_of_two, widened
 
 __all__ = ["geglu", "geglu_packed", "swiglu", "swiglu_packed"]
 
@@ -98,7 +98,7 @@ def _tile(n: int, activation: int) -> dict[str, int]:
 
 
 def _forward(gate: torch.Tensor, up: torch.Tensor, activation: int) -> torch.Tensor:
-    from simpletorch.kernels.shipped._triton.gated import gated_forward
+    gated_forward = in_triton("gated").gated_forward
 
     out = torch.empty(gate.shape, dtype=gate.dtype, device=gate.device)
     (x, y), count, n = _rows(gate, up)
@@ -128,7 +128,7 @@ def gated_backward_cuda(
     """As the forward."""
     if not has_kernel(grad, gate, up):
         return _slopes(grad, gate, up, activation)
-    from simpletorch.kernels.shipped._triton.gated import gated_backward as kernel
+    kernel = in_triton("gated").gated_backward
 
     gates, ups = (torch.empty(gate.shape, dtype=grad.dtype, device=gate.device) for _ in range(2))
     (down, x, y), count, n = _rows(grad, gate, up)
@@ -161,7 +161,7 @@ def gated_packed_backward_cuda(grad: torch.Tensor, packed: torch.Tensor, activat
     """Both gradients are written beside each other."""
     if not has_kernel(grad, packed):
         return gated_packed_backward.reference(grad, packed, activation)
-    from simpletorch.kernels.shipped._triton.gated import gated_backward as kernel
+    kernel = in_triton("gated").gated_backward
 
     out = torch.empty(packed.shape, dtype=grad.dtype, device=grad.device)
     if out.numel():

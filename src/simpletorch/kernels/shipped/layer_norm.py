@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Inexact
 
 from simpletorch.kernels._operator import operator
-from simpletorch.kernels.shipped._launch import as_rows, has_kernel, row_tile, walking_tile, widened
+from simpletorch.kernels.shipped._launch import as_rows, has_kernel, in_triton, row_tile, walking_tile, widened
 
 __all__ = ["layer_norm"]
 
@@ -58,7 +58,7 @@ def layer_norm_cuda(
     """A tile of rows for each program."""
     if not has_kernel(x, weight, bias, longest=_LONGEST) or not x.shape[-1]:
         return layer_norm.reference(x, weight, bias, eps)
-    from simpletorch.kernels.shipped._triton.layer_norm import layer_norm_forward
+    layer_norm_forward = in_triton("layer_norm").layer_norm_forward
 
     rows = as_rows(x)
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
@@ -75,8 +75,10 @@ def layer_norm_backward_cuda(
     """Programs that walk over the rows, then the sum over the programs."""
     if not has_kernel(x, grad, weight, longest=_LONGEST) or not x.numel():
         return layer_norm_backward.reference(grad, x, weight, eps)
-    from simpletorch.kernels.shipped._triton.column_sums import column_sums, partial_sums
-    from simpletorch.kernels.shipped._triton.layer_norm import layer_norm_backward as kernel
+    kernels = in_triton("column_sums")
+    column_sums = kernels.column_sums
+    partial_sums = kernels.partial_sums
+    kernel = in_triton("layer_norm").layer_norm_backward
 
     slopes, rows = as_rows(grad), as_rows(x)
     (count, n) = rows.shape

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Inexact, Int64
 
 from simpletorch.kernels._operator import operator
-from simpletorch.kernels.shipped._launch import has_kernel, widened
+from simpletorch.kernels.shipped._launch import has_kernel, in_triton, widened
 from simpletorch.kernels.shipped.cross_entropy import IN_PLACE_TILE, row_losses, row_slopes
 
 __all__ = ["linear_cross_entropy"]
@@ -78,7 +78,7 @@ def _chunk(
     if not hidden.is_cuda or not has_kernel(hidden):
         logits = widened(hidden @ weight.T)
         return _losses_in_place(logits, targets, ignored, smoothing), logits.to(hidden.dtype)
-    from simpletorch.kernels.shipped._triton.cross_entropy import cross_entropy_in_place
+    cross_entropy_in_place = in_triton("cross_entropy").cross_entropy_in_place
 
     logits = hidden @ weight.T
     losses = torch.empty(logits.shape[0], dtype=torch.float32, device=logits.device)

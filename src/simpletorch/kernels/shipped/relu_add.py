@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 
 from simpletorch.kernels._operator import operator
-from simpletorch.kernels.shipped._launch import has_kernel
+from simpletorch.kernels.shipped._launch import has_kernel, in_triton
 
 __all__ = ["relu_add"]
 
@@ -37,7 +37,7 @@ def relu_add_cuda(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """One program for each 1024 elements."""
     if not has_kernel(x, y):
         return relu_add.reference(x, y)
-    from simpletorch.kernels.shipped._triton.relu_add import relu_add_forward
+    relu_add_forward = in_triton("relu_add").relu_add_forward
 
     x, y = x.contiguous(), y.contiguous()
     out = torch.empty_like(x)
@@ -50,7 +50,7 @@ def relu_add_backward_cuda(grad: torch.Tensor, result: torch.Tensor) -> torch.Te
     """As the forward."""
     if not has_kernel(grad, result):
         return relu_add_backward.reference(grad, result)
-    from simpletorch.kernels.shipped._triton.relu_add import relu_add_backward as kernel
+    kernel = in_triton("relu_add").relu_add_backward
 
     grad, result = grad.contiguous(), result.contiguous()
     out = torch.empty_like(grad)

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Inexact
 
 from simpletorch.kernels._operator import operator
-from simpletorch.kernels.shipped._launch import as_rows, has_kernel, row_tile, walking_tile, widened
+from simpletorch.kernels.shipped._launch import as_rows, has_kernel, in_triton, row_tile, walking_tile, widened
 
 __all__ = ["add_rms_norm", "rms_norm"]
 
@@ -66,7 +66,7 @@ def rms_norm_backward(
 def _forward(
     x: torch.Tensor, residual: torch.Tensor | None, weight: torch.Tensor, eps: float
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    from simpletorch.kernels.shipped._triton.rms_norm import rms_norm_forward
+    rms_norm_forward = in_triton("rms_norm").rms_norm_forward
 
     rows = as_rows(x)
     (count, n) = rows.shape
@@ -105,8 +105,8 @@ def rms_norm_backward_cuda(
     """Programs that walk over the rows, then the sum over the programs."""
     if not has_kernel(x, grad, total_grad, weight, longest=_LONGEST) or not x.numel():
         return rms_norm_backward.reference(grad, total_grad, x, weight, eps)
-    from simpletorch.kernels.shipped._triton.column_sums import column_sums
-    from simpletorch.kernels.shipped._triton.rms_norm import rms_norm_backward as kernel
+    column_sums = in_triton("column_sums").column_sums
+    kernel = in_triton("rms_norm").rms_norm_backward
 
     slopes, rows = as_rows(grad), as_rows(x)
     more = None if total_grad is None else as_rows(total_grad)

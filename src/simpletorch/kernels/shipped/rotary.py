@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 
 from simpletorch.kernels._operator import operator
-from simpletorch.kernels.shipped._launch import has_kernel, power_of_two, widened
+from simpletorch.kernels.shipped._launch import has_kernel, in_triton, power_of_two, widened
 
 __all__ = ["rotary"]
 
@@ -69,7 +69,7 @@ def _turned(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, paired: bool,
     batch, tokens, heads, size = x.shape
     if not has_kernel(x, cos, sin) or not x.numel():
         return _in_torch(x, cos, sin * sign, paired)
-    from simpletorch.kernels.shipped._triton.rotary import rotary as kernel
+    kernel = in_triton("rotary").rotary
 
     x = x if x.stride(3) == 1 else x.contiguous()
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)

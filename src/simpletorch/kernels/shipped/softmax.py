@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 
 from simpletorch.kernels._operator import operator
-from simpletorch.kernels.shipped._launch import as_rows, has_kernel, row_tile, widened
+from simpletorch.kernels.shipped._launch import as_rows, has_kernel, in_triton, row_tile, widened
 
 __all__ = ["softmax"]
 
@@ -37,7 +37,9 @@ def softmax_cuda(x: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
     """A tile of rows for each program."""
     if not has_kernel(x):
         return softmax.reference(x, scale)
-    from simpletorch.kernels.shipped._triton.softmax import softmax_forward, softmax_forward_long
+    kernels = in_triton("softmax")
+    softmax_forward = kernels.softmax_forward
+    softmax_forward_long = kernels.softmax_forward_long
 
     rows = as_rows(x)
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
@@ -55,8 +57,8 @@ def softmax_backward_cuda(grad: torch.Tensor, result: torch.Tensor, scale: float
     """As the forward."""
     if not has_kernel(grad, result):
         return softmax_backward.reference(grad, result, scale)
-    from simpletorch.kernels.shipped._triton.softmax import softmax_backward as kernel
-    from simpletorch.kernels.shipped._triton.softmax import softmax_backward_long
+    kernel = in_triton("softmax").softmax_backward
+    softmax_backward_long = in_triton("softmax").softmax_backward_long
 
     slopes, values = as_rows(grad), as_rows(result)
     out = torch.empty(grad.shape, dtype=grad.dtype, device=grad.device)
