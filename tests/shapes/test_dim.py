@@ -369,3 +369,27 @@ def test_a_size_lies_between_its_bounds(size, other, verdict):
 def test_bounds_are_shown():
     sizes = (FEW, 3 * FEW, some("filled", 2), maximum(some("one", 2), some("other", 2)))
     assert [str(d) for d in sizes] == ["5..13", "3*(5..13)", "2..", "2.."]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda a, n, m: a * a + n,
+        lambda a, n, m: (a + n) * (a + m),
+        lambda a, n, m: (a + n) // 3 + (a + m) // 7,
+        lambda a, n, m: maximum(a + n, a * m) % 5 + a,
+        lambda a, n, m: 2**a * 2**n,
+        lambda a, n, m: a**7 + m,
+    ],
+    ids=["squares", "products", "quotients", "greatest", "powers of two", "powers"],
+)
+def test_what_is_too_long_to_compute_with_is_unknown(step):
+    n, m = var("n"), var("m")
+    size = n + m
+    for _ in range(100):
+        size = step(size, n, m)
+        if isinstance(size, Unknown):
+            break
+        assert len(size.terms) <= 1_000
+    assert equal(size, n) is not True
+    assert at_least(size, 1) is not False

@@ -146,6 +146,13 @@ class Func:
         return (1, self.op, str(self), tuple(_scopes(self)))
 
 
+_MOST_BITS: Final = 1024
+_MOST_TERMS: Final = 200  # of a power that is written out
+_MOST_SUMMANDS: Final = 500  # what is longer than these takes too long to compute with, so it is unknown
+_MOST_PRODUCTS: Final = 1_000
+_HIGHEST: Final = 128  # degree
+_LONGEST: Final = 2_000  # characters of what a function is of
+
 Atom: TypeAlias = Var | Func
 Monomial: TypeAlias = tuple[tuple[Atom, int], ...]  # atoms with positive powers, sorted; () is the constant
 
@@ -172,7 +179,9 @@ class Expr:
         return Expr, (self.terms,)
 
     def __add__(self, other: Dim) -> Dim:
-        return other if other is UNKNOWN else _sum(self, other)
+        if isinstance(other, Unknown) or len(self.terms) + len(_terms(other)) > _MOST_SUMMANDS:
+            return UNKNOWN
+        return _sum(self, other)
 
     __radd__ = __add__
 
@@ -186,7 +195,10 @@ class Expr:
         return -self + other
 
     def __mul__(self, other: Dim) -> Dim:
-        return other * self if other is UNKNOWN else _product(self, other)
+        if isinstance(other, Unknown):
+            return UNKNOWN
+        too_long = len(self.terms) * len(_terms(other)) > _MOST_PRODUCTS or _degree(self) + _degree(other) > _HIGHEST
+        return UNKNOWN if too_long else _product(self, other)
 
     __rmul__ = __mul__
 
@@ -280,6 +292,11 @@ def _terms(dim: int | Expr) -> tuple[tuple[Monomial, int], ...]:
     return (((), int(dim)),) if dim else ()
 
 
+def _degree(dim: int | Expr) -> int:
+    """That of the first term is the highest."""
+    return sum(p for _, p in dim.terms[0][0]) if isinstance(dim, Expr) else 0
+
+
 def _monomial_key(monomial: Monomial) -> tuple[object, ...]:
     return (-sum(p for _, p in monomial), tuple((a.sort_key, p) for a, p in monomial))
 
@@ -296,6 +313,12 @@ def _build(coefficients: Mapping[Monomial, int]) -> int | Expr:
 
 def _atom(atom: Atom) -> Expr:
     return Expr(((((atom, 1),), 1),))
+
+
+def _function(op: str, *args: Dim) -> Dim:
+    """A function of dims that doesn't reduce further; unknown where one of them is too long to compute with."""
+    too_long = any(isinstance(a, Expr) and len(str(a)) > _LONGEST for a in args)
+    return UNKNOWN if too_long else _atom(Func(op, args))
 
 
 def _sum(a: int | Expr, b: Dim) -> int | Expr:
@@ -318,13 +341,16 @@ def _times(a: Monomial, b: Monomial) -> tuple[Monomial, int | Expr]:
     extra: int | Expr = 1
     for base, found in exponents.items():
         if len(found) > 1 or found[0][1] > 1:
-            total: Dim = 0
+            total: int | Expr = 0
             for atom, p in found:
                 assert isinstance(atom, Func)
-                total = total + atom.args[1] * p
+                exponent = atom.args[1]
+                assert not isinstance(exponent, Unknown)
+                total = _sum(total, _product(exponent, p))
                 del powers[atom]
             merged = power(base, total)
-            assert not isinstance(merged, Unknown)
+            if isinstance(merged, Unknown):  # too long to compute with: it stays as it is
+                merged = _atom(Func("**", (base, total)))
             extra = merged if extra == 1 else _product(extra, merged)
     return tuple(sorted(powers.items(), key=lambda f: f[0].sort_key)), extra
 
@@ -425,7 +451,7 @@ def floordiv(a: Dim, b: Dim) -> Dim:
     if inner is not None:
         (x, c), r = inner
         return floordiv(x + c * r, c * b)
-    return _atom(Func("//", (a, b)))
+    return _function("//", a, b)
 
 
 def _shared(a: Monomial, b: Monomial) -> Monomial:
@@ -477,11 +503,7 @@ def mod(a: Dim, b: Dim) -> Dim:
     _, rest = _split_multiples(a, b)
     if isinstance(rest, int) and isinstance(b, int):
         return rest % b
-    return _atom(Func("%", (rest, b)))
-
-
-_MOST_BITS: Final = 1024
-_MOST_TERMS: Final = 200
+    return _function("%", rest, b)
 
 
 def power(a: Dim, b: Dim) -> Dim:
@@ -496,19 +518,19 @@ def power(a: Dim, b: Dim) -> Dim:
                 return UNKNOWN  # no size is that large, and computing it could take for ever
             number: int = a**b
             return number
-        if b <= 64 and math.comb(b + len(a.terms) - 1, b) <= _MOST_TERMS:
+        if b <= 64 and b * _degree(a) <= _HIGHEST and math.comb(b + len(a.terms) - 1, b) <= _MOST_TERMS:
             out: int | Expr = 1
             for _ in range(b):
                 out = _product(out, a)
             return out
-        return _atom(Func("**", (a, b)))
+        return _function("**", a, b)
     if a in (0, 1):
         return a if a == 1 else UNKNOWN
     # a**(n + 3) = a**3 * a**n, so that 2 * 2**n and 2**(n + 1) are one thing; not 2**(3 - n), where n may be 2
     constant = dict(b.terms).get((), 0)
     if isinstance(a, int) and constant > 0 and all(c > 0 for _, c in b.terms):
         return power(a, constant) * power(a, b - constant)
-    return _atom(Func("**", (a, b)))
+    return _function("**", a, b)
 
 
 def _extremum(op: str, pick: Callable[[Iterable[int]], int], dims: tuple[Dim, ...]) -> Dim:
@@ -530,7 +552,7 @@ def _extremum(op: str, pick: Callable[[Iterable[int]], int], dims: tuple[Dim, ..
         return kept[0]
     # one order, so that min(a, b) and min(b, a) are one atom
     kept.sort(key=lambda d: (isinstance(d, int), str(d)))
-    return _atom(Func(op, tuple(kept)))
+    return _function(op, *kept)
 
 
 def _flatten(op: str, dim: Dim) -> Iterator[int | Expr]:
@@ -692,8 +714,7 @@ def equal(a: Dim, b: Dim) -> bool | None:
     difference = a - b
     if isinstance(difference, int):
         return difference == 0
-    assert isinstance(difference, Expr)
-    return _differs_somewhere(difference)
+    return _differs_somewhere(difference) if isinstance(difference, Expr) else None
 
 
 # of the difference alone: what is assumed has been put in before, so an answer holds under any assumption
@@ -748,7 +769,10 @@ def at_least(a: Dim, b: Dim) -> bool | None:
     """Whether ``a >= b``: True for every size, False for none, None when it depends or can't be told."""
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         return None
-    low, high = _range(a - b)
+    difference = a - b
+    if isinstance(difference, Unknown):
+        return None
+    low, high = _range(difference)
     if low is not None and low >= 0:
         return True
     return False if high is not None and high < 0 else None
