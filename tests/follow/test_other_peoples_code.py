@@ -233,3 +233,49 @@ def wrong():
     found = followed(source, tmp_path)
     assert [e.line for e in found.errors] == [START.count("\n") + 9]
     assert not found.faults
+
+
+def test_a_decorator_writes_a_function_into_its_module_and_a_table(tmp_path):
+    (tmp_path / "registry.py").write_text("""
+import sys
+
+TABLE = {}
+
+def register(function):
+    module = sys.modules[function.__module__]
+    if hasattr(module, "__all__"):
+        module.__all__.append(function.__name__)
+    else:
+        module.__all__ = [function.__name__]
+    if function.__name__ in module.WIDTHS:
+        TABLE[function.__name__] = function, module.WIDTHS[function.__name__]
+    return function
+""")
+    (tmp_path / "models.py").write_text("""
+from registry import register
+from torch import nn
+
+WIDTHS = {"small": 3, "large": 5}
+
+@register
+def small(width):
+    return nn.Linear(width, 7)
+
+@register
+def large(width):
+    return nn.Linear(width, 11)
+""")
+    source = """
+import sys
+from models import *
+from registry import TABLE
+make, width = TABLE["large"]
+y = small(3)(torch.zeros(2, 3)) @ torch.zeros(7, 13)
+z = make(width)(torch.zeros(2, 3))
+assert "models" in sys.modules
+sys.modules["models"] = None
+w = sys.modules["models"]
+v = sys.modules["nowhere"].anything(torch.zeros(2, 3))
+"""
+    (error,) = followed(source, tmp_path).errors
+    assert error.line == 13

@@ -316,6 +316,8 @@ def _of_function(run: Interpreter, value: Function, name: str) -> Value:
         return value.attributes[name]
     if name in ("__name__", "__qualname__"):
         return value.name
+    if name == "__module__":
+        return value.scope.globals.cells.get("__name__", run.unknown("a name", "str"))
     return run.unknown(f"{name} of a function")
 
 

@@ -58,6 +58,7 @@ __all__ = [
 ]
 
 _MOST_ALTERNATIVES: Final = 6
+_AS_LONG: Final = 4  # changes that take as long to join as an expression to evaluate
 
 
 # -- values ---------------------------------------------------------------------------------------------------------
@@ -451,6 +452,7 @@ def join_two(run: Interpreter, a: Outcome, b: Outcome) -> Outcome:
     if swapped:
         a, b = b, a
     change: Change = {}
+    run.budget.spend((len(a.change) + len(b.change)) // _AS_LONG)
     moved = {cells for cells, _ in (*a.change, *b.change)}
     for place in {**a.change, **b.change}:
         if (place in a.change) is not (place in b.change):
@@ -460,7 +462,7 @@ def join_two(run: Interpreter, a: Outcome, b: Outcome) -> Outcome:
                 continue
         cells, key, _ = a.change.get(place) or b.change.get(place)  # type: ignore[misc]
         if key in ("items", "item") and "item" in cells and "items" in cells:
-            _merge_items(change, cells, condition, a.change, b.change)
+            _merge_items(change, cells, condition, a.change, b.change, moved)
             continue
         before = cells.get(key, MISSING)
         left = a.change[place][2] if place in a.change else before
@@ -501,9 +503,10 @@ def _merge_cell(
         change[place] = cells, key, merge(condition, left, right, moved)
 
 
-def _merge_items(change: Change, cells: dict[Any, Any], condition: Unknown, a: Change, b: Change) -> None:
+def _merge_items(
+    change: Change, cells: dict[Any, Any], condition: Unknown, a: Change, b: Change, moved: Collection[int]
+) -> None:
     """What a list or an iterator holds, that on one way may be longer than on the other."""
-    moved = {place for place, _ in (*a, *b)}
     rows, others = [], []
     for way in (a, b):
         rows.append(way[id(cells), "items"][2] if (id(cells), "items") in way else cells["items"])

@@ -5,9 +5,12 @@ Steps are counted by the interpreter, the same on every machine. The clock is fo
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from simpletorch.follow.outcomes import Exhausted
@@ -17,14 +20,27 @@ try:
 except ImportError:  # Windows: only the clock
     resource = None  # type: ignore[assignment]
 
-__all__ = ["LARGEST", "SECONDS", "STEPS", "Budget", "formats_too_much", "is_huge", "is_slow_pattern", "is_too_much"]
+__all__ = [
+    "LARGEST",
+    "SECONDS",
+    "STEPS",
+    "Budget",
+    "collecting_rarely",
+    "formats_too_much",
+    "is_huge",
+    "is_slow_pattern",
+    "is_too_much",
+]
 
 STEPS: Final = 400_000
 SECONDS: Final = 10.0  # of CPU
 LARGEST: Final = 10**6  # characters or items of a value, and bits of an int
 _BYTES: Final = 2**30
 _UNIT: Final = 1 if sys.platform == "darwin" else 1024  # of `ru_maxrss`
-_BETWEEN: Final = 500  # expressions between two looks at the clock
+_BETWEEN: Final = 100  # expressions between two looks at the clock
+_GROWTH: Final = 2**29  # bytes more that the process has, before unreachable objects are looked for among all
+_YOUNG: Final = 50_000  # objects that are made before those among them that nobody reaches are looked for
+_ROUNDS: Final = 20  # of these, before those that are left of all of them are looked at again
 
 
 class Budget:
@@ -32,8 +48,20 @@ class Budget:
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._ends = time.thread_time() + seconds
-        self._most = _peak() + _BYTES
+        peak = _peak()
+        self._most = peak + _BYTES
+        self._collects = peak + _GROWTH
         self.left = _BETWEEN  # expressions until somebody must `look`
+
+    def spend(self, work: int) -> None:
+        """Something was done that takes as long as this many expressions.
+
+        Raises:
+            Exhausted: the budget is used up.
+        """
+        self.left -= work
+        if self.left < 0:
+            self.look()
 
     def look(self) -> None:
         """Look at the clock and the memory.
@@ -42,8 +70,27 @@ class Budget:
             Exhausted: the budget is used up.
         """
         self.left = _BETWEEN
-        if time.thread_time() > self._ends or _peak() > self._most:
+        peak = _peak()
+        if time.thread_time() > self._ends or peak > self._most:
             raise Exhausted
+        if peak > self._collects:
+            gc.collect()
+            self._collects = peak + _GROWTH
+
+
+@contextmanager
+def collecting_rarely() -> Iterator[None]:
+    """In here unreachable objects are looked for among the young ones; among all of them where the memory grows.
+
+    A program's syntax and its heap are millions of objects that stay: to go through them takes seconds each time.
+    """
+    before = gc.get_threshold()
+    if before[0]:
+        gc.set_threshold(_YOUNG, _ROUNDS, 10**9)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _peak() -> int:

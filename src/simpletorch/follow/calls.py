@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, layers
 from simpletorch.follow.libraries import METHODS
-from simpletorch.follow.memory import closures, remembered
+from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["call", "escape", "in_the_dark"]
 
-_RECURSION: Final = 24  # calls of one function inside each other
 _TYPE_ERROR: Final = ("Exception", "BaseException")
 
 
@@ -111,15 +110,15 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
 
 def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     node = function.node
-    if run.too_deep or run.running.count(node) > _RECURSION:
-        escape(run, (*args, *kwargs.values()))
+    if run.too_deep or recursion.enough(run, function, (*args, *kwargs.values())):
+        escape(run, (function, *args, *kwargs.values()))
         return run.unknown(f"{function.name} calls itself too often")
     scope = Scope(function.scope, function.scope.path)
     scope.function = function.name
     scope.owner = function.owner
     _bind(run, function, args, kwargs, scope.cells)
     scope.first = args[0] if args else MISSING
-    if function.is_generator:
+    if classes.yields(node):
         return classes.generate(run, function, scope)
     return run.enter(function, scope, lambda: body(run, function, scope))
 

@@ -32,7 +32,7 @@ from simpletorch.follow.values import (
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["create", "define", "generate", "give", "instantiate", "managed", "own_nodes"]
+__all__ = ["create", "define", "generate", "give", "instantiate", "managed", "own_nodes", "yields"]
 
 _MOST_YIELDS: Final = 256
 _ALIKE: Final = 3  # values that a generator gives, one like the other, until it counts as endless
@@ -59,7 +59,6 @@ def define(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.
             if d is not None
         },
         scope.owner if scope.is_class else None,
-        is_generator=_yields(node),
     )
     if isinstance(node, ast.Lambda):
         return made
@@ -77,7 +76,7 @@ def _decorated(run: Interpreter, decorator: ast.expr, value: Value, scope: Scope
 
 
 @lru_cache(maxsize=4096)
-def _yields(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+def yields(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
     """Whether it is a generator function."""
     return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from simpletorch.follow import branches
-from simpletorch.follow.budget import SECONDS, STEPS, Budget
+from simpletorch.follow.budget import SECONDS, STEPS, Budget, collecting_rarely
 from simpletorch.follow.entries import follow_entries
 from simpletorch.follow.findings import Finding, Note
 from simpletorch.follow.interpreter import Interpreter
@@ -64,6 +64,11 @@ def follow(
         seconds: the most CPU time to take.
         sizes: whether `warnings` have the sizes that a caller must choose equal, which nothing says (``tensor-size``).
     """
+    with collecting_rarely():
+        return _follow(path, arguments, steps, seconds)
+
+
+def _follow(path: str | Path, arguments: Sequence[str], steps: int, seconds: float) -> Followed:
     program = Program(Path(path), arguments, str(path))
     run = Interpreter(program, steps, Budget(seconds))
     run.demands_sizes = sizes

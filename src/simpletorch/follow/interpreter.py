@@ -18,7 +18,7 @@ from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import CODES, Call, Finding
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Heap, born
-from simpletorch.follow.memory import remembered
+from simpletorch.follow.memory import recursion, remembered
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Exhausted, Outcome, Raised
 from simpletorch.follow.values import Choice, Function, Instance, Tensor, Unknown, Value
@@ -53,7 +53,7 @@ class Interpreter:
         self.hypothetical = False  # whether what runs may never run: an entry, a generator that nobody asks for more
         self.handled: list[Raised] = []  # the exceptions whose handlers run
         self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...], bool]] = []
-        self.running: list[ast.AST] = []  # the functions that run, for recursion
+        self.running: list[recursion.Running] = []  # the functions that run, for recursion
         self.steps = steps
         self.budget = budget or Budget()
         self.entered: set[ast.AST] = set()  # the functions that were called
@@ -120,7 +120,7 @@ class Interpreter:
         path, node = self.path, self.node
         given = tuple((k, v.type) for k, v in scope.cells.items() if type(v) is Tensor)
         self.stack.append((path, getattr(node, "lineno", 0), function.name, given, node is function.node))
-        self.running.append(function.node)
+        self.running.append(recursion.running(self, function, scope.cells.values()))
         self.entered.add(function.node)
         try:
             return work()

@@ -301,7 +301,6 @@ class Function:
     keyword_defaults: Mapping[str, Value] = field(default_factory=dict)
     owner: Class | None = None  # whose body it was defined in: what super() needs
     context_manager: bool = False  # under contextlib.contextmanager
-    is_generator: bool = False
     attributes: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -23,21 +23,26 @@ if TYPE_CHECKING:
 __all__ = ["Program", "parse"]
 
 _MOST_BYTES: Final = 2_000_000
-_trees: Final[dict[tuple[str, int, int], ast.Module]] = {}
+_MOST_KEPT: Final = 6_000_000  # bytes of source; their syntax takes forty times as much
+_trees: Final[dict[str, tuple[int, int, ast.Module]]] = {}  # by path, those that were used last at the end
 
 
 def parse(path: Path) -> ast.Module | None:
     """The syntax of a file, None if it can't be read as Python. Kept for as long as the file is the same."""
     try:
         status = path.stat()
-        key = str(path), status.st_mtime_ns, status.st_size
-        if key not in _trees:
+        changed, size, tree = _trees.pop(str(path), (0, 0, None))
+        if tree is None or (changed, size) != (status.st_mtime_ns, status.st_size):
             if status.st_size > _MOST_BYTES:
                 return None
-            _trees[key] = ast.parse(path.read_bytes(), str(path))
-        return _trees[key]
+            tree = ast.parse(path.read_bytes(), str(path))
+        _trees[str(path)] = status.st_mtime_ns, status.st_size, tree
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    kept = sum(size for _, size, _ in _trees.values())
+    while kept > _MOST_KEPT:
+        kept -= _trees.pop(next(iter(_trees)))[1]
+    return tree
 
 
 class Program:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch.follow import items, operators
 from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, gives, library_class, native
 from simpletorch.follow.libraries.python.builtins import pure
 from simpletorch.follow.values import (
@@ -94,6 +95,31 @@ def _search_here(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
 
 
 library_class("sys._SearchPath", methods={"append": _search_here, "insert": _search_here})
+
+
+def _modules(run: Interpreter) -> Instance:
+    """``sys.modules``: the program's own by their names; what a program puts there counts, others aren't known."""
+    rest = Unknown("a module that was imported, or not")
+    return Instance(run.program.library_class("sys._Modules"), Dict({}, rest))
+
+
+def _module(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``sys.modules[name]``."""
+    modules, name = args[0].native, run.resolve(args[1])
+    if isinstance(name, str) and name in run.program.modules and name not in modules.cells:
+        return run.program.modules[name]
+    return items.get(run, modules, name)
+
+
+def _is_imported(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``name in sys.modules``."""
+    modules, name = args[0].native, run.resolve(args[1])
+    known = isinstance(name, str) and name in run.program.modules and name not in modules.cells
+    return True if known else operators.contains(run, modules, name)
+
+
+library_class("sys._Modules", methods={"__getitem__": _module, "get": _module, "__contains__": _is_imported})
+MADE["sys.modules"] = _modules
 
 
 # -- pathlib ---------------------------------------------------------------------------------------------------------

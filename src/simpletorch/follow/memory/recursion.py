@@ -1,0 +1,43 @@
+"""Functions that call themselves: followed while that tells something new."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from simpletorch.follow.values import Function, Instance, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["Running", "enough", "running"]
+
+_CALLS: Final = 24  # of one function inside each other
+_UNSURE: Final = 3  # of these, those with the same objects that may or may not take place
+
+
+class Running(NamedTuple):
+    """A call that is being followed."""
+
+    node: ast.AST
+    conditions: int  # how many unknown ones there were around it
+    objects: frozenset[int]  # those among its arguments, by identity
+
+
+def running(run: Interpreter, function: Function, values: Iterable[Value]) -> Running:
+    """A call that begins here, with these arguments."""
+    return Running(function.node, len(run.conditions), frozenset(id(v) for v in values if isinstance(v, Instance)))
+
+
+def enough(run: Interpreter, function: Function, values: Collection[Value]) -> bool:
+    """Whether a function has called itself often enough to know what it does: sooner where the same objects are given
+    and each call has an unknown condition more, since both ways of each are followed.
+    """
+    before = [call for call in run.running if call.node is function.node]
+    if not before:
+        return False
+    here = running(run, function, values)
+    alike = [call.conditions for call in (*before, here) if call.objects == here.objects]
+    return len(before) > _CALLS or sum(more > less for less, more in pairwise(alike)) > _UNSURE

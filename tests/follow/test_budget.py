@@ -1,0 +1,115 @@
+"""What following takes is looked at while it is taken: long work counts as long, and nothing is done for ever."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import pytest
+
+from simpletorch.follow import Followed, follow
+from simpletorch.follow.budget import Budget
+from simpletorch.follow.sources import program as programs
+
+JOINED = """
+import os
+table = {i: [i] for i in range(3_000)}
+for i in range(12):
+    if os.environ.get(str(i)):
+        for key in table:
+            table[key] = [i]
+"""
+RECURSIVE = """
+def plain(value):
+    if isinstance(value, set):
+        return plain(list(value))
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items() if plain(k)}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if hasattr(value, "inner"):
+        return plain(value.inner)
+    return value
+
+def leaf(config):
+    return plain(config["a"]), plain(config["b"])
+
+leaf(open("config").read())
+"""
+
+
+def followed(source: str, folder: Path, **limits: float) -> Followed:
+    """What following a program gives."""
+    path = folder / "program.py"
+    path.write_text(source)
+    return follow(path, **limits)
+
+
+def looks(source: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often following a program looks at the clock."""
+    times = []
+    look = Budget.look
+    monkeypatch.setattr(Budget, "look", lambda budget: (times.append(1), look(budget)))
+    assert followed(source, folder).faults == ()
+    return len(times)
+
+
+def test_joining_two_ways_counts_as_much_as_has_changed_on_them(tmp_path, monkeypatch):
+    few = looks(JOINED.replace("3_000", "3"), tmp_path, monkeypatch)
+    assert looks(JOINED, tmp_path, monkeypatch) > few + 12 * 3_000 / 100 / 4
+
+
+def test_a_function_that_may_call_itself_again_and_again_is_soon_followed(tmp_path):
+    found = followed(RECURSIVE, tmp_path, steps=20_000)
+    assert found.complete
+
+
+def test_a_recursion_over_other_objects_is_followed_to_its_end(tmp_path):
+    source = """
+import os, torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, inner, wide):
+        super().__init__()
+        self.inner, self.last = inner, nn.Linear(5, wide)
+
+    def forward(self, x):
+        if os.environ.get("A"):
+            return self.last(x) if self.inner is None else self.inner(x)
+        return self.last(x) if self.inner is None else self.inner(x)
+
+block = Block(None, 7)
+for _ in range(7):
+    block = Block(block, 5)
+y = block(torch.zeros(3, 5))
+z = y @ torch.zeros(5, 11)
+"""
+    (error,) = followed(source, tmp_path).errors
+    assert error.line == 19
+
+
+def test_syntax_is_kept_while_a_file_is_as_it_was_and_not_of_all_files(tmp_path, monkeypatch):
+    path = tmp_path / "one.py"
+    path.write_text("x = 3\n")
+    first = programs.parse(path)
+    assert programs.parse(path) is first
+    path.write_text("x = 3 + 4\n")
+    assert programs.parse(path) is not first
+    again = programs.parse(path)
+    monkeypatch.setattr(programs, "_MOST_KEPT", 30)
+    (tmp_path / "two.py").write_text("y = 5" + " + 7" * 6 + "\n")
+    programs.parse(tmp_path / "two.py")
+    assert programs.parse(path) is not again
+
+
+def test_what_stays_is_not_gone_through_again_and_again(tmp_path):
+    generations = []
+    before = gc.get_threshold()
+    gc.callbacks.append(watch := lambda phase, info: generations.append(info["generation"]))
+    try:
+        followed("xs = [[i] for i in range(5)]\n" + "ys = [list(x) for x in xs]\n" * 3_000, tmp_path)
+    finally:
+        gc.callbacks.remove(watch)
+    assert 2 not in generations
+    assert gc.get_threshold() == before
