@@ -106,7 +106,7 @@ class Block(nn.Module):
 
 def test_layers_that_are_built_alike_are_followed_once(counted, tmp_path):
     source = STACK.format(body="return x + self.down(self.up(x))")
-    source += "blocks = nn.ModuleList(Block(3, 5) for _ in range(7))\nx = torch.zeros(11, 3)\n"
+    source += "blocks = nn.ModuleList(Block(3, 5) for _ in range(7))\nx = nn.Linear(3, 3)(torch.zeros(11, 3))\n"
     source += "for block in blocks:\n    x = block(x)\nreveal_type(x)\n"
     assert shown(source, tmp_path) == ["Float32[11, 3]"]
     assert len(counted) == 6 + 6  # built and called

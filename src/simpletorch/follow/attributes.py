@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, layers, texts
 from simpletorch.follow.libraries import METHODS
+from simpletorch.follow.marks import gradients
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -66,6 +67,10 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
     if isinstance(value, Choice):
         return _of_choice(run, value, name)
     if isinstance(value, Unknown):
+        if name == "requires_grad_":
+            gradients.freeze(run, value, None)
+        if name == "backward" and value.type in ("int", "float"):
+            return BoundNative(name, value)
         method = texts.method(run, value, name) if value.type == "str" else None
         return run.derived(f".{name}", value, None, type=None) if method is None else method
     reader = _READERS.get(type(value), _of_plain)
@@ -101,7 +106,7 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
     if name == "device":
         return value.type.device if value.type.device is not None else run.derived("device", value, None, None)
     if name == "data":
-        made = Tensor(replace(value.type, is_parameter=False), array=value.array)
+        made = gradients.cut(value, Tensor(replace(value.type, is_parameter=False), array=value.array))
         made.numbers = value.numbers
         return made
     if value.array:
@@ -421,6 +426,8 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         run.heap.write(value.cells, name, new)
     elif isinstance(value, Function):
         run.heap.write(value.attributes, name, new)
+    elif name == "requires_grad":
+        gradients.freeze(run, value, new)
 
 
 def _put_all(run: Interpreter, value: Instance, new: Value) -> None:
@@ -442,5 +449,7 @@ def _put_on_tensor(run: Interpreter, value: Tensor, name: str, new: Value) -> No
         run.heap.write(value.cells, "type", replace(kind, is_parameter=value.type.is_parameter))
     elif name == "shape":
         run.heap.write(value.cells, "type", TensorType(dtype=value.type.dtype))
-    elif name not in ("requires_grad", "grad", "type"):
+    elif name == "requires_grad":
+        gradients.freeze(run, value, new)
+    elif name not in ("grad", "type"):
         run.heap.write(value.cells, name, new)

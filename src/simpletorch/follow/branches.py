@@ -6,6 +6,7 @@ What differs afterwards is a `Choice` that remembers the condition: a second ``i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
@@ -13,9 +14,11 @@ from simpletorch.follow.heap import Change, born, now
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
+    HISTORY,
     MISSING,
     NEXT,
     SIZE,
+    SPENT,
     Cause,
     Choice,
     Class,
@@ -43,6 +46,7 @@ __all__ = [
     "alike",
     "cause_of",
     "choose",
+    "common_tensor",
     "common_type",
     "distribute",
     "finish",
@@ -54,11 +58,13 @@ __all__ = [
     "may_be_missing",
     "merge",
     "resolve",
+    "same_history",
     "truth",
 ]
 
 _MOST_ALTERNATIVES: Final = 6
 _AS_LONG: Final = 4  # changes that take as long to join as an expression to evaluate
+_BOTH_WAYS: Final = frozenset({HISTORY, SPENT})  # cells that say something if it holds on both ways
 
 
 # -- values ---------------------------------------------------------------------------------------------------------
@@ -153,7 +159,7 @@ def alike(a: Value, b: Value) -> bool:
     if isinstance(a, Unknown) and isinstance(b, Unknown):
         return a.type == b.type
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return a.type == b.type and a.array == b.array and indexes.same(a, b)
+        return a.type == b.type and a.array == b.array and same_history(a, b) and indexes.same(a, b)
     if type(a) is not type(b):
         return False
     if isinstance(a, tuple):
@@ -182,6 +188,20 @@ def alike(a: Value, b: Value) -> bool:
     if isinstance(a, Expr | TensorType) or is_known(a):
         return bool(a == b)
     return False
+
+
+def same_history(a: Tensor, b: Tensor) -> bool:
+    """Whether the same is known of how the two were made."""
+    return bool(a.cells.get(HISTORY) == b.cells.get(HISTORY))
+
+
+def common_tensor(a: Tensor, b: Tensor) -> Tensor:
+    """One that stands for both: which of them it is isn't known, nor what is behind it."""
+    made = Tensor(a.type if a.type == b.type else common_type(a.type, b.type), array=a.array)
+    known = a.cells.get(HISTORY)
+    if known is not None and known == b.cells.get(HISTORY) and a.base is None and b.base is None:
+        made.cells[HISTORY] = replace(known, leaf=None if known.grad else known.leaf, parents=(), saves=False)
+    return made
 
 
 def common_type(a: TensorType, b: TensorType) -> TensorType:
@@ -221,7 +241,7 @@ def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
     if isinstance(a, Choice) or isinstance(b, Choice):
         return _common_of_ways((*_leaves(a), *_leaves(b)), reason, cause)
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.array == b.array:
-        return Tensor(common_type(a.type, b.type), array=a.array)
+        return common_tensor(a, b)
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
         return tuple(generalise(x, y, reason, cause) for x, y in zip(a, b, strict=True))
     if isinstance(a, Instance) and isinstance(b, Instance) and a.cls is b.cls and a.cls.metadata.get("tuple"):
@@ -371,9 +391,7 @@ def merge(condition: Unknown, a: Value, b: Value, moved: Collection[int] = ()) -
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
         return tuple(merge(condition, x, y, moved) for x, y in zip(a, b, strict=True))
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.type == b.type and a.array == b.array:
-        return Tensor(
-            a.type, array=a.array
-        )  # which of the two it is matters to nobody but who changes its shape in place
+        return common_tensor(a, b)  # which of the two it is matters to nobody but who changes its shape in place
     if _alternatives(a) + _alternatives(b) > _MOST_ALTERNATIVES:
         return generalise(a, b, "it depends on several conditions that aren't known", condition.cause)
     return Choice(condition, a, b)
@@ -495,7 +513,7 @@ def _merge_cell(
         change[place] = cells, key, {v: d for v, d in left.items() if right.get(v) == d}
     elif isinstance(left, TensorType) and isinstance(right, TensorType):
         change[place] = cells, key, common_type(left, right)
-    elif key == SIZE and "items" in cells:  # how long a list is, see `offsets`
+    elif key in _BOTH_WAYS or (key == SIZE and "items" in cells):  # how long a list is, see `offsets`
         change[place] = cells, key, left if left == right else MISSING
     elif key == NEXT and left != right:
         change[place] = cells, key, max(left, right)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, layers
 from simpletorch.follow.libraries import METHODS
+from simpletorch.follow.marks import gradients
 from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
@@ -101,6 +102,8 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
         return _native(run, name, work, (receiver, *args), kwargs)
     if isinstance(receiver, Tensor) and not receiver.array:
         return run.ask(f"Tensor.{name}", (receiver, *args), kwargs)
+    if name == "backward" and branches.type_name(receiver) in ("int", "float"):
+        gradients.need_number(run, receiver)
     escape(run, (*args, *kwargs.values()))
     return run.unknown(f"what .{name}() gives")
 
@@ -118,7 +121,14 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
     scope.owner = function.owner
     _bind(run, function, args, kwargs, scope.cells)
     scope.first = args[0] if args else MISSING
-    if classes.yields(node):
+    if function.grad is not None:
+        with run.heap.instead(run.modes, gradients.MODE, function.grad):
+            return _started(run, function, scope)
+    return _started(run, function, scope)
+
+
+def _started(run: Interpreter, function: Function, scope: Scope) -> Value:
+    if classes.yields(function.node):
         return classes.generate(run, function, scope)
     return run.enter(function, scope, lambda: body(run, function, scope))
 
@@ -207,6 +217,8 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
             todo += [value.when_true, value.when_false]
         elif isinstance(value, tuple):
             todo += value
+        elif isinstance(value, Tensor):
+            gradients.escaped(run, value)
         elif isinstance(value, List):
             todo += value.items if value.items is not None else [value.item]
             run.heap.write(value.cells, "items", None)

@@ -292,7 +292,7 @@ def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done]) -
     manager = run.resolve(manager)
     if isinstance(manager, Choice):
         value = branches.common_item((manager.when_true, manager.when_false), "a context manager")
-        return inside(value)
+        return _unsure(run, inside, value)
     if isinstance(manager, Instance) and isinstance(manager.native, tuple) and isinstance(manager.native[0], Function):
         function, scope = manager.native
         return _around(run, function, scope, inside)
@@ -304,8 +304,19 @@ def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done]) -
         leave = manager.cls.find("__exit__")
         return inside(value) if leave is None else _left(run, manager, leave[0], lambda: inside(value))
     if isinstance(manager, Instance):
-        return inside(manager)
+        return _unsure(run, inside, manager)
+    if isinstance(manager, Unknown) and not manager.harmless:
+        return _unsure(run, inside, run.part(manager, "what a context manager gives"))
     return inside(run.part(manager, "what a context manager gives") if isinstance(manager, Unknown) else manager)
+
+
+def _unsure(run: Interpreter, inside: Callable[[Value], Done], value: Value) -> Done:
+    """A body in a manager of which nothing is known: it may be one that switches gradients off."""
+    run.unsure_modes += 1
+    try:
+        return inside(value)
+    finally:
+        run.unsure_modes -= 1
 
 
 def _left(run: Interpreter, manager: Instance, leave: Value, body: Callable[[], Done]) -> Done:

@@ -18,6 +18,7 @@ from simpletorch.follow.annotations import tensor_of
 from simpletorch.follow.classes import own_nodes
 from simpletorch.follow.heap import now
 from simpletorch.follow.layers import is_module
+from simpletorch.follow.marks import gradients
 from simpletorch.follow.outcomes import Exhausted, Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import MISSING, Choice, Class, Function, Instance, Tensor, Value, is_int
@@ -60,6 +61,7 @@ def _apart(run: Interpreter, work: Any) -> None:
     start = run.steps
     try:
         with run.heap.aside():
+            run.heap.write(run.modes, gradients.MODE, run.unknown("the mode in which a caller calls", "bool"))
             work()
     except Raised:
         pass

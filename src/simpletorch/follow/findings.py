@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-__all__ = ["CODES", "Call", "Finding", "Note"]
+__all__ = ["CODES", "WARNINGS", "Call", "Finding", "Note"]
 
+WARNINGS = frozenset({"tensor-broadcast", "tensor-loss", "tensor-size", "tensor-stream", "tensor-training"})
+"""What torch computes, but hardly anybody means."""
 CODES = {"shape": "tensor-shape", "dtype": "tensor-dtype", "device": "tensor-device", "broadcast": "tensor-broadcast"}
 
 
@@ -74,7 +76,7 @@ class Finding:
     @property
     def severity(self) -> str:
         """ "warning" for what torch computes, but hardly anybody means; else "error"."""
-        return "warning" if self.code in ("tensor-broadcast", "tensor-size", "tensor-stream") else "error"
+        return "warning" if self.code in WARNINGS else "error"
 
     def lines(self) -> Sequence[str]:
         """The report: the error, then a note for the hint and for each call."""

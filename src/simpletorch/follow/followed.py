@@ -14,7 +14,13 @@ from simpletorch.follow.entries import follow_entries
 from simpletorch.follow.findings import Finding, Note
 from simpletorch.follow.interpreter import Interpreter
 from simpletorch.follow.libraries.python import builtins, methods, revealed  # noqa: F401  (tables)
-from simpletorch.follow.libraries.pytorch import torch, torch_func, torch_runtime, torch_streams  # noqa: F401  (tables)
+from simpletorch.follow.libraries.pytorch import (  # noqa: F401  (tables)
+    torch,
+    torch_func,
+    torch_gradients,
+    torch_runtime,
+    torch_streams,
+)
 from simpletorch.follow.outcomes import Exhausted, Raise
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.ignored import is_ignored

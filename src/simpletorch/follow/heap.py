@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 if TYPE_CHECKING:
     from simpletorch.follow.memory.remembered import Recorder
 
-__all__ = ["MISSING", "NEXT", "SIZE", "Cells", "Change", "Heap", "Missing", "born", "now"]
+__all__ = ["HISTORY", "MISSING", "NEXT", "SIZE", "SPENT", "Cells", "Change", "Heap", "Missing", "born", "now"]
 
 
 @final
@@ -28,6 +28,10 @@ SIZE: Final = "how many"
 NEXT: Final = "which is next"
 """In the cells of a list or the state of a container of modules: how many it holds; whatever changes what a list holds
 forgets it. In those of an iterator: how many of its items are gone. No attribute or variable has such a name."""
+
+HISTORY: Final = "(history)"
+SPENT: Final = "(spent)"
+"""In the cells of a tensor: how it was made, a `History`; whether ``backward`` has freed the graph behind it."""
 
 _births = count(1)
 

@@ -13,11 +13,21 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import attributes, branches, calls, expressions, iteration, operators, statements, tensors
+from simpletorch.follow import (
+    attributes,
+    branches,
+    calls,
+    expressions,
+    iteration,
+    operators,
+    statements,
+    tensors,
+)
 from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import CODES, Call, Finding
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Heap, born
+from simpletorch.follow.marks import gradients
 from simpletorch.follow.memory import recursion, remembered
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Exhausted, Outcome, Raised
@@ -66,8 +76,10 @@ class Interpreter:
         self.demands_sizes = False  # whether "works only if n == m" is a finding
         self.updates = 0  # of parameters, by an optimizer: tells a training loop
         self.converts_dtypes = False  # whether modules may have another dtype than they were made with
-        # what dtypes depend on beside operands: "autocast" (an `Autocast`, or None), "other default dtype" (whether)
-        self.modes: dict[str, Any] = {}
+        # what results depend on beside operands: "autocast" (an `Autocast`, or None), "other default dtype" (whether),
+        # and those of `gradients`
+        self.modes: dict[str, Any] = {gradients.MODE: True}
+        self.unsure_modes = 0  # how many managers around here may have set the grad mode
         self.order: dict[Any, Any] | None = None  # of streams, see `streams`
         self.path = ""  # where the program is
         self.node: ast.AST = ast.Pass(lineno=0, col_offset=0)
@@ -78,7 +90,7 @@ class Interpreter:
         self.certain: set[tuple[str, int, str, Value]] = set()  # claims of ways that no unknown condition leads to
         self.unsaid: set[tuple[str, int, str]] = set()  # names that a line gives what isn't known too
         self.remembered: dict[Any, Any] = {}  # calls of modules, see `remembered`
-        self.heap.recorded_apart = {id(self.assumed), id(self.equalities)}
+        self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes)}
         self.sizes_made = 0  # by `some_size`
         self._derived: dict[tuple[str, Any, Any], tuple[Unknown, Value, Value]] = {}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import streams
+from simpletorch.follow.marks import gradients, streams
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes
@@ -143,7 +143,9 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     if misfit is not None:
         run.report(misfit)
     _learn(run, rule, args)
-    return tensors.made(run, result) if isinstance(result, TensorType) else tensors.from_rule(run, result, str(rule))
+    out = tensors.made(run, result) if isinstance(result, TensorType) else tensors.from_rule(run, result, str(rule))
+    gradients.forward(run, module, rule, args, kwargs, out)
+    return out
 
 
 _LAST: Final = {"Linear": "in_features", "LSTM": "input_size", "GRU": "input_size", "RNN": "input_size"}
@@ -187,6 +189,8 @@ def attribute(run: Interpreter, module: Instance, name: str) -> Value:
         if run.converts_dtypes and isinstance(value, TensorType):
             value = replace(value, dtype=None)
         made = tensors.from_rule(run, value, name)
+        if isinstance(made, Tensor):
+            gradients.mark(made, gradients.layer_parameter(module, value))
         run.heap.write(module.cells, name, made)
         return made
     if name in vars(rule):

@@ -17,10 +17,12 @@ from simpletorch.follow.heap import Cells, Change, Missing, born, now
 from simpletorch.follow.memory import closures
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Split
 from simpletorch.follow.values import (
+    HISTORY,
     MISSING,
     NEXT,
     REPEATED,
     SIZE,
+    SPENT,
     Choice,
     Dict,
     Instance,
@@ -324,6 +326,11 @@ def widen(run: Interpreter, before: Change, *, forced: bool) -> bool:
         now = cells.get(key, MISSING)
         if key == SIZE and "items" in cells:  # how long a list is, see `offsets`
             run.heap.write(cells, key, old if old == now else MISSING)
+            continue
+        if key in (HISTORY, SPENT):
+            if old != now:
+                run.heap.write(cells, key, MISSING)
+                changed |= old is not MISSING
             continue
         if old is MISSING and _may_lack(cells, key, now):
             run.heap.write(cells, key, Choice(Unknown("whether a loop runs at all", "bool", "data"), now, MISSING))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
-from simpletorch.follow.marks import streams
+from simpletorch.follow.marks import gradients, streams
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
@@ -226,6 +226,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         run.report(misfit)
     given_back = _in_place(run, name, args, kwargs, result)
     indexes.follow(run, name, args, kwargs, given_back)
+    gradients.follow(run, name, args, kwargs, given_back)
     return given_back
 
 

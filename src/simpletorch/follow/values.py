@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
-from simpletorch.follow.heap import MISSING, NEXT, SIZE, Cells, Missing
+from simpletorch.follow.heap import HISTORY, MISSING, NEXT, SIZE, SPENT, Cells, Missing
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.values import Sizes
@@ -38,10 +38,12 @@ if TYPE_CHECKING:
     from simpletorch.follow.scopes import Scope
 
 __all__ = [
+    "HISTORY",
     "MISSING",
     "NEXT",
     "REPEATED",
     "SIZE",
+    "SPENT",
     "BoundNative",
     "Cause",
     "Choice",
@@ -49,6 +51,7 @@ __all__ = [
     "Dict",
     "Fields",
     "Function",
+    "History",
     "Instance",
     "Iterator",
     "List",
@@ -138,16 +141,36 @@ class Object:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class History:
+    """How a tensor was made, as far as that is known. None is "not known" everywhere.
+
+    - ``grad``: whether it requires a gradient.
+    - ``leaf``: whether it is a leaf: no operation with a gradient has made it.
+    - ``form``: what its numbers are: the name of a function such as ``"sigmoid"``, with the dim for a softmax.
+    - ``parents``: the tensors behind it in the graph (those that are known).
+    - ``saves``: the operation keeps what its backward needs, so that a second one through it is refused.
+    """
+
+    grad: bool | None = None
+    leaf: bool | None = None
+    form: tuple[str, int | None] | None = None
+    parents: tuple[Tensor, ...] = field(default=(), compare=False, repr=False)
+    saves: bool = field(default=False, compare=False)
+
+
+@final
 class Tensor(Object):
     """A tensor of torch's, or an array of NumPy's. ``cells["type"]`` is its type, other cells are attributes of it."""
 
-    __slots__ = ("array", "numbers", "offset")
+    __slots__ = ("array", "base", "numbers", "offset")
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
         self.cells = Cells({"type": type})
         self.array = array
         self.offset: tuple[Any, Any, Any] | None = None  # of a 0-dim one, see `offsets`
         self.numbers: Numbers | None = None  # see `indexes`
+        self.base: Tensor | None = None  # whose memory it may share: what is written there is written here
 
     @property
     def type(self) -> TensorType:
@@ -301,6 +324,7 @@ class Function:
     keyword_defaults: Mapping[str, Value] = field(default_factory=dict)
     owner: Class | None = None  # whose body it was defined in: what super() needs
     context_manager: bool = False  # under contextlib.contextmanager
+    grad: bool | None = None  # under torch.no_grad (False) or torch.enable_grad (True)
     attributes: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -31,6 +31,7 @@ from simpletorch.follow.libraries.arrays import (
     promote,
     shape_of,
 )
+from simpletorch.follow.marks import gradients
 from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import BoundNative, Choice, List, Tensor, Unknown, Value, is_int, is_known
 from simpletorch.rules.core.dtype import BOOL, BY_TORCH_NAME, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, DType
@@ -102,6 +103,8 @@ native("numpy.full_like")(_alike(2))
 @native("numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asanyarray", "numpy.asfarray")
 def _make_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     def one(value: Value) -> Value:
+        if isinstance(value, Tensor):
+            gradients.to_numpy(run, value)
         source = as_array(run, value)
         given = source.type
         made = array(given.shape, as_dtype(_argument(run, args, kwargs, 1, "dtype"), given.dtype))

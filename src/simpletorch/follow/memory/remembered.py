@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow.heap import MISSING, Heap, born, now
+from simpletorch.follow.heap import HISTORY, MISSING, Heap, born, now
+from simpletorch.follow.marks import gradients
 from simpletorch.follow.numbers import indexes
 from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.values import (
@@ -20,6 +21,7 @@ from simpletorch.follow.values import (
     Dict,
     Fields,
     Function,
+    History,
     Instance,
     Iterator,
     List,
@@ -188,7 +190,7 @@ def _arguments(
     if any(k is None for k in keys):
         return None
     chosen = None if run.is_plain else (run.entered_at, frozenset(run.free), frozenset(run.symbols))
-    modes = bool(run.conditions), run.converts_dtypes, tuple(run.modes.items()), chosen
+    modes = bool(run.conditions), run.converts_dtypes, tuple(run.modes.items()), bool(run.unsure_modes), chosen
     return (*keys, *kwargs, modes)
 
 
@@ -289,12 +291,12 @@ class _Tree:
         seen = self.places.get(id(value))
         if seen is not None:
             return "again", seen
-        if isinstance(value, Tensor) and (len(value.cells) != 1 or value.offset is not None or value.numbers):
+        if isinstance(value, Tensor) and (not _is_bare(value) or value.offset is not None or value.numbers):
             return None
         self.places[id(value)] = len(self.places)
         if isinstance(value, Tensor):
             self.cells[id(value.cells)] = value.cells
-            return "tensor", value.type, value.array
+            return "tensor", value.type, value.array, value.cells.get(HISTORY)
         if isinstance(value, List):
             self.cells[id(value.cells)] = value.cells
             return None if value.items is None else self._key(value.items)
@@ -353,10 +355,10 @@ class _Given:
         self.objects.append(value)
         if isinstance(value, Tensor):
             self.cells.add(id(value.cells))
-            plain = len(value.cells) == 1 and value.offset is None
+            plain = _is_bare(value) and value.offset is None
             known = indexes.of(value)
             numbers = None if known is None else (known.least, known.most, known.by_chance)
-            return ("tensor", value.type, value.array, numbers) if plain else None
+            return ("tensor", value.type, value.array, numbers, gradients.key(value)) if plain else None
         if isinstance(value, List):
             self.cells.add(id(value.cells))
             return None if value.items is None else self._all(("list",), value.items)
@@ -392,7 +394,7 @@ def _kept(value: Value, start: int, places: Mapping[int, int], done: dict[int, V
     if id(value) in done:
         return done[id(value)]
     made: Value = MISSING
-    if isinstance(value, Tensor) and len(value.cells) == 1:
+    if isinstance(value, Tensor) and _is_bare(value):
         made = _copy(value)
     elif isinstance(value, List) and value.items is not None:
         items = [_kept(v, start, places, done) for v in value.items]
@@ -429,7 +431,15 @@ def _copy(value: Tensor) -> Tensor:
     made = Tensor(value.type, array=value.array)
     known = indexes.of(value)
     made.numbers = None if known is None else replace(known, written=[])
+    history: History | None = value.cells.get(HISTORY)
+    if history is not None and (value.base is None or history.grad):  # who writes to the base may change it
+        made.cells[HISTORY] = replace(history, parents=(), saves=False) if history.parents else history
     return made
+
+
+def _is_bare(value: Tensor) -> bool:
+    """Whether all that is known of a tensor is its type and how it was made."""
+    return len(value.cells) == 1 + (HISTORY in value.cells)
 
 
 def _like(value: tuple[Value, ...], items: list[Value]) -> tuple[Value, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.marks import gradients
 from simpletorch.follow.values import Class, Function, Instance, Value
 
 if TYPE_CHECKING:
@@ -45,6 +46,20 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return None
 
 
+_BEFORE: Final = "(before)"  # the mode of gradients, which a manager on the stack may change
+
+
+def _enter_stack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    run.heap.write(args[0].cells, _BEFORE, run.modes[gradients.MODE])
+    return args[0]
+
+
+def _leave_stack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    before = args[0].cells.get(_BEFORE)
+    run.heap.write(run.modes, gradients.MODE, run.unknown("a mode", "bool") if before is None else before)
+    return None
+
+
 def _enter_context(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     manager = run.resolve(args[1])
     if isinstance(manager, Instance) and manager.cls.find("__enter__") is not None:
@@ -56,11 +71,12 @@ library_class("contextlib.suppress", make=lambda run, cls, args, kwargs: Instanc
 library_class(
     "contextlib.ExitStack",
     methods={
-        "__enter__": _itself,
+        "__enter__": _enter_stack,
+        "__exit__": _leave_stack,
         "enter_context": _enter_context,
         "push": _itself,
         "callback": _nothing,
-        "close": _nothing,
+        "close": _leave_stack,
         "pop_all": _itself,
     },
 )

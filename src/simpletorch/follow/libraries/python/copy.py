@@ -27,6 +27,7 @@ def _twin(value: Value) -> Value:
     made: Any
     if isinstance(value, Tensor):
         made = Tensor(value.type, array=value.array)
+        made.base = value.base
     elif isinstance(value, List):
         made = List()
     elif isinstance(value, Dict):

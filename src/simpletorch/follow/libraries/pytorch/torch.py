@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
+from simpletorch.follow.marks import gradients
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
     Choice,
@@ -20,6 +21,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    is_known,
 )
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import (
@@ -128,7 +130,7 @@ def from_data(run: Interpreter, value: Value, dtype: DType | None = None) -> Ten
     found = _data_type(run, value)
     if dtype is not None:
         found = replace(found, dtype=dtype)
-    made = tensors.made(run, replace(found, is_parameter=False))
+    made = gradients.mark(tensors.made(run, replace(found, is_parameter=False)), gradients.PLAIN)
     if not isinstance(run.resolve(value), Tensor):
         made.numbers = indexes.written_out(run.resolve(value))
     return made
@@ -178,7 +180,16 @@ def _widest(a: DType | None, b: DType | None) -> DType | None:
     return a if _ORDER[a.category] >= _ORDER[b.category] else b
 
 
-@native("torch.tensor", "torch.as_tensor", "torch.asarray")
+@native("torch.as_tensor", "torch.asarray")
+def _as_tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    made = _tensor(run, args, kwargs)
+    value = run.resolve(args[0] if args else kwargs.get("data", kwargs.get("obj")))
+    if isinstance(made, Tensor) and not (isinstance(value, Tensor) and value.array) and not is_known(value):
+        gradients.forget(made)  # it may be, or be made of, the tensors that it is given
+    return made
+
+
+@native("torch.tensor")
 def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = args[0] if args else kwargs.get("data")
     dtype = run.resolve(kwargs.get("dtype", args[1] if len(args) > 1 else None))
@@ -186,7 +197,12 @@ def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     if dtype is not None:
         named = tensors.to_rule(dtype)
         run.heap.write(made.cells, "type", replace(made.type, dtype=named if isinstance(named, DType) else None))
-    return made
+    asked = run.resolve(kwargs.get("requires_grad", False))
+    if asked is True:
+        gradients.need_float(run, made.type)
+    if asked is not False:
+        gradients.forget(made)
+    return gradients.mark(made, gradients.LEAF if asked is True else None)
 
 
 @native("torch.from_numpy")
@@ -196,7 +212,7 @@ def _from_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
 
 def _shared(value: Tensor) -> Tensor:
     """A tensor in the memory of an array."""
-    made = Tensor(value.type)
+    made = gradients.mark(Tensor(value.type), gradients.PLAIN)
     made.numbers = value.numbers
     return made
 
@@ -216,12 +232,10 @@ def _shared(value: Tensor) -> Tensor:
     "torch.cuda.set_device",
     "torch.save",
     "torch.autograd.set_detect_anomaly",
-    "torch.set_grad_enabled",
     "torch.seed",
     "torch.backends.cudnn.flags",
     "torch.cuda.reset_peak_memory_stats",
     "torch.set_num_interop_threads",
-    "torch.autograd.backward",
     "torch.mps.manual_seed",
     "torch.cuda.ipc_collect",
 )
@@ -276,16 +290,10 @@ def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 
 for _context in (
-    "torch.no_grad",
-    "torch.enable_grad",
-    "torch.inference_mode",
     "torch.autograd.profiler.record_function",
     "torch.profiler.record_function",
-    "torch.autograd.set_grad_enabled",
     "torch.autograd.detect_anomaly",
     "torch.device_context",
-    "torch.autograd.no_grad",
-    "torch.autograd.enable_grad",
     "torch.random.fork_rng",
     "torch.nn.attention.sdpa_kernel",
     "torch.autograd.graph.save_on_cpu",
@@ -317,15 +325,14 @@ def _rank(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return run.attribute(args[0], "ndim")
 
 
-@method(Tensor, "backward", "retain_grad", "register_hook", "share_memory_", "register_post_accumulate_grad_hook")
-def _backward(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    run.updates += 1
-    return None
-
-
-@method(Tensor, "requires_grad_", "pin_memory", "cuda", "cpu", "mps", "xpu", "detach_")
-def _itself_moved(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@method(Tensor, "share_memory_")
+def _shared_memory(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return args[0]
+
+
+@method(Tensor, "pin_memory", "cpu", "mps", "xpu", "cuda")
+def _itself_moved(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return gradients.moved(run, args[0])
 
 
 @method(Tensor, "new_tensor")
@@ -338,6 +345,8 @@ def _new_tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
 
 @method(Tensor, "numpy")
 def _to_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if run.resolve(args[1] if len(args) > 1 else kwargs.get("force", False)) is False:
+        gradients.to_numpy(run, args[0])
     made = Tensor(replace(args[0].type, is_parameter=False), array=True)
     made.numbers = args[0].numbers
     return made
@@ -414,11 +423,12 @@ def _apply_function(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
     if found is None:
         return run.unknown("what a function of autograd gives")
     context = Instance(run.program.library_class("torch.autograd.FunctionCtx"))
-    if cls.find("setup_context") is None:
-        return run.call(run.attribute(cls, "forward"), (context, *given), kwargs)
-    result = run.call(run.attribute(cls, "forward"), given, kwargs)
-    run.call(run.attribute(cls, "setup_context"), (context, tuple(given), result))
-    return result
+    plain = cls.find("setup_context") is None
+    with run.heap.instead(run.modes, gradients.MODE, False):  # it has a backward of its own
+        result = run.call(run.attribute(cls, "forward"), (context, *given) if plain else given, kwargs)
+        if not plain:
+            run.call(run.attribute(cls, "setup_context"), (context, tuple(given), result))
+    return gradients.unsure(run, result)
 
 
 def _subclassed_function(run: Interpreter, cls: Class) -> None:
@@ -441,7 +451,7 @@ def _checkpoint(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
         for k, v in kwargs.items()
         if k not in ("use_reentrant", "preserve_rng_state", "determinism_check", "context_fn", "debug")
     }
-    return run.call(args[0], args[1:], rest)
+    return gradients.unsure(run, run.call(args[0], args[1:], rest))
 
 
 @native("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_norm")

@@ -14,6 +14,7 @@ from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.libraries.python.builtins import length
+from simpletorch.follow.marks import gradients
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -115,14 +116,13 @@ def collated(run: Interpreter, one: Value, size: Dim, *, tuples: bool = False) -
         return collated(run, value, size, tuples=tuples)
 
     if isinstance(one, Tensor):
-        return indexes.batched(
-            one, Tensor(TensorType(Shape((size, *one.type.shape.items)), one.type.dtype, one.type.device))
-        )
+        batch = Tensor(TensorType(Shape((size, *one.type.shape.items)), one.type.dtype, one.type.device))
+        return gradients.alike(one, indexes.batched(one, batch))
     if isinstance(one, str | bytes) or (isinstance(one, Unknown) and one.type == "str"):
         return List((one,) * size) if isinstance(size, int) and size <= _MOST_SAMPLES else List(None, one)
     kind = "int" if isinstance(one, Expr) else branches.type_name(one)
     if kind in _NUMBERS:
-        return Tensor(TensorType(Shape((size,)), _NUMBERS[kind]))
+        return gradients.mark(Tensor(TensorType(Shape((size,)), _NUMBERS[kind])), gradients.PLAIN)
     if isinstance(one, Dict):
         return Dict({k: inner(v) for k, v in one.cells.items()}, MISSING if one.rest is MISSING else inner(one.rest))
     if isinstance(one, Fields):
@@ -143,7 +143,7 @@ def converted(run: Interpreter, one: Value) -> Value:
     """What ``default_convert`` makes of a sample: arrays become tensors, in whatever they lie."""
     one = run.resolve(one)
     if isinstance(one, Tensor):
-        return Tensor(one.type) if one.array else one
+        return gradients.alike(one, Tensor(one.type)) if one.array else one
     if isinstance(one, Dict):
         return Dict({k: converted(run, v) for k, v in one.cells.items()}, one.rest)
     if isinstance(one, tuple) and type(one) is tuple:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -43,6 +43,15 @@ def _each_tensor(run: Interpreter, value: Value, compute: Callable[[Tensor], Val
 
 def _gradient(run: Interpreter, value: Value) -> Value:
     return _each_tensor(run, value, lambda t: Tensor(replace(t.type, is_parameter=False)))
+
+
+def _transformed(run: Interpreter, function: Value, args: Sequence[Value], kwargs: Kwargs | None = None) -> Value:
+    """A call in which gradients are the transformation's: whether tensors require one isn't known."""
+    run.unsure_modes += 1
+    try:
+        return run.call(function, args, kwargs or {})
+    finally:
+        run.unsure_modes -= 1
 
 
 # -- vmap ------------------------------------------------------------------------------------------------------------
@@ -126,7 +135,7 @@ def _vmap(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
         if not isinstance(stripped, tuple):
             return run.unknown("what a mapped function gives")
         named = {k: call.strip(v, 0) for k, v in kwargs.items()}
-        return call.put_back(run.call(function, stripped, named), out_dims)
+        return call.put_back(_transformed(run, function, stripped, named), out_dims)
 
     return Native("torch.func.vmap", mapped)
 
@@ -168,7 +177,9 @@ def _make_gradient(name: str, *, with_value: bool) -> Callable[..., Value]:
         given = by_name("func argnums has_aux", args, kwargs)
 
         def gradient(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-            value, beside = _result(run, run.call(given.get("func"), args, kwargs), given.get("has_aux", False))
+            value, beside = _result(
+                run, _transformed(run, given.get("func"), args, kwargs), given.get("has_aux", False)
+            )
             _scalar(run, name, value)
             found = _gradient(run, _chosen(run, args, given.get("argnums", 0)))
             if with_value:
@@ -205,7 +216,9 @@ def _make_jacobian(name: str, times: int = 1) -> Callable[..., Value]:
         given = by_name("func argnums has_aux", args, kwargs)
 
         def jacobian(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-            value, beside = _result(run, run.call(given.get("func"), args, kwargs), given.get("has_aux", False))
+            value, beside = _result(
+                run, _transformed(run, given.get("func"), args, kwargs), given.get("has_aux", False)
+            )
             by = _chosen(run, args, given.get("argnums", 0))
             if times > 1 and not isinstance(run.resolve(by), Tensor):
                 return run.unknown("a Hessian by several arguments")
@@ -225,7 +238,7 @@ native("torch.func.hessian")(_make_jacobian("hessian", 2))
 @native("torch.func.vjp")
 def _vjp(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     function, *primals = args
-    value, beside = _result(run, run.call(function, primals), kwargs.get("has_aux", False))
+    value, beside = _result(run, _transformed(run, function, primals), kwargs.get("has_aux", False))
     back = Native("vjp", lambda run, args, kwargs: _gradient(run, tuple(primals)))
     return (value, back) if beside is MISSING else (value, back, beside)
 
@@ -236,7 +249,7 @@ def _jvp(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     rows = run.items(given.get("primals"))
     if rows is None:
         return run.unknown("a function's value and derivative")
-    value, beside = _result(run, run.call(given.get("func"), rows), given.get("has_aux", False))
+    value, beside = _result(run, _transformed(run, given.get("func"), rows), given.get("has_aux", False))
     return (value, _gradient(run, value)) if beside is MISSING else (value, _gradient(run, value), beside)
 
 
@@ -251,7 +264,7 @@ def _same_function(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 def _called(run: Interpreter, given: Kwargs) -> tuple[Value, Value]:
     """What the function gives, and what it is derived by."""
     inputs = run.resolve(given.get("inputs"))
-    return run.call(given.get("func"), inputs if type(inputs) is tuple else (inputs,)), inputs
+    return _transformed(run, given.get("func"), inputs if type(inputs) is tuple else (inputs,)), inputs
 
 
 @native(f"{_FUNCTIONAL}.jacobian")
@@ -290,7 +303,7 @@ def _functional_call(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     if not layers.is_module(module) or not _same_types(run, module, given.get("parameter_and_buffer_dicts")):
         return run.unknown("what a module gives with other parameters")
     rows = () if inputs is None else inputs if type(inputs) is tuple else (inputs,)
-    return run.call(module, rows, dict(named.cells) if isinstance(named, Dict) else {})
+    return _transformed(run, module, rows, dict(named.cells) if isinstance(named, Dict) else {})
 
 
 def _same_types(run: Interpreter, module: Instance, source: Value) -> bool:
@@ -330,8 +343,8 @@ def _checkpoint_sequential(run: Interpreter, args: Args, kwargs: Kwargs) -> Valu
     given = by_name("functions segments input", args, kwargs)
     functions, value = run.resolve(given.get("functions")), given.get("input")
     if isinstance(functions, Instance):
-        return run.call(functions, (value,))
+        return _transformed(run, functions, (value,))
     rows = run.items(functions)
     for function in rows or ():
-        value = run.call(function, (value,))
+        value = _transformed(run, function, (value,))
     return run.unknown("what functions give one after the other") if rows is None else value

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, library_class, native
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
+from simpletorch.follow.marks import gradients
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,
@@ -104,6 +105,10 @@ def _some(run: Interpreter, module: Instance, rows: list[Value], kind: str) -> V
     """What iterating over parts gives: all of them, where all are known."""
     if layers.is_certain(run, module):
         return Iterator(tuple(rows))
+    for row in rows:  # what is done to the one that stands for all of them is done to each
+        one = row[1] if isinstance(row, tuple) else row
+        if isinstance(one, Tensor):
+            gradients.escaped(run, one)
     one = branches.common_item(rows, f"which {kind} it is") if rows else run.unknown(f"a {kind}")
     return Iterator(None, one)
 
@@ -117,6 +122,16 @@ def _named_parameters(run: Interpreter, args: tuple[Value, ...], kwargs: dict[st
     return _some(
         run, args[0], [(n, t) for n, t in layers.named_tensors(run, args[0], parameters_only=True)], "parameter"
     )
+
+
+def _freeze(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``module.requires_grad_(flag)``."""
+    flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+    if not layers.is_certain(run, args[0]):
+        gradients.freeze(run, None, flag)
+    for _, one in layers.named_tensors(run, args[0], parameters_only=True):
+        gradients.freeze(run, one, flag)
+    return args[0]
 
 
 def _buffers(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -276,7 +291,8 @@ _PARTS: Final = {
     "get_parameter": _get_submodule,
     "get_buffer": _get_submodule,
     **{n: _cast(n) for n in _FLOATING},
-    **dict.fromkeys(("cuda", "cpu", "mps", "xpu", "requires_grad_", "share_memory", "to_empty", "type"), _itself),
+    **dict.fromkeys(("cuda", "cpu", "mps", "xpu", "share_memory", "to_empty", "type"), _itself),
+    "requires_grad_": _freeze,
     **dict.fromkeys(("zero_grad", "compile", "extra_repr", "load_state_dict", "set_extra_state"), _nothing),
     "register_forward_hook": _forward_hook,
     "register_forward_pre_hook": _pre_hook,
@@ -505,7 +521,9 @@ def _contains(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
 
 def _as_tensor(run: Interpreter, value: Value) -> Value:
     found = run.resolve(value)
-    return Tensor(replace(found.type, is_parameter=True)) if isinstance(found, Tensor) else found
+    if not isinstance(found, Tensor):
+        return found
+    return gradients.mark(Tensor(replace(found.type, is_parameter=True)), gradients.LEAF)
 
 
 def _of_parameters(work: Callable[..., Value]) -> Callable[..., Value]:
@@ -569,12 +587,14 @@ library_class(
 
 
 def _make_parameter(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    asked = run.resolve(args[1] if len(args) > 1 else kwargs.get("requires_grad", True))
+
     def one(value: Value) -> Value:
-        return (
-            Tensor(replace(value.type, is_parameter=True))
-            if isinstance(value, Tensor)
-            else Tensor(TensorType(is_parameter=True))
-        )
+        kind = value.type if isinstance(value, Tensor) else TensorType()
+        if asked is True:
+            gradients.need_float(run, kind)
+        history = gradients.LEAF if asked is True else gradients.PLAIN if asked is False else None
+        return gradients.mark(Tensor(replace(kind, is_parameter=True)), history)
 
     return run.each(args[0] if args else kwargs.get("data"), one)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, by_name, library_class
+from simpletorch.follow.marks import gradients
 from simpletorch.follow.values import Dict, Instance, List, Native, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
@@ -56,7 +57,11 @@ def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     given = by_name("params", tuple(rest), kwargs)
     params = run.resolve(given.get("params"))
     options = {k: v for k, v in given.items() if k != "params"}
-    run.heap.write(me.cells, "param_groups", _groups(run, params, options))
+    groups = _groups(run, params, options)
+    for group in groups.items or ():
+        held = group.cells.get("params")
+        gradients.check_leaf(run, (held.items or ()) if isinstance(held, List) else (), me.cls.name)
+    run.heap.write(me.cells, "param_groups", groups)
     run.heap.write(me.cells, "defaults", Dict(options, run.unknown("a default of an optimizer")))
     state = Dict()
     state.default = run.program.builtin(run, "dict")

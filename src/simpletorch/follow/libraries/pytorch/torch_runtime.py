@@ -398,7 +398,7 @@ def _unwrapped(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 
 def _no_sync(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return Instance(run.program.library_class("torch.no_grad"))
+    return Instance(run.program.library_class("torch.device_context"))
 
 
 @native("torch.nn.parallel.data_parallel")

@@ -1,0 +1,559 @@
+"""Which tensors require a gradient, what graph is behind them, and what torch refuses of them.
+
+Every new tensor gets a `History`. What an operation gives requires a gradient if the grad mode is on and one of its
+operands does; what isn't known of an operand isn't known of the result. A tensor that may share memory with another one
+remembers it (``base``): what is written there may bring a gradient here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow.marks import losses
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import (
+    HISTORY,
+    MISSING,
+    SPENT,
+    Choice,
+    Fields,
+    History,
+    Instance,
+    List,
+    Tensor,
+    Unknown,
+    Value,
+)
+from simpletorch.rules import CannotTell, ModuleRule, TensorType, parameters
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = [
+    "LEAF",
+    "PLAIN",
+    "alike",
+    "backward",
+    "check_leaf",
+    "cut",
+    "escaped",
+    "follow",
+    "forward",
+    "freeze",
+    "key",
+    "mark",
+    "need_number",
+    "of",
+    "to_numpy",
+]
+
+PLAIN: Final = History(grad=False, leaf=True)
+LEAF: Final = History(grad=True, leaf=True)
+_SOMEHOW: Final = History(grad=True)
+MODE: Final = "grad"
+FROZEN: Final = "some parameters"  # in the modes: parameters were changed of which it isn't known which they are
+
+_NEVER: Final = frozenset({"detach", "empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like",
+                           "zeros_like", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros",
+                           "new_tensor"})  # fmt: skip
+"""What has no gradient, whatever its operands have."""
+_NOT_ALWAYS: Final = frozenset({"histc", "histogram", "histogramdd", "linspace", "logspace", "lstsq", "lu", "lu_unpack",
+                                "lu_factor", "native_batch_norm", "native_layer_norm", "native_group_norm", "to_sparse",
+                                "from_dlpack", "unique", "unique_consecutive", "airy_ai"})  # fmt: skip
+"""Operations (with the special functions in `_SPECIAL`) of whose float results not all have a gradient."""
+_SPECIAL: Final = ("bessel_", "modified_bessel_", "scaled_modified_", "spherical_", "chebyshev_", "hermite_",
+                   "laguerre_", "legendre_", "shifted_chebyshev_")  # fmt: skip
+_SHARES: Final = frozenset({
+    "H", "T", "mH", "mT", "real", "imag", "__getitem__", "__pos__", "adjoint", "as_strided", "as_tensor", "atleast_1d",
+    "atleast_2d", "atleast_3d", "alpha_dropout", "bfloat16", "broadcast_tensors", "broadcast_to", "cartesian_prod",
+    "cdouble", "cfloat", "chalf", "chunk", "coalesce", "conj", "conj_physical", "contiguous", "cpu", "cuda", "diagonal",
+    "double", "dropout", "dropout1d", "dropout2d", "dropout3d", "dsplit", "expand", "expand_as",
+    "feature_alpha_dropout", "flatten", "float", "half", "hsplit", "local_response_norm", "meshgrid", "moveaxis",
+    "movedim", "narrow", "pad", "parallel_apply", "permute", "positive", "prod", "ravel", "rearrange", "reduce",
+    "repeat", "reshape", "reshape_as", "resolve_conj", "resolve_neg", "select", "split", "split_with_sizes", "squeeze",
+    "sum_to_size", "swapaxes", "swapdims", "t", "tensor_split", "to", "to_dense", "transpose", "type", "type_as",
+    "unbind", "unflatten", "unfold", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "view",
+    "view_as", "view_as_complex", "view_as_real", "vsplit",
+})  # fmt: skip
+"""What may give its operand itself, or a view of it (the layers of these kinds: `_SHARING_LAYERS`)."""
+_SHARING_LAYERS: Final = frozenset({"Identity", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout",
+                                    "FeatureAlphaDropout", "Flatten", "Unflatten", "LocalResponseNorm", "Rearrange",
+                                    "Reduce", "ChannelShuffle", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"})  # fmt: skip
+_OF_FIRST: Final = frozenset({"view_as", "expand_as", "type_as", "reshape_as", "to", "is_same_size"})
+"""What takes no more from the other operands than how they are made."""
+_SAVES: Final = frozenset({
+    "matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "mv", "linear", "mul", "__mul__", "__rmul__", "exp", "log",
+    "relu", "sigmoid", "tanh", "__pow__", "pow", "sqrt", "square", "softmax", "log_softmax", "embedding", "layer_norm",
+    "gelu", "silu", "leaky_relu", "conv1d", "conv2d", "conv3d", "cross_entropy", "mse_loss", "l1_loss", "nll_loss",
+    "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+    *("Linear", "Conv1d", "Conv2d", "Conv3d", "LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell", "LayerNorm"),
+    *("Embedding", "CrossEntropyLoss", "MSELoss", "L1Loss", "NLLLoss", "SmoothL1Loss", "HuberLoss", "BCELoss"),
+    *("BCEWithLogitsLoss", "ReLU", "Sigmoid", "Tanh", "GELU", "SiLU", "LeakyReLU", "Softmax", "LogSoftmax"),
+})  # fmt: skip
+"""Operations and layers that keep tensors for their backward, always (a test runs each one's backward twice)."""
+_KEEPS_GRADIENT: Final = frozenset({"logical_and_", "logical_or_", "logical_xor_", "logical_not_", "detach_"})
+"""What changes a leaf in place without torch minding."""
+_AUGMENTED: Final = frozenset(f"__i{op}__" for op in ("add", "sub", "mul", "div", "truediv", "floordiv", "mod", "pow"))
+_WITHOUT: Final = frozenset({"int", "bool"})
+_MOST: Final = 4_000  # tensors of a graph that are looked at
+
+
+# -- what is known ---------------------------------------------------------------------------------------------------
+
+
+def of(run: Interpreter, value: Tensor) -> bool | None:
+    """Whether a tensor requires a gradient; None where that isn't known."""
+    while True:
+        kind: TensorType = value.cells["type"]
+        if value.array or (kind.dtype is not None and kind.dtype.category in _WITHOUT):
+            return False
+        known = value.cells.get(HISTORY)
+        if known is None or (kind.is_parameter and (run.entry or FROZEN in run.modes)):  # a caller may have frozen it
+            return None
+        if known.grad is not False or value.base is None:
+            return known.grad  # type: ignore[no-any-return]
+        value = value.base
+
+
+def key(value: Tensor) -> History | None:
+    """What counts of a tensor's history for who gets it: all but what is behind it."""
+    known: History | None = value.cells.get(HISTORY)
+    base = value.base
+    while known is not None and known.grad is False and base is not None:
+        kind, of_base = base.type, base.cells.get(HISTORY)
+        plain = base.array or (kind.dtype is not None and kind.dtype.category in ("int", "bool"))
+        if not plain and (of_base is None or of_base.grad is not False):
+            return History(form=known.form)
+        base = None if plain else base.base
+    return known
+
+
+def _among(run: Interpreter, values: Iterable[Value], behind: list[Tensor]) -> bool | None:
+    """Whether one of the values requires a gradient; those that do are put into ``behind``."""
+    found: bool | None = False
+    for value in values:
+        kind = type(value)
+        if kind is Tensor:
+            grad = of(run, value)
+            if grad:
+                behind.append(value)
+        elif kind is tuple or kind is Fields:
+            grad = _among(run, value, behind)
+        elif kind is List:
+            grad = _among(run, value.items if value.items is not None else (value.item,), behind)
+        elif kind is Unknown:
+            grad = None if value.type is None else False
+        elif kind is Choice or kind is Instance:
+            grad = None
+        else:
+            continue
+        if grad:
+            found = True
+        elif grad is None and found is False:
+            found = None
+    return found
+
+
+def _tensors(values: Iterable[Value]) -> Iterator[Tensor]:
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _tensors(value)
+        elif isinstance(value, List):
+            yield from _tensors(value.items or ())
+
+
+def _mode(run: Interpreter) -> bool | None:
+    """Whether gradients are recorded here."""
+    found = run.modes.get(MODE)
+    return found if isinstance(found, bool) and not run.unsure_modes else None
+
+
+def _is_float(kind: TensorType) -> bool | None:
+    return None if kind.dtype is None else kind.dtype.category in ("float", "complex")
+
+
+def mark(value: Tensor, history: History | None) -> Tensor:
+    """A new tensor with what is known of how it was made."""
+    if history is not None:
+        value.cells[HISTORY] = history
+    return value
+
+
+def alike(source: Tensor, made: Tensor) -> Tensor:
+    """Another tensor of the kind: of one that requires no gradient it is known."""
+    known = source.cells.get(HISTORY)
+    if source.array or (known is not None and known.grad is False and source.base is None):
+        made.cells[HISTORY] = PLAIN
+    return made
+
+
+def cut(value: Tensor, made: Tensor) -> Tensor:
+    """What ``detach`` gives: the same numbers, without gradient."""
+    known = value.cells.get(HISTORY)
+    form = None if known is None else known.form
+    return mark(made, PLAIN if form is None else History(grad=False, leaf=True, form=form))
+
+
+def escaped(run: Interpreter, value: Tensor) -> None:
+    """Unknown code has the tensor: it may write to it and set its flags."""
+    known = value.cells.get(HISTORY)
+    if known is not None:
+        run.heap.write(value.cells, HISTORY, _SOMEHOW if known.grad and known.leaf is False else MISSING)
+
+
+# -- operations ------------------------------------------------------------------------------------------------------
+
+
+def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Value) -> None:
+    """What is known of the gradient of what an operation gives; in place, a leaf mustn't be changed."""
+    short = name.rpartition(".")[2]
+    first = args[0] if args else None
+    if short == "__setitem__" or short in _AUGMENTED:
+        others = args[2 if short == "__setitem__" else 1 :]
+        _written(run, first, others, short)
+        return
+    if isinstance(result, Tensor):
+        out = kwargs.get("out")
+        if result is out:
+            run.heap.write(out.cells, HISTORY, MISSING)
+        elif result is first and _is_written(short, kwargs):
+            _written(run, first, (*args[1:], *kwargs.values()), short)
+        elif not _is_among(result, args):
+            _of_result(run, short, args, kwargs, result)
+        if short in losses.LOSSES:
+            losses.check(run, short, args, kwargs)
+    elif isinstance(result, tuple):
+        for one in _tensors(result):
+            _of_result(run, short, args, kwargs, one)
+
+
+def _is_among(result: Tensor, args: tuple[Value, ...]) -> bool:
+    for a in args:  # noqa: SIM110  (`any` takes three times as long, for each operation)
+        if a is result:
+            return True
+    return False
+
+
+def _is_written(short: str, kwargs: Mapping[str, Value]) -> bool:
+    ends = short.endswith("_") and not short.startswith("__")
+    return ends or kwargs.get("inplace") is True
+
+
+def _of_result(
+    run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Tensor
+) -> None:
+    """What is known of a new tensor."""
+    first = args[0] if args else None
+    if short in _SHARES:
+        result.base = first if isinstance(first, Tensor) else None
+        if result.base is None and first is not None:
+            return
+    floating = _is_float(result.type)
+    if floating is False:
+        return  # torch gives no gradients to these, and `of` knows it
+    form = losses.form(short, args, kwargs)
+    asked = kwargs.get("requires_grad", False)
+    if asked is not False:
+        mark(result, LEAF if asked is True else None)
+    elif short in _NEVER:
+        cut(first, result) if short == "detach" and isinstance(first, Tensor) else mark(result, PLAIN)
+    else:
+        behind: list[Tensor] = []
+        operands = args[:1] if short in _OF_FIRST else (*args, *kwargs.values()) if kwargs else args
+        grad = _among(run, operands, behind)
+        if grad and (short in _NOT_ALWAYS or short.startswith(_SPECIAL)):
+            grad = None
+        _known(run, short, grad, behind, result, form, short in _SHARES)
+
+
+def _known(
+    run: Interpreter,
+    short: str,
+    grad: bool | None,
+    behind: list[Tensor],
+    result: Tensor,
+    form: tuple[str, int | None] | None,
+    shares: bool,
+) -> None:
+    """What follows for a result from its operands and the mode."""
+    mode = _mode(run)
+    if grad is False or (mode is False and not shares):
+        mark(result, PLAIN if form is None else History(grad=False, leaf=True, form=form))
+    elif grad and mode and _is_float(result.type):
+        mark(result, History(True, None if shares else False, form, tuple(behind), short in _SAVES))
+    elif form is not None:
+        mark(result, History(form=form))
+
+
+def _written(run: Interpreter, value: Value, others: tuple[Value, ...], short: str) -> None:
+    """A tensor is changed in place, with values that require a gradient or not."""
+    if not isinstance(value, Tensor) or value.array:
+        return
+    behind: list[Tensor] = []
+    other = _among(run, others, behind)
+    before, mode = of(run, value), _mode(run)
+    known = value.cells.get(HISTORY)
+    if mode and before and known is not None and known.leaf and short not in _KEEPS_GRADIENT:
+        _refuse(
+            run,
+            f"{short}: a leaf that requires a gradient is changed in place, {_kind(value)}",
+            "under torch.no_grad(), or make a new tensor: x = x + y",
+        )
+        return
+    new: bool | None
+    if mode is False or (not other and other is not None):
+        new = before
+    else:
+        new = True if mode and (before or other) and _is_float(value.type) else None
+    if new is False:
+        history: History | None = PLAIN
+    elif new and mode:
+        own = () if known is None or not before else (_as_it_was(value, known),)
+        history = History(grad=True, leaf=False, parents=(*own, *behind))
+    else:
+        history = known if known is not None and known.leaf and mode is False else _SOMEHOW if new else None
+    if history is not known and (history is not None or known is not None):
+        run.heap.write(value.cells, HISTORY, MISSING if history is None else history)
+    base = value.base
+    while base is not None and new is not False:  # the memory is another tensor's, which has the gradient now
+        if HISTORY in base.cells and not (base.cells[HISTORY].grad and mode is False):
+            run.heap.write(base.cells, HISTORY, MISSING)
+        base = base.base
+
+
+def _as_it_was(value: Tensor, known: History) -> Tensor:
+    """A tensor before it is changed in place, as a part of the graph."""
+    made = mark(Tensor(value.type), known)
+    if SPENT in value.cells:
+        made.cells[SPENT] = value.cells[SPENT]
+    return made
+
+
+# -- layers ----------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)
+def _own_parameters(rule: ModuleRule) -> tuple[str, ...] | None:
+    """The names of a layer's parameters; None where they aren't known."""
+    try:
+        return tuple(k for k, v in parameters(rule).items() if isinstance(v, TensorType) and v.is_parameter)
+    except CannotTell:
+        return None
+
+
+def _trains(run: Interpreter, module: Instance, rule: ModuleRule) -> bool | None:
+    """Whether a parameter of a layer requires a gradient."""
+    names = _own_parameters(rule)
+    if names == ():
+        return False
+    if names is None or run.entry or FROZEN in run.modes or module.state.get("open"):
+        return None
+    held = [module.cells[n] for n in names if n in module.cells]
+    if len(held) < len(names) and all(isinstance(v, Tensor) for v in held):
+        return True  # one of them was never touched
+    return _among(run, held, [])
+
+
+def forward(
+    run: Interpreter, module: Instance, rule: ModuleRule, args: tuple[Value, ...], kwargs: dict[str, Value], out: Value
+) -> None:
+    """The same of what a layer gives."""
+    short = rule.names[0].rpartition(".")[2]
+    behind: list[Tensor] = []
+    given = _among(run, (*args, *kwargs.values()), behind)
+    own = False if given else _trains(run, module, rule)
+    grad = True if given or own else None if given is None or own is None else False
+    shares = short in _SHARING_LAYERS
+    form = losses.form_of_layer(short, rule, args)
+    for result in _tensors((out,)):
+        if shares and args and isinstance(args[0], Tensor):
+            result.base = args[0]
+        if _is_float(result.type) is not False:
+            _known(run, short, grad, behind, result, form, shares)
+    if short in losses.LOSSES:
+        losses.check(run, short, args, {**kwargs, "reduction": getattr(rule, "reduction", "mean")})
+
+
+# -- flags -----------------------------------------------------------------------------------------------------------
+
+
+def freeze(run: Interpreter, value: Value, flag: Value) -> None:
+    """``value.requires_grad_(flag)``, ``value.requires_grad = flag``."""
+    flag = run.resolve(flag)
+    known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
+    if not isinstance(value, Tensor) or (value.type.is_parameter and (known is None or known.leaf is None)):
+        run.heap.write(run.modes, FROZEN, True)  # which one it is isn't known
+    if not isinstance(value, Tensor) or value.array:
+        return
+    if flag is True and _is_float(value.type) is False:
+        _refuse(
+            run,
+            f"requires_grad: only floating-point and complex tensors can require gradients, not {value.type}",
+            "make it floating: x.float()",
+        )
+    elif flag is False and known is not None and known.leaf is False and of(run, value):
+        _refuse(
+            run,
+            f"requires_grad: {_kind(value)} is no leaf: its gradient can't be switched off",
+            "x.detach() gives the same numbers without gradient",
+        )
+    elif flag is True and known is not None and known.leaf is False and of(run, value):
+        pass
+    else:
+        plain = value.base is None or (known is not None and known.leaf is True)
+        kept = LEAF if flag is True else PLAIN if flag is False else None
+        run.heap.write(value.cells, HISTORY, MISSING if kept is None or not plain else kept)
+
+
+def check_leaf(run: Interpreter, values: Iterable[Value], what: str) -> None:
+    """What an optimizer is given must be leaves."""
+    for value in values:
+        known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
+        if known is not None and known.leaf is False and of(run, value):
+            _refuse(
+                run,
+                f"{what}: {_kind(value)} is no leaf: an operation has made it",
+                "make the leaf last: x = (...).detach().requires_grad_()",
+                "ValueError",
+            )
+            return
+
+
+def need_float(run: Interpreter, kind: TensorType) -> None:
+    """What is made with ``requires_grad=True``, or a parameter, must be floating."""
+    if _is_float(kind) is False:
+        _refuse(
+            run,
+            f"requires_grad: only floating-point and complex tensors can require gradients, not {kind}",
+            "make it floating: dtype=torch.float32",
+        )
+
+
+def to_numpy(run: Interpreter, value: Tensor) -> None:
+    """``x.numpy()``, ``np.asarray(x)``."""
+    if of(run, value):
+        _refuse(run, f"numpy: {_kind(value)} requires a gradient", "x.detach().numpy()")
+
+
+# -- backward --------------------------------------------------------------------------------------------------------
+
+
+def backward(run: Interpreter, value: Value, gradient: Value, retain: Value, inputs: Value = None) -> None:
+    """``value.backward(gradient, retain_graph)``."""
+    if not isinstance(value, Tensor) or value.array:
+        return
+    if of(run, value) is False:
+        _refuse(run, f"backward: {_kind(value)} has no graph: {_why(value)}", _HINT)
+        return
+    if gradient is None and any(isinstance(d, int) and d != 1 for d in value.type.shape.items):
+        _refuse(
+            run,
+            f"backward: {_kind(value)} isn't a scalar, so it needs a gradient",
+            "reduce it first, with .mean() or .sum(), or give gradient=",
+        )
+        return
+    graph = list(_graph(run, value))
+    spent = next((t for t in graph if SPENT in t.cells and t.cells[HISTORY].saves), None)
+    if spent is not None:
+        if spent is value:
+            hint = "retain_graph=True in the first one, or compute it again"
+            message = f"backward: the graph of {_kind(value)} was freed by the backward before"
+        else:
+            hint = "x.detach() where the graphs should part, or one backward of the sum, or retain_graph=True"
+            message = f"backward: it goes through {_kind(spent)}, whose graph was freed by the backward before"
+        _refuse(run, message, hint)
+        return
+    if run.resolve(retain) is False and inputs is None:
+        for tensor in graph:
+            if tensor.cells[HISTORY].saves:
+                run.heap.write(tensor.cells, SPENT, True)
+
+
+_HINT: Final = (
+    "nothing behind it requires a gradient: look for .item(), .detach(), .data, torch.no_grad() or argmax on the way"
+)
+
+
+def _why(value: Tensor) -> str:
+    floating = _is_float(value.type)
+    return "it requires no gradient" if floating is not False else f"{value.type.dtype} can't require gradients"
+
+
+def _graph(run: Interpreter, value: Tensor) -> Iterator[Tensor]:
+    """The tensors behind one whose operations its backward goes through, with itself."""
+    seen, todo = {id(value)}, [value]
+    while todo and len(seen) < _MOST:
+        at = todo.pop()
+        known = at.cells.get(HISTORY)
+        if known is None or not known.grad:
+            continue
+        yield at
+        for parent in known.parents:
+            if id(parent) not in seen:
+                seen.add(id(parent))
+                todo.append(parent)
+
+
+def is_dead(run: Interpreter, value: Tensor) -> bool:
+    """Whether no backward can ever go through the tensor's graph any more."""
+    return any(SPENT in t.cells and t.cells[HISTORY].saves for t in _graph(run, value))
+
+
+def need_number(run: Interpreter, value: Value) -> None:
+    """``.backward()`` of what ``.item()`` gave."""
+    _refuse(run, "backward: a Python number has no graph", "call it on the tensor, before .item()", "AttributeError")
+
+
+def _kind(value: Tensor) -> str:
+    return str(value.type)
+
+
+def _refuse(run: Interpreter, message: str, hint: str, error: str = "RuntimeError") -> None:
+    """What torch raises: a finding, or an exception where somebody may catch it.
+
+    Raises:
+        Raised: somebody may catch it.
+    """
+    if run.tries:
+        raise Raised(error, None, ("Exception", "BaseException"))
+    run.find("tensor-grad", message, hint)
+
+
+def layer_parameter(module: Instance, kind: Any) -> History | None:
+    """A layer's parameter or buffer as its constructor made it; None where unknown code had the layer."""
+    if module.state.get("open"):
+        return None
+    return LEAF if isinstance(kind, TensorType) and kind.is_parameter else PLAIN
+
+
+def forget(value: Tensor) -> None:
+    """Of a new tensor: how it was made isn't known after all."""
+    value.cells.pop(HISTORY, None)
+
+
+def moved(run: Interpreter, value: Tensor) -> Tensor:
+    """What ``cuda()`` gives: the tensor itself, if it is there; else another one, which is no leaf."""
+    known = value.cells.get(HISTORY)
+    if known is None or not (known.grad and known.leaf):
+        return value
+    made = mark(Tensor(value.type, array=value.array), History(grad=True, parents=(value,)))
+    made.numbers, made.offset, made.base = value.numbers, value.offset, value
+    return made
+
+
+def unsure(run: Interpreter, result: Value) -> Value:
+    """What code of its own kind of gradients gives: the same tensors, of which none is known."""
+    result = run.resolve(result)
+    if isinstance(result, Tensor):
+        made = Tensor(result.type, array=result.array)
+        made.numbers, made.offset = result.numbers, result.offset
+        return made
+    if type(result) is tuple:
+        return tuple(unsure(run, v) for v in result)
+    for one in _tensors((result,)):
+        run.heap.write(one.cells, HISTORY, MISSING)
+    return result

@@ -1,0 +1,96 @@
+"""What the numbers of a tensor are (probabilities, logarithms of them), and losses that take something else.
+
+A softmax before a cross-entropy, which takes its own, is computed without a word, and trains badly. A tensor that comes
+from a softmax or a sigmoid remembers it (`History.form`) until its numbers change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from simpletorch.follow.values import HISTORY, Tensor, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["LOSSES", "check", "form", "form_of_layer"]
+
+Form: TypeAlias = tuple[str, int | None]
+
+_FORMS: Final = {"softmax": "softmax", "log_softmax": "log_softmax", "sigmoid": "sigmoid", "expit": "sigmoid"}
+_LAYERS: Final = {"Softmax": "softmax", "LogSoftmax": "log_softmax", "Sigmoid": "sigmoid", "Softmax2d": "softmax"}
+_KEEPS: Final = frozenset({"clone", "contiguous", "detach", "float", "double", "to", "cpu", "cuda", "half", "bfloat16"})
+"""What leaves the numbers as they are, and where they are."""
+_MOVES: Final = frozenset({"view", "reshape", "squeeze", "unsqueeze", "flatten", "ravel", "__getitem__", "permute",
+                           "transpose", "t", "T", "expand", "unflatten", "reshape_as", "view_as"})  # fmt: skip
+"""What leaves the numbers as they are: of a sigmoid it doesn't matter where."""
+
+
+def form(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Form | None:
+    """What the numbers are that an operation gives."""
+    name = _FORMS.get(short)
+    value = args[0] if args else kwargs.get("input")
+    if name is not None:
+        dim = args[1] if len(args) > 1 else kwargs.get("dim")
+        return name, None if name == "sigmoid" else _place(value, dim)
+    if short in _KEEPS or short in _MOVES:
+        known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
+        found: Form | None = None if known is None else known.form
+        return found if short in _KEEPS or (found is not None and found[0] == "sigmoid") else None
+    return None
+
+
+def form_of_layer(short: str, rule: Any, args: tuple[Value, ...]) -> Form | None:
+    """What the numbers are that a layer gives."""
+    name = _LAYERS.get(short)
+    value = args[0] if args else None
+    if name is not None:
+        return name, None if name == "sigmoid" else _place(value, getattr(rule, "dim", None))
+    if short == "Identity" and isinstance(value, Tensor) and HISTORY in value.cells:
+        found: Form | None = value.cells[HISTORY].form
+        return found
+    return None
+
+
+def _place(value: Value, dim: Value) -> int | None:
+    """A dim as a number that isn't negative; None where it isn't known."""
+    rank = value.type.shape.rank if isinstance(value, Tensor) else None
+    if not isinstance(dim, int) or isinstance(dim, bool):
+        return None
+    return dim if dim >= 0 else None if rank is None else dim + rank
+
+
+LOSSES: Final = {
+    "cross_entropy": "cross_entropy",
+    "CrossEntropyLoss": "cross_entropy",
+    "nll_loss": "nll_loss",
+    "NLLLoss": "nll_loss",
+    "binary_cross_entropy_with_logits": "logits",
+    "BCEWithLogitsLoss": "logits",
+}
+
+
+def check(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
+    """A warning where a loss takes something else than it is given."""
+    loss = LOSSES[short]
+    value = args[0] if args else kwargs.get("input")
+    known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
+    if known is None or known.form is None or not isinstance(value, Tensor):
+        return
+    name, dim = known.form
+    rank = value.type.shape.rank
+    classes = None if rank is None else min(rank - 1, 1)
+    if loss == "logits" and name in ("sigmoid", "softmax"):
+        run.find("tensor-loss", f"{short} takes logits, but it is given a {name}: a sigmoid of it is taken again",
+                 "leave the sigmoid out (or take binary_cross_entropy)")  # fmt: skip
+    elif loss == "cross_entropy" and name == "softmax" and dim is not None and dim == classes:
+        run.find("tensor-loss", f"{short} takes logits, but it is given a softmax: a softmax of it is taken again",
+                 "leave the softmax out, or take its logarithm and nll_loss")  # fmt: skip
+    elif loss == "nll_loss" and kwargs.get("reduction", "mean") in ("mean", "sum"):
+        if name == "softmax" and dim is not None and dim == classes:
+            run.find("tensor-loss", f"{short} takes logarithms of probabilities, but it is given a softmax",
+                     "log_softmax instead, or cross_entropy of the logits")  # fmt: skip
+        elif name == "log_softmax" and dim is not None and classes is not None and dim != classes:
+            run.find("tensor-loss", f"{short} has its classes along dim {classes}, but log_softmax is over dim {dim}",
+                     f"log_softmax over dim {classes}, or cross_entropy of the logits")  # fmt: skip
