@@ -112,7 +112,6 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
 
 
 def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    node = function.node
     if run.too_deep or recursion.enough(run, function, (*args, *kwargs.values())):
         escape(run, (function, *args, *kwargs.values()))
         return run.unknown(f"{function.name} calls itself too often")

@@ -71,13 +71,13 @@ def follow(
         sizes: whether `warnings` have the sizes that a caller must choose equal, which nothing says (``tensor-size``).
     """
     with collecting_rarely():
-        return _follow(path, arguments, steps, seconds)
+        return _follow(path, arguments, steps, seconds, sizes)
 
 
-def _follow(path: str | Path, arguments: Sequence[str], steps: int, seconds: float) -> Followed:
+def _follow(path: str | Path, arguments: Sequence[str], steps: int, seconds: float, demands_sizes: bool) -> Followed:
     program = Program(Path(path), arguments, str(path))
     run = Interpreter(program, steps, Budget(seconds))
-    run.demands_sizes = sizes
+    run.demands_sizes = demands_sizes
     tree = parse(Path(path))
     if tree is None:
         return Followed(())

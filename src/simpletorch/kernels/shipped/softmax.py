@@ -29,7 +29,8 @@ def softmax_backward(
 ) -> Float[torch.Tensor, "*b n"]:
     """The gradient of ``x``."""
     y = widened(result)
-    return (scale * torch.ops.aten._softmax_backward_data(widened(grad), y, -1, y.dtype)).to(grad.dtype)
+    slope: torch.Tensor = torch.ops.aten._softmax_backward_data(widened(grad), y, -1, y.dtype)
+    return (scale * slope).to(grad.dtype)
 
 
 @softmax.cuda(traced=True)
