@@ -78,7 +78,7 @@ class Interpreter:
         self.converts_dtypes = False  # whether modules may have another dtype than they were made with
         # what results depend on beside operands: "autocast" (an `Autocast`, or None), "other default dtype" (whether),
         # and those of `gradients`
-        self.modes: dict[str, Any] = {gradients.MODE: True}
+        self.modes: dict[str, Any] = {gradients.MODE: True, "autocast": None}
         self.unsure_modes = 0  # how many managers around here may have set the grad mode
         self.order: dict[Any, Any] | None = None  # of streams, see `streams`
         self.path = ""  # where the program is

@@ -131,7 +131,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     if run.order is not None:
         streams.check(run, str(rule), (*args, *kwargs.values()))
     given, named = tensors.operands(args), {k: tensors.to_rule(v) for k, v in kwargs.items()}
-    counts, cast = not run.converts_dtypes, run.modes.get("autocast")
+    counts, cast = not run.converts_dtypes, tensors.autocast(run)
 
     def ask() -> Any:
         return infer_module(rule, given, named, dtype_counts=counts, autocast=cast)

@@ -34,6 +34,7 @@ from simpletorch.rules import (
     infer,
 )
 from simpletorch.rules import Value as RuleValue
+from simpletorch.rules.core.autocast import Autocast
 from simpletorch.rules.core.dtype import BOOL, COMPLEX64, FLOAT32, INT64, DType
 from simpletorch.rules.core.values import Sizes
 from simpletorch.shapes import ANY_REST, UNKNOWN, Expr, Item, Rest, Shape
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ask",
+    "autocast",
     "by_rule",
     "first_choice",
     "from_rule",
@@ -94,6 +96,12 @@ def to_rule(value: Value) -> Any:
     if isinstance(value, Instance) and isinstance(value.native, Packed):
         return value.native
     return ANYTHING
+
+
+def autocast(run: Interpreter) -> Autocast | None:
+    """The autocast that is in force, uncertain where it depends on an unknown condition whether, or which."""
+    found = run.resolve(run.modes.get("autocast"))
+    return found if found is None or isinstance(found, Autocast) else Autocast(certain=False)
 
 
 def operands(values: tuple[Value, ...]) -> tuple[Any, ...]:
@@ -207,7 +215,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     given, named = operands(args), {k: to_rule(v) for k, v in kwargs.items()}
     if name in ("Tensor.__getitem__", "Tensor.__setitem__") and isinstance(args[1], List | range):
         given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only
-    cast = run.modes.get("autocast")
+    cast = autocast(run)
     if run.is_plain:
         what = name if cast is None else (name, cast)
         result = answer(what, given, named, lambda: infer(name, given, named, autocast=cast))

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from against_torch import agrees, findings
 
+from simpletorch.follow import follow
+
 HEAD = "import torch\nfrom torch import nn\n"
 
 COMPILED = """
@@ -94,3 +96,18 @@ def test_a_mistake_under_autocast_is_found(tmp_path: Path) -> None:
 def test_what_only_looks_at_a_model_leaves_it_known(watching: str, tmp_path: Path) -> None:
     program = f"model, x = nn.Sequential(nn.Linear(3, 5)), torch.ones(7, 3)\n{watching}\nmodel(x) @ x\n"
     assert [line for line, _ in findings(HEAD + program, tmp_path)] == [5]
+
+
+def test_autocast_that_an_unknown_condition_leaves_in_force_is_perhaps_in_force(tmp_path: Path) -> None:
+    source = (
+        "import os\nx, layer = torch.randn(7, 3), nn.Linear(3, 5)\ncontext = torch.autocast('cpu')\n"
+        "if os.environ.get('AMP'):\n    context.__enter__()\n"
+        "reveal_type(layer(x))\nreveal_type(x.relu())\nlayer(x) @ torch.ones(3, 2)\n"
+    )
+    path = tmp_path / "program.py"
+    path.write_text(HEAD + source)
+    found = follow(path)
+    assert found.faults == ()
+    shown = [n.message.removeprefix('Revealed type is "').removesuffix('"') for n in found.notes]
+    assert shown == ["Tensor[7, 5]", "Float32[7, 3]"]
+    assert [e.line - HEAD.count("\n") for e in found.errors] == [8]
