@@ -24,7 +24,7 @@ from simpletorch.nn._summary_inputs import Inputs, Sized
 from simpletorch.nn._summary_symbols import Point
 from simpletorch.nn._summary_values import Group, Value, describe
 
-__all__ = ["Call", "Trace", "materialized", "trace"]
+__all__ = ["FORMULAS", "Call", "Trace", "materialized", "trace", "undisturbed"]
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ def trace(model: nn.Module, inputs: Inputs, sizes: Point) -> Trace:
     device = next((t.device for t in (*model.parameters(), *model.buffers())), torch.device("cpu"))
     dtype = next((p.dtype for p in model.parameters() if p.dtype.is_floating_point), torch.get_default_dtype())
     try:
-        with _undisturbed(model), _same_values(model), FakeTensorMode(allow_non_fake_inputs=True):
+        with undisturbed(model), _same_values(model), FakeTensorMode(allow_non_fake_inputs=True):
             return _call(model, *inputs.made(_maker(torch.empty, sizes, dtype, device)))
     except Exception:
         if device.type == "meta" or any(size > _MOST_REAL for size in sizes.values()):
             raise
-    with _undisturbed(model), _same_values(model):
+    with undisturbed(model), _same_values(model):
         return _call(model, *inputs.made(_maker(torch.zeros, sizes, dtype, device, keep=True)))
 
 
@@ -81,7 +81,7 @@ def _maker(
 
 def _call(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Trace:
     calls: Trace = defaultdict(list)
-    counter = FlopCounterMode(display=False, custom_mapping=_FORMULAS)
+    counter = FlopCounterMode(display=False, custom_mapping=FORMULAS)
     with torch.no_grad(), counter, _recording(model, calls, counter), explain():
         output = model(*args, **kwargs)
     if "" not in calls:  # a scripted model takes no hooks
@@ -129,8 +129,12 @@ def _arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Value:
 
 
 @contextmanager
-def _undisturbed(model: nn.Module) -> Iterator[None]:
-    """Evaluation mode, no fused transformer (its operations can't be counted), and afterwards everything as it was."""
+def undisturbed(model: nn.Module, *, evaluation: bool = True) -> Iterator[None]:
+    """Evaluation mode, no fused transformer (its operations can't be counted), and afterwards everything as it was.
+
+    Args:
+        evaluation: False leaves the model in the mode in which it is.
+    """
     training = [(module, module.training) for module in model.modules()]
     attributes = [(vars(module), dict(vars(module))) for module in model.modules()]
     # a module keeps its buffers, and many a model a cache, in containers; what is in those counts too
@@ -139,7 +143,7 @@ def _undisturbed(model: nn.Module) -> Iterator[None]:
     torch.backends.mha.set_fastpath_enabled(False)
     try:
         with torch.random.fork_rng(), _quiet():
-            for module, _ in training:
+            for module, _ in training if evaluation else ():
                 module.training = False  # eval() isn't there for every kind of model
             yield
     finally:
@@ -225,7 +229,7 @@ def _recurrent(input: Sequence[int], *weights: Any, **_kwargs: Any) -> int:
     return sum(rows * int(w[0]) * int(w[1]) for w in weights[:2])
 
 
-_FORMULAS: Final[dict[Any, Any]] = {  # torch's counter lacks these
+FORMULAS: Final[dict[Any, Any]] = {  # torch's counter lacks these
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
     torch.ops.aten._trilinear: _bilinear,
     torch.ops.aten.mkldnn_rnn_layer: _recurrent,
