@@ -31,6 +31,12 @@ def test_memory_is_named_by_what_it_is_for():
     assert optimizer.param_groups[0]["params"][0] is network.get_parameter("0.weight")  # alive until here
 
 
+def test_a_lazy_layer_that_has_no_memory_yet_is_passed_over():
+    lazy = nn.Sequential(nn.LazyLinear(7))
+    assert not any("lazy" in h.name for h in cuda.memory("cpu").holdings)
+    assert isinstance(lazy[0], nn.LazyLinear)
+
+
 def test_views_and_shared_storages_count_once():
     base = torch.zeros(503, 509)
     views = [base[i:] for i in range(5)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import html
 import sys
@@ -186,8 +187,9 @@ def _purposes(models: Sequence[tuple[str, nn.Module]]) -> dict[int, tuple[str, s
     owners: dict[int, str] = {}
 
     def add(tensor: Any, purpose: str, name: str) -> None:
-        if isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided:
-            found.setdefault(address(tensor), (purpose, name))
+        if isinstance(tensor, torch.Tensor):
+            with contextlib.suppress(Exception):  # tensors without storage: lazy, functional, sparse
+                found.setdefault(address(tensor), (purpose, name))
 
     for path, model in models:
         for name, parameter in model.named_parameters():

@@ -18,7 +18,7 @@ def scaled(x: torch.Tensor, by: float) -> tuple[torch.Tensor, float]:
 pending = cuda.Stream("cpu").run(scaled, torch.ones(3), by=2.0)
 reveal_type(pending.stream)  # R: simpletorch.cuda._streams.Stream
 reveal_type(pending.wait()[1])  # R: float
-reveal_type(cuda.pinned((torch.zeros(3, 5), "text")))  # R: tuple[Tensor[Float32, 3, 5], str]
+reveal_type(cuda.pinned((torch.zeros(3, 5), 2.5)))  # R: tuple[Tensor[Float32, 3, 5], float]
 for images, labels in cuda.prefetch([(torch.zeros(5, 3), torch.zeros(5, dtype=torch.int64))], "cpu"):
     reveal_type(images)  # R: Tensor[Float32, 5, 3]
     reveal_type(labels)  # R: Tensor[Int64, 5]
