@@ -139,8 +139,7 @@ def memory(device: DeviceLike = None) -> Memory:
     alive = tensors_on(where)
     frames = list(_frames(sys._getframe(1)))
     models = _models(frames)
-    names = names_of(frames, models)
-    purposes = _purposes(models)
+    names, purposes = names_of(frames, ()), _purposes(models)
     holdings = [_holding(tensor, names, purposes) for tensor in alive]
     seen = sum(h.bytes for h in holdings)
     if where.type == "cpu":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, TypeVar, cast
 
 import torch
@@ -65,18 +66,11 @@ def _nothing() -> None:
 def _ahead(batches: Iterable[T], device: torch.device, ahead: int, before_next: Callable[[], None]) -> Iterator[T]:
     copies = torch.cuda.Stream(device)
     source = iter(batches)
-    under_way: deque[T] = deque()
-    for batch in source:
-        under_way.append(_started(batch, device, copies))
-        if len(under_way) < ahead:
-            continue
-        break
+    under_way = deque(_started(batch, device, copies) for batch in islice(source, ahead))
     while under_way:
         batch = _arrived(under_way.popleft(), device, copies)
         before_next()
-        for following in source:
-            under_way.append(_started(following, device, copies))
-            break
+        under_way.extend(_started(following, device, copies) for following in islice(source, 1))
         yield batch
 
 

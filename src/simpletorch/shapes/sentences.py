@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-__all__ = ["dim_differs", "dim_impossible", "dtype_differs", "rank_differs", "rest_differs", "size_source"]
+from simpletorch.shapes.dim import Dim, Expr, Var, variables
+from simpletorch.shapes.shape import Shape
+from simpletorch.shapes.unify import is_compound
+
+__all__ = [
+    "dim_differs",
+    "dim_impossible",
+    "dtype_differs",
+    "place",
+    "rank_differs",
+    "rest_differs",
+    "size_source",
+    "source_of",
+]
 
 
 def dim_differs(what: str, size: object, wanted: str, expected: object, source: str) -> str:
@@ -45,6 +58,22 @@ def dtype_differs(name: str, dtype: object, wanted: object) -> str:
 def size_source(name: str, index: int | None = None) -> str:
     """Where a size comes from: a dim of a tensor, or an int."""
     return f"from {name}" if index is None else f"from dim {index} of {name}"
+
+
+def source_of(pattern: Dim | None, sources: Mapping[Var, str], sizes: Mapping[Var, Dim]) -> str:
+    """Where the size of a pattern comes from, of an expression name by name; "" where that isn't known of all."""
+    if not isinstance(pattern, Expr) or not variables(pattern) <= sources.keys():
+        return ""
+    if not is_compound(pattern):
+        (variable,) = variables(pattern)
+        return sources[variable]
+    named = sorted((str(v), v) for v in variables(pattern))
+    return f"({', '.join(f'{name} = {sizes[v]} {sources[v]}' for name, v in named)})"
+
+
+def place(index: int, shape: Shape) -> int:
+    """An index that counts from the end as one from the front, if the number of dims is known."""
+    return index if shape.rank is None else index % shape.rank
 
 
 def _tuple(sizes: Sequence[object]) -> str:

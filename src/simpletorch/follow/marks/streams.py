@@ -21,6 +21,7 @@ __all__ = ["check", "current", "host_waits", "mark", "record", "start", "wait"]
 
 _MARK: Final = "(stream)"
 _HOST: Final = "host"
+_ALL: Final = "all"  # up to when the program has waited for every stream
 _NOW: Final = "now"
 _CURRENT: Final = "current"
 # the program waits for the current stream until the value is there
@@ -66,12 +67,10 @@ def host_waits(run: Interpreter, other: Any = None) -> None:
     if order is None:
         return
     if other is None:
-        names = {0, *(key[1] for key in order if isinstance(key, tuple)), *_marked(order)}
-        known = dict.fromkeys(names, order[_NOW])
-        run.heap.write(order, "all", order[_NOW])
+        run.heap.write(order, _ALL, order[_NOW])
         record(run, None)
-    else:
-        known = other if isinstance(other, dict) else record(run, other)
+        return
+    known = other if isinstance(other, dict) else record(run, other)
     for stream, time in known.items():
         _advance(run, order, (_HOST, stream), time)
 
@@ -115,7 +114,7 @@ def _may_be_changed(stream: Value) -> bool:
 
 def _is_later(made: Value, order: dict[Any, Any], me: int, maker: int) -> bool:
     """Whether it is known that nobody has waited since."""
-    waited = [order.get((me, maker), -1), order.get((_HOST, maker), -1), order.get("all", -1)]
+    waited = [order.get((me, maker), -1), order.get((_HOST, maker), -1), order.get(_ALL, -1)]
     return isinstance(made, int) and all(isinstance(time, int) and made > time for time in waited)
 
 
@@ -133,10 +132,6 @@ def _advance(run: Interpreter, order: dict[Any, Any], key: tuple[Any, int], time
 def _name(stream: Any) -> int:
     """A stream as a key: 0 for the default one."""
     return id(stream.cells) if isinstance(stream, Instance) and stream.state.get("default") is None else 0
-
-
-def _marked(order: dict[Any, Any]) -> list[int]:
-    return [_name(order.get(_CURRENT))]
 
 
 def _order(run: Interpreter) -> dict[Any, Any]:

@@ -24,10 +24,19 @@ def _activated(gate: torch.Tensor, activation: int) -> torch.Tensor:
     return torch.nn.functional.gelu(gate, approximate="tanh" if activation == _GELU_TANH else "none")
 
 
+def _gelu(tanh: bool) -> int:
+    return _GELU_TANH if tanh else _GELU
+
+
+def _gated(gate: torch.Tensor, up: torch.Tensor, activation: int) -> torch.Tensor:
+    """The product, in torch."""
+    return (_activated(widened(gate), activation) * widened(up)).to(gate.dtype)
+
+
 @operator("simpletorch::swiglu")
 def swiglu(gate: Float[torch.Tensor, "*b n"], up: Float[torch.Tensor, "*b n"]) -> Float[torch.Tensor, "*b n"]:
     """``silu(gate) * up``, computed in float32."""
-    return (_activated(widened(gate), _SILU) * widened(up)).to(gate.dtype)
+    return _gated(gate, up, _SILU)
 
 
 @operator("simpletorch::geglu")
@@ -35,21 +44,19 @@ def geglu(
     gate: Float[torch.Tensor, "*b n"], up: Float[torch.Tensor, "*b n"], tanh: bool = False
 ) -> Float[torch.Tensor, "*b n"]:
     """``gelu(gate) * up``, computed in float32; ``tanh`` takes torch's approximation of GELU by it."""
-    return (_activated(widened(gate), _GELU_TANH if tanh else _GELU) * widened(up)).to(gate.dtype)
+    return _gated(gate, up, _gelu(tanh))
 
 
 @operator("simpletorch::swiglu_packed")
 def swiglu_packed(packed: Float[torch.Tensor, "*b 2*n"]) -> Float[torch.Tensor, "*b n"]:
     """`swiglu` of the halves of one projection. Its gradient is written in one piece, where autograd would join two."""
-    gate, up = packed.chunk(2, -1)
-    return (_activated(widened(gate), _SILU) * widened(up)).to(packed.dtype)
+    return _gated(*packed.chunk(2, -1), _SILU)
 
 
 @operator("simpletorch::geglu_packed")
 def geglu_packed(packed: Float[torch.Tensor, "*b 2*n"], tanh: bool = False) -> Float[torch.Tensor, "*b n"]:
     """`geglu` of the halves of one projection."""
-    gate, up = packed.chunk(2, -1)
-    return (_activated(widened(gate), _GELU_TANH if tanh else _GELU) * widened(up)).to(packed.dtype)
+    return _gated(*packed.chunk(2, -1), _gelu(tanh))
 
 
 def _slopes(
@@ -118,7 +125,7 @@ def geglu_cuda(gate: torch.Tensor, up: torch.Tensor, tanh: bool = False) -> torc
     """As `swiglu`."""
     if not has_kernel(gate, up):
         return geglu.reference(gate, up, tanh)
-    return _forward(gate, up, _GELU_TANH if tanh else _GELU)
+    return _forward(gate, up, _gelu(tanh))
 
 
 @gated_backward.cuda(traced=True)
@@ -153,7 +160,7 @@ def geglu_packed_cuda(packed: torch.Tensor, tanh: bool = False) -> torch.Tensor:
     if not has_kernel(packed):
         return geglu_packed.reference(packed, tanh)
     gate, up = packed.chunk(2, -1)
-    return _forward(gate, up, _GELU_TANH if tanh else _GELU)
+    return _forward(gate, up, _gelu(tanh))
 
 
 @gated_packed_backward.cuda(traced=True)
@@ -179,7 +186,7 @@ def _(grad: torch.Tensor, packed: torch.Tensor) -> torch.Tensor:
 
 @geglu_packed.backward
 def _(grad: torch.Tensor, packed: torch.Tensor, tanh: bool) -> torch.Tensor:
-    return gated_packed_backward(grad, packed, _GELU_TANH if tanh else _GELU)
+    return gated_packed_backward(grad, packed, _gelu(tanh))
 
 
 @swiglu.backward
@@ -190,5 +197,5 @@ def _(grad: torch.Tensor, gate: torch.Tensor, up: torch.Tensor) -> tuple[torch.T
 
 @geglu.backward
 def _(grad: torch.Tensor, gate: torch.Tensor, up: torch.Tensor, tanh: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    gates, ups = gated_backward(grad, gate, up, _GELU_TANH if tanh else _GELU)
+    gates, ups = gated_backward(grad, gate, up, _gelu(tanh))
     return gates, ups.to(up.dtype)

@@ -10,8 +10,16 @@ from mypy.types import CallableType, Instance, TypeVarType, get_proper_type
 from simpletorch.mypy.convert.lift import Lifter, is_tensor
 from simpletorch.mypy.types import definition_of, is_named
 from simpletorch.rules.core.values import TensorType
-from simpletorch.shapes import Bindings, Clash, Dim, Expr, Shape, Var, is_compound, variables
-from simpletorch.shapes.sentences import dim_differs, dim_impossible, rank_differs, rest_differs, size_source
+from simpletorch.shapes import Bindings, Clash, Dim, Shape, Var, is_compound, variables
+from simpletorch.shapes.sentences import (
+    dim_differs,
+    dim_impossible,
+    place,
+    rank_differs,
+    rest_differs,
+    size_source,
+    source_of,
+)
 
 __all__ = ["Misfits"]
 
@@ -29,7 +37,7 @@ class Misfits:
 
     def note_shape(self, name: str, pattern: Shape, shape: Shape) -> None:
         """Remember that the sizes which are known by now come from this argument, if they are not known before."""
-        self.note({size_source(name, _place(i, shape)): pattern.dim(i) for i in _ends(pattern)})
+        self.note({size_source(name, place(i, shape)): pattern.dim(i) for i in _ends(pattern)})
 
     def note(self, places: Mapping[str, Dim]) -> None:
         """The same for dims by where they are; a plain name says more of where its size comes from."""
@@ -51,7 +59,7 @@ class Misfits:
             if value.shape.rank is None:
                 return f"{name} is {value}, but should be {pattern}"
             return rank_differs(name, value.shape.rank, pattern.shape.min_rank, or_more=not pattern.shape.is_exact)
-        what = f"dim {_place(clash.index, value.shape)} of {name}"
+        what = f"dim {place(clash.index, value.shape)} of {name}"
         of_class = self._of_class(name, clash.index) if isinstance(clash.pattern, int) else None
         if of_class is not None:
             return dim_differs(what, clash.got, of_class, clash.expected, f"in this {self.name.split('.')[-2]}")
@@ -65,16 +73,8 @@ class Misfits:
         )
         if is_open:
             return dim_impossible(what, clash.got, str(clash.pattern))
-        return dim_differs(what, clash.got, str(clash.pattern), clash.expected, self._source(clash.pattern))
-
-    def _source(self, pattern: Dim | None) -> str:
-        if not isinstance(pattern, Expr) or not variables(pattern) <= self.sources.keys():
-            return ""
-        if not is_compound(pattern):
-            (variable,) = variables(pattern)
-            return self.sources[variable]
-        named = sorted((str(v), v) for v in variables(pattern))
-        return f"({', '.join(f'{name} = {self.bindings.dims[v]} {self.sources[v]}' for name, v in named)})"
+        source = source_of(clash.pattern, self.sources, self.bindings.dims)
+        return dim_differs(what, clash.got, str(clash.pattern), clash.expected, source)
 
     def _of_class(self, name: str, index: int) -> str | None:
         """The name of a size of the class, which is filled in where the method is called."""
@@ -94,8 +94,3 @@ def _ends(pattern: Shape) -> Iterator[int]:
     yield from range(len(pattern.head))
     if pattern.rest is not None:
         yield from range(-len(pattern.tail), 0)
-
-
-def _place(index: int, shape: Shape) -> int:
-    """An index that counts from the end as one from the front, if the number of dims is known."""
-    return index if shape.rank is None else index % shape.rank

@@ -373,15 +373,25 @@ def infer(
     if entry is None:
         return ANYTHING
     if autocast is not None:
-        args, kwargs = cast(autocast, name, args, kwargs or {})
-        result = infer(name, args, kwargs)
-        unsure = autocast.policy(name) == "unknown" and not isinstance(result, Report)
-        return any_float(result) if unsure else result
+        return _under(autocast, name, args, kwargs, lambda own, named: infer(name, own, named))
     given = dict(kwargs or {})
     # for all rules at once: none of them has a parameter for it
     out = given.pop("out", None)
     result = _call(entry, spoken_name(name), args, given)
     return _written(out, result) if isinstance(out, TensorType) and isinstance(result, TensorType) else result
+
+
+def _under(
+    autocast: Autocast,
+    name: str,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value] | None,
+    ask: Callable[[Sequence[Value], Mapping[str, Value]], Value | Report],
+) -> Value | Report:
+    """What ``ask`` gives of the operands as autocast has them; of any float where it isn't known what it does."""
+    result = ask(*cast(autocast, name, args, kwargs or {}))
+    unsure = autocast.policy(name) == "unknown" and not isinstance(result, Report)
+    return any_float(result) if unsure else result
 
 
 def _written(out: TensorType, result: TensorType) -> TensorType:
@@ -447,10 +457,13 @@ def infer_module(
         autocast: what is in force there.
     """
     if autocast is not None:
-        name = self.names[0]
-        args, kwargs = cast(autocast, name, args, kwargs or {})
-        found = autocast.policy(name)
-        result = infer_module(self, args, kwargs, dtype_counts=dtype_counts and found == "none")
-        return any_float(result) if found == "unknown" and not isinstance(result, Report) else result
+        counts = dtype_counts and autocast.policy(self.names[0]) == "none"
+        return _under(
+            autocast,
+            self.names[0],
+            args,
+            kwargs,
+            lambda own, named: infer_module(self, own, named, dtype_counts=counts),
+        )
     # the module is the first argument of its own rule, which reads its sizes from there
     return _call(_forward(type(self)), self, (self, *args), kwargs or {}, dtype_counts=dtype_counts)  # type: ignore[arg-type]

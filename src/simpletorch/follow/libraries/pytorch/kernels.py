@@ -37,9 +37,11 @@ from simpletorch.shapes.sentences import (
     dim_differs,
     dim_impossible,
     dtype_differs,
+    place,
     rank_differs,
     rest_differs,
     size_source,
+    source_of,
 )
 
 if TYPE_CHECKING:
@@ -229,7 +231,7 @@ class _Call:
             return "dtype", dtype_differs(name, got, wanted), wanted, got
         with self.run.knowing():
             clash = unify(pattern.shape, value.shape, self.bindings)
-        self._note({size_source(name, _place(i, value.shape)): d for i, d in _ends(pattern.shape)})
+        self._note({size_source(name, place(i, value.shape)): d for i, d in _ends(pattern.shape)})
         return (
             None if clash is None else ("shape", self._sentence(name, pattern, value, clash), clash.expected, clash.got)
         )
@@ -250,19 +252,11 @@ class _Call:
             if value.shape.rank is None:
                 return f"{name} is {value}, but should be {pattern}"
             return rank_differs(name, value.shape.rank, pattern.shape.min_rank, or_more=not pattern.shape.is_exact)
-        what = f"dim {_place(clash.index, value.shape)} of {name}"
+        what = f"dim {place(clash.index, value.shape)} of {name}"
         if not isinstance(clash.expected, str) and variables(clash.expected) & self.bindings.flexible:
             return dim_impossible(what, clash.got, str(clash.pattern))
-        return dim_differs(what, clash.got, str(clash.pattern), clash.expected, self._source(clash.pattern))
-
-    def _source(self, pattern: object) -> str:
-        names = variables(pattern) if isinstance(pattern, Expr) else frozenset()
-        if not names or not names <= self.sources.keys():
-            return ""
-        if not is_compound(pattern):  # type: ignore[arg-type]
-            return self.sources[next(iter(names))]
-        named = sorted((str(v), v) for v in names)
-        return f"({', '.join(f'{name} = {self.bindings.dims[v]} {self.sources[v]}' for name, v in named)})"
+        source = source_of(clash.pattern, self.sources, self.bindings.dims)
+        return dim_differs(what, clash.got, str(clash.pattern), clash.expected, source)
 
     def _filled(self, promised: TensorType) -> TensorType:
         """A result with the sizes and dtypes of this call."""
@@ -300,10 +294,6 @@ def _ends(pattern: Shape) -> Iterator[tuple[int, object]]:
     yield from enumerate(pattern.head)
     if pattern.rest is not None:
         yield from ((i - len(pattern.tail), d) for i, d in enumerate(pattern.tail))
-
-
-def _place(index: int, shape: Shape) -> int:
-    return index if shape.rank is None else index % shape.rank
 
 
 library_class(

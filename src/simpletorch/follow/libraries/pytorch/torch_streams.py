@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simpletorch.follow.libraries import ALIASES, library_class, native
+from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.marks import streams
 from simpletorch.follow.values import Instance, Tensor, Value
 
@@ -72,7 +72,7 @@ def _lose(run: Interpreter, me: Value) -> None:
 
 def _record(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     """``stream.record_event(event)``."""
-    me, event = args[0], next(iter((*args[1:], *kwargs.values())), None)
+    me, event = args[0], by_name("event", args[1:], kwargs).get("event")
     if event is None:
         event = Instance(run.program.library_class(_EVENT))
     if isinstance(event, Instance):
@@ -81,7 +81,7 @@ def _record(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 
 def _event_record(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    me, stream = args[0], next(iter((*args[1:], *kwargs.values())), None)
+    me, stream = args[0], by_name("stream", args[1:], kwargs).get("stream")
     stream = run.resolve(stream) if stream is not None else _current(run, (), {})
     if _is_stream(stream):
         run.heap.write(me.state, "known", streams.record(run, stream))
@@ -91,7 +91,7 @@ def _event_record(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 
 def _event_wait(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    me, stream = args[0], next(iter((*args[1:], *kwargs.values())), None)
+    me, stream = args[0], by_name("stream", args[1:], kwargs).get("stream")
     waiter = _current(run, (), {}) if stream is None else run.resolve(stream)
     if _is_stream(waiter):
         streams.wait(run, waiter, me.state.get("known", {}))
@@ -127,14 +127,14 @@ def _default(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 @native("torch.cuda.set_stream", "torch.accelerator.set_stream")
 def _set(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    stream = run.resolve(next(iter((*args, *kwargs.values())), None))
+    stream = run.resolve(by_name("stream", args, kwargs).get("stream"))
     if _is_stream(stream):
         streams.current(run, stream)
     return None
 
 
 def _make_context(run: Interpreter, cls: Any, args: Args, kwargs: Kwargs) -> Value:
-    stream = run.resolve(next(iter((*args, *kwargs.values())), None))
+    stream = run.resolve(by_name("stream", args, kwargs).get("stream"))
     return Instance(cls, stream if _is_stream(stream) else None)
 
 
@@ -248,15 +248,11 @@ def _nothing(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return None
 
 
-def _first(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return args[0]
-
-
 library_class(
     "torch.cuda.TensorPool",
     methods={
         **dict.fromkeys(("__init__", "__exit__", "give", "clear"), _nothing),
-        "__enter__": _first,
+        "__enter__": _as_it_is,
         "get": _buffer,
         "borrowed": _borrowed,
     },
