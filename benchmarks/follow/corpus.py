@@ -6,6 +6,8 @@ A program is a file, or a folder of modules whose ``main.py`` is run.
 from __future__ import annotations
 
 import ast
+import os
+import sys
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -50,6 +52,15 @@ class Program:
             for file, text in self.files.items():
                 Path(folder, file).write_text(text)
             yield Path(folder, self.main).resolve()
+
+    def importable(self, main: Path) -> None:
+        """Let this process, which is thrown away, import the program's modules, whatever else had their names in it."""
+        own = {Path(file).stem for file in self.files}
+        for name in [name for name in sys.modules if name.partition(".")[0] in own]:
+            del sys.modules[name]
+        os.chdir(main.parent)
+        sys.path.insert(0, str(main.parent))
+        sys.argv[:] = [str(main)]
 
 
 def programs(names: Collection[str] = ()) -> list[Program]:

@@ -80,9 +80,7 @@ def record(program: Program, most_runs: int = 1) -> tuple[Recorded, bool]:
     With several runs, ``random.random()`` gives 0 or 1, and the runs take each way through the program that this opens.
     """
     with program.written() as main:
-        os.chdir(main.parent)
-        sys.path.insert(0, str(main.parent))
-        sys.argv[:] = [str(main)]
+        program.importable(main)
         warnings.simplefilter("ignore")
         recorder = Recorder(program, main.parent)
         pending: list[tuple[int, ...]] = [()]

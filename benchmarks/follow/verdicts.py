@@ -69,9 +69,7 @@ class Verdict:
 def run(program: Program) -> Verdict:
     """Run a program here and now (in a process that may be thrown away)."""
     with program.written() as main:
-        os.chdir(main.parent)
-        sys.path.insert(0, str(main.parent))
-        sys.argv[:] = [str(main)]
+        program.importable(main)
         warnings.simplefilter("ignore")
         try:
             runpy.run_path(str(main), run_name="__main__")
