@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from simpletorch.follow import branches, guards, items, iteration, operators
-from simpletorch.follow.marks import gradients
+from simpletorch.follow.marks import gradients, training
 from simpletorch.follow.outcomes import Done, Raised
 from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Property, Sizes, Tensor, Unknown, Value
 
@@ -123,7 +123,10 @@ def augment(run: Interpreter, node: ast.AugAssign, scope: Scope) -> None:
     name = operators.METHODS[type(node.op)]
     if isinstance(target, ast.Name):
         old = scope.find(target.id)
-        new = operators.in_place(run, name, old, run.evaluate(node.value, scope))
+        value = run.evaluate(node.value, scope)
+        if name == "__add__":
+            training.check_sum(run, target, value)
+        new = operators.in_place(run, name, old, value)
         run.heap.write(scope.holder(target.id), target.id, new)
         run.claim(target.id, new)
     elif isinstance(target, ast.Attribute):

@@ -234,6 +234,8 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
             run.heap.write(value.cells, "items", None)
         elif isinstance(value, Instance):
             todo += value.cells.values()
+            if layers.is_module(value):
+                run.training.called[id(value.cells)] = value
             _open(run, value)
         elif isinstance(value, Method):
             todo += [value.receiver, value.function]

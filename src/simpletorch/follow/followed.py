@@ -21,6 +21,7 @@ from simpletorch.follow.libraries.pytorch import (  # noqa: F401  (tables)
     torch_runtime,
     torch_streams,
 )
+from simpletorch.follow.marks import training
 from simpletorch.follow.outcomes import Exhausted, Raise
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.ignored import is_ignored
@@ -91,6 +92,7 @@ def _follow(path: str | Path, arguments: Sequence[str], steps: int, seconds: flo
         if isinstance(done, Raise) and done.error.name != "SystemExit":
             run.note_reason(f"{done.error.name} is raised")
         branches.settle(run, done)
+        training.finish(run)
         run.hypothetical = True
         follow_entries(run, tree, scope)
     except Exhausted:

@@ -28,6 +28,7 @@ from simpletorch.follow.findings import CODES, Call, Finding
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Heap, born
 from simpletorch.follow.marks import gradients
+from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Exhausted, Outcome, Raised
@@ -79,6 +80,7 @@ class Interpreter:
         # what results depend on beside operands: "autocast" (an `Autocast`, or None), "other default dtype" (whether),
         # and those of `gradients`
         self.modes: dict[str, Any] = {gradients.MODE: True, "autocast": None}
+        self.training = Training()
         self.unsure_modes = 0  # how many managers around here may have set the grad mode
         self.order: dict[Any, Any] | None = None  # of streams, see `streams`
         self.path = ""  # where the program is
@@ -382,13 +384,15 @@ class Interpreter:
 
     def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
         """Write a mistake down, with the way here."""
+        if not self._is_found(self.path, getattr(self.node, "lineno", 0), code):  # a loop comes here in each round
+            self.findings.append(self.finding(code, message, hint, is_promise=is_promise))
+
+    def finding(self, code: str, message: str, hint: str | None, *, is_promise: bool = False) -> Finding:
+        """A mistake here, with the way here."""
         node = self.node
-        line = getattr(node, "lineno", 0)
-        if self._is_found(self.path, line, code):  # a loop comes here in each round
-            return
-        found = Finding(
+        return Finding(
             self.path,
-            line,
+            getattr(node, "lineno", 0),
             getattr(node, "col_offset", 0) + 1,
             code,
             message,
@@ -400,7 +404,6 @@ class Interpreter:
             frozenset((path, s.lineno, _last_line(s)) for s, path in self.passed.items()),
             is_promise,
         )
-        self.findings.append(found)
 
     def keep(self, found: Finding) -> None:
         """Write a mistake down, unless one of its kind on this line is known."""

@@ -45,6 +45,7 @@ def is_module(value: Value) -> bool:
 
 def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``module(*args, **kwargs)``: hooks aren't known, so a module with some gives what isn't known."""
+    run.training.called[id(module.cells)] = module
     if module.state.get("hooked"):
         return run.unknown("what a hook makes of a module's result")
     hooks = module.state.get("hooks")
@@ -126,6 +127,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     if choice is not None:
         return run.each(choice, lambda _: forward(run, module, args, kwargs))
     rule = module.native
+    run.training.called[id(module.cells)] = module
     if not isinstance(rule, ModuleRule) or module.state.get("changed"):
         return run.unknown(f"what a {module.cls.name} gives whose sizes aren't known")
     if run.order is not None:

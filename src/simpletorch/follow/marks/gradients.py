@@ -42,10 +42,12 @@ __all__ = [
     "follow",
     "forward",
     "freeze",
+    "is_spent",
     "key",
     "mark",
     "need_number",
     "of",
+    "records",
     "to_numpy",
 ]
 
@@ -139,6 +141,8 @@ def _among(run: Interpreter, values: Iterable[Value], behind: list[Tensor]) -> b
             grad = of(run, value)
             if grad:
                 behind.append(value)
+            if value.type.is_parameter or (grad and value.cells[HISTORY].leaf is not False):
+                run.training.used[id(value.cells)] = value
         elif kind is tuple or kind is Fields:
             grad = _among(run, value, behind)
         elif kind is List:
@@ -172,6 +176,11 @@ def _mode(run: Interpreter) -> bool | None:
     return found if isinstance(found, bool) and not run.unsure_modes else None
 
 
+def records(run: Interpreter) -> bool:
+    """Whether operations surely record their gradients here."""
+    return _mode(run) is True
+
+
 def _is_float(kind: TensorType) -> bool | None:
     return None if kind.dtype is None else kind.dtype.category in ("float", "complex")
 
@@ -200,6 +209,7 @@ def cut(value: Tensor, made: Tensor) -> Tensor:
 
 def escaped(run: Interpreter, value: Tensor) -> None:
     """Unknown code has the tensor: it may write to it and set its flags."""
+    run.training.used[id(value.cells)] = value
     known = value.cells.get(HISTORY)
     if known is not None:
         run.heap.write(value.cells, HISTORY, _SOMEHOW if known.grad and known.leaf is False else MISSING)
@@ -498,7 +508,7 @@ def _graph(run: Interpreter, value: Tensor) -> Iterator[Tensor]:
                 todo.append(parent)
 
 
-def is_dead(run: Interpreter, value: Tensor) -> bool:
+def is_spent(run: Interpreter, value: Tensor) -> bool:
     """Whether no backward can ever go through the tensor's graph any more."""
     return any(SPENT in t.cells and t.cells[HISTORY].saves for t in _graph(run, value))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, method, native
-from simpletorch.follow.marks import gradients
+from simpletorch.follow.marks import gradients, training
 from simpletorch.follow.values import HISTORY, MISSING, Class, Function, Instance, Method, Native, Tensor, Value
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ def _differentiate(run: Interpreter, value: Value, gradient: Value, given: dict[
     retain = run.resolve(given.get("retain_graph"))
     retain = run.resolve(given.get("create_graph", False)) if retain is None else retain
     gradients.backward(run, value, run.resolve(gradient), retain, given.get("inputs"))
+    training.differentiated(run, value)
 
 
 @method(Tensor, "retain_grad", "register_hook", "register_post_accumulate_grad_hook")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, by_name, library_class
-from simpletorch.follow.marks import gradients
+from simpletorch.follow.marks import gradients, training
 from simpletorch.follow.values import Dict, Instance, List, Native, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
         held = group.cells.get("params")
         gradients.check_leaf(run, (held.items or ()) if isinstance(held, List) else (), me.cls.name)
     run.heap.write(me.cells, "param_groups", groups)
+    training.made(run, me)
     run.heap.write(me.cells, "defaults", Dict(options, run.unknown("a default of an optimizer")))
     state = Dict()
     state.default = run.program.builtin(run, "dict")
@@ -110,6 +111,7 @@ def _group(run: Interpreter, params: List, options: dict[str, Value]) -> Dict:
 
 def _step(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     run.updates += 1
+    training.stepped(run, args[0])
     closure = args[1] if len(args) > 1 else kwargs.get("closure")
     return None if closure is None else run.call(closure, ())
 

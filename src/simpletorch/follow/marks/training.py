@@ -1,0 +1,211 @@
+"""Training loops that run, and don't do what was meant: told once the program has been followed to its end.
+
+- a sum of losses that keeps the graph of each (``total += loss``), which nothing can differentiate any more;
+- an optimizer whose gradients nobody ever sets to zero;
+- an optimizer whose parameters nothing uses, while another model is trained;
+- layers in a plain list, whose parameters are in no optimizer.
+
+Each is said only where all that could make it right is in sight.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, final
+
+from simpletorch.follow import layers
+from simpletorch.follow.findings import Finding
+from simpletorch.follow.marks import gradients
+from simpletorch.follow.sources.program import parse
+from simpletorch.follow.values import Dict, Instance, List, Tensor, Value
+from simpletorch.rules import ModuleRule
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["Training", "check_sum", "differentiated", "finish", "made", "stepped"]
+
+_CODE: Final = "tensor-training"
+_BY_HAND: Final = re.compile(r"\._?grad\b")
+
+
+@final
+@dataclass(slots=True)
+class _Optimizer:
+    """An optimizer, what would be said where it is made, and how often it has stepped."""
+
+    value: Instance
+    where: Finding
+    steps: int = 0
+
+
+@final
+@dataclass(slots=True)
+class Training:
+    """What one follow has seen of training."""
+
+    optimizers: dict[int, _Optimizer] = field(default_factory=dict)
+    called: dict[int, Instance] = field(default_factory=dict)
+    """Modules that were called, or that code had which isn't followed."""
+    used: dict[int, Tensor] = field(default_factory=dict)
+    """Parameters that an operation was given, or that such code had."""
+    sums: dict[int, tuple[Tensor, Finding]] = field(default_factory=dict)
+    """What was added to a sum in a loop before backward, with what would be said."""
+
+
+def made(run: Interpreter, optimizer: Instance) -> None:
+    """An optimizer is made here."""
+    if run.entry or any(c.cause == "code" for c in run.conditions) or run.hypothetical:
+        return
+    run.training.optimizers[id(optimizer.cells)] = _Optimizer(optimizer, run.finding(_CODE, "", None))
+
+
+def stepped(run: Interpreter, optimizer: Value) -> None:
+    """An optimizer makes a step."""
+    known = run.training.optimizers.get(id(optimizer.cells)) if isinstance(optimizer, Instance) else None
+    if known is not None:
+        known.steps += 1
+
+
+# -- sums of losses --------------------------------------------------------------------------------------------------
+
+
+def check_sum(run: Interpreter, target: ast.expr, value: Value) -> None:
+    """``target += value`` in a loop: where backward goes through the value alone, the sum only keeps its graph."""
+    if not isinstance(value, Tensor) or run.entry or not gradients.records(run) or not gradients.of(run, value):
+        return
+    body = run.running[-1] if run.running else parse(Path(run.path))
+    if body is None or not _accumulates(body, target, run.node):
+        return
+    name = ast.unparse(target)
+    message = f"{name} keeps the graph of every loss that is added to it, though backward goes through each by itself"
+    found = run.finding(_CODE, message, f"{name} += loss.item(), or loss.detach()")
+    if gradients.is_spent(run, value):
+        run.keep(found)
+    else:
+        run.training.sums[id(value.cells)] = value, found
+
+
+def differentiated(run: Interpreter, value: Value) -> None:
+    """Backward has gone through a loss."""
+    known = run.training.sums.pop(id(value.cells), None) if isinstance(value, Tensor) else None
+    if known is not None and gradients.is_spent(run, known[0]):
+        run.keep(known[1])
+
+
+def _accumulates(body: ast.AST, target: ast.expr, statement: ast.AST) -> bool:
+    """Whether the target is a sum over the rounds of a loop around the statement, which nothing detaches."""
+    name = ast.dump(_loaded(target))
+    loops = [n for n in ast.walk(body) if isinstance(n, ast.For | ast.While) and _has(n, statement)]
+    if not loops:
+        return False
+    innermost = min(loops, key=lambda n: (n.end_lineno or n.lineno) - n.lineno)
+    for node in ast.walk(body):
+        match node:
+            case ast.Attribute(value=value, attr="detach" | "detach_" | "data" | "requires_grad_"):
+                if ast.dump(_loaded(value)) == name:
+                    return False
+            case ast.Assign(targets=targets, value=value):
+                if any(ast.dump(_loaded(t)) == name for t in targets) and (
+                    _has(innermost, node) or any(ast.dump(n) == name for n in ast.walk(value))
+                ):
+                    return False
+    return True
+
+
+def _loaded(node: ast.expr) -> ast.expr:
+    """A target as it looks where it is read."""
+    return ast.parse(ast.unparse(node), mode="eval").body
+
+
+def _has(outer: ast.AST, inner: ast.AST) -> bool:
+    return any(n is inner for n in ast.walk(outer))
+
+
+# -- at the end ------------------------------------------------------------------------------------------------------
+
+
+def finish(run: Interpreter) -> None:
+    """The program has ended: what its optimizers never did."""
+    seen = run.training
+    known = [(o, list(_given(run, o.value))) for o in seen.optimizers.values()]
+    if not known or any(o.value.state.get("open") or None in given for o, given in known):
+        return
+    ids = [{id(t.cells) for t in given if t is not None} for _, given in known]
+    texts = [
+        Path(m.path).read_text(errors="replace")
+        for m in run.program.modules.values()
+        if m.path is not None and Path(m.path).is_file()
+    ]
+    by_hand = any(_BY_HAND.search(text) for text in texts)  # gradients that the program itself sets
+    zeroes = by_hand or any("zero_grad" in text for text in texts)
+    used = set(seen.used)
+    for module in list(seen.called.values()):
+        used |= {id(t.cells) for _, t in layers.named_tensors(run, module, parameters_only=True)}
+    for (optimizer, _), own in zip(known, ids, strict=True):
+        if own and optimizer.steps and not by_hand and used and not own & used:
+            _tell(
+                run,
+                optimizer,
+                "steps, but nothing uses the parameters that it was given: another model is trained",
+                "make the optimizer after the model",
+            )
+        elif optimizer.steps > 1 and not zeroes:
+            _tell(
+                run,
+                optimizer,
+                "steps again and again, but nothing sets the gradients to zero: they add up",
+                "optimizer.zero_grad() in each round",
+            )
+        for name in _left_out(run, own, set().union(*ids)) if optimizer.steps else ():
+            _tell(
+                run,
+                optimizer,
+                f"doesn't get the parameters in {name}: the model doesn't know of layers in a plain list",
+                "put them into an nn.ModuleList",
+            )
+
+
+def _tell(run: Interpreter, optimizer: _Optimizer, message: str, hint: str) -> None:
+    run.keep(replace(optimizer.where, message=f"{optimizer.value.cls.name} {message}", hint=hint))
+
+
+def _given(run: Interpreter, optimizer: Instance) -> Iterator[Tensor | None]:
+    """The parameters of an optimizer; None for what isn't known."""
+    groups = run.resolve(optimizer.cells.get("param_groups"))
+    if not isinstance(groups, List) or groups.items is None:
+        yield None
+        return
+    for group in map(run.resolve, groups.items):
+        held = run.resolve(group.cells.get("params")) if isinstance(group, Dict) else None
+        if not isinstance(held, List) or held.items is None:
+            yield None
+            return
+        for one in map(run.resolve, held.items):
+            yield one if isinstance(one, Tensor) else None
+
+
+def _left_out(run: Interpreter, own: set[int], trained: set[int]) -> Iterator[str]:
+    """The lists of layers in a model that is trained, that are called and in no optimizer."""
+    for module in list(run.training.called.values()):
+        if module.state.get("open"):
+            continue
+        parts = {id(t.cells) for _, t in layers.named_tensors(run, module, parameters_only=True)}
+        for name, value in list(module.cells.items()) if parts & own else ():
+            rows = run.resolve(value)
+            inside = rows.items if isinstance(rows, List) else None
+            if inside and all(_is_trainable(run, row, trained) for row in map(run.resolve, inside)):
+                yield f"{module.cls.name}.{name}"
+
+
+def _is_trainable(run: Interpreter, layer: Value, trained: set[int]) -> bool:
+    """Whether it is one of torch's layers that was called, and has parameters that nobody trains or has frozen."""
+    if not isinstance(layer, Instance) or not isinstance(layer.native, ModuleRule):
+        return False
+    tensors = [t for _, t in layers.named_tensors(run, layer, parameters_only=True)]
+    free = all(id(t.cells) not in trained and gradients.of(run, t) for t in tensors)
+    return bool(tensors) and free and id(layer.cells) in run.training.called
