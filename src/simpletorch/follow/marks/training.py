@@ -78,7 +78,7 @@ def check_sum(run: Interpreter, target: ast.expr, value: Value) -> None:
     """``target += value`` in a loop: where backward goes through the value alone, the sum only keeps its graph."""
     if not isinstance(value, Tensor) or run.entry or not gradients.records(run) or not gradients.of(run, value):
         return
-    body = run.running[-1] if run.running else parse(Path(run.path))
+    body = run.running[-1].node if run.running else parse(Path(run.path))
     if body is None or not _accumulates(body, target, run.node):
         return
     name = ast.unparse(target)
