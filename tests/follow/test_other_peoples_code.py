@@ -50,6 +50,15 @@ class Merge(nn.Module):
             x = torch.cat([x, skip], dim=-1)
         return self.merged(x)
 """,
+    "a library's object of arguments that aren't known": """
+from functools import partial
+from pathlib import Path
+given = load()
+for make in (partial(nn.Linear, 3, **given), partial(*given)):
+    make(5)(torch.zeros(2, 3)) @ torch.zeros(7, 11)
+size = 3 if str(Path(*given)) is None else 5
+torch.zeros(2, size) @ torch.zeros(5, 7)
+""",
     "who says float takes an int as well": """
 class Wide(nn.Module):
     def __init__(self, dim: int, ratio: float):

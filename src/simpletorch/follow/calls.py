@@ -190,7 +190,7 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
         escape(run, (function.receiver,))
     if isinstance(function, BoundNative):
         escape(run, (function.receiver,))
-    if isinstance(function, Class):
+    if isinstance(function, Class) and classes.maker(function) is None:
         made = Instance(function)
         run.heap.write(made.state, "open", True)
         return made

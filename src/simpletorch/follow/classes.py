@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
 from simpletorch.follow.guards import Guard
@@ -32,7 +32,7 @@ from simpletorch.follow.values import (
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["create", "define", "generate", "give", "instantiate", "managed", "own_nodes", "yields"]
+__all__ = ["create", "define", "generate", "give", "instantiate", "maker", "managed", "own_nodes", "yields"]
 
 _MOST_YIELDS: Final = 256
 _ALIKE: Final = 3  # values that a generator gives, one like the other, until it counts as endless
@@ -213,10 +213,17 @@ def instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
     return _instantiate(run, cls, args, kwargs)
 
 
-def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def maker(cls: Class) -> Any:
+    """What makes the objects of a library's class, or of one that is derived from it; None where they are plain."""
     first = next((c for c in cls.mro if "make" in c.metadata or "__init__" in c.cells), None)
-    if first is not None and "make" in first.metadata and (first is cls or _collection(cls) is None):
-        return first.metadata["make"](run, cls, args, kwargs)
+    made = first is not None and "make" in first.metadata and (first is cls or _collection(cls) is None)
+    return first.metadata["make"] if made and first is not None else None
+
+
+def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    make = maker(cls)
+    if make is not None:
+        return make(run, cls, args, kwargs)
     new = cls.find("__new__")
     if new is not None and isinstance(new[0], Function | StaticMethod):
         inner = new[0].function if isinstance(new[0], StaticMethod) else new[0]
