@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, layers, texts
 from simpletorch.follow.libraries import METHODS
-from simpletorch.follow.marks import gradients
+from simpletorch.follow.marks import gradients, layout
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -108,7 +108,7 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
     if name == "data":
         made = gradients.cut(value, Tensor(replace(value.type, is_parameter=False), array=value.array))
         made.numbers = value.numbers
-        return made
+        return layout.keep(value, made)
     if value.array:
         return run.program.array_attribute(run, value, name)
     if name == "grad":
@@ -444,6 +444,8 @@ def _put_all(run: Interpreter, value: Instance, new: Value) -> None:
 
 
 def _put_on_tensor(run: Interpreter, value: Tensor, name: str, new: Value) -> None:
+    if name in ("data", "shape"):
+        layout.forget(run, value)
     if name == "data":
         kind = new.type if isinstance(new, Tensor) else TensorType()
         run.heap.write(value.cells, "type", replace(kind, is_parameter=value.type.is_parameter))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
 from simpletorch.follow.heap import Change, born, now
+from simpletorch.follow.marks import layout
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
@@ -159,7 +160,8 @@ def alike(a: Value, b: Value) -> bool:
     if isinstance(a, Unknown) and isinstance(b, Unknown):
         return a.type == b.type
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return a.type == b.type and a.array == b.array and same_history(a, b) and indexes.same(a, b)
+        same = same_history(a, b) and indexes.same(a, b) and layout.same(a, b)
+        return a.type == b.type and a.array == b.array and same
     if type(a) is not type(b):
         return False
     if isinstance(a, tuple):
@@ -201,7 +203,7 @@ def common_tensor(a: Tensor, b: Tensor) -> Tensor:
     known = a.cells.get(HISTORY)
     if known is not None and known == b.cells.get(HISTORY) and a.base is None and b.base is None:
         made.cells[HISTORY] = replace(known, leaf=None if known.grad else known.leaf, parents=(), saves=False)
-    return made
+    return layout.common(a, b, made)
 
 
 def common_type(a: TensorType, b: TensorType) -> TensorType:
@@ -391,7 +393,8 @@ def merge(condition: Unknown, a: Value, b: Value, moved: Collection[int] = ()) -
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
         return tuple(merge(condition, x, y, moved) for x, y in zip(a, b, strict=True))
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.type == b.type and a.array == b.array:
-        return common_tensor(a, b)  # which of the two it is matters to nobody but who changes its shape in place
+        # which of the two it is matters to nobody but who changes its shape in place
+        return common_tensor(a, b)
     if _alternatives(a) + _alternatives(b) > _MOST_ALTERNATIVES:
         return generalise(a, b, "it depends on several conditions that aren't known", condition.cause)
     return Choice(condition, a, b)

@@ -10,7 +10,13 @@ __all__ = ["CODES", "WARNINGS", "Call", "Finding", "Note"]
 
 WARNINGS = frozenset({"tensor-broadcast", "tensor-loss", "tensor-size", "tensor-stream", "tensor-training"})
 """What torch computes, but hardly anybody means."""
-CODES = {"shape": "tensor-shape", "dtype": "tensor-dtype", "device": "tensor-device", "broadcast": "tensor-broadcast"}
+CODES = {
+    "shape": "tensor-shape",
+    "dtype": "tensor-dtype",
+    "device": "tensor-device",
+    "broadcast": "tensor-broadcast",
+    "layout": "tensor-layout",
+}
 
 
 @final

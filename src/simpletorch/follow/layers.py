@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import gradients, streams
+from simpletorch.follow.marks import gradients, layout, streams
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes
@@ -141,12 +141,14 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     result = answer((rule, counts, cast), given, named, ask) if run.is_plain else run.adapting(ask)
     if isinstance(result, Report):
         return run.report(result)
-    misfit = indexes.check_layer(rule.names[0].rpartition(".")[2], rule, args)
+    name = rule.names[0].rpartition(".")[2]
+    misfit = indexes.check_layer(name, rule, args)
     if misfit is not None:
         run.report(misfit)
     _learn(run, rule, args)
     out = tensors.made(run, result) if isinstance(result, TensorType) else tensors.from_rule(run, result, str(rule))
     gradients.forward(run, module, rule, args, kwargs, out)
+    layout.of_layer(run, name, args, out)
     return out
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
-from simpletorch.follow.marks import gradients, streams
+from simpletorch.follow.marks import gradients, layout, streams
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
@@ -229,12 +229,13 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         return _as_asked(name, args, given) or found
     if result is ANYTHING and (asked := _as_asked(name, args, given)) is not None:
         return asked
-    misfit = indexes.check(name, args, kwargs)
+    misfit = indexes.check(name, args, kwargs) or layout.check(name, args, kwargs)
     if misfit is not None:
         run.report(misfit)
     given_back = _in_place(run, name, args, kwargs, result)
     indexes.follow(run, name, args, kwargs, given_back)
     gradients.follow(run, name, args, kwargs, given_back)
+    layout.follow(run, name, args, kwargs, given_back)
     return given_back
 
 

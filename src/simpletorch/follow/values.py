@@ -34,6 +34,7 @@ from simpletorch.rules.core.values import Sizes
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
+    from simpletorch.follow.marks.layout import Layout
     from simpletorch.follow.numbers.indexes import Numbers
     from simpletorch.follow.scopes import Scope
 
@@ -163,7 +164,7 @@ class History:
 class Tensor(Object):
     """A tensor of torch's, or an array of NumPy's. ``cells["type"]`` is its type, other cells are attributes of it."""
 
-    __slots__ = ("array", "base", "numbers", "offset")
+    __slots__ = ("array", "base", "layout", "numbers", "offset")
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
         self.cells = Cells({"type": type})
@@ -171,6 +172,7 @@ class Tensor(Object):
         self.offset: tuple[Any, Any, Any] | None = None  # of a 0-dim one, see `offsets`
         self.numbers: Numbers | None = None  # see `indexes`
         self.base: Tensor | None = None  # whose memory it may share: what is written there is written here
+        self.layout: Layout = None  # see `marks.layout`
 
     @property
     def type(self) -> TensorType:

@@ -296,7 +296,7 @@ class _Tree:
         self.places[id(value)] = len(self.places)
         if isinstance(value, Tensor):
             self.cells[id(value.cells)] = value.cells
-            return "tensor", value.type, value.array, value.cells.get(HISTORY)
+            return "tensor", value.type, value.array, value.cells.get(HISTORY), value.layout
         if isinstance(value, List):
             self.cells[id(value.cells)] = value.cells
             return None if value.items is None else self._key(value.items)
@@ -358,7 +358,8 @@ class _Given:
             plain = _is_bare(value) and value.offset is None
             known = indexes.of(value)
             numbers = None if known is None else (known.least, known.most, known.by_chance)
-            return ("tensor", value.type, value.array, numbers, gradients.key(value)) if plain else None
+            key = "tensor", value.type, value.array, numbers, gradients.key(value), value.layout
+            return key if plain else None
         if isinstance(value, List):
             self.cells.add(id(value.cells))
             return None if value.items is None else self._all(("list",), value.items)
@@ -431,6 +432,7 @@ def _copy(value: Tensor) -> Tensor:
     made = Tensor(value.type, array=value.array)
     known = indexes.of(value)
     made.numbers = None if known is None else replace(known, written=[])
+    made.layout = value.layout
     history: History | None = value.cells.get(HISTORY)
     if history is not None and (value.base is None or history.grad):  # who writes to the base may change it
         made.cells[HISTORY] = replace(history, parents=(), saves=False) if history.parents else history

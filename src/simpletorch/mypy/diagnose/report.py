@@ -59,6 +59,7 @@ CODES: Final = {
     "dtype": ErrorCode("tensor-dtype", "Dtypes of tensors that don't fit", "simpletorch"),
     "device": ErrorCode("tensor-device", "Tensors on different devices", "simpletorch"),
     "broadcast": ErrorCode("tensor-broadcast", "Broadcasting that is likely a mistake", "simpletorch"),
+    "layout": ErrorCode("tensor-layout", "Tensors that lie in memory otherwise than an operation needs", "simpletorch"),
     "annotation": ErrorCode("tensor-annotation", "An annotation that is no tensor type", "simpletorch"),
     "size": ErrorCode("tensor-size", "Sizes that have to be equal, which nothing says", "simpletorch"),
 }

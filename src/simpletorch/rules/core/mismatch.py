@@ -12,7 +12,7 @@ __all__ = ["CannotTell", "Kind", "Mismatch", "Report"]
 _FEW: Final = 4
 _WIDE: Final = 160
 
-Kind: TypeAlias = Literal["shape", "dtype", "device", "broadcast"]
+Kind: TypeAlias = Literal["shape", "dtype", "device", "broadcast", "layout"]
 
 
 class Mismatch(Exception):
@@ -20,7 +20,7 @@ class Mismatch(Exception):
 
     Args:
         reason: what is wrong, naming parameters as torch does: ``"the last dim of input is 128, not 100"``.
-        kind: "shape", "dtype", "device", or "broadcast" for what torch accepts but is likely a mistake.
+        kind: "shape", "dtype", "device", "layout", or "broadcast" for what torch accepts but is likely a mistake.
         hint: what would be right, as an imperative or as code: ``"Linear(128, 10) would fit"``.
         expected, got: the two things that differ, for programs.
     """

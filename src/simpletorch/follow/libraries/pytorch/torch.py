@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
-from simpletorch.follow.marks import gradients
+from simpletorch.follow.marks import gradients, layout
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
     Choice,
@@ -133,6 +133,7 @@ def from_data(run: Interpreter, value: Value, dtype: DType | None = None) -> Ten
     made = gradients.mark(tensors.made(run, replace(found, is_parameter=False)), gradients.PLAIN)
     if not isinstance(run.resolve(value), Tensor):
         made.numbers = indexes.written_out(run.resolve(value))
+        made.layout = layout.CONTIGUOUS if isinstance(run.resolve(value), List | tuple | int | float) else None
     return made
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, library_class, native
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import gradients
+from simpletorch.follow.marks import gradients, layout
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,
@@ -248,6 +248,8 @@ def _to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> 
     dtype = next((a for a in given if isinstance(a, DType)), None)
     if dtype is not None:
         _convert(run, args[0], dtype, None)
+    if "memory_format" in kwargs:
+        run.heap.write(run.modes, layout.OTHER_FORMAT, True)
     return args[0]
 
 
