@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import dis
-import os
 import random
 import runpy
 import sys
