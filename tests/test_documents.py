@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
-    *(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "src").rglob("README.md"),
+    *(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "src").rglob("README.md"),
 ]  # fmt: skip
 FOLDERS = [ROOT / name for name in ("src", "tests", "benchmarks", "examples", "docs", "stubs")]
 PATHS = [*ROOT.iterdir(), *(path for folder in FOLDERS for path in folder.rglob("*"))]

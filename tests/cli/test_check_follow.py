@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simpletorch._follow_setting import FOLLOW_VARIABLE, follows
+from simpletorch._settings import FOLLOW_VARIABLE, settings
 from simpletorch.cli import main
 from simpletorch.cli._followed import find, merged, programs
 from simpletorch.cli._run import Diagnostic, Report
@@ -127,9 +127,9 @@ def test_what_following_finds_decides_the_exit_code(project):
 )
 def test_a_project_turns_it_off(name, text, expected, project, monkeypatch):
     (project / name).write_text(text)
-    assert follows(project / name) is expected
+    assert settings(project / name).follow is expected
     monkeypatch.setenv(FOLLOW_VARIABLE, "off")
-    assert not follows(project / name)
+    assert not settings(project / name).follow
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """``tensor-size``: sizes that whoever calls must choose equal, which nothing in the program says."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ BLOCK = """class Block(nn.Module):
 """
 
 
-def warned(source: str, folder: Path, **options: bool) -> list[str]:
+def warned(source: str, folder: Path, **options: Any) -> list[str]:
     path = folder / "program.py"
     path.write_text(HEAD + source)
     found = follow(path, **options)
@@ -29,7 +30,7 @@ def warned(source: str, folder: Path, **options: bool) -> list[str]:
 
 def test_sizes_that_must_be_equal_are_told_where_asked(tmp_path):
     source = BLOCK.format(check="pass", inner="dim")
-    assert warned(source, tmp_path, sizes=True) == ["9: works only if dim == hidden"]
+    assert warned(source, tmp_path, severities={"tensor-size": "warning"}) == ["9: works only if dim == hidden"]
     assert warned(source, tmp_path) == []
 
 
@@ -43,7 +44,7 @@ def test_sizes_that_must_be_equal_are_told_where_asked(tmp_path):
     ],
 )
 def test_what_works_or_is_stated_is_not_told(check, inner, call, tmp_path):
-    assert warned(BLOCK.format(check=check, inner=inner) + call, tmp_path, sizes=True) == []
+    assert warned(BLOCK.format(check=check, inner=inner) + call, tmp_path, severities={"tensor-size": "warning"}) == []
 
 
 def test_the_command_has_an_option_and_a_warning_is_no_failure(tmp_path, capsys):

@@ -10,6 +10,13 @@ import pytest
 PROGRAM = """\
 import torch
 from model import Net
+from torch.nn import functional as F
+
+
+def loss():
+    x = torch.zeros(3, 5)
+    F.cross_entropy(x.softmax(dim=1), torch.tensor([1, 2, 3]))
+    x.sum().backward()
 
 
 def main():
@@ -23,6 +30,7 @@ def main():
 if __name__ == "__main__":
     main()
 """
+CODES = [(9, "tensor-grad"), (14, "tensor-shape"), (16, "unused-ignore"), (17, "tensor-shape")]
 MODEL = """\
 from torch import nn
 
@@ -73,14 +81,17 @@ def test_mypy_says_it_once_from_the_cache_and_after_an_edit_of_what_is_imported(
     (tmp_path / "train.py").write_text(PROGRAM)
     (tmp_path / "model.py").write_text(MODEL)
     (tmp_path / "mypy.ini").write_text(SETTINGS)
-    expected = [("train.py", 7, "tensor-shape"), ("train.py", 9, "unused-ignore"), ("train.py", 10, "tensor-shape")]
+    expected = [("train.py", line, code) for line, code in CODES]
     assert sorted(errors(tmp_path)) == expected
     assert sorted(errors(tmp_path)) == expected
     (tmp_path / "model.py").write_text(MODEL.replace("nn.Linear(19, 23)", "nn.Linear(17, 23)"))
-    assert sorted(errors(tmp_path)) == expected[:2]
+    assert sorted(errors(tmp_path)) == expected[:3]
     (tmp_path / "mypy.ini").write_text(SETTINGS + "[simpletorch]\nfollow = false\n")
     (tmp_path / "model.py").write_text(MODEL)
-    assert sorted(errors(tmp_path)) == expected[:2]
+    assert sorted(errors(tmp_path)) == expected[1:3]
+    (tmp_path / "mypy.ini").write_text(SETTINGS + "[simpletorch]\ntensor-shape = off\ntensor-loss = error\n")
+    silenced = ("train.py", 15, "unused-ignore")
+    assert sorted(errors(tmp_path)) == [("train.py", 8, "tensor-loss"), expected[0], silenced, expected[2]]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
-from simpletorch._follow_setting import FOLLOW_VARIABLE, follows
+from simpletorch._settings import FOLLOW_VARIABLE, SettingError, settings
 from simpletorch.cli._config import Config, ConfigError, configure, daemon_file, read
 from simpletorch.cli._followed import diagnostics, find, merged, programs
 from simpletorch.cli._run import Diagnostic, Report, run_mypy
@@ -44,18 +44,19 @@ def check(
     try:
         named, rest = _config_file(mypy_arguments)
         config = configure(Path(named) if named else None, search=named is None, daemon=daemon)
+        said = settings(config.based_on)
         targets = list(paths) or _targets(config)
-    except ConfigError as error:
+    except (ConfigError, SettingError) as error:
         print(f"simpletorch check: {error}", file=sys.stderr)
         return 2
     found: list[Finding] = []
     if not followed:
         os.environ[FOLLOW_VARIABLE] = "off"  # for the plugin as well
-    elif follows(config.based_on):
-        for error in find(programs(targets or _files(config))):
-            found.append(error)
-            if not as_json:
-                _say(diagnostics(error))
+    elif said.follow:
+        for finding in find(programs(targets or _files(config)), said.severities):
+            found.append(finding)
+            if finding.severity == "error" and not as_json:  # a warning may be an error of mypy's
+                _say(diagnostics(finding))
     arguments = ["--config-file", str(config.file)]
     if config.cache is not None:
         arguments += ["--cache-dir", str(config.cache)]
@@ -63,7 +64,7 @@ def check(
     report = run_mypy([*arguments, *(["--strict"] if strict else []), *rest, *targets], status)
     report = merged(report, found)
     if as_json:
-        first = tuple(d for error in found for d in diagnostics(error))
+        first = tuple(d for f in found if f.severity == "error" for d in diagnostics(f))
         report = replace(report, diagnostics=first + report.diagnostics)
         print(json.dumps(_document(report, config), indent=2))
     elif sys.stdout.isatty():

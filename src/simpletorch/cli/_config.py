@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from simpletorch._settings import configuration_files
+
 PLUGIN: Final = "simpletorch.mypy"
 
 DEFAULTS: Final = {
@@ -135,14 +137,9 @@ def _short(path: Path) -> str:
 
 def _candidates(here: Path) -> Iterator[Path]:
     """The configuration files that mypy would use when started ``here``, the first one first."""
-    for folder in (here, *here.parents):
-        for name in _OWN_NAMES + _SHARED_NAMES:
-            file = folder / name
-            if file.is_file() and (name in _OWN_NAMES or "mypy" in read(file, need=False)):
-                yield file
-        # as `_find_config_file` of mypy/config_parser.py does, the search ends at the root of a repository
-        if (folder / ".git").exists() or (folder / ".hg").exists():
-            break
+    for file in configuration_files(here, _OWN_NAMES + _SHARED_NAMES):
+        if file.name in _OWN_NAMES or "mypy" in read(file, need=False):
+            yield file
     personal = [Path.home() / ".config/mypy/config", Path.home() / ".mypy.ini"]
     if root := os.environ.get("XDG_CONFIG_HOME"):
         personal.insert(0, Path(root) / "mypy/config")

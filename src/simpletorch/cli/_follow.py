@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
+from simpletorch._settings import SettingError, settings
 from simpletorch.follow import Finding, Followed
 from simpletorch.follow import follow as follow_program
 from simpletorch.rules import TensorType
@@ -38,8 +39,15 @@ def follow(
     if reason := why_not(file):
         print(f"simpletorch follow: {reason}", file=sys.stderr)
         return 2
+    try:
+        severities = dict(settings().severities)
+    except SettingError as error:
+        print(f"simpletorch follow: {error}", file=sys.stderr)
+        return 2
+    if sizes:
+        severities["tensor-size"] = "warning"
     start = time.perf_counter()
-    found = follow_program(file, arguments, sizes=sizes)
+    found = follow_program(file, arguments, severities=severities)
     seconds = time.perf_counter() - start
     if as_json:
         print(json.dumps(_document(found, seconds), indent=2))
@@ -72,8 +80,8 @@ def why_not(file: str) -> str:
 
 
 def _lines(found: Followed, seconds: float) -> Iterator[str]:
-    for error in (*found.errors, *found.warnings):
-        yield from error.lines()
+    for finding in (*found.errors, *found.warnings, *found.remarks):
+        yield from finding.lines()
     yield from map(str, found.notes)
     count = len(found.errors)
     took = f"followed in {seconds * 1e3:.0f} ms"
@@ -85,7 +93,7 @@ def _lines(found: Followed, seconds: float) -> Iterator[str]:
 def _document(found: Followed, seconds: float) -> dict[str, Any]:
     return {
         "exit_code": 1 if found.errors else 0,
-        "diagnostics": [diagnostic(error) for error in (*found.errors, *found.warnings)],
+        "diagnostics": [diagnostic(error) for error in (*found.errors, *found.warnings, *found.remarks)],
         "notes": [{"file": n.path, "line": n.line, "message": n.message} for n in found.notes],
         "complete": found.complete,
         "seconds": round(seconds, 3),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from simpletorch.cli._run import Diagnostic, Report
 from simpletorch.follow import Finding, follow
+from simpletorch.rules.core.codes import Severity
 
 __all__ = ["diagnostics", "find", "merged", "programs"]
 
@@ -34,21 +35,22 @@ def programs(paths: Iterable[str]) -> Iterator[str]:
             yield from (os.path.normpath(os.path.join(folder, f)) for f in sorted(files) if f.endswith(".py"))
 
 
-def find(files: Iterable[str]) -> Iterator[Finding]:
-    """Follow each file; a mistake in a module that several import is found once."""
+def find(files: Iterable[str], severities: Mapping[str, Severity] | None = None) -> Iterator[Finding]:
+    """Follow each file for errors and warnings; a mistake in a module that several import is found once."""
     seen: set[tuple[str, int, str]] = set()
     for file in files:
-        for error in follow(file, steps=_STEPS, seconds=_SECONDS).errors:
-            place = str(Path(error.path).resolve()), error.line, error.code
+        followed = follow(file, steps=_STEPS, seconds=_SECONDS, severities=severities)
+        for found in (*followed.errors, *followed.warnings):
+            place = str(Path(found.path).resolve()), found.line, found.code
             if place not in seen:
                 seen.add(place)
-                yield error
+                yield found
 
 
 def diagnostics(error: Finding) -> tuple[Diagnostic, ...]:
-    """A finding in the form of mypy's: the error, then a note for the hint and for each call."""
+    """A finding in the form of mypy's: the error or warning, then a note for the hint and for each call."""
     end = (error.end_line, error.end_column) if error.end_line is not None else (error.line, error.column)
-    first = Diagnostic(error.path, error.line, error.column, *end, "error", error.message, error.code)
+    first = Diagnostic(error.path, error.line, error.column, *end, error.severity, error.message, error.code)
     hints = [f"hint: {error.hint}"] if error.hint else []
     notes = [_note(error.path, error.line, hint) for hint in hints]
     return first, *notes, *(_note(call.path, call.line, str(call)) for call in error.trace)
@@ -59,17 +61,24 @@ def _note(path: str, line: int, message: str) -> Diagnostic:
 
 
 def merged(report: Report, found: Sequence[Finding]) -> Report:
-    """mypy's report without what is found already; its last line and the exit code count both."""
-    rest = tuple(_others(report.diagnostics, found))
-    errors = [d.file for d in rest if d.severity == "error"] + [f.path for f in found]
-    if not errors or report.exit_code > 1:
-        return replace(report, diagnostics=rest)
-    files = len({Path(file).resolve() for file in errors})
-    checked = _CHECKED.search(report.summary)
-    summary = f"Found {_count(len(errors), 'error')} in {_count(files, 'file')}"
-    if checked:
+    """mypy's report without the errors that are found already, and with the warnings that it doesn't make errors of.
+
+    Its last line and the exit code count both.
+    """
+    errors = [f for f in found if f.severity == "error"]
+    rest = tuple(_others(report.diagnostics, errors))
+    said = [d for d in rest if d.severity == "error"]
+    warnings = [f for f in found if f.severity == "warning" and not any(_is_same(d, f) for d in said)]
+    report = replace(report, diagnostics=rest + tuple(d for f in warnings for d in diagnostics(f)))
+    places = [d.file for d in said] + [f.path for f in errors]
+    if not (places or warnings) or report.exit_code > 1:
+        return report
+    counts = [_count(len(places), "error"), _count(len(warnings), "warning")]
+    files = len({Path(file).resolve() for file in [*places, *(f.path for f in warnings)]})
+    summary = f"Found {' and '.join(c for c in counts if not c.startswith('0 '))} in {_count(files, 'file')}"
+    if checked := _CHECKED.search(report.summary):
         summary += f" (checked {_count(int(checked[1]), 'source file')})"
-    return replace(report, diagnostics=rest, summary=summary, exit_code=1)
+    return replace(report, summary=summary, exit_code=1 if places else report.exit_code)
 
 
 def _others(theirs: Iterable[Diagnostic], found: Sequence[Finding]) -> Iterator[Diagnostic]:

@@ -12,7 +12,7 @@ from rich.text import Text
 from simpletorch.cli._config import Config
 from simpletorch.cli._run import Diagnostic, Report
 
-_COLOURS = {"error": "bold red", "note": "cyan"}
+_COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "cyan"}
 
 
 def show(report: Report, config: Config) -> None:
@@ -21,7 +21,7 @@ def show(report: Report, config: Config) -> None:
     for line in report.other:
         console.print(Text(line, "yellow"))
     for number, diagnostic in enumerate(report.diagnostics):
-        if number and diagnostic.severity == "error":
+        if number and diagnostic.severity != "note":
             console.print()
         console.print(block(diagnostic, console.width), end="")
     if report.diagnostics:
@@ -34,7 +34,7 @@ def show(report: Report, config: Config) -> None:
 
 
 def show_one(said: Sequence[Diagnostic]) -> None:
-    """Print one error with its notes."""
+    """Print one finding with its notes."""
     console = Console(highlight=False, soft_wrap=True)
     for diagnostic in said:
         console.print(block(diagnostic, console.width), end="")
@@ -42,7 +42,7 @@ def show_one(said: Sequence[Diagnostic]) -> None:
 
 
 def block(diagnostic: Diagnostic, width: int, folder: Path | None = None) -> Text:
-    """One finding: where, what, and for an error the source line with the place marked.
+    """One finding: where, what, and for what isn't a note the source line with the place marked.
 
     Args:
         folder: what the file's name is relative to; the current one by default.
@@ -51,12 +51,12 @@ def block(diagnostic: Diagnostic, width: int, folder: Path | None = None) -> Tex
     if diagnostic.column is not None:
         where += f":{diagnostic.column}"
     out = Text()
-    if diagnostic.severity == "error":
-        out.append(f"{diagnostic.code or 'error'} ", _COLOURS["error"])
+    if diagnostic.severity != "note":
+        out.append(f"{diagnostic.code or 'error'} ", _COLOURS[diagnostic.severity])
         out.append(where + "\n", "underline")
     for line in textwrap.wrap(diagnostic.message, max(width - 4, 40)) or [""]:
-        out.append(f"  {line}\n", "" if diagnostic.severity == "error" else _COLOURS["note"])
-    if diagnostic.severity == "error":
+        out.append(f"  {line}\n", "" if diagnostic.severity != "note" else _COLOURS["note"])
+    if diagnostic.severity != "note":
         out.append_text(_excerpt(diagnostic, (folder or Path()) / diagnostic.file))
     return out
 
@@ -74,5 +74,5 @@ def _excerpt(diagnostic: Diagnostic, file: Path) -> Text:
         one_line = diagnostic.end_line == diagnostic.line and diagnostic.end_column is not None
         end = len(raw[: diagnostic.end_column].expandtabs(4)) if one_line else len(raw.expandtabs(4))
         out.append(" " * (len(gutter) - 2) + "│ ", "dim")
-        out.append(" " * start + "^" * max(end - start, 1) + "\n", _COLOURS["error"])
+        out.append(" " * start + "^" * max(end - start, 1) + "\n", _COLOURS[diagnostic.severity])
     return out

@@ -6,17 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-__all__ = ["CODES", "WARNINGS", "Call", "Finding", "Note"]
+from simpletorch.rules.core.codes import Severity
 
-WARNINGS = frozenset({"tensor-broadcast", "tensor-loss", "tensor-size", "tensor-stream", "tensor-training"})
-"""What torch computes, but hardly anybody means."""
-CODES = {
-    "shape": "tensor-shape",
-    "dtype": "tensor-dtype",
-    "device": "tensor-device",
-    "broadcast": "tensor-broadcast",
-    "layout": "tensor-layout",
-}
+__all__ = ["Call", "Finding", "Note"]
 
 
 @final
@@ -55,6 +47,7 @@ class Note:
 class Finding:
     """A mistake: where torch would raise, the code and the sentence of mypy's report, and how the program gets there.
 
+    - ``severity`` is "warning" for what torch computes, but hardly anybody means.
     - ``trace`` begins with the innermost call.
     - ``entry`` counts where the program was begun; the program itself is 0.
     - ``passed`` are the statements before it, each by its file and its lines (a compound one by its head's): a mistake
@@ -74,15 +67,11 @@ class Finding:
     entry: int = field(default=0, compare=False)
     passed: frozenset[tuple[str, int, int]] = field(default=frozenset(), compare=False, repr=False)
     is_promise: bool = False
+    severity: Severity = "error"
 
     def has_passed(self, path: str, line: int) -> bool:
         """Whether the program has passed the line on its way to the mistake."""
         return any(file == path and first <= line <= last for file, first, last in self.passed)
-
-    @property
-    def severity(self) -> str:
-        """ "warning" for what torch computes, but hardly anybody means; else "error"."""
-        return "warning" if self.code in WARNINGS else "error"
 
     def lines(self) -> Sequence[str]:
         """The report: the error, then a note for the hint and for each call."""

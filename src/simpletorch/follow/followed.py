@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, final, get_args
 
 from simpletorch.follow import branches
 from simpletorch.follow.budget import SECONDS, STEPS, Budget, collecting_rarely
@@ -27,6 +27,7 @@ from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.ignored import is_ignored
 from simpletorch.follow.sources.program import Program, parse
 from simpletorch.follow.values import Namespace, Value
+from simpletorch.rules.core.codes import CODES, Severity
 
 __all__ = ["Followed", "follow"]
 
@@ -40,6 +41,7 @@ class Followed:
 
     errors: tuple[Finding, ...]
     warnings: tuple[Finding, ...] = ()
+    remarks: tuple[Finding, ...] = ()  # of the severity "note"
     claims: Mapping[tuple[str, int], Mapping[str, Sequence[Value]]] = field(default_factory=dict)
     certain: Collection[tuple[str, int, str, Value]] = ()  # the claims of ways that no unknown condition leads to
     unsaid: Collection[tuple[str, int, str]] = ()  # the names that a line also gives what isn't known
@@ -60,7 +62,7 @@ def follow(
     *,
     steps: int = STEPS,
     seconds: float = SECONDS,
-    sizes: bool = False,
+    severities: Mapping[str, Severity] | None = None,
 ) -> Followed:
     """Follow a file as ``python path *arguments`` would run it.
 
@@ -69,16 +71,24 @@ def follow(
         arguments: those of its command line.
         steps: the most statements to follow.
         seconds: the most CPU time to take.
-        sizes: whether `warnings` have the sizes that a caller must choose equal, which nothing says (``tensor-size``).
+        severities: by code, what shall not have the severity that it has by itself: ``{"tensor-loss": "off"}``.
+
+    Raises:
+        ValueError: a code or a severity that doesn't exist.
     """
+    chosen = {code.name: code.severity for code in CODES.values()} | dict(severities or {})
+    if unknown := [f"{k}: {v}" for k, v in chosen.items() if k not in CODES or v not in get_args(Severity)]:
+        raise ValueError(f"no code of a finding, or no severity: {', '.join(unknown)}")
     with collecting_rarely():
-        return _follow(path, arguments, steps, seconds, sizes)
+        return _follow(path, arguments, steps, seconds, chosen)
 
 
-def _follow(path: str | Path, arguments: Sequence[str], steps: int, seconds: float, demands_sizes: bool) -> Followed:
+def _follow(
+    path: str | Path, arguments: Sequence[str], steps: int, seconds: float, severities: Mapping[str, Severity]
+) -> Followed:
     program = Program(Path(path), arguments, str(path))
     run = Interpreter(program, steps, Budget(seconds))
-    run.demands_sizes = demands_sizes
+    run.demands_sizes = severities["tensor-size"] != "off"
     tree = parse(Path(path))
     if tree is None:
         return Followed(())
@@ -103,11 +113,12 @@ def _follow(path: str | Path, arguments: Sequence[str], steps: int, seconds: flo
     finally:
         sys.setrecursionlimit(before)
     reasons = {place: tuple(found) for place, found in run.reasons.items()}
-    found = list(_without_consequences(run.findings))
+    found = [replace(f, severity=severities[f.code]) for f in _without_consequences(run.findings)]
     said = [f for f in found if not is_ignored(f)]
     return Followed(
         tuple(f for f in said if f.severity == "error"),
         tuple(f for f in said if f.severity == "warning"),
+        tuple(f for f in said if f.severity == "note"),
         run.claims,
         run.certain,
         run.unsaid,

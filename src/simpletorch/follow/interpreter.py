@@ -24,7 +24,7 @@ from simpletorch.follow import (
     tensors,
 )
 from simpletorch.follow.budget import STEPS, Budget
-from simpletorch.follow.findings import CODES, Call, Finding
+from simpletorch.follow.findings import Call, Finding
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Heap, born
 from simpletorch.follow.marks import gradients
@@ -34,6 +34,7 @@ from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Exhausted, Outcome, Raised
 from simpletorch.follow.values import Choice, Function, Instance, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
+from simpletorch.rules.core.codes import CODES
 from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_compound, some, substitute, variables
 
 if TYPE_CHECKING:
@@ -361,7 +362,7 @@ class Interpreter:
         if self.tries:
             raise _exception(report)
         if not self._depends(report):
-            self.find(CODES.get(report.kind, "tensor-shape"), report.text, report.hint)
+            self.find(f"tensor-{report.kind}", report.text, report.hint)
         return self.unknown("an error was found here")
 
     def _depends(self, report: Report) -> bool:
@@ -403,6 +404,7 @@ class Interpreter:
             self.entry,
             frozenset((path, s.lineno, _last_line(s)) for s, path in self.passed.items()),
             is_promise,
+            CODES[code].severity,
         )
 
     def keep(self, found: Finding) -> None:

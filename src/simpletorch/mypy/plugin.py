@@ -26,7 +26,7 @@ from mypy.plugin import (
 )
 from mypy.types import CallableType, FunctionLike, Instance, Type, get_proper_type
 
-from simpletorch._follow_setting import follows
+from simpletorch._settings import settings
 from simpletorch.mypy.annotate import classes
 from simpletorch.mypy.annotate.annotations import Annotations
 from simpletorch.mypy.calls import (
@@ -55,8 +55,8 @@ from simpletorch.mypy.calls import (
 from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.convert.meta import may_ask
 from simpletorch.mypy.convert.place import Place, knowing_facts
-from simpletorch.mypy.diagnose.followed import Follower
-from simpletorch.mypy.diagnose.report import watch
+from simpletorch.mypy.diagnose.followed import Follower, is_the_users
+from simpletorch.mypy.diagnose.report import BY_CODE, soften, watch
 from simpletorch.mypy.digest import digest
 from simpletorch.mypy.guard import guarded
 from simpletorch.mypy.hooks import AttributeHook, FunctionHook, MethodHook, joined
@@ -182,7 +182,11 @@ class SimpletorchPlugin(Plugin):
         super().__init__(options)
         self.annotations = Annotations(self.types)
         self._not_annotations: set[str] = set()
-        self._follower = Follower() if follows(options.config_file) else None
+        said = settings(options.config_file)
+        self._severities = said.severities
+        self._follower = Follower(said.severities) if said.follow else None
+        options.disabled_error_codes |= {BY_CODE[code] for code, s in said.severities.items() if s == "off"}
+        soften(code for code, s in said.severities.items() if s in ("warning", "note"))
 
     def types(self) -> TypeTable:
         """The classes that mypy has loaded so far."""
@@ -191,8 +195,12 @@ class SimpletorchPlugin(Plugin):
     # -- the build ------------------------------------------------------------------------------------------------
 
     def report_config_data(self, ctx: ReportConfigContext) -> Any:
-        """Digests of our own code and of the files that a program reads: mypy's cache is void when they change."""
-        return [digest(_ROOT), self._follower is not None and read_by(ctx.path)]
+        """Digests of our code and of the files that a program reads, and what the user has set of findings.
+
+        mypy's cache is void when they change; that of libraries, which projects share, holds whatever is set.
+        """
+        severities = dict(self._severities) if is_the_users(ctx.path) else None
+        return [digest(_ROOT), self._follower is not None and read_by(ctx.path), severities]
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
         """torch.Tensor's type mentions our dtypes, so its module needs ours."""

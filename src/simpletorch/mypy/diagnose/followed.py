@@ -7,7 +7,7 @@ each later hook looks whether they are still there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -16,11 +16,12 @@ from mypy.errors import ErrorInfo, Errors
 from mypy.nodes import MypyFile, Statement
 
 from simpletorch.mypy.diagnose.report import BY_CODE, CODES, ask_first
+from simpletorch.rules.core.codes import Severity
 
 if TYPE_CHECKING:
     from simpletorch.follow import Finding
 
-__all__ = ["Follower"]
+__all__ = ["Follower", "is_the_users"]
 
 _STEPS: Final = 50_000  # of one file
 _SECONDS: Final = 1.0
@@ -46,7 +47,8 @@ class _Said:
 class Follower:
     """Follows each file once for each time that mypy reads it."""
 
-    def __init__(self) -> None:
+    def __init__(self, severities: Mapping[str, Severity]) -> None:
+        self._severities = severities
         self._followed: dict[str, list[Statement]] = {}
         self._said: dict[str, list[_Said]] = {}
         self._ignored: dict[str, list[tuple[int, str]]] = {}
@@ -64,7 +66,7 @@ class Follower:
         self._said.pop(path, None)
         self._errors = errors
         if _is_the_users(tree, errors, path):
-            first = [f for f in _follow(path) if not _has_cause(errors, f)]
+            first = [f for f in _follow(path, self._severities) if not _has_cause(errors, f)]
             found = [_Said(f, _say(f, errors, path)) for f in first]
             self._said[path] = [s for s in found if s.infos]
             self._ignored[path] = [use for s in found if not s.infos for use in _uses(errors, path, s.finding)]
@@ -112,13 +114,18 @@ def _take_back(errors: Errors, path: str, said: _Said) -> None:
 
 
 def _is_the_users(tree: MypyFile, errors: Errors, path: str) -> bool:
-    return path not in errors.ignored_files and not tree.is_stub and not any(part in path for part in _NOT_THE_USERS)
+    return path not in errors.ignored_files and not tree.is_stub and is_the_users(path)
 
 
-def _follow(path: str) -> list[Finding]:
+def is_the_users(path: str) -> bool:
+    """Whether a file isn't a library's."""
+    return not any(part in path for part in _NOT_THE_USERS)
+
+
+def _follow(path: str, severities: Mapping[str, Severity]) -> list[Finding]:
     """What is found, also what a comment ignores: mypy counts those comments itself."""
     follow = import_module("simpletorch.follow").follow  # takes 0.1 s, which a run without changes must not pay
-    found = follow(path, steps=_STEPS, seconds=_SECONDS)
+    found = follow(path, steps=_STEPS, seconds=_SECONDS, severities=severities)
     return [*found.errors, *(f for f in found.ignored if f.path == path and f.severity == "error")]
 
 

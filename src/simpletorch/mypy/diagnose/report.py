@@ -10,7 +10,7 @@ equality (dropped if the two may be equal) and gets our code and our spelling of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -38,6 +38,7 @@ from simpletorch.mypy.program.asked_dtypes import is_dtype_asked
 from simpletorch.mypy.program.autocast import autocast_at
 from simpletorch.mypy.program.facts import NO_FACTS, Facts
 from simpletorch.mypy.types import TypeTable
+from simpletorch.rules.core import codes
 from simpletorch.rules.core.mismatch import Report
 from simpletorch.shapes import UNKNOWN, Bindings, Rest, Shape, assuming, equal, same, unify, variables
 
@@ -50,20 +51,22 @@ __all__ = [
     "note_tree",
     "number_of_reports",
     "report",
+    "soften",
     "watch",
 ]
 
 Verdict: TypeAlias = Literal["shape", "dtype", "unsure"]
-CODES: Final = {
-    "shape": ErrorCode("tensor-shape", "Shapes of tensors that don't fit", "simpletorch"),
-    "dtype": ErrorCode("tensor-dtype", "Dtypes of tensors that don't fit", "simpletorch"),
-    "device": ErrorCode("tensor-device", "Tensors on different devices", "simpletorch"),
-    "broadcast": ErrorCode("tensor-broadcast", "Broadcasting that is likely a mistake", "simpletorch"),
-    "layout": ErrorCode("tensor-layout", "Tensors that lie in memory otherwise than an operation needs", "simpletorch"),
-    "annotation": ErrorCode("tensor-annotation", "An annotation that is no tensor type", "simpletorch"),
-    "size": ErrorCode("tensor-size", "Sizes that have to be equal, which nothing says", "simpletorch"),
-}
-BY_CODE: Final = {code.code: code for code in CODES.values()}
+BY_CODE: Final = {code.name: ErrorCode(code.name, code.about, "simpletorch") for code in codes.CODES.values()}
+CODES: Final = {name.removeprefix("tensor-"): code for name, code in BY_CODE.items()}
+"""By what they are about: shape, dtype, device …"""
+
+_SOFT: Final[set[str]] = set()
+
+
+def soften(named: Iterable[str]) -> None:
+    """Say what has one of these codes in notes, which don't make mypy fail."""
+    _SOFT.clear()
+    _SOFT.update(named)
 
 
 _reports = 0
@@ -198,6 +201,7 @@ def _review(file: str, info: ErrorInfo) -> bool:
     if verdict == "unsure":
         return True
     if info.code is not None and info.code.category == "simpletorch":
+        _soften(info)
         return _is_taken(file, info)
     api = _checkers.get(file)
     if pair is not None and api is not None:
@@ -207,8 +211,14 @@ def _review(file: str, info: ErrorInfo) -> bool:
             return True
     if verdict is not None:
         info.code = CODES[verdict]
+        _soften(info)
     info.message = respell(info.message)
     return _is_taken(file, info)
+
+
+def _soften(info: ErrorInfo) -> None:
+    if info.code is not None and info.code.code in _SOFT:
+        info.severity = "note"
 
 
 def _is_about_names(file: str, info: ErrorInfo) -> bool:

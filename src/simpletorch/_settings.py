@@ -1,0 +1,118 @@
+"""What a project says to simpletorch: ``[tool.simpletorch]`` in pyproject.toml, ``[simpletorch]`` in mypy.ini.
+
+::
+
+    [tool.simpletorch]
+    follow = false  # programs aren't followed
+
+    [tool.simpletorch.findings]
+    tensor-training = "off"  # or error, warning, note; true: as severe as it is by itself
+
+In an ini file a code stands in ``[simpletorch]`` itself.
+"""
+
+from __future__ import annotations
+
+import configparser
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, cast, final, get_args
+
+from simpletorch.rules.core.codes import CODES, Severity
+
+__all__ = ["FOLLOW_VARIABLE", "SettingError", "Settings", "configuration_files", "settings"]
+
+FOLLOW_VARIABLE: Final = "SIMPLETORCH_FOLLOW"
+_NO: Final = ("0", "false", "no", "off")
+_YES: Final = ("1", "true", "yes", "on")
+_NAMES: Final = ("mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg")
+
+
+class SettingError(Exception):
+    """A setting that says nothing; the text names the file, the setting and what would be right."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is said; empty where nothing is."""
+
+    follow: bool = True
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+    """By code, of those that shall have another one than they have by themselves."""
+
+
+def settings(config_file: str | Path | None = None) -> Settings:
+    """What ``config_file`` says, or if it has no part for us, the nearest file of the folders above this one that has.
+
+    The variable ``SIMPLETORCH_FOLLOW`` of the environment overrules the files.
+
+    Raises:
+        SettingError: a code or a severity that doesn't exist, or a file that can't be read.
+    """
+    named = [Path(config_file)] if config_file and Path(config_file).is_file() else []
+    for file in (*named, *configuration_files(Path.cwd(), _NAMES)):
+        if (written := _written(file)) is not None:
+            break
+    else:
+        written = {}
+    codes = dict(written.get("findings", {}))
+    for name in written.keys() - {"follow", "findings"}:
+        codes[_code(name, file)] = written[name]
+    follow = os.environ.get(FOLLOW_VARIABLE) or str(written.get("follow", ""))  # a variable that is empty says nothing
+    return Settings(
+        follow.strip().lower() not in _NO,
+        {_code(name, file): _severity(name, value, file) for name, value in codes.items()},
+    )
+
+
+def configuration_files(here: Path, names: tuple[str, ...]) -> Iterator[Path]:
+    """The files of these names in a folder and those around it, the first one first.
+
+    As `_find_config_file` of mypy/config_parser.py does, the search ends at the root of a repository.
+    """
+    for folder in (here, *here.parents):
+        yield from (folder / name for name in names if (folder / name).is_file())
+        if (folder / ".git").exists() or (folder / ".hg").exists():
+            break
+
+
+def _written(file: Path) -> dict[str, Any] | None:
+    """Our part of a file; None if it has none."""
+    try:
+        if file.suffix == ".toml":
+            with file.open("rb") as stream:
+                found = tomllib.load(stream).get("tool", {}).get("simpletorch")
+            return None if found is None else dict(found)
+        # mypy reads its file with the same class: another one would stumble over a "%" in a pattern
+        parser = configparser.RawConfigParser()
+        parser.read_string(file.read_text(encoding="utf-8"), source=str(file))
+    except (OSError, UnicodeDecodeError, configparser.Error, tomllib.TOMLDecodeError) as error:
+        raise SettingError(f"can't read the configuration {file}: {error}") from error
+    return dict(parser["simpletorch"]) if parser.has_section("simpletorch") else None
+
+
+def _code(name: str, file: Path) -> str:
+    if name in CODES:
+        return name
+    close = get_close_matches(name, (*CODES, "follow", "findings"), 1)
+    meant = f"did you mean {close[0]}?" if close else f"there are follow, {', '.join(sorted(CODES))}"
+    raise SettingError(f"{file}: {name} is no setting and no code of a finding; {meant}")
+
+
+def _severity(name: str, value: object, file: Path) -> Severity:
+    said = str(value).strip().lower()
+    if said in get_args(Severity):
+        return cast(Severity, said)
+    if said in _NO:
+        return "off"
+    if said in _YES:
+        own = CODES[name].severity
+        return "warning" if own == "off" else own
+    raise SettingError(
+        f"{file}: {name} = {value!r} is no severity; there are {', '.join(get_args(Severity))}, true and false"
+    )
