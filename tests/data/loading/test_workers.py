@@ -371,13 +371,18 @@ def test_worker_info_is_torch_s():
 
 
 def test_batches_as_they_get_ready():
+    others_are_there = multiprocessing.Event()
+
     class Uneven(Rows):
         def __getitem__(self, index):
-            time.sleep(0.3 if index == 0 else 0.0)
+            if index == 0:
+                others_are_there.wait(60)
             return index
 
-    loader = DataLoader(Uneven(8), 1, num_workers=2, in_order=False)
-    given = [int(batch) for batch in loader]
+    batches = iter(DataLoader(Uneven(8), 1, num_workers=2, in_order=False))
+    given = [int(next(batches))]
+    others_are_there.set()
+    given += map(int, batches)
     assert sorted(given) == list(range(8))
     assert given[0] != 0
 
