@@ -1,6 +1,6 @@
 """The shipped kernels against eager torch and torch.compile, on a GPU forward and backward; on the CPU what it can say.
 
-    python -m benchmarks.kernels [--only NAME[,NAME]] [--quick] [--tiles] [--seconds N] [--out FILE]
+    python -m benchmarks.kernels [--only NAME[,NAME]] [--quick] [--tiles] [--seconds N] [--python] [--out FILE]
 
 On a GPU each call is captured in a CUDA graph and replayed, with the L2 cache flushed before each: the time is that of
 the GPU, whatever Python takes. "backward" is `torch.autograd.grad` of a kept graph. The share of the bandwidth counts
@@ -9,8 +9,8 @@ The last column is what Python takes to enqueue a call, ours and eager torch's. 
 tiles instead, for who chooses them. A kernel that fails is recorded, and the others go on; nothing is started after
 ``--seconds``.
 
-Without a GPU: CPU times, the bytes of the model, and the peak memory of linear_cross_entropy against eager torch, each
-in a process of its own.
+Without a GPU: CPU times, the bytes of the model, the peak memory of linear_cross_entropy against eager torch, each in a
+process of its own, and what Python takes for a call (``--python``: that alone).
 """
 # ruff: noqa: D103 - what is measured does nothing
 
@@ -20,6 +20,7 @@ import argparse
 import datetime
 import gc
 import importlib
+import importlib.util
 import json
 import os
 import platform
@@ -41,6 +42,7 @@ import torch.nn.functional as F
 from torch._functorch import config as functorch
 
 from simpletorch.kernels._chips import bandwidth
+from simpletorch.kernels._operator import Operator
 from simpletorch.kernels.shipped.adamw_step import adamw_step
 from simpletorch.kernels.shipped.cross_entropy import cross_entropy
 from simpletorch.kernels.shipped.dropout_add import dropout_add
@@ -72,6 +74,7 @@ class Workload:
     backward: Callable[..., float] | None
     constant: tuple[int, ...] = ()
     small: Sizes = (512, 1024)
+    tiny: Sizes = (3, 8)
 
 
 def rand(*shape: int, dtype: torch.dtype, device: str) -> torch.Tensor:
@@ -222,6 +225,7 @@ WORKLOADS = [
         lambda b, t, h, d: 2 * b * t * h * d,
         constant=(1, 2),
         small=(2, 128, 4, 64),
+        tiny=(2, 3, 2, 8),
     ),
     Workload(
         "cross_entropy",
@@ -242,6 +246,7 @@ WORKLOADS = [
         lambda m, d, v: m * d + v * d,
         None,
         small=(512, 64, 5000),
+        tiny=(3, 4, 8),
     ),
     Workload(
         "dropout_add",
@@ -686,6 +691,100 @@ def on_cpu(works: list[Workload], out: Callable[[str], None]) -> None:
     out(f"- ours / eager: {found['ours']['mib'] / found['eager']['mib']:.3f} (wanted: at most 0.25)")
 
 
+def least(call: Callable[[], Any], calls: int, rounds: int = 25) -> float:
+    """Microseconds of this thread for a call: the least of some rounds, because other programs run beside it."""
+    for _ in range(calls):
+        call()
+    taken = []
+    for _ in range(rounds):
+        start = time.thread_time()
+        for _ in range(calls):
+            call()
+        taken.append(time.thread_time() - start)
+    return min(taken) / calls * 1e6
+
+
+def calls_of(work: Workload, call: Callable[..., Any]) -> dict[str, Callable[[], Any]]:
+    """What is done with tensors so small that computing takes next to nothing."""
+    given = work.make(work.tiny, F32, "cpu")
+    if work.name == "adamw_step":
+        return {"step": lambda: call(*given)}
+    leaves = [
+        x.detach().requires_grad_() if i not in work.constant and x.is_floating_point() else x
+        for i, x in enumerate(given)
+    ]
+
+    def without_grad() -> None:
+        with torch.no_grad():
+            call(*given)
+
+    return {
+        "no_grad": without_grad,
+        "forward": lambda: call(*leaves),
+        "backward": differentiated(call, given, work.constant),
+    }
+
+
+class Unlaunched:
+    """Stands for a compiled kernel: a launch does nothing."""
+
+    def __getitem__(self, _grid: Any) -> Callable[..., None]:
+        return lambda *_arguments, **_options: None
+
+
+def without_launching() -> None:
+    """From now on the operators do on the CPU what they do on a GPU, but for Triton's own part of a launch."""
+    triton = importlib.import_module("simpletorch.kernels._triton")
+    importlib.import_module("simpletorch.kernels._compile_check")._bind_shipped()
+    triton.interpreted = lambda: True  # or a launch refuses tensors on the CPU
+    for bound in triton.KERNELS.values():
+        bound.function = Unlaunched()
+    for name in {MODULES.get(work.name, work.name) for work in WORKLOADS}:
+        module = importlib.import_module(f"simpletorch.kernels.shipped.{name}")
+        for found in list(vars(module).values()):
+            if isinstance(found, Operator) and "cpu" not in found.implementations:
+                found.cpu(found.implementations["cuda"])
+
+
+def python_of(works: list[Workload], out: Callable[[str], None], launching: bool) -> None:
+    """A line for each operator: ours, the same through torch's dispatcher, eager torch's."""
+    torch.set_num_threads(1)
+    direct = importlib.import_module("simpletorch.kernels._direct")
+    if launching:
+        without_launching()
+        works = [work for work in works if work.name not in ("linear_cross_entropy", "adamw_step")]
+    for work in works:
+        ours, eager = calls_of(work, work.ours), calls_of(work, work.eager)
+        with instead(direct, "_STATES", frozenset()):
+            asked = calls_of(work, work.ours)
+        for direction in ours:
+            short = least(ours[direction], 100)
+            with instead(direct, "_STATES", frozenset()):
+                long = least(asked[direction], 100)
+            theirs = least(eager[direction], 100)
+            out(f"| {work.name} | {direction} | {short:.1f} | {long:.1f} | {long / short:.1f}× | {theirs:.1f} |")
+
+
+PYTHON_HEAD = (
+    "| kernel | direction | ours µs | by the dispatcher µs | ratio | eager torch's µs |\n"
+    "| --- | --- | ---: | ---: | ---: | ---: |"
+)
+
+
+def python_on_cpu(names: str, out: Callable[[str], None]) -> None:
+    """What Python takes for a call, in processes of their own."""
+    for said, flag in (
+        ("Microseconds of Python for a call on tiny tensors (CPU paths, one thread)", "--python-cpu"),
+        ("The same of the paths for a GPU, without Triton's own part of a launch", "--python-gpu"),
+    ):
+        if flag == "--python-gpu" and importlib.util.find_spec("triton") is None:
+            continue
+        out(f"\n{said}:\n\n{PYTHON_HEAD}")
+        command = [sys.executable, "-m", "benchmarks.kernels", flag, "--only", names]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
+        out(done.stdout.rstrip())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")
@@ -694,6 +793,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=540)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--peak", choices=("ours", "eager"), help=argparse.SUPPRESS)
+    parser.add_argument("--python", action="store_true")
+    parser.add_argument("--python-cpu", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--python-gpu", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.peak:
         peak_of(given.peak)
@@ -710,10 +812,16 @@ def main() -> None:
             with open(given.out, "a") as file:
                 file.write(line + "\n")
 
+    if given.python_cpu or given.python_gpu:
+        python_of(works, out, launching=given.python_gpu)
+        return
     if given.out is not None:
         given.out.unlink(missing_ok=True)
-    if not torch.cuda.is_available():
+    if given.python:
+        python_on_cpu(given.only, out)
+    elif not torch.cuda.is_available():
         on_cpu(works, out)
+        python_on_cpu(given.only, out)
     elif given.tiles:
         try_tiles(works, given.quick, given.seconds, out)
     else:

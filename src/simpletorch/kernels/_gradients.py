@@ -13,7 +13,7 @@ from simpletorch.errors import ShapeMismatch
 from simpletorch.kernels._implementation import fitting
 from simpletorch.kernels._schema import Plain, Signature
 
-__all__ = ["Differentiable", "Gradient", "function_of", "register_gradient"]
+__all__ = ["Differentiable", "Gradient", "formula", "function_of", "register_gradient"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Gradient:
     compute: Callable[[Sequence[Any], frozenset[str], Sequence[Any], Sequence[Any]], Sequence[Any]]
     keeps: frozenset[str]
     keeps_results: bool
+    asks_needs: bool = True
 
     @classmethod
     def of_reference(cls, signature: Signature, name: str, reference: Callable[..., Any]) -> Gradient:
@@ -56,14 +57,22 @@ class Gradient:
                 f"given: {', '.join((*offered, *signature.names))}"
             )
 
+        positions = {n: i for i, n in enumerate(signature.names)}
+        of_values = [(n, positions[n]) for n in names if n in positions]
+        grads_of, results_of, needs_of = (n if n in names and n not in positions else "" for n in offered)
+
         def compute(grads: Sequence[Any], needs: frozenset[str], values: Sequence[Any], results: Sequence[Any]) -> Any:
-            of_results = [grads[0], results[0] if results else None] if one else [tuple(grads), tuple(results)]
-            known = dict(zip(offered, (*of_results, needs), strict=True))
-            known |= zip(signature.names, values, strict=True)
-            return _each_parameter(signature, name, function(**{n: known[n] for n in names}))
+            asked = {n: values[i] for n, i in of_values}
+            if grads_of:
+                asked[grads_of] = grads[0] if one else tuple(grads)
+            if results_of:
+                asked[results_of] = results[0] if one else tuple(results)
+            if needs_of:
+                asked[needs_of] = needs
+            return _each_parameter(signature, name, function(**asked))
 
         kept = frozenset(names) & frozenset(signature.names)
-        return cls(compute, kept, keeps_results=offered[1] in names and offered[1] not in kept)
+        return cls(compute, kept, keeps_results=bool(results_of), asks_needs=bool(needs_of))
 
 
 def _each_parameter(signature: Signature, name: str, found: Any) -> list[Any]:
@@ -72,15 +81,17 @@ def _each_parameter(signature: Signature, name: str, found: Any) -> list[Any]:
     Raises:
         TypeError: there are more or fewer gradients than parameters that may have one.
     """
-    wanted = [p.name for p in signature.parameters if p.is_differentiable]
-    given = list(found) if isinstance(found, tuple) else [found]
+    wanted = signature.differentiable
+    given = found if isinstance(found, tuple) else (found,)
     if len(given) != len(wanted):
         raise TypeError(
             f"the gradient of {name} returns {len(given)} value{'s' * (len(given) != 1)}, but there is one to return "
-            f"for each of {', '.join(wanted)}, in this order (None for one that is zero)"
+            f"for each of {', '.join(signature.names[i] for i in wanted)}, in this order (None for one that is zero)"
         )
-    by_name = dict(zip(wanted, given, strict=True))
-    return [by_name.get(p.name) for p in signature.parameters]
+    each = [None] * len(signature.names)
+    for i, grad in zip(wanted, given, strict=True):
+        each[i] = grad
+    return each
 
 
 def _recomputed(
@@ -171,7 +182,7 @@ def register_gradient(operator: Differentiable, library: torch.library.Library) 
     if operator.signature.mutated or operator.signature.returns == "nothing":
         _refuse_gradients(operator, library)
     else:
-        keep, backward = _formula(operator)
+        keep, backward = formula(operator)
         torch.library.register_autograd(operator.name, backward, setup_context=keep, lib=library)
 
 
@@ -181,7 +192,7 @@ def function_of(operator: Differentiable, batching: Callable[..., Any]) -> Calla
     lists = any(p.is_list for p in signature.parameters) or signature.returns == "list"
     if lists or signature.mutated or signature.returns == "nothing":
         return operator.op
-    keep, backward = _formula(operator)
+    keep, backward = formula(operator)
     body = {
         "forward": staticmethod(lambda *values: operator.op(*values)),
         "setup_context": staticmethod(keep),
@@ -192,63 +203,72 @@ def function_of(operator: Differentiable, batching: Callable[..., Any]) -> Calla
     return apply
 
 
-def _formula(operator: Differentiable) -> tuple[Callable[..., None], Callable[..., tuple[Any, ...]]]:
+def formula(operator: Differentiable) -> tuple[Callable[..., None], Callable[..., tuple[Any, ...]]]:
     """What is kept of a call, and what the gradient is: `setup_context` and `backward` of torch."""
+    signature = operator.signature
+    name, names, count, wanted = operator.name, signature.names, len(signature.names), signature.differentiable
+    gives_list = signature.returns == "list"
 
     def keep(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
-        gradient = ctx.gradient = operator.gradient
-        results = [output] if isinstance(output, torch.Tensor) else list(output)
-        names = operator.signature.names
-        kept = [v if n in gradient.keeps else None for n, v in zip(names, inputs, strict=True)]
-        tensors: list[Any] = []
-        ctx.kept = _without_tensors(kept, tensors)
-        ctx.kept_results = _without_tensors(results if gradient.keeps_results else [], tensors)
-        ctx.shapes = [_shapes(v) for v in inputs]
-        ctx.save_for_backward(*tensors)
-        ctx.mark_non_differentiable(*(r for r in results if not _has_gradient(r)))
+        gradient = operator.gradient
+        results = (output,) if isinstance(output, torch.Tensor) else output
+        kept, places, tensors = _apart(names, gradient.keeps, inputs)
+        ctx.kept = gradient, kept, places, [(i, _shapes(inputs[i])) for i in wanted]
+        ctx.save_for_backward(*tensors, *(results if gradient.keeps_results else ()))
+        if fixed := [r for r in results if not _has_gradient(r)]:
+            ctx.mark_non_differentiable(*fixed)
 
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
-        signature = operator.signature
-        tensors = list(ctx.saved_tensors)
-        values = _with_tensors(ctx.kept, tensors)
-        results = _with_tensors(ctx.kept_results, tensors)
-        needs = frozenset(
-            p.name
-            for p, need in zip(signature.parameters, ctx.needs_input_grad, strict=True)
-            if p.is_differentiable and (any(need) if isinstance(need, list) else need)
-        )
-        given = grads[0] if signature.returns == "list" else grads
-        found = ctx.gradient.compute(given, needs, values, results)
-        return tuple(
-            _fitted(operator.name, p.name, g, s)
-            for p, g, s in zip(signature.parameters, found, ctx.shapes, strict=True)
-        )
+        gradient, kept, places, shapes = ctx.kept
+        tensors = ctx.saved_tensors
+        values = _together(kept, places, tensors)
+        needs: frozenset[str] = frozenset()
+        if gradient.asks_needs:
+            asked = ctx.needs_input_grad[-count:]  # what is passed before the arguments is no argument
+            needs = frozenset(names[i] for i in wanted if (any(n) if isinstance(n := asked[i], list) else n))
+        found = gradient.compute(grads[0] if gives_list else grads, needs, values, tensors[len(places) :])
+        fitted = [None] * count
+        for i, shape in shapes:
+            grad = found[i]
+            if isinstance(shape, list) or (grad is not None and grad.shape != shape):
+                grad = _fitted(name, names[i], grad, shape)
+            fitted[i] = grad
+        return tuple(fitted)
 
     return keep, backward
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """Stands for a tensor that autograd keeps."""
-
-
-def _without_tensors(values: Sequence[Any], tensors: list[Any]) -> list[Any]:
-    """The values, their tensors put into ``tensors``, from which `_with_tensors` takes them again."""
-    found: list[Any] = []
-    for value in values:
+def _apart(
+    names: Sequence[str], keeps: frozenset[str], inputs: Sequence[Any]
+) -> tuple[list[Any], list[int], list[torch.Tensor]]:
+    """The arguments that are kept: those that are no tensors, then the tensors with the places where they belong."""
+    kept: list[Any] = [None] * len(inputs)
+    places: list[int] = []
+    tensors: list[torch.Tensor] = []
+    for i, value in enumerate(inputs):
+        if names[i] not in keeps:
+            continue
         if isinstance(value, torch.Tensor):
+            places.append(i)
             tensors.append(value)
-            found.append(_Kept())
+        elif isinstance(value, list) and value and isinstance(value[0], torch.Tensor):
+            kept[i] = []
+            places += [i] * len(value)
+            tensors += value
         else:
-            found.append(_without_tensors(value, tensors) if isinstance(value, list) else value)
-    return found
+            kept[i] = value
+    return kept, places, tensors
 
 
-def _with_tensors(values: Sequence[Any], tensors: list[Any]) -> list[Any]:
-    return [
-        tensors.pop(0) if isinstance(v, _Kept) else _with_tensors(v, tensors) if isinstance(v, list) else v
-        for v in values
-    ]
+def _together(kept: Sequence[Any], places: Sequence[int], tensors: Sequence[torch.Tensor]) -> list[Any]:
+    """What `_apart` took apart."""
+    values = [list(value) if isinstance(value, list) else value for value in kept]
+    for i, tensor in zip(places, tensors, strict=False):  # after them come the results
+        if kept[i] is None:
+            values[i] = tensor
+        else:
+            values[i].append(tensor)
+    return values
 
 
 def _shapes(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from operator import itemgetter
 from types import FunctionType
 from typing import Any, Final
 
@@ -13,10 +14,10 @@ from simpletorch.checks import Border
 from simpletorch.errors import DeviceMismatch, DTypeMismatch, TypeMismatch
 from simpletorch.errors.context import describe, dtype_name
 from simpletorch.kernels._fake import promised_dtypes, tensors
-from simpletorch.kernels._schema import Plain, Signature, TensorList
+from simpletorch.kernels._schema import Plain, Signature, TensorList, TensorSpec
 from simpletorch.shapes.sentences import dtype_differs
 
-__all__ = ["fitting", "kernel"]
+__all__ = ["fitting", "kernel", "outside_autocast"]
 
 _MOST_SIGNATURES: Final = 1024
 
@@ -51,20 +52,29 @@ def _is_tuple(form: object) -> bool:
 
 
 def kernel(signature: Signature, operator: str, label: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """An implementation as torch.library runs it: outside of autocast, its result as promised, contiguous and new.
+    """An implementation that keeps its promise: its result is what the annotation says, contiguous and new.
 
     Raises:
         ShapeMismatch, DTypeMismatch, DeviceMismatch, TypeMismatch: when it runs, and gives something else.
     """
     call = fitting(signature, operator, label, function)
-    promise = _Promise(signature, f"{operator} ({label})")
+    kept = _Promise(signature, f"{operator} ({label})").kept
+
+    def run(*values: Any) -> Any:
+        return kept(values, call(*values))
+
+    return run
+
+
+def outside_autocast(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, where autocast may be on: the dispatcher leaves it on inside of operators."""
 
     def run(*values: Any) -> Any:
         for device_type in ("cpu", "cuda"):
             if torch.is_autocast_enabled(device_type):
                 with torch.autocast(device_type, enabled=False):
-                    return promise.kept(values, call(*values))
-        return promise.kept(values, call(*values))
+                    return call(*values)
+        return call(*values)
 
     return run
 
@@ -76,11 +86,13 @@ class _Promise:
         self._signature = signature
         self._where = where
         self._seen: set[Hashable] = set()
-        self._tensors = tuple(i for i, p in enumerate(signature.parameters) if not isinstance(p.form, Plain))
-        self._sizes = tuple(
-            i for i, p in enumerate(signature.parameters) if isinstance(p.form, Plain) and p.form.type == "SymInt"
-        )
+        self._returns = signature.returns
+        tensors = [i for i, p in enumerate(signature.parameters) if not isinstance(p.form, Plain)]
+        lists = any(signature.parameters[i].is_list for i in tensors)
+        pick = itemgetter(*tensors) if len(tensors) > 1 else lambda values: [values[i] for i in tensors]
+        self._given: Callable[[Sequence[Any]], Sequence[Any]] = (lambda v: _flat(pick(v))) if lists else pick
         self._border = _border(signature, where)
+        self._key = _key(signature)
 
     def kept(self, values: Sequence[Any], result: Any) -> Any:
         """The result, contiguous and sharing no memory with an argument.
@@ -88,34 +100,23 @@ class _Promise:
         Raises:
             ShapeMismatch, DTypeMismatch, DeviceMismatch, TypeMismatch: it isn't what was promised.
         """
-        returns = self._signature.returns
-        results = (result,) if returns == "one" else result if result is not None else ()
         try:
-            given = _flat([values[i] for i in self._tensors])
-            key = (
-                *[(t.shape, t.dtype) for t in given if t is not None],
-                *[values[i] for i in self._sizes],
-                *[(t.shape, t.dtype) for t in results],
-            )
+            key = self._key(values, result)
             known = key in self._seen
-        except (AttributeError, TypeError):  # what it gave is no tensor, or no tuple
-            known, given, key = False, [], None
+        except (AttributeError, TypeError, IndexError):  # what it gave is no tensor, or no tuple
+            known, key = False, None
         if not known:
             self._check(values, result)
             if len(self._seen) >= _MOST_SIGNATURES:
                 self._seen.clear()
             self._seen.add(key)
-        if returns == "nothing":
+        if self._returns == "nothing":
             return None
-        places = {t.untyped_storage().data_ptr() for t in given if t is not None}
-        own = []
-        for tensor in results:
-            place = tensor.untyped_storage().data_ptr()
-            # two results, or a result and an argument, in one memory: autograd and compiled programs rely on this
-            fresh = tensor.contiguous() if place not in places else tensor.clone(memory_format=torch.contiguous_format)
-            places.add(place)
-            own.append(fresh)
-        return own[0] if returns == "one" else tuple(own) if returns == "tuple" else own
+        places = [t.untyped_storage().data_ptr() for t in self._given(values) if t is not None]
+        if self._returns == "one":
+            return _own(result, places)
+        own = [_own(tensor, places) for tensor in result]
+        return tuple(own) if self._returns == "tuple" else own
 
     def _check(self, values: Sequence[Any], result: Any) -> None:
         signature = self._signature
@@ -157,10 +158,41 @@ class _Promise:
         return "the result" if self._signature.returns == "one" else f"the result[{index}]"
 
 
+def _own(tensor: torch.Tensor, places: list[int]) -> torch.Tensor:
+    """The tensor, contiguous and in none of the places in memory, to which its own is added.
+
+    Autograd and compiled programs rely on that two results, or a result and an argument, share no memory.
+    """
+    place = tensor.untyped_storage().data_ptr()
+    fresh = tensor.clone(memory_format=torch.contiguous_format) if place in places else tensor.contiguous()
+    places.append(place)
+    return fresh
+
+
+def _key(signature: Signature) -> Callable[[Sequence[Any], Any], Hashable]:
+    """What the promise can depend on, of arguments and result: written out, because each call computes it."""
+    parts = []
+    for i, parameter in enumerate(signature.parameters):
+        form = parameter.form
+        if isinstance(form, TensorList):
+            parts.append(f"*[(t.shape, t.dtype) for t in v[{i}]]")
+        elif isinstance(form, TensorSpec):
+            seen = f"v[{i}].shape, v[{i}].dtype"
+            parts.append(f"None if v[{i}] is None else ({seen})" if form.optional else seen)
+        elif form.type == "SymInt":
+            parts.append(f"v[{i}]")
+    if signature.returns == "one":
+        parts.append("r.shape, r.dtype")
+    elif signature.returns != "nothing":
+        parts.append("*[(t.shape, t.dtype) for t in r]")
+    else:
+        parts.append("r is None")
+    made: Callable[[Sequence[Any], Any], Hashable] = eval(f"lambda v, r: ({', '.join(parts)},)")
+    return made
+
+
 def _flat(values: Sequence[Any]) -> list[Any]:
     """Tensors, those of lists among them one by one."""
-    if not any(isinstance(v, list | tuple) for v in values):
-        return list(values)
     return [t for v in values for t in (v if isinstance(v, list | tuple) else (v,))]
 
 

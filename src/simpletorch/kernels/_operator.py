@@ -23,9 +23,10 @@ from torch._subclasses.fake_tensor import FakeTensor  # its public name is this 
 
 from simpletorch.checks import bordered, config, local_names
 from simpletorch.kernels._batching import batching_rule
+from simpletorch.kernels._direct import ELSEWHERE, direct_call
 from simpletorch.kernels._fake import fake, tensors
 from simpletorch.kernels._gradients import Gradient, function_of, register_gradient
-from simpletorch.kernels._implementation import fitting, kernel
+from simpletorch.kernels._implementation import fitting, kernel, outside_autocast
 from simpletorch.kernels._schema import Signature, read_signature
 
 __all__ = ["Operator", "operator"]
@@ -56,7 +57,8 @@ class Operator(Generic[P, R]):
         self.implementations: Final[dict[str, Callable[..., Any]]] = {}
         self.gradient: Gradient = Gradient.of_reference(signature, name, function)
         self.batching: Callable[..., Any] | None = None
-        self._kernels: dict[str, Callable[..., Any]] = {}
+        self.bodies: Final[dict[str, Callable[..., Any]]] = {}
+        self.body: Final = kernel(signature, name, "reference", function)
         self.unchecked: Callable[..., Any]
         self._traced: dict[str, Callable[..., Any] | None] = {}
         self._is_retired = False
@@ -115,11 +117,12 @@ class Operator(Generic[P, R]):
 
         def register(function: F) -> F:
             label = f"implementation on {device}"
-            self._kernels[device] = kernel(self.signature, self.name, label, function)
+            self.bodies[device] = kernel(self.signature, self.name, label, function)
             if device not in self.implementations and not self._is_retired:
                 # looked up at each call, because torch warns of a kernel that takes the place of another
                 short = self.name.partition("::")[2]
-                self._library.impl(short, lambda *values: self._kernels[device](*values), _KEYS[device])
+                looked_up = outside_autocast(lambda *values: self.bodies[device](*values))
+                self._library.impl(short, looked_up, _KEYS[device])
             self.implementations[device] = function
             self._traced[device] = fitting(self.signature, self.name, label, function) if traced else None
             if traced:
@@ -170,7 +173,7 @@ class Operator(Generic[P, R]):
         library = self._library = torch.library.Library(namespace, "FRAGMENT")
         library.define(short + self.signature.schema, tags=(torch.Tag.pt2_compliant_tag,))
         self._op: torch._ops.OpOverload = getattr(getattr(torch.ops, namespace), short).default
-        library.impl(short, kernel(self.signature, self.name, "reference", self.reference), _ANY_DEVICE)
+        library.impl(short, outside_autocast(self.body), _ANY_DEVICE)
         without_values = fitting(self.signature, self.name, "reference", self.reference)
         torch.library.register_fake(
             self.name, lambda *values: fake(self.name, self.signature, without_values, values), lib=library
@@ -202,13 +205,21 @@ class Operator(Generic[P, R]):
     def _bordered(self) -> Callable[..., Any]:
         op, hints, plain = self._op, self.signature.hints, self.signature.plain
         differentiable = function_of(self, batching_rule(self))
+        direct = direct_call(self)
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            if torch.compiler.is_dynamo_compiling():
+                return op(*args, *kwargs.values())
+            values = (*args, *kwargs.values())
+            if direct is not None:
+                result = direct(values)
+                if result is not ELSEWHERE:
+                    return result
             # what torch.library registers has a gradient for autograd, but none for torch.func. Private, because
             # torch has no other way to ask what torch.autograd.Function asks in the same words
-            if not torch.compiler.is_dynamo_compiling() and torch._C._are_functorch_transforms_active():
-                return differentiable(*args, *kwargs.values())
-            return op(*args, *kwargs.values())
+            if torch._C._are_functorch_transforms_active():
+                return differentiable(*values)
+            return op(*values)
 
         self.unchecked = call
 

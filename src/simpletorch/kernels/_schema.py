@@ -6,6 +6,7 @@ import inspect
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
 import torch
@@ -116,12 +117,17 @@ class Signature:
                 result = f"({result})" if len(self.results) == 1 else result
         return f"({', '.join(parameters)}) -> {result}"
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the parameters."""
         return tuple(p.name for p in self.parameters)
 
-    @property
+    @cached_property
+    def differentiable(self) -> tuple[int, ...]:
+        """Where the parameters stand that may have a gradient."""
+        return tuple(i for i, p in enumerate(self.parameters) if p.is_differentiable)
+
+    @cached_property
     def mutated(self) -> tuple[int, ...]:
         """Where the parameters stand that the operator changes."""
         return tuple(i for i, p in enumerate(self.parameters) if p.mutated)

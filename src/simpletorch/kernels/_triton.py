@@ -62,7 +62,11 @@ class TritonKernel:
         self._passed = tuple(p for p in self.signature.parameters if p.kind != "constexpr")
         self._names = tuple(p.name for p in self._passed)
         self._required = frozenset(p.name for p in self.signature.constants if p.default is inspect.Parameter.empty)
+        # where all constants come last, as they do in most kernels, the arguments of a launch are put together at once
+        kinds = [p.kind == "constexpr" for p in self.signature.parameters]
+        self._constants_last = kinds == sorted(kinds)
         self._seen: set[object] = set()
+        self._tails: dict[object, tuple[tuple[Any, ...], dict[str, Any]]] = {}
         self._tuning = Tuning(self, restore)
         for config in self.configs:
             self._check_constants(config)
@@ -77,7 +81,8 @@ class TritonKernel:
         Raises:
             BackendError: what is passed isn't what the parameters say, there is no GPU, or Triton can't compile it.
         """
-        key = (*[(v.dtype, v.is_cpu) if isinstance(v, torch.Tensor) else type(v) for v in values], *constants.items())
+        kinds = [(v.__class__, v.dtype, v.is_cpu) if isinstance(v, torch.Tensor) else v.__class__ for v in values]
+        key = (*kinds, *constants.items())
         if key not in self._seen:
             self._check(values, constants)
             self._seen.add(key)
@@ -91,12 +96,25 @@ class TritonKernel:
         if any(isinstance(size, int) and size == 0 for size in grid):
             return
         function = self.function
-        if any(isinstance(v, torch.Tensor) and type(v) not in _PLAIN for v in values):
-            function = torch.library.wrap_triton(function)
+        for value in values:
+            if isinstance(value, torch.Tensor) and value.__class__ not in _PLAIN:
+                function = torch.library.wrap_triton(function)
+                break
+        tail, options = self._tail(constants)
+        arguments = (*values, *tail) if self._constants_last else self._in_order(values, constants)
         try:
-            function[grid](*self._in_order(values, constants), **_options(constants))
+            function[grid](*arguments, **options)
         except Exception as error:
             raise self._explained(error, constants) from error
+
+    def _tail(self, constants: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The constants in their order, and the options of a launch: the same for the same constants."""
+        key = tuple(constants.items())
+        found = self._tails.get(key)
+        if found is None:
+            tail = tuple(constants.get(p.name, p.default) for p in self.signature.constants)
+            found = self._tails[key] = (tail, _options(constants))
+        return found
 
     def _in_order(self, values: Sequence[Any], constants: Mapping[str, Any]) -> list[Any]:
         """The arguments as the function takes them, which may have constants anywhere."""

@@ -16,6 +16,7 @@ _MOST_WARPS = 16 if torch.version.hip else 32
 _KERNEL_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
+@cache
 def in_triton(name: str) -> Any:
     """The kernels in a file of ``_triton``; no import statement leads there, or mypy would read all of Triton."""
     return import_module(f"simpletorch.kernels.shipped._triton.{name}")
@@ -23,10 +24,11 @@ def in_triton(name: str) -> Any:
 
 def has_kernel(*tensors: torch.Tensor | None, longest: int | None = None) -> bool:
     """Whether the Triton kernels take these: float64 goes through torch, and so do rows of more than ``longest``."""
-    given = [tensor for tensor in tensors if tensor is not None]
-    if longest is not None and given[0].shape[-1] > longest:
-        return False
-    return all(tensor.dtype in _KERNEL_DTYPES for tensor in given)
+    for tensor in tensors:
+        if tensor is not None and tensor.dtype not in _KERNEL_DTYPES:
+            return False
+    first = tensors[0]
+    return longest is None or first is None or bool(first.shape[-1] <= longest)
 
 
 def widened(x: torch.Tensor) -> torch.Tensor:
@@ -57,6 +59,11 @@ def processors(x: torch.Tensor) -> int:
 
 def row_tile(n: int) -> dict[str, int]:
     """The tile for rows of ``n`` that are read once: 16 to 32 elements a thread, several short rows at once."""
+    return _row_tile(int(n))
+
+
+@cache
+def _row_tile(n: int) -> dict[str, int]:
     block = power_of_two(n)
     rows = max(1, 2048 // block)
     return {"BLOCK_M": rows, "BLOCK": block, "num_warps": min(_MOST_WARPS, max(4, rows * block // 1024))}

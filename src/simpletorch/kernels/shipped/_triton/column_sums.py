@@ -10,10 +10,11 @@ import triton.language as tl
 from simpletorch.dtypes import Float, Float32
 from simpletorch.kernels._signatures import Pointer, Size, Stride
 from simpletorch.kernels._triton import triton as bind
+from simpletorch.kernels.shipped._triton.grids import blocks_of
 
 
 @bind(
-    grid=lambda given: (triton.cdiv(given["n"], given["BLOCK"]), given["parts"]),
+    grid=lambda given: (blocks_of(given["n"], given["BLOCK"]), given["parts"]),
     configs=[{"BLOCK_M": 128, "BLOCK": 32, "num_warps": 8}],
 )
 @triton.jit
@@ -38,7 +39,7 @@ def column_sums(
 
 
 @bind(
-    grid=lambda given: (triton.cdiv(given["n"], given["BLOCK"]), given["programs"]),
+    grid=lambda given: (blocks_of(given["n"], given["BLOCK"]), given["programs"]),
     configs=[{"BLOCK_M": 16, "BLOCK": 256, "num_warps": 4}],
 )
 @triton.jit

@@ -6,6 +6,7 @@ import triton.language as tl
 from simpletorch.dtypes import Float, Float32, Int64
 from simpletorch.kernels._signatures import Number, Pointer, Size, Stride
 from simpletorch.kernels._triton import triton as bind
+from simpletorch.kernels.shipped._triton.grids import blocks_of
 
 FORWARD_CONFIGS = [{"SMOOTH": smooth, "BLOCK": 16384, "STAGES": 1, "num_warps": 8} for smooth in (False, True)]
 IN_PLACE_CONFIGS = [{"SMOOTH": smooth, "BLOCK": 4096, "STAGES": 3, "num_warps": 4} for smooth in (False, True)]
@@ -73,7 +74,7 @@ def _slope(value, column, target, normalizer, n, weight, more, smoothing):
 
 
 @bind(
-    grid=lambda given: (given["rows"] * triton.cdiv(given["n"], given["BLOCK"]),),
+    grid=lambda given: (given["rows"] * blocks_of(given["n"], given["BLOCK"]),),
     configs=[{"BLOCK": 4096, "num_warps": 8}],
 )
 @triton.jit

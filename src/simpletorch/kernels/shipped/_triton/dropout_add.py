@@ -11,6 +11,7 @@ import triton.language as tl
 from simpletorch.dtypes import Float, Int64
 from simpletorch.kernels._signatures import Number, Pointer, Size
 from simpletorch.kernels._triton import triton as bind
+from simpletorch.kernels.shipped._triton.grids import blocks_of
 
 SEGMENT, SEGMENTS = 1024, 8
 
@@ -26,7 +27,7 @@ def _segment(x, residual, out, n, at, number, dropped, scale):
 
 
 @bind(
-    grid=lambda given: (triton.cdiv(given["n"], given["SEGMENT"] * 8),),
+    grid=lambda given: (blocks_of(given["n"], given["SEGMENT"] * 8),),
     configs=[{"SEGMENT": SEGMENT, "num_warps": 4}],
 )
 @triton.jit

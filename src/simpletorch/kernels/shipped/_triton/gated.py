@@ -9,6 +9,7 @@ import triton.language as tl
 from simpletorch.dtypes import Float
 from simpletorch.kernels._signatures import Pointer, Size, Stride
 from simpletorch.kernels._triton import triton as bind
+from simpletorch.kernels.shipped._triton.grids import blocks_of
 
 SILU, GELU, GELU_TANH = 0, 1, 2
 CONFIGS = [{"ACTIVATION": kind, "BLOCK": 2048, "num_warps": 8} for kind in (SILU, GELU, GELU_TANH)]
@@ -16,7 +17,7 @@ CONFIGS = [{"ACTIVATION": kind, "BLOCK": 2048, "num_warps": 8} for kind in (SILU
 
 def pieces(given):
     """A program for each ``BLOCK`` elements of a row."""
-    return (given["rows"] * triton.cdiv(given["n"], given["BLOCK"]),)
+    return (given["rows"] * blocks_of(given["n"], given["BLOCK"]),)
 
 
 @triton.jit

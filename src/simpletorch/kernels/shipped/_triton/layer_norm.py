@@ -11,6 +11,7 @@ import triton.language as tl
 from simpletorch.dtypes import Float, Float32
 from simpletorch.kernels._signatures import Number, Pointer, Size, Stride
 from simpletorch.kernels._triton import triton as bind
+from simpletorch.kernels.shipped._triton.grids import blocks_of
 from simpletorch.kernels.shipped._triton.sums import four_sums
 
 FORWARD_CONFIGS = [
@@ -24,7 +25,7 @@ BACKWARD_CONFIGS = [
 ]
 
 
-@bind(grid=lambda given: (triton.cdiv(given["rows"], given["BLOCK_M"]),), configs=FORWARD_CONFIGS)
+@bind(grid=lambda given: (blocks_of(given["rows"], given["BLOCK_M"]),), configs=FORWARD_CONFIGS)
 @triton.jit
 def layer_norm_forward(
     x: "Pointer[Float]",

@@ -6,13 +6,14 @@ import triton.language as tl
 from simpletorch.dtypes import Float
 from simpletorch.kernels._signatures import Pointer, Size
 from simpletorch.kernels._triton import triton as bind
+from simpletorch.kernels.shipped._triton.grids import blocks_of
 
 CONFIGS = [{"BLOCK": 1024, "num_warps": 8}]
 
 
 def blocks(given):
     """A program for each ``BLOCK`` elements."""
-    return (triton.cdiv(given["n"], given["BLOCK"]),)
+    return (blocks_of(given["n"], given["BLOCK"]),)
 
 
 @bind(grid=blocks, configs=CONFIGS)

@@ -9,6 +9,7 @@ import triton.language as tl
 from simpletorch.dtypes import Float
 from simpletorch.kernels._signatures import Pointer, Size, Stride
 from simpletorch.kernels._triton import triton as bind
+from simpletorch.kernels.shipped._triton.grids import blocks_of
 
 CONFIGS = [
     {"SIGN": sign, "PAIRED": paired, "BLOCK_H": 16, "BLOCK": 64, "num_warps": 4}
@@ -17,7 +18,7 @@ CONFIGS = [
 
 
 @bind(
-    grid=lambda given: (given["batch"] * given["tokens"], triton.cdiv(given["heads"], given["BLOCK_H"])),
+    grid=lambda given: (given["batch"] * given["tokens"], blocks_of(given["heads"], given["BLOCK_H"])),
     configs=CONFIGS,
 )
 @triton.jit

@@ -6,6 +6,7 @@ import triton.language as tl
 from simpletorch.dtypes import Float
 from simpletorch.kernels._signatures import Number, Pointer, Size, Stride
 from simpletorch.kernels._triton import triton as bind
+from simpletorch.kernels.shipped._triton.grids import blocks_of
 
 CONFIGS = [
     {"BLOCK_M": 8, "BLOCK": 128, "num_warps": 4},
@@ -16,7 +17,7 @@ LONG_CONFIGS = [{"BLOCK": 8192, "num_warps": 8}]
 
 def tiles(given):
     """A program for each ``BLOCK_M`` rows."""
-    return (triton.cdiv(given["rows"], given["BLOCK_M"]),)
+    return (blocks_of(given["rows"], given["BLOCK_M"]),)
 
 
 def one_each(given):
