@@ -42,13 +42,19 @@ def adamw_step(
         seed: bfloat16 parameters are rounded by chance, which is decided by ``seed`` and ``step``.
 
     Raises:
-        ValueError: the lists differ in length, or ``step`` is less than 1.
+        ValueError: the lists differ in length, ``step`` is less than 1, or a parameter is part of a graph.
     """
     if not len(parameters) == len(grads) == len(averages) == len(squares):
         counts = ", ".join(str(len(one)) for one in (parameters, grads, averages, squares))
         raise ValueError(f"adamw_step takes as many gradients and averages as parameters, not {counts}")
     if step < 1:
         raise ValueError(f"step={step}: the first step is 1")
+    for i, parameter in enumerate(parameters):
+        if not parameter.is_leaf:
+            raise ValueError(
+                f"adamw_step can't change parameters[{i}], which is computed from other tensors: a step has no "
+                "gradient; give it the tensor that is trained, or detach it"
+            )
     if not parameters:
         return
     noise = None

@@ -64,7 +64,10 @@ def _slopes(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The gradients of gate and up, in torch."""
     x, y, down = widened(gate), widened(up), widened(grad)
-    if activation == _SILU:
+    if activation == _SILU and torch.is_grad_enabled():  # of torch's own there are no second derivatives
+        sigmoid = torch.sigmoid(x)
+        slope = down * y * sigmoid * (1 + x * (1 - sigmoid))
+    elif activation == _SILU:
         slope = torch.ops.aten.silu_backward(down * y, x)
     else:
         approximate = "tanh" if activation == _GELU_TANH else "none"

@@ -44,10 +44,17 @@ def layer_norm_backward(
     value = widened(x)
     mean = value.mean(-1, keepdim=True)
     inverse = torch.rsqrt((value - mean).square().mean(-1, keepdim=True) + eps)
-    wide = weight.to(value.dtype)
-    inputs, weights, biases = torch.ops.aten.native_layer_norm_backward(
-        widened(grad), value, list(x.shape[-1:]), mean, inverse, wide, wide, [True, True, True]
-    )
+    wide, slope = weight.to(value.dtype), widened(grad)
+    if torch.is_grad_enabled():  # of torch's own there are no second derivatives with respect to mean and inverse
+        normal, scaled, rows = (value - mean) * inverse, slope * wide, tuple(range(x.dim() - 1))
+        inputs = scaled - scaled.mean(-1, keepdim=True) - normal * (scaled * normal).mean(-1, keepdim=True)
+        inputs, weights, biases = inputs * inverse, slope * normal, slope
+        if rows:
+            weights, biases = weights.sum(rows), biases.sum(rows)
+    else:
+        inputs, weights, biases = torch.ops.aten.native_layer_norm_backward(
+            slope, value, list(x.shape[-1:]), mean, inverse, wide, wide, [True, True, True]
+        )
     return inputs.to(grad.dtype), weights.to(weight.dtype), biases.to(weight.dtype)
 
 
