@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import pytest
 import torch
 
-from simpletorch.kernels import Operator, shipped
+from simpletorch.kernels import shipped
 from tests.kernels.cases import angles, classes, normal
+from tests.kernels.every import FACES, OPERATORS
 
 Call = Callable[..., Any]
-
-
-def operators() -> dict[str, Operator[..., Any]]:
-    """All that are registered in a module of `shipped`, gradients and inner parts too."""
-    names = [module.name for module in pkgutil.iter_modules(shipped.__path__, f"{shipped.__name__}.")]
-    values = [value for name in names for value in vars(import_module(name)).values()]
-    return {value.name.partition("::")[2]: value for value in values if isinstance(value, Operator)}
-
-
-def faces() -> dict[str, Call]:
-    """The public functions that are no operators themselves."""
-    public = {name: value for name, value in vars(shipped).items() if callable(value)}
-    asking = {"attention_backend"}  # computes nothing
-    return {n: v for n, v in public.items() if n not in asking and not isinstance(v, Operator)}
-
-
-OPERATORS, FACES = operators(), faces()
 
 
 def rows(*counts: int) -> Call:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
 import torch
@@ -15,8 +14,7 @@ from simpletorch import kernels
 from simpletorch.errors import BackendError, ShapeMismatch
 from simpletorch.kernels import Operator
 from tests.kernels.cases import angles, cases, classes, normal, outputs
-
-MODULES = "relu_add softmax layer_norm rms_norm gated rotary cross_entropy linear_cross_entropy dropout_add adamw_step"
+from tests.kernels.every import OPERATORS
 
 # a gradient that is computed from the rounded result differs from one that is computed from the exact one
 LOW = {torch.float16: (4e-3, 4e-3), torch.bfloat16: (4e-2, 4e-2), torch.float32: (1e-3, 1e-3)}
@@ -28,9 +26,7 @@ TABLES = {"simpletorch::rotary_turned"}
 
 
 def operators() -> list[Operator]:
-    found = (vars(import_module(f"simpletorch.kernels.shipped.{name}")).values() for name in MODULES.split())
-    unique = {value.name: value for values in found for value in values if isinstance(value, Operator)}
-    return [unique[name] for name in sorted(unique)]
+    return sorted(OPERATORS.values(), key=lambda op: op.name)
 
 
 # a backward is what its forward's gradients are compared with
