@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 MODULE: Final = "torch.nn.Module"
+_OPEN: Final = (Unknown, Choice)
 
 
 def is_module(value: Value) -> bool:
@@ -175,7 +176,7 @@ def _learn(run: Interpreter, rule: ModuleRule, args: tuple[Value, ...]) -> None:
 def own_tensors(rule: ModuleRule) -> Mapping[str, RuleValue] | None:
     """The parameters and buffers of a layer, None where its sizes aren't known."""
     try:
-        return parameters(rule)
+        return answer(own_tensors, (rule,), {}, lambda: parameters(rule))
     except CannotTell:
         return None
 
@@ -242,8 +243,8 @@ def named_modules(
 def children(run: Interpreter, module: Instance) -> Iterator[tuple[str, Instance]]:
     """The modules directly inside."""
     for name, value in list(module.cells.items()):
-        found = run.resolve(value)
-        if is_module(found) and isinstance(name, str):
+        found = run.resolve(value) if type(value) is Choice else value
+        if type(found) is Instance and found.cls.is_a(MODULE) and isinstance(name, str):
             yield name, found
 
 
@@ -254,7 +255,7 @@ def is_certain(run: Interpreter, module: Instance) -> bool:
 
 def holds_known(run: Interpreter, module: Instance) -> bool:
     """Whether it is known what is directly inside."""
-    unknown = any(isinstance(run.resolve(v), Unknown | Choice) for v in module.cells.values())
+    unknown = any(isinstance(run.resolve(v), Unknown | Choice) for v in module.cells.values() if type(v) in _OPEN)
     unfinished = module.cls.native is not None and module.native is None
     return not (module.state.get("open") or module.cls.unknown_base is not None or unknown or unfinished)
 
@@ -265,10 +266,10 @@ def named_tensors(run: Interpreter, module: Instance, *, parameters_only: bool) 
     for path, inner in named_modules(run, module):
         if isinstance(inner.native, ModuleRule):
             for name, value in (own_tensors(inner.native) or {}).items():
-                if isinstance(value, TensorType):
+                if isinstance(value, TensorType) and name not in inner.cells:
                     run.attribute(inner, name)
         for name, value in list(inner.cells.items()):
-            found = run.resolve(value)
-            if isinstance(found, Tensor) and id(found) not in seen and (found.type.is_parameter or not parameters_only):
+            found = run.resolve(value) if type(value) is Choice else value
+            if type(found) is Tensor and id(found) not in seen and (found.type.is_parameter or not parameters_only):
                 seen.add(id(found))
                 yield f"{path}.{name}" if path else name, found

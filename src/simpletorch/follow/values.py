@@ -273,7 +273,7 @@ class Class(Object):
     ``native`` is what a library knows of it; ``unknown_base`` says that something isn't known of its bases.
     """
 
-    __slots__ = ("bases", "fields", "metadata", "module", "mro", "name", "native", "unknown_base")
+    __slots__ = ("_kinds", "bases", "fields", "metadata", "module", "mro", "name", "native", "unknown_base")
 
     def __init__(
         self, name: str, bases: tuple[Class, ...] = (), namespace: dict[str, Any] | None = None, module: str = ""
@@ -285,6 +285,7 @@ class Class(Object):
         self.fields: tuple[Any, ...] | None = None  # of a dataclass or named tuple
         self.metadata: dict[str, Any] = {}
         self.mro: tuple[Class, ...] = (self, *_linear([list(b.mro) for b in bases] + [list(bases)]))
+        self._kinds: frozenset[str] = frozenset(c.qualified for c in self.mro)
 
     @property
     def qualified(self) -> str:
@@ -294,11 +295,14 @@ class Class(Object):
     def find(self, name: str, after: Class | None = None) -> tuple[Any, Class] | None:
         """What the class or a base has under a name, and which; where ``after`` is given, only bases behind it."""
         mro = self.mro if after is None or after not in self.mro else self.mro[self.mro.index(after) + 1 :]
-        return next(((c.cells[name], c) for c in mro if name in c.cells), None)
+        for c in mro:
+            if name in c.cells:
+                return c.cells[name], c
+        return None
 
     def is_a(self, qualified: str) -> bool:
         """Whether it is the class of this dotted name or derives from it."""
-        return any(c.qualified == qualified for c in self.mro)
+        return qualified in self._kinds
 
     def __repr__(self) -> str:
         return f"<class {self.name}>"

@@ -55,6 +55,8 @@ class Training:
     """Parameters that an operation was given, or that such code had."""
     sums: dict[int, tuple[Tensor, Finding]] = field(default_factory=dict)
     """What was added to a sum in a loop before backward, with what would be said."""
+    accumulating: dict[tuple[int, int], tuple[ast.expr, bool]] = field(default_factory=dict)
+    """Of targets and statements of ``+=``, by identity, whether they are sums over rounds that nothing detaches."""
 
 
 def made(run: Interpreter, optimizer: Instance) -> None:
@@ -78,8 +80,12 @@ def check_sum(run: Interpreter, target: ast.expr, value: Value) -> None:
     """``target += value`` in a loop: where backward goes through the value alone, the sum only keeps its graph."""
     if not isinstance(value, Tensor) or run.entry or not gradients.records(run) or not gradients.of(run, value):
         return
-    body = run.running[-1].node if run.running else parse(Path(run.path))
-    if body is None or not _accumulates(body, target, run.node):
+    known = run.training.accumulating
+    place = id(target), id(run.node)
+    if place not in known:
+        body = run.running[-1].node if run.running else parse(Path(run.path))
+        known[place] = target, body is not None and _accumulates(body, target, run.node)
+    if not known[place][1]:
         return
     name = ast.unparse(target)
     message = f"{name} keeps the graph of every loss that is added to it, though backward goes through each by itself"
@@ -143,11 +149,8 @@ def finish(run: Interpreter) -> None:
     ]
     by_hand = any(_BY_HAND.search(text) for text in texts)  # gradients that the program itself sets
     zeroes = by_hand or any("zero_grad" in text for text in texts)
-    used = set(seen.used)
-    for module in list(seen.called.values()):
-        used |= {id(t.cells) for _, t in layers.named_tensors(run, module, parameters_only=True)}
     for (optimizer, _), own in zip(known, ids, strict=True):
-        if own and optimizer.steps and not by_hand and used and not own & used:
+        if own and optimizer.steps and not by_hand and _trains_another(run, own):
             _tell(
                 run,
                 optimizer,
@@ -174,6 +177,20 @@ def _tell(run: Interpreter, optimizer: _Optimizer, message: str, hint: str) -> N
     run.keep(replace(optimizer.where, message=f"{optimizer.value.cls.name} {message}", hint=hint))
 
 
+def _trains_another(run: Interpreter, own: set[int]) -> bool:
+    """Whether parameters were used, but none of these."""
+    used = run.training.used
+    if not own.isdisjoint(used):
+        return False
+    some = bool(used)
+    for module in reversed(list(run.training.called.values())):  # the outer one was called after those inside
+        parts = {id(t.cells) for _, t in layers.named_tensors(run, module, parameters_only=True)}
+        if not own.isdisjoint(parts):
+            return False
+        some = some or bool(parts)
+    return some
+
+
 def _given(run: Interpreter, optimizer: Instance) -> Iterator[Tensor | None]:
     """The parameters of an optimizer; None for what isn't known."""
     groups = run.resolve(optimizer.cells.get("param_groups"))
@@ -194,12 +211,15 @@ def _left_out(run: Interpreter, own: set[int], trained: set[int]) -> Iterator[st
     for module in list(run.training.called.values()):
         if module.state.get("open"):
             continue
-        parts = {id(t.cells) for _, t in layers.named_tensors(run, module, parameters_only=True)}
-        for name, value in list(module.cells.items()) if parts & own else ():
-            rows = run.resolve(value)
-            inside = rows.items if isinstance(rows, List) else None
-            if inside and all(_is_trainable(run, row, trained) for row in map(run.resolve, inside)):
-                yield f"{module.cls.name}.{name}"
+        lists = [name for name, value in list(module.cells.items()) if _forgets(run, run.resolve(value), trained)]
+        if lists and any(id(t.cells) in own for _, t in layers.named_tensors(run, module, parameters_only=True)):
+            yield from (f"{module.cls.name}.{name}" for name in lists)
+
+
+def _forgets(run: Interpreter, rows: Value, trained: set[int]) -> bool:
+    """Whether this is a plain list of layers that nobody trains."""
+    inside = rows.items if isinstance(rows, List) else None
+    return bool(inside) and all(_is_trainable(run, row, trained) for row in map(run.resolve, inside or ()))
 
 
 def _is_trainable(run: Interpreter, layer: Value, trained: set[int]) -> bool:

@@ -11,6 +11,7 @@ __all__ = ["answer", "key"]
 
 _MOST: Final = 20_000
 _answers: Final[dict[Any, Any]] = {}
+_ABSENT: Final = object()  # writing to a tensor gives None, which is an answer
 
 
 def key(value: Any) -> Any:
@@ -29,10 +30,10 @@ def answer(what: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], ask: Cal
     """What ``ask`` gives, asked once for each operation and operands."""
     try:
         place = what, key(args), tuple((k, key(v)) for k, v in kwargs.items()) if kwargs else ()
-        found = _answers.get(place)
+        found = _answers.get(place, _ABSENT)
     except TypeError:  # something that has no hash, such as what a rule knows of a packed sequence
         return ask()
-    if found is None:
+    if found is _ABSENT:
         found = ask()
         if len(_answers) >= _MOST:
             _answers.clear()
