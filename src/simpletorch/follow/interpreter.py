@@ -110,8 +110,8 @@ class Interpreter:
         if budget.left < 0:
             budget.look()
         value = expressions.TABLE[type(node)](self, node, scope)
-        if self.heap.recorders:
-            remembered.note(self.heap, value)
+        if self.heap.recorders and type(value) in remembered.MUTABLE:
+            self.heap.recorders[-1].note(value)
         return value
 
     def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Done:

@@ -39,9 +39,9 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Recorder", "call", "construction", "note", "note_name"]
+__all__ = ["MUTABLE", "Recorder", "call", "construction", "note", "note_name"]
 
-_MUTABLE: Final = frozenset({Tensor, List, Dict, Set, Instance, Iterator, Namespace})
+MUTABLE: Final = frozenset({Tensor, List, Dict, Set, Instance, Iterator, Namespace})
 _MOST_ITEMS: Final = 64  # of a list that is noted with what its items hold
 _MOST_CALLS: Final = 6  # that are remembered of a module and arguments
 _ALL: Final = object()  # in the place of a name: all that an object holds
@@ -71,7 +71,7 @@ class Recorder:
         if inside:
             self.complete &= len(inside) <= _MOST_ITEMS
             for item in inside[:_MOST_ITEMS]:
-                if type(item) in _MUTABLE:
+                if type(item) in MUTABLE:
                     self.note(item)
 
     def take(self, met: Mapping[Any, tuple[dict[Any, Any], Any, Any]]) -> None:
@@ -128,7 +128,7 @@ def _is_as_it_was(entry: tuple[dict[Any, Any], Any, Any]) -> bool:
 
 def note(heap: Heap, value: Value) -> None:
     """What is being recorded has a value in hand."""
-    if type(value) in _MUTABLE:
+    if type(value) in MUTABLE:
         heap.recorders[-1].note(value)
 
 

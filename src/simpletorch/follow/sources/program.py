@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -185,10 +185,12 @@ class Program:
         return array_operation(run, name, args, kwargs)
 
 
+@lru_cache(maxsize=10_000)
 def canonical(name: str) -> str:
     """The one name of what a library has under several: ``torch.nn.modules.linear.Linear`` is ``torch.nn.Linear``."""
-    if load(name):
+    if load(name):  # there are aliases that nobody knew before
         _packages.cache_clear()
+        canonical.cache_clear()
     if name in ALIASES:
         return ALIASES[name]
     if name.startswith("torch.nn.modules.") and name.rpartition(".")[2][:1].isupper():
