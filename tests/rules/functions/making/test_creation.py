@@ -82,7 +82,9 @@ RANGES = [
     *(case("torch.eye", *a) for a in ((3,), (3, 5), (3, -1))),
     case("torch.randperm", 7),
     case("torch.randperm", 7, dtype=torch.int32),
-    *(case("torch.randint", *a) for a in ((3, (2, 5)), (1, 3, (2, 5)))),
+    *(case("torch.randint", *a) for a in ((3, (2, 5)), (1, 3, (2, 5)), (3, 3, (2,)), (0, (2,)), (5, 3, (2,)))),
+    case("torch.randint", low=3, high=2, size=(2,)),
+    case("torch.randint", 3, size=(2,), low=5),
     case("torch.randint", 1, 3, size=(2, 5)),
     case("torch.randint", high=3, size=(2,), dtype=torch.float32),
 ]

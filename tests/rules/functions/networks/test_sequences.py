@@ -63,6 +63,12 @@ def test_recurrent_layers_take_packed_sequences(name, bidirectional):
     assert states[0] == tensor(*states[1].shape, dtype=FLOAT32)
 
 
+def test_pack_padded_sequence_that_sorts_takes_as_many_sequences_as_there_are_lengths():
+    truth = rnn.pack_padded_sequence(torch.zeros(7, 3, 5), [2, 7], enforce_sorted=False)
+    found = infer(RNN + "pack_padded_sequence", [tensor(7, 3, 5, dtype=FLOAT32), (2, 7), False, False])
+    assert found == lifted(truth, 2)
+
+
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
@@ -72,6 +78,7 @@ def test_recurrent_layers_take_packed_sequences(name, bidirectional):
         ("pack_padded_sequence", (torch.zeros(7, 3, 5), [7, 5, 0])),
         ("pack_padded_sequence", (torch.zeros(7, 3, 5), torch.tensor([[7, 5, 2]]))),
         ("pack_padded_sequence", (torch.zeros(7), [7])),
+        ("pack_padded_sequence", (torch.zeros(7, 3, 5), [7, 5, 2, 1, 3], False, False)),
         ("pack_sequence", ([torch.zeros(2, 5), torch.zeros(7, 5)],)),
         ("pack_sequence", ([torch.zeros(7, 5), torch.zeros(2, 3)],)),
         ("pad_sequence", ([torch.zeros(7, 5), torch.zeros(2, 3)],)),

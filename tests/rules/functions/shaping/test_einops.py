@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable
 from typing import Any
@@ -307,3 +308,8 @@ def test_layers() -> None:
     reduce = new_module("einops.layers.torch.Reduce", {"pattern": "b c h w -> b c", "reduction": "mean"})
     assert infer_module(reduce, (f32(B, C, 5, 7),)) == f32(B, C)
     assert isinstance(new_module("einops.layers.torch.Rearrange", {"pattern": "b c -> b"}), Report)
+    for given, refuses in (((("p", 7),), False), ((), True)):  # einops refuses when the layer is made, too
+        arguments = {"pattern": "b (h p) c -> b h (p c)", "axes_lengths": given}
+        assert isinstance(new_module("einops.layers.torch.Rearrange", arguments), Report) is refuses
+        with pytest.raises(einops.EinopsError) if refuses else contextlib.nullcontext():
+            einops.layers.torch.Rearrange(arguments["pattern"], **dict(given))

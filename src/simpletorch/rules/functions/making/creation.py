@@ -202,8 +202,18 @@ def randint(
     **options: Value,
 ) -> TensorType:
     """``low, high, size -> (*size)``"""
-    given = args[-1] if size is None and args else size
+    given, bounds = (args[-1], args[:-1]) if size is None and args else (size, args)
+    _need_some((low, *bounds) if len(bounds) == 1 else bounds or (low, high))
     return made(size_argument((given,)), dtype_argument(dtype, INT64), device_argument(device), requires_grad)
+
+
+def _need_some(bounds: tuple[Value, ...]) -> None:
+    """There is a number to draw, from the first on and below the second."""
+    if len(bounds) != 2:
+        return
+    low, high = bounds
+    if isinstance(low, int) and isinstance(high, int) and low >= high:
+        raise Mismatch(f"low is {low} and high is {high}, but low must be less", expected=low + 1, got=high)
 
 
 @rule("torch.randint_like", moves=True)

@@ -32,7 +32,10 @@ def _features(shape: Shape, leading: int) -> tuple[Item, ...]:
 def pack_padded_sequence(
     input: TensorType, lengths: Value, batch_first: Value = False, enforce_sorted: Value = True
 ) -> Packed:
-    """``(T, B, *f), lengths (B,) -> PackedSequence of B sequences, data (sum, *f)``; B first if batch_first"""
+    """``(T, B, *f), lengths (B,) -> PackedSequence of B sequences, data (sum, *f)``; B first if batch_first
+
+    Without ``enforce_sorted`` lengths may be of fewer sequences: torch takes the first of the batch, without a word.
+    """
     need_min_rank("input", input, 2, meaning="(T, B, ...) or (B, T, ...)")
     _, batch = _in_order(input.shape.dim(0), input.shape.dim(1), batch_first)
     total: Dim = UNKNOWN
@@ -49,10 +52,12 @@ def pack_padded_sequence(
         _need_decreasing(sizes, enforce_sorted)
     else:
         count = UNKNOWN
-    hint = None if batch_first is not False else "batch_first=True if the batch comes first"
-    need_size("lengths has", count, "the batch is", batch, hint=hint)
+    takes_some = enforce_sorted is not True
+    if not takes_some or (isinstance(count, int) and isinstance(batch, int) and count > batch):
+        hint = None if batch_first is not False else "batch_first=True if the batch comes first"
+        need_size("lengths has", count, "the batch is", batch, hint=hint)
     data = TensorType(Shape((total, *_features(input.shape, 2))), input.dtype)
-    return Packed(data, count if batch is UNKNOWN else batch)
+    return Packed(data, count if batch is UNKNOWN or takes_some else batch)
 
 
 def _need_decreasing(sizes: list[Dim], enforce_sorted: Value) -> None:

@@ -48,7 +48,18 @@ def need_pattern(operation: str, pattern: str, lengths: Mapping[str, Dim] | None
         need_name(name)
         if name not in left.names | right.names:
             raise Mismatch(f"axis {name} is given a size, but the pattern doesn't name it", got=name)
+    if lengths is not None:
+        _need_findable(left, lengths)
     return left, right
+
+
+def _need_findable(left: Side, lengths: Mapping[str, Dim]) -> None:
+    """Of what makes up one dim, the size of one axis can be found; layers demand it when they are made."""
+    for group in left.groups:
+        open_axes = [a for a in group.axes if isinstance(a, str) and a not in lengths]
+        if len(open_axes) > 1:
+            named = " and ".join(open_axes)
+            raise Mismatch(f"the sizes of {named} in {group} can't both be found; give one of them", got=str(group))
 
 
 def _need_none(axes: frozenset[Axis], why: str, pattern: str) -> None:
