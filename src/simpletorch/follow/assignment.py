@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from simpletorch.follow import branches, guards, items, iteration, operators
-from simpletorch.follow.marks import gradients, training
+from simpletorch.follow.marks import gradients, origins, training
 from simpletorch.follow.outcomes import Done, Raised
 from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Property, Sizes, Tensor, Unknown, Value
 
@@ -101,7 +101,7 @@ def _another(run: Interpreter, value: Value) -> Value:
         made.type, made.cause = value.type, value.cause
         return made
     if isinstance(value, Tensor):
-        return gradients.alike(value, Tensor(value.type, array=value.array))
+        return gradients.alike(value, origins.keep(value, Tensor(value.type, array=value.array)))
     return value
 
 

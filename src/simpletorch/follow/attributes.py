@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, layers, texts
 from simpletorch.follow.libraries import METHODS
-from simpletorch.follow.marks import gradients, layout
+from simpletorch.follow.marks import gradients, layout, origins
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -108,7 +108,7 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
     if name == "data":
         made = gradients.cut(value, Tensor(replace(value.type, is_parameter=False), array=value.array))
         made.numbers = value.numbers
-        return layout.keep(value, made)
+        return origins.keep(value, layout.keep(value, made))
     if value.array:
         return run.program.array_attribute(run, value, name)
     if name == "grad":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
 from simpletorch.follow.heap import Change, born, now
-from simpletorch.follow.marks import layout
+from simpletorch.follow.marks import layout, origins
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
@@ -160,7 +160,7 @@ def alike(a: Value, b: Value) -> bool:
     if isinstance(a, Unknown) and isinstance(b, Unknown):
         return a.type == b.type
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        same = same_history(a, b) and indexes.same(a, b) and layout.same(a, b)
+        same = same_history(a, b) and indexes.same(a, b) and layout.same(a, b) and origins.same(a, b)
         return a.type == b.type and a.array == b.array and same
     if type(a) is not type(b):
         return False
@@ -203,7 +203,7 @@ def common_tensor(a: Tensor, b: Tensor) -> Tensor:
     known = a.cells.get(HISTORY)
     if known is not None and known == b.cells.get(HISTORY) and a.base is None and b.base is None:
         made.cells[HISTORY] = replace(known, leaf=None if known.grad else known.leaf, parents=(), saves=False)
-    return layout.common(a, b, made)
+    return origins.common(a, b, layout.common(a, b, made))
 
 
 def common_type(a: TensorType, b: TensorType) -> TensorType:

@@ -359,7 +359,7 @@ class Interpreter:
 
     def report(self, report: Report) -> Value:
         """A mistake: where somebody may catch it, an exception; else a finding, and the value isn't known."""
-        if self.tries:
+        if self.tries and CODES[f"tensor-{report.kind}"].severity == "error":
             raise _exception(report)
         if not self._depends(report):
             self.find(f"tensor-{report.kind}", report.text, report.hint)

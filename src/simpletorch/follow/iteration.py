@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
-from simpletorch.follow.marks import gradients, layout
+from simpletorch.follow.marks import gradients, layout, origins
 from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import (
     MISSING,
@@ -105,7 +105,7 @@ def item(run: Interpreter, value: Value) -> Value:
 def another(value: Value) -> Value:
     """Another value of the same kind: items of one stream, such as batches, are different objects."""
     if isinstance(value, Tensor):
-        made = layout.keep(value, Tensor(value.type, array=value.array))
+        made = origins.keep(value, layout.keep(value, Tensor(value.type, array=value.array)))
         return gradients.alike(value, indexes.batched(value, made))
     if type(value) is tuple:
         return tuple(map(another, value))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import gradients, layout, streams
+from simpletorch.follow.marks import gradients, layout, origins, streams
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes
@@ -150,6 +150,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     out = tensors.made(run, result) if isinstance(result, TensorType) else tensors.from_rule(run, result, str(rule))
     gradients.forward(run, module, rule, args, kwargs, out)
     layout.of_layer(run, name, args, out)
+    origins.of_layer(name, str(rule), args, out)
     return out
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
-from simpletorch.follow.marks import gradients, layout, streams
+from simpletorch.follow.marks import gradients, layout, origins, streams
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
@@ -236,6 +236,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     indexes.follow(run, name, args, kwargs, given_back)
     gradients.follow(run, name, args, kwargs, given_back)
     layout.follow(run, name, args, kwargs, given_back)
+    origins.follow(run, name, args, kwargs, given_back)
     return given_back
 
 

@@ -35,6 +35,7 @@ from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.marks.layout import Layout
+    from simpletorch.follow.marks.origins import Origins
     from simpletorch.follow.numbers.indexes import Numbers
     from simpletorch.follow.scopes import Scope
 
@@ -164,7 +165,7 @@ class History:
 class Tensor(Object):
     """A tensor of torch's, or an array of NumPy's. ``cells["type"]`` is its type, other cells are attributes of it."""
 
-    __slots__ = ("array", "base", "layout", "numbers", "offset")
+    __slots__ = ("array", "base", "layout", "numbers", "offset", "origins")
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
         self.cells = Cells({"type": type})
@@ -173,6 +174,7 @@ class Tensor(Object):
         self.numbers: Numbers | None = None  # see `indexes`
         self.base: Tensor | None = None  # whose memory it may share: what is written there is written here
         self.layout: Layout = None  # see `marks.layout`
+        self.origins: Origins = None  # see `marks.origins`
 
     @property
     def type(self) -> TensorType:

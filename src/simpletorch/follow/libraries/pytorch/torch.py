@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
-from simpletorch.follow.marks import gradients, layout
+from simpletorch.follow.marks import gradients, layout, origins
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
     Choice,
@@ -134,7 +134,8 @@ def from_data(run: Interpreter, value: Value, dtype: DType | None = None) -> Ten
     if not isinstance(run.resolve(value), Tensor):
         made.numbers = indexes.written_out(run.resolve(value))
         made.layout = layout.CONTIGUOUS if isinstance(run.resolve(value), List | tuple | int | float) else None
-    return made
+    held = run.resolve(value)
+    return origins.keep(held, made) if isinstance(held, Tensor) and not held.array else origins.of_data(made)
 
 
 def _data_type(run: Interpreter, value: Value) -> TensorType:
@@ -215,7 +216,7 @@ def _shared(value: Tensor) -> Tensor:
     """A tensor in the memory of an array."""
     made = gradients.mark(Tensor(value.type), gradients.PLAIN)
     made.numbers = value.numbers
-    return made
+    return origins.of_data(made)
 
 
 # -- what changes nothing --------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.libraries.python.builtins import length
-from simpletorch.follow.marks import gradients, layout
+from simpletorch.follow.marks import gradients, layout, origins
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -117,12 +117,13 @@ def collated(run: Interpreter, one: Value, size: Dim, *, tuples: bool = False) -
 
     if isinstance(one, Tensor):
         batch = Tensor(TensorType(Shape((size, *one.type.shape.items)), one.type.dtype, one.type.device))
-        return gradients.alike(one, layout.of_batch(one, indexes.batched(one, batch)))
+        return gradients.alike(one, origins.of_batch(one, layout.of_batch(one, indexes.batched(one, batch))))
     if isinstance(one, str | bytes) or (isinstance(one, Unknown) and one.type == "str"):
         return List((one,) * size) if isinstance(size, int) and size <= _MOST_SAMPLES else List(None, one)
     kind = "int" if isinstance(one, Expr) else branches.type_name(one)
     if kind in _NUMBERS:
-        return gradients.mark(Tensor(TensorType(Shape((size,)), _NUMBERS[kind])), gradients.PLAIN)
+        made = gradients.mark(Tensor(TensorType(Shape((size,)), _NUMBERS[kind])), gradients.PLAIN)
+        return origins.of_data(made)
     if isinstance(one, Dict):
         return Dict({k: inner(v) for k, v in one.cells.items()}, MISSING if one.rest is MISSING else inner(one.rest))
     if isinstance(one, Fields):
