@@ -110,14 +110,15 @@ def run_epoch(model, loader, opt=None):
         for batch in tqdm(loader, leave=False):
             if train: batch = mixup(batch)
             x, y = batch['x'].to(CFG.device), batch['y'].to(CFG.device)
+            label = batch['label'].to(CFG.device)
             out, logits = model(x)
             loss = nn.functional.mse_loss(out, y, reduction='none').flatten(1).sum(1).mean()
-            ce = nn.functional.cross_entropy(logits, batch['label'])
+            ce = nn.functional.cross_entropy(logits, label)
             if train:
                 opt.zero_grad(); (loss + ce).backward(); opt.step()
             n = x.shape[0]
             tot += loss.item() * n; seen += n
-            hits += int((logits.argmax(1) == batch['label']).sum())
+            hits += int((logits.argmax(1) == label).sum())
     return tot / seen, hits / seen
 
 # %%

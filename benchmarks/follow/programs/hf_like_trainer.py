@@ -280,7 +280,7 @@ def main():
     print(trainer.train())
     out = trainer.evaluate()
     print(out.metrics["acc"], out.predictions.shape)
-    hs = trainer.model(**{k: v for k, v in default_data_collator(trainer.eval_dataset.features[:2]).items() if k != "labels"},
+    hs = trainer.model(**{k: v.to(args.device) for k, v in default_data_collator(trainer.eval_dataset.features[:2]).items() if k != "labels"},
                        output_hidden_states=True).hidden_states
     print(torch.stack(hs).shape)
 

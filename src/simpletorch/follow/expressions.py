@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, branches, classes, guards, items, iteration, operators, texts
 from simpletorch.follow.budget import formats_too_much
+from simpletorch.follow.marks import devices
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised, Return
@@ -202,7 +203,8 @@ def _either(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
     done = branches.choose(
         run, test, lambda: Return(run.evaluate(node.body, scope)), lambda: Return(run.evaluate(node.orelse, scope))
     )
-    return branches.finish(run, done)
+    value = branches.finish(run, done)
+    return devices.chosen(run, node, value) if run.places else value
 
 
 def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:

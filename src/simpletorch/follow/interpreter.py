@@ -84,6 +84,8 @@ class Interpreter:
         self.training = Training()
         self.unsure_modes = 0  # how many managers around here may have set the grad mode
         self.order: dict[Any, Any] | None = None  # of streams, see `streams`
+        self.places = False  # whether the program has to do with CUDA, see `devices`
+        self.moved: dict[Any, Any] = {}  # where parameters and buffers have been moved
         self.path = ""  # where the program is
         self.node: ast.AST = ast.Pass(lineno=0, col_offset=0)
         self.faults: list[str] = []  # of the follower itself
@@ -93,7 +95,7 @@ class Interpreter:
         self.certain: set[tuple[str, int, str, Value]] = set()  # claims of ways that no unknown condition leads to
         self.unsaid: set[tuple[str, int, str]] = set()  # names that a line gives what isn't known too
         self.remembered: dict[Any, Any] = {}  # calls of modules, see `remembered`
-        self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes)}
+        self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes), id(self.moved)}
         self.sizes_made = 0  # by `some_size`
         self._derived: dict[tuple[str, Any, Any], tuple[Unknown, Value, Value]] = {}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import gradients, layout, origins, streams
+from simpletorch.follow.marks import devices, gradients, layout, origins, streams
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes
@@ -151,6 +151,8 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     gradients.forward(run, module, rule, args, kwargs, out)
     layout.of_layer(run, name, args, out)
     origins.of_layer(name, str(rule), args, out)
+    if run.places:
+        devices.forward(run, module, rule, args, kwargs, out)
     return out
 
 
@@ -197,6 +199,7 @@ def attribute(run: Interpreter, module: Instance, name: str) -> Value:
         made = tensors.from_rule(run, value, name)
         if isinstance(made, Tensor):
             gradients.mark(made, gradients.layer_parameter(module, value))
+            devices.moved(run, made, devices.place_of(run, module))
         run.heap.write(module.cells, name, made)
         return made
     if name in vars(rule):

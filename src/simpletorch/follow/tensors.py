@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
-from simpletorch.follow.marks import gradients, layout, origins, streams
+from simpletorch.follow.marks import devices, gradients, layout, origins, streams
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
@@ -237,6 +237,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     gradients.follow(run, name, args, kwargs, given_back)
     layout.follow(run, name, args, kwargs, given_back)
     origins.follow(run, name, args, kwargs, given_back)
+    if run.places or name == "Tensor.to" or "device" in kwargs:
+        devices.follow(run, name, args, kwargs, given_back)
     return given_back
 
 

@@ -165,7 +165,7 @@ class History:
 class Tensor(Object):
     """A tensor of torch's, or an array of NumPy's. ``cells["type"]`` is its type, other cells are attributes of it."""
 
-    __slots__ = ("array", "base", "layout", "numbers", "offset", "origins")
+    __slots__ = ("array", "base", "layout", "numbers", "offset", "origins", "place")
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
         self.cells = Cells({"type": type})
@@ -175,6 +175,7 @@ class Tensor(Object):
         self.base: Tensor | None = None  # whose memory it may share: what is written there is written here
         self.layout: Layout = None  # see `marks.layout`
         self.origins: Origins = None  # see `marks.origins`
+        self.place: str | None = None  # see `marks.devices`
 
     @property
     def type(self) -> TensorType:

@@ -61,18 +61,19 @@ def of(value: Value) -> Origins:
 
 def same(a: Tensor, b: Tensor) -> bool:
     """Whether the same is known of both."""
-    return a.origins is b.origins or of(a) == of(b)
+    return a.place == b.place and (a.origins is b.origins or of(a) == of(b))
 
 
 def keep(source: Tensor, made: Tensor) -> Tensor:
     """``made`` has the sizes of ``source``."""
-    made.origins = of(source)
+    made.origins, made.place = of(source), source.place
     return made
 
 
 def common(a: Tensor, b: Tensor, made: Tensor) -> Tensor:
     """``made``, which is one of the two, has what both have in common."""
     left, right = of(a), of(b)
+    made.place = a.place if a.place == b.place else None
     if left is right:
         made.origins = left
     elif left is not None and right is not None and len(left) == len(right):
@@ -89,6 +90,7 @@ def forget(run: Interpreter, value: Tensor) -> None:
 def of_data(made: Tensor) -> Tensor:
     """A tensor of numbers that are written out, read or computed elsewhere: one row for each sample."""
     sizes = _sizes(made)
+    made.place = "cpu"
     if sizes:
         made.origins = tuple(_IN_DATA if s == 1 else FEATURES if i else ROWS for i, s in enumerate(sizes))
     return made
@@ -97,6 +99,7 @@ def of_data(made: Tensor) -> Tensor:
 def of_batch(sample: Tensor, batch: Tensor) -> Tensor:
     """What a loader makes of samples: a 1 that a sample has is the data's."""
     sizes = _sizes(batch)
+    batch.place = "cpu" if sample.array else sample.place
     known = of(sample) or (None,) * (len(sizes) - 1)
     if sizes and len(known) == len(sizes) - 1:
         batch.origins = (ROWS, *map(_in_sample, sizes[1:], known))

@@ -296,7 +296,7 @@ class _Tree:
         self.places[id(value)] = len(self.places)
         if isinstance(value, Tensor):
             self.cells[id(value.cells)] = value.cells
-            return "tensor", value.type, value.array, value.cells.get(HISTORY), value.layout, value.origins
+            return "tensor", value.type, value.array, value.cells.get(HISTORY), value.layout, value.origins, value.place
         if isinstance(value, List):
             self.cells[id(value.cells)] = value.cells
             return None if value.items is None else self._key(value.items)
@@ -358,7 +358,16 @@ class _Given:
             plain = _is_bare(value) and value.offset is None
             known = indexes.of(value)
             numbers = None if known is None else (known.least, known.most, known.by_chance)
-            key = "tensor", value.type, value.array, numbers, gradients.key(value), value.layout, value.origins
+            key = (
+                "tensor",
+                value.type,
+                value.array,
+                numbers,
+                gradients.key(value),
+                value.layout,
+                value.origins,
+                value.place,
+            )
             return key if plain else None
         if isinstance(value, List):
             self.cells.add(id(value.cells))
@@ -432,7 +441,7 @@ def _copy(value: Tensor) -> Tensor:
     made = Tensor(value.type, array=value.array)
     known = indexes.of(value)
     made.numbers = None if known is None else replace(known, written=[])
-    made.layout, made.origins = value.layout, value.origins
+    made.layout, made.origins, made.place = value.layout, value.origins, value.place
     history: History | None = value.cells.get(HISTORY)
     if history is not None and (value.base is None or history.grad):  # who writes to the base may change it
         made.cells[HISTORY] = replace(history, parents=(), saves=False) if history.parents else history

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
-from simpletorch.follow.marks import gradients, layout, origins
+from simpletorch.follow.marks import devices, gradients, layout, origins
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
+    HISTORY,
     Choice,
     Class,
     Function,
@@ -114,6 +116,9 @@ def _make_device(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
         return name
     if not isinstance(name, str):
         return run.unknown("a device")
+    if isinstance(name, devices.Name):
+        return devices.Chosen(str(name), None, name.there)
+    devices.check_name(run, name, "torch.device")
     kind, _, index = name.partition(":")
     number = run.resolve(args[1]) if len(args) > 1 else int(index) if index.isdigit() else None
     return Device(kind, number if isinstance(number, int) else None)
@@ -204,6 +209,10 @@ def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
         gradients.need_float(run, made.type)
     if asked is not False:
         gradients.forget(made)
+    device = run.resolve(kwargs.get("device"))
+    if device is not None:
+        devices.check_name(run, device, "tensor")
+        devices.moved(run, made, devices.named(run, device))
     return gradients.mark(made, gradients.LEAF if asked is True else None)
 
 
@@ -332,8 +341,24 @@ def _shared_memory(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, 
     return args[0]
 
 
-@method(Tensor, "pin_memory", "cpu", "mps", "xpu", "cuda")
-def _itself_moved(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _itself_moved(place: str | None) -> Callable[..., Value]:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        made = gradients.moved(run, args[0])
+        if made is args[0] and made.place != place:
+            made = gradients.mark(Tensor(made.type, array=made.array), made.cells.get(HISTORY))
+            made.numbers, made.offset, made.base = args[0].numbers, args[0].offset, args[0]
+            layout.keep(args[0], made)
+        return devices.moved(run, origins.keep(args[0], made), place)
+
+    return work
+
+
+for _name, _place in (("cpu", "cpu"), ("cuda", "cuda"), ("mps", None), ("xpu", None)):
+    method(Tensor, _name)(_itself_moved(_place))
+
+
+@method(Tensor, "pin_memory")
+def _pinned(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return gradients.moved(run, args[0])
 
 
@@ -349,6 +374,7 @@ def _new_tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
 def _to_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if run.resolve(args[1] if len(args) > 1 else kwargs.get("force", False)) is False:
         gradients.to_numpy(run, args[0])
+        devices.to_numpy(run, args[0])
     made = Tensor(replace(args[0].type, is_parameter=False), array=True)
     made.numbers = args[0].numbers
     return made

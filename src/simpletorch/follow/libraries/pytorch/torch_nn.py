@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, library_class, native
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import gradients, layout
+from simpletorch.follow.marks import devices, gradients, layout
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,
@@ -243,11 +243,36 @@ def _convert(run: Interpreter, module: Instance, dtype: DType | None, device: De
                     run.heap.write(found.cells, "type", new)
 
 
+def _move(run: Interpreter, module: Instance, place: str | None) -> None:
+    """A module, with those inside it, is on another device from here on."""
+    if run.places:
+        inside = [m for _, m in layers.named_modules(run, module)]
+        devices.move(run, inside, place if layers.is_certain(run, module) else None)
+
+
+def _moved(place: str | None) -> Callable[..., Value]:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        _move(run, args[0], place)
+        return args[0]
+
+    return work
+
+
+def _register_buffer(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    name = run.resolve(args[1] if len(args) > 1 else kwargs.get("name"))
+    run.heap.write(args[0].state, devices.BUFFERS, (*args[0].state.get(devices.BUFFERS, ()), name))
+    return _register(run, args, kwargs)
+
+
 def _to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = [run.resolve(a) for a in (*args[1:], *kwargs.values())]
     dtype = next((a for a in given if isinstance(a, DType)), None)
     if dtype is not None:
         _convert(run, args[0], dtype, None)
+    target = next((a for a in args[1:2] if not isinstance(run.resolve(a), DType)), kwargs.get("device"))
+    if target is not None:
+        devices.check_name(run, run.resolve(target), "to")
+        _move(run, args[0], devices.named(run, run.resolve(target)))
     if "memory_format" in kwargs:
         run.heap.write(run.modes, layout.OTHER_FORMAT, True)
     return args[0]
@@ -281,7 +306,7 @@ _PARTS: Final = {
     "children": _children,
     "named_children": _named_children,
     "state_dict": _state_dict,
-    "register_buffer": _register,
+    "register_buffer": _register_buffer,
     "register_parameter": _register,
     "add_module": _register,
     "register_module": _register,
@@ -293,7 +318,8 @@ _PARTS: Final = {
     "get_parameter": _get_submodule,
     "get_buffer": _get_submodule,
     **{n: _cast(n) for n in _FLOATING},
-    **dict.fromkeys(("cuda", "cpu", "mps", "xpu", "share_memory", "to_empty", "type"), _itself),
+    **{n: _moved(n if n in ("cuda", "cpu") else None) for n in ("cuda", "cpu", "mps", "xpu", "to_empty")},
+    **dict.fromkeys(("share_memory", "type"), _itself),
     "requires_grad_": _freeze,
     **dict.fromkeys(("zero_grad", "compile", "extra_repr", "load_state_dict", "set_extra_state"), _nothing),
     "register_forward_hook": _forward_hook,
@@ -596,7 +622,8 @@ def _make_parameter(run: Interpreter, cls: Class, args: tuple[Value, ...], kwarg
         if asked is True:
             gradients.need_float(run, kind)
         history = gradients.LEAF if asked is True else gradients.PLAIN if asked is False else None
-        return gradients.mark(Tensor(replace(kind, is_parameter=True)), history)
+        made = gradients.mark(Tensor(replace(kind, is_parameter=True)), history)
+        return devices.moved(run, made, devices.of(run, value))
 
     return run.each(args[0] if args else kwargs.get("data"), one)
 

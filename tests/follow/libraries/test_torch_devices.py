@@ -1,0 +1,295 @@
+"""Programs that mix devices where there is CUDA, and programs that don't: torch's fake CUDA tensors say which do."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from torch._subclasses import FakeTensorMode
+
+from simpletorch.follow import follow
+
+HEAD = """import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+"""
+TRAINING = """
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+class Net(nn.Module):
+    def __init__(self, inputs, classes):
+        super().__init__()
+        self.first = nn.Linear(inputs, 11)
+        self.second = nn.Linear(11, classes)
+    def forward(self, x):
+        return self.second(F.relu(self.first(x)))
+
+x, y = torch.randn(38, 5), torch.randint(0, 7, (38,))
+loader = DataLoader(TensorDataset(x, y), batch_size=19)
+model = Net(5, 7)
+MODEL
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(2):
+    for inputs, targets in loader:
+        MOVES
+        optimizer.zero_grad()
+        outputs = model(inputs)
+        loss = criterion(outputs, targets)
+        loss.backward()
+        optimizer.step()
+AFTER
+"""
+
+
+def training(
+    model="model = model.to(device)", moves="inputs, targets = inputs.to(device), targets.to(device)", after=""
+):
+    """A training script with these lines."""
+    return TRAINING.replace("MODEL", model).replace("MOVES", moves).replace("AFTER", after)
+
+
+CLASSES = """
+device = "cuda" if torch.cuda.is_available() else "cpu"
+
+class Encoder(nn.Module):
+    def __init__(self, words, size):
+        super().__init__()
+        self.words = nn.Embedding(words, size)
+        self.rnn = nn.LSTM(size, size, batch_first=True)
+        INIT
+    def forward(self, tokens):
+        x = self.words(tokens)
+        FORWARD
+        return x
+
+model = Encoder(50, 13).to(device)
+tokens = torch.randint(0, 50, (3, 7)).to(device)
+print(model(tokens).shape)
+"""
+
+
+def encoder(forward, init="pass"):
+    """A model with this in its constructor and its forward."""
+    return CLASSES.replace("INIT", init).replace("FORWARD", forward)
+
+
+WRONG = {
+    "inputs left behind": training(moves="targets = targets.to(device)"),
+    "targets left behind": training(moves="inputs = inputs.to(device)"),
+    "a model left behind": training(model="pass"),
+    "a result that is dropped": training(moves="inputs.to(device); targets = targets.to(device)"),
+    "evaluation": training(after="with torch.no_grad():\n    print(model(x).argmax(1).shape)"),
+    "labels of all": training(
+        after="with torch.no_grad():\n    print((model(x.to(device)).argmax(1) == y).float().mean().shape)"
+    ),
+    "numpy": training(after="print(model(x.to(device)).detach().numpy().shape)"),
+    "a mask made in forward": encoder("x = x.masked_fill(torch.rand(3, 7, 1) > 0.5, 0.0)"),
+    "positions made in forward": encoder(
+        "x = x + self.places(torch.arange(tokens.size(1)))", "self.places = nn.Embedding(7, size)"
+    ),
+    "noise": encoder("x = x + 0.1 * torch.randn(x.shape)"),
+    "a state of zeros": encoder("x, _ = self.rnn(x, (torch.zeros(1, 3, 13), torch.zeros(1, 3, 13)))"),
+    "an attribute that is no buffer": encoder("x = x * self.scale", "self.scale = torch.ones(size)"),
+    "layers in a list": encoder(
+        "for layer in self.layers:\n            x = layer(x)", "self.layers = [nn.Linear(size, size) for _ in range(2)]"
+    ),
+    "a layer made in forward": encoder("x = nn.Linear(13, 5)(x)"),
+    "cat": encoder("x = torch.cat([x, torch.zeros(3, 1, 13)], dim=1)"),
+    "stack": encoder("x = torch.stack([x, torch.zeros_like(x).cpu()])"),
+    "cuda by name": "model = nn.Linear(3, 5).cuda()\nprint(model(torch.randn(7, 3)).shape)\n",
+    "a flag": """
+use_cuda = torch.cuda.is_available()
+device = torch.device("cuda:0" if use_cuda else "cpu")
+weight = torch.randn(5, 3, device=device)
+for step in range(3):
+    weight = weight - 0.1 * (torch.randn(7, 5) @ weight).mean(0)
+""",
+}
+RIGHT = {
+    "all moved": training(),
+    "cuda": training(
+        model="model = model.cuda()", moves="inputs, targets = inputs.cuda(non_blocking=True), targets.cuda()"
+    ),
+    "the parameters' device": training(
+        moves="device = next(model.parameters()).device; inputs, targets = inputs.to(device), targets.to(device)"
+    ),
+    "a list of the batch": training(moves="inputs, targets = [t.to(device) for t in (inputs, targets)]"),
+    "evaluation": training(
+        after="with torch.no_grad():\n    print((model(x.to(device)).argmax(1).cpu() == y).float().mean().shape)"
+    ),
+    "numpy": training(after="print(model(x.to(device)).detach().cpu().numpy().shape)"),
+    "a number on the CPU": training(after="print((model(x.to(device)) * torch.tensor(2.0) + torch.ones(())).shape)"),
+    "back on the CPU": training(after="model.cpu()\nprint(model(x).shape)"),
+    "everything at first": training(
+        model="model = model.to(device); x, y = x.to(device), y.to(device); "
+        "loader = list(zip(x.split(19), y.split(19)))",
+        moves="pass",
+    ),
+    "no device at all": training(model="pass", moves="pass"),
+    "a mask where the input is": encoder("x = x.masked_fill(torch.rand(3, 7, 1, device=x.device) > 0.5, 0.0)"),
+    "positions where the tokens are": encoder(
+        "x = x + self.places(torch.arange(tokens.size(1), device=tokens.device))", "self.places = nn.Embedding(7, size)"
+    ),
+    "like another": encoder("x = x + 0.1 * torch.randn_like(x) + x.new_zeros(7, 13)"),
+    "moved to another": encoder("x = x + torch.zeros(7, 13).to(x) + torch.ones(13).type_as(x)"),
+    "a buffer": encoder("x = x * self.scale", 'self.register_buffer("scale", torch.ones(size))'),
+    "a parameter": encoder("x = x * self.scale", "self.scale = nn.Parameter(torch.ones(size))"),
+    "a list of layers": encoder(
+        "for layer in self.layers:\n            x = layer(x)",
+        "self.layers = nn.ModuleList([nn.Linear(size, size) for _ in range(2)])",
+    ),
+    "by a condition": """
+model, x = nn.Linear(3, 5), torch.randn(7, 3)
+if torch.cuda.is_available():
+    model, x = model.cuda(), x.cuda()
+print(model(x).shape)
+""",
+    "by a condition and by name": """
+device = "cuda" if torch.cuda.is_available() else "cpu"
+model, x = nn.Linear(3, 5), torch.randn(7, 3)
+if torch.cuda.is_available():
+    model.cuda()
+print(model(x.to(device)).shape)
+""",
+    "a function that chooses": """
+def choose():
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("cpu")
+device = choose()
+print(nn.Linear(3, 5).to(device)(torch.randn(7, 3, device=device)).shape)
+""",
+    "back on the CPU, one by one": """
+device = "cuda" if torch.cuda.is_available() else "cpu"
+out = torch.zeros(7, 3, device=device)
+print((out.cpu() + torch.randn(7, 3)).shape)
+""",
+    "shapes of another": """
+device = "cuda" if torch.cuda.is_available() else "cpu"
+a, b = torch.randn(2, 3, device=device), torch.randn(6)
+print((b.view_as(a) + torch.ones(3).expand_as(b.view(2, 3))).shape)
+""",
+}
+NAMES = {
+    "gpu": 'model = nn.Linear(3, 5).to("gpu")',
+    "a tensor to the gpu": 'x = torch.randn(7, 3).to("gpu")',
+    "a device of this name": 'device = torch.device("gpu")',
+    "in capitals": 'x = torch.zeros(3, device="CUDA")',
+    "no index": 'device = torch.device("cuda:x")',
+    "without colon": 'x = torch.tensor([1.0, 2.0], device="cuda0")',
+    "a choice": 'device = "gpu" if not torch.cuda.is_available() else "cuda"\nx = torch.ones(3).to(device)',
+    "in a function": 'def load(device):\n    return nn.Linear(3, 5).to(device=device)\nload("cude")',
+    "of a string": 'n = 0\ndevice = torch.device(f"gpu:{n}")',
+    "in a class": """class Trainer:
+    def __init__(self, model, device="gpu:0"):
+        self.device = torch.device(device)
+        self.model = model.to(self.device)
+Trainer(nn.Linear(3, 5))""",
+}
+GOOD_NAMES = {
+    "cpu": 'x = torch.zeros(3).to("cpu")',
+    "meta": 'x = torch.zeros(3, device="meta")',
+    "cpu:0": 'device = torch.device("cpu:0")',
+    "cuda:1": 'device = torch.device("cuda:1")',
+    "mps": 'device = torch.device("mps")',
+    "xpu": 'device = torch.device("xpu", 0)',
+    "an index": 'device = torch.device("cuda", 1)',
+    "a dtype": "x = torch.zeros(3).to(torch.float64)",
+    "caught": 'try:\n    torch.device("gpu")\nexcept RuntimeError:\n    pass',
+    "another": "x = torch.zeros(3).to(torch.ones(2))",
+}
+
+
+def said(source: str, folder: Path) -> list[str]:
+    """What is said of a program."""
+    path = folder / "program.py"
+    path.write_text(HEAD + source)
+    followed = follow(path)
+    assert not followed.faults
+    return [f"{f.code}: {f.message}" for f in (*followed.errors, *followed.warnings)]
+
+
+def fails(source: str, monkeypatch: pytest.MonkeyPatch) -> bool | str:
+    """Whether a program mixes devices on a machine with CUDA, which torch's fake tensors stand for.
+
+    They need the index of a device, know nothing of numbers (of a loader's seed, of NumPy), and have no backward.
+    """
+
+    def to(self, device):
+        for module in self.modules():
+            for held in (module._parameters, module._buffers):
+                held.update({k: nn.Parameter(v.to(device), False) for k, v in held.items()})
+        return self
+
+    def numpy(self):
+        if self.device.type != "cpu":
+            raise TypeError(f"can't convert {self.device} device type tensor to numpy")
+        return self
+
+    def load(dataset, batch_size):
+        return [dataset[i : i + batch_size] for i in range(0, len(dataset), batch_size)]
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(nn.Module, "to", to)
+    monkeypatch.setattr(nn.Module, "cpu", lambda self: to(self, "cpu"))
+    monkeypatch.setattr(torch.Tensor, "numpy", numpy)
+    monkeypatch.setattr(torch.Tensor, "backward", lambda self: None)
+    monkeypatch.setattr(torch.utils.data, "DataLoader", load)
+    source = re.sub(r"(?<!torch)\.cuda\([^)]*\)", '.to("cuda:0")', HEAD + source.replace('"cuda"', '"cuda:0"'))
+    with FakeTensorMode(), torch.no_grad(), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            exec(compile(source, "program.py", "exec"), {"__name__": "__main__"})
+        except (RuntimeError, TypeError) as error:
+            text = str(error)
+            return "same device" in text or "to numpy" in text or text
+    return False
+
+
+@pytest.mark.parametrize("source", WRONG.values(), ids=WRONG)
+def test_mixed_devices_are_found_once(source, tmp_path, monkeypatch):
+    assert fails(source, monkeypatch) is True
+    monkeypatch.undo()
+    (found,) = said(source, tmp_path)
+    assert found.startswith("tensor-device")
+
+
+@pytest.mark.parametrize("source", RIGHT.values(), ids=RIGHT)
+def test_one_device_is_left_alone(source, tmp_path, monkeypatch):
+    assert fails(source, monkeypatch) is False
+    monkeypatch.undo()
+    assert said(source, tmp_path) == []
+
+
+@pytest.mark.parametrize("source", NAMES.values(), ids=NAMES)
+def test_a_name_of_no_device_is_found(source, tmp_path):
+    with pytest.raises(RuntimeError, match=r"(?i)device"):
+        exec(compile(HEAD + source, "program.py", "exec"), {"__name__": "__main__"})
+    (found,) = said(source, tmp_path)
+    assert found.startswith("tensor-device")
+    assert "is no device" in found
+
+
+@pytest.mark.parametrize("source", GOOD_NAMES.values(), ids=GOOD_NAMES)
+def test_names_of_devices_are_left_alone(source, tmp_path):
+    exec(compile(HEAD + source, "program.py", "exec"), {"__name__": "__main__"})
+    assert said(source, tmp_path) == []
+
+
+def test_what_fake_tensors_do_not_show(tmp_path):
+    """Indexes fit on the CPU, and where the tensor is; what is written may be elsewhere; a layer may be made there."""
+    made = """
+device = "cuda" if torch.cuda.is_available() else "cpu"
+out = nn.Linear(3, 5, device=device)(torch.randn(7, 3, device=device)).detach()
+out[2] = torch.randn(5)
+out.copy_(torch.randn(7, 5))
+"""
+    assert said(made, tmp_path) == []
+    assert said(training(after="print(model(x.to(device))[torch.arange(19)].shape)"), tmp_path) == []
+    (found,) = said(encoder("print(torch.arange(50)[tokens].shape)"), tmp_path)
+    assert found.startswith("tensor-device: []: Int64[50] is on the CPU, but the index Int64[3, 7] is on cuda")
