@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, layers, texts
 from simpletorch.follow.libraries import METHODS
-from simpletorch.follow.marks import gradients, layout, origins
+from simpletorch.follow.marks import gradients, layout, modules, origins
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -185,6 +185,7 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
     if hook is not None:
         return run.call(Method(hook[0], value), (name,))
     if value.cls.unknown_base is not None or value.state.get("open") or value.cls.native is not None:
+        modules.check_method(run, value, name)
         return run.derived(f".{name}", value, None, type=None)
     if value.cls.metadata.get("exact"):
         return MISSING
@@ -201,6 +202,7 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
 
 def attributes_of(run: Interpreter, value: Instance) -> Dict:
     """``vars(value)``: what is put into it is an attribute."""
+    run.heap.write(value.state, "dict", True)
     made = Dict({}, run.unknown("an attribute") if value.state.get("open") else MISSING)
     made.cells = value.cells
     return made
@@ -212,6 +214,8 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
         inner, _ = found
         if isinstance(inner, StaticMethod):
             return Method(inner.function, value) if inner.of_class else inner.function
+        if type(inner) is Native and inner.name.startswith(f"{modules.MODULE}."):
+            return modules.of_class(run, value, inner)
         return inner
     if name in ("__name__", "__qualname__"):
         return value.name
@@ -284,6 +288,8 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
     if not isinstance(cls, Class):
         return run.unknown("super() of what isn't known")
     found = cls.find(name, after=value.after)
+    if name == "__init__" and isinstance(receiver, Instance) and not (found and isinstance(found[0], Function)):
+        modules.begun(run, receiver)
     if found is not None:
         return bind(run, found[0], receiver, cls)
     for base in cls.mro:
@@ -419,6 +425,8 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         if hook is not None and isinstance(hook[0], Function | Native):
             run.call(Method(hook[0], value), (name, new))
             return
+        if modules.is_bare(value):
+            modules.starts_late(run, value, name, run.resolve(new))
         layers.note_change(run, value, name, new)
         run.heap.write(value.cells, name, new)
     elif isinstance(value, Class | Namespace):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, layers
 from simpletorch.follow.libraries import METHODS
-from simpletorch.follow.marks import gradients
+from simpletorch.follow.marks import gradients, modules
 from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
@@ -75,6 +75,8 @@ def _native(
     run: Interpreter, name: str, work: Callable[..., Value], args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> Value:
     """What the follower computes itself. A call that its model doesn't foresee gives what isn't known."""
+    if args and type(args[0]) is Instance and modules.is_bare(args[0]) and name.endswith(".__init__"):
+        modules.begun(run, args[0])
     try:
         return work(run, args, kwargs)
     except (IndexError, KeyError, TypeError, AttributeError, ValueError, AssertionError) as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
 from simpletorch.follow.guards import Guard
+from simpletorch.follow.marks import modules
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised
 from simpletorch.follow.scopes import Scope
@@ -187,6 +188,8 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     strange = next((b for b in bases if not isinstance(b, Class)), None)
     if strange is not None:
         made.unknown_base = strange if isinstance(strange, Unknown) else run.unknown(f"base {strange!r}")
+    if any(k.arg == "metaclass" for k in node.keywords):
+        made.metadata["metaclass"] = True
     body.owner = made
     branches.finish(run, run.execute(node.body, body))
     for base in known:
@@ -234,7 +237,7 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
         made = Instance(cls, _collection(cls))
     init = cls.find("__init__")
     if init is not None:
-        run.call(Method(init[0], made), args, kwargs)
+        _initialise(run, cls, made, init, args, kwargs)
     elif cls.fields is not None:
         fill(run, made, args, kwargs)
     elif cls.unknown_base is not None:
@@ -251,6 +254,27 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
     else:
         run.heap.write(made.cells, "args", args)
     return made
+
+
+def _initialise(
+    run: Interpreter,
+    cls: Class,
+    made: Instance,
+    init: tuple[Any, Class],
+    args: tuple[Value, ...],
+    kwargs: dict[str, Value],
+) -> None:
+    """``made.__init__(*args, **kwargs)``."""
+    if cls.is_a(modules.MODULE):
+        if isinstance(init[0], Function):
+            modules.start(made)
+            refused = modules.check_call_of_class(run, cls, init[0], args)
+        else:
+            refused = init[1].qualified == modules.MODULE and modules.check_options(run, cls, args, kwargs)
+        if refused:
+            run.heap.write(made.state, "open", True)
+            return
+    run.call(Method(init[0], made), args, kwargs)
 
 
 def _collection(cls: Class) -> Value:

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, branches, classes, guards, items, iteration, operators, texts
+from simpletorch.follow import assignment, attributes, branches, classes, guards, items, iteration, operators, texts
 from simpletorch.follow.budget import formats_too_much
-from simpletorch.follow.marks import devices
+from simpletorch.follow.marks import devices, modules
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised, Return
@@ -74,7 +74,10 @@ def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     run.node = node
     if run.guards and isinstance(run.resolve(owner), Unknown | Choice):
         guards.may_raise(run, guards.ANY if isinstance(run.resolve(owner), Unknown) else (_NO_ATTRIBUTE,))
-    return run.attribute(owner, node.attr)
+    found = attributes.find(run, owner, node.attr)
+    if found is MISSING:
+        return modules.lacks(run, owner, node.attr)
+    return found
 
 
 def _subscript(run: Interpreter, node: ast.Subscript, scope: Scope) -> Value:

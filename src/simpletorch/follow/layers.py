@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import devices, gradients, layout, origins, streams
+from simpletorch.follow.marks import devices, gradients, layout, modules, origins, streams
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes
-from simpletorch.follow.values import MISSING, Choice, Function, Instance, Method, Tensor, Unknown, Value, is_int
+from simpletorch.follow.values import MISSING, Choice, Class, Function, Instance, Method, Tensor, Unknown, Value, is_int
 from simpletorch.rules import ANYTHING, CannotTell, ModuleRule, Report, TensorType, infer_module, new_module, parameters
 from simpletorch.rules import Value as RuleValue
 from simpletorch.shapes import ANY_REST, UNKNOWN, Shape
@@ -35,7 +35,8 @@ __all__ = [
     "note_change",
 ]
 
-MODULE: Final = "torch.nn.Module"
+MODULE: Final = modules.MODULE
+_NO_TENSORS: Final = (Class, Instance)
 _OPEN: Final = (Unknown, Choice)
 
 
@@ -47,6 +48,8 @@ def is_module(value: Value) -> bool:
 def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``module(*args, **kwargs)``: hooks aren't known, so a module with some gives what isn't known."""
     run.training.called[id(module.cells)] = module
+    if modules.is_bare(module) and (refused := modules.misfit(run, module)) is not None:
+        return refused
     if module.state.get("hooked"):
         return run.unknown("what a hook makes of a module's result")
     hooks = module.state.get("hooks")
@@ -63,6 +66,8 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
     if found is not None:
         return run.call(found, args, kwargs)
     in_class = module.cls.find("forward")
+    if in_class is None and (refused := modules.lacks_forward(run, module)) is not None:
+        return refused
     if in_class is None:
         return run.call_in_the_dark(run.unknown(f"{module!r} has no forward that is known"), args, kwargs)
     if isinstance(in_class[0], Function):
@@ -129,6 +134,8 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         return run.each(choice, lambda _: forward(run, module, args, kwargs))
     rule = module.native
     run.training.called[id(module.cells)] = module
+    if args and type(args[0]) in _NO_TENSORS and (refused := modules.check_operands(run, module.cls.name, args)):
+        return refused
     if not isinstance(rule, ModuleRule) or module.state.get("changed"):
         return run.unknown(f"what a {module.cls.name} gives whose sizes aren't known")
     if run.order is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import assignment, branches, classes, guards, loops
 from simpletorch.follow.guards import Guard
+from simpletorch.follow.marks import modules
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports
 from simpletorch.follow.values import Class, Instance, Value
@@ -41,7 +42,9 @@ def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope, start: int) 
 
 
 def _expression(run: Interpreter, node: ast.Expr, scope: Scope) -> Done:
-    run.evaluate(node.value, scope)
+    value = run.evaluate(node.value, scope)
+    if type(node.value) is ast.Attribute:
+        modules.check_statement(run, value, node.value)
     return None
 
 

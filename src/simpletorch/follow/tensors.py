@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
-from simpletorch.follow.marks import devices, gradients, layout, origins, streams
+from simpletorch.follow.marks import devices, gradients, layout, modules, origins, streams
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
@@ -199,6 +199,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     """What torch's operation gives, of values that have no choice left in them."""
     if name not in RULES:
         return run.unknown(f"what {name} gives (it has no rule)")
+    if args and type(args[0]) in _NO_TENSORS and (refused := modules.check_operands(run, _short(name), args)):
+        return refused
     many = args[0] if args and isinstance(args[0], List) and args[0].items is None else None
     if many is not None and isinstance(run.resolve(many.item), Tensor):
         return _of_many(run, name, run.resolve(many.item), args[1:], kwargs)
@@ -240,6 +242,13 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if run.places or name == "Tensor.to" or "device" in kwargs:
         devices.follow(run, name, args, kwargs, given_back)
     return given_back
+
+
+_NO_TENSORS: Final = (Class, Instance)
+
+
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 _BY_CONTENT: Final = {

@@ -168,8 +168,8 @@ def finish(run: Interpreter) -> None:
             _tell(
                 run,
                 optimizer,
-                f"doesn't get the parameters in {name}: the model doesn't know of layers in a plain list",
-                "put them into an nn.ModuleList",
+                f"doesn't get the parameters in {name}: the model doesn't know of layers in a plain list or dict",
+                "put them into an nn.ModuleList or nn.ModuleDict",
             )
 
 
@@ -218,7 +218,9 @@ def _left_out(run: Interpreter, own: set[int], trained: set[int]) -> Iterator[st
 
 def _forgets(run: Interpreter, rows: Value, trained: set[int]) -> bool:
     """Whether this is a plain list of layers that nobody trains."""
-    inside = rows.items if isinstance(rows, List) else None
+    inside = rows.items if isinstance(rows, List) else rows if isinstance(rows, tuple) else None
+    if isinstance(rows, Dict):
+        inside = tuple(rows.cells.values())
     return bool(inside) and all(_is_trainable(run, row, trained) for row in map(run.resolve, inside or ()))
 
 

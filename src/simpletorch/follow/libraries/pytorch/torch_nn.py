@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, library_class, native
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import devices, gradients, layout
+from simpletorch.follow.marks import devices, gradients, layout, modules
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,
@@ -67,7 +67,11 @@ def make_layer_class(name: str, find: Callable[[str], Class]) -> Class:
             arguments["axes_lengths"] = tuple(kwargs.items())
         else:
             arguments = {**dict(zip(order, given, strict=False)), **kwargs}
-        layers.build(run, me, name, arguments)
+        surplus = {f"argument {i}": v for i, v in enumerate(given, 1) if i > len(order)}
+        if modules.check_arguments(run, name, {**arguments, **surplus}):
+            run.heap.write(me.state, "open", True)
+        else:
+            layers.build(run, me, name, arguments)
         return None
 
     def forward(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -115,6 +119,8 @@ def _some(run: Interpreter, module: Instance, rows: list[Value], kind: str) -> V
 
 def _parameters(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     rows = [t for _, t in layers.named_tensors(run, args[0], parameters_only=True)]
+    if not rows and modules.holds_nothing_else(run, [m for _, m in layers.named_modules(run, args[0])]):
+        return Iterator(())
     return _some(run, args[0], rows, "parameter") if rows else Iterator(None, Tensor(TensorType(is_parameter=True)))
 
 
@@ -372,6 +378,8 @@ def _fill(run: Interpreter, me: Instance, values: tuple[Value, ...] | None, sour
     if values is None or me.state.get("open") is True:
         run.heap.write(me.state, "open", True)
         return
+    if me.cls.is_a("torch.nn.Sequential") or me.cls.is_a("torch.nn.ModuleList"):
+        values = tuple(modules.check_held(run, me, v) for v in values)
     held = _held(run, me)
     if me.state.get("open") == REPEATED:
         values = tuple(v for v in values if not any(branches.alike(v, row) for row in held.values()))

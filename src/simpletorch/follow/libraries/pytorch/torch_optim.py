@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, by_name, library_class
-from simpletorch.follow.marks import gradients, training
+from simpletorch.follow.marks import gradients, modules, training
 from simpletorch.follow.values import Dict, Instance, List, Native, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     me, *rest = args
     given = by_name("params", tuple(rest), kwargs)
     params = run.resolve(given.get("params"))
+    if modules.check_parameters(run, me.cls.name, params):
+        params = run.unknown("parameters")
     options = {k: v for k, v in given.items() if k != "params"}
     groups = _groups(run, params, options)
     for group in groups.items or ():
