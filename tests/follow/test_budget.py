@@ -9,7 +9,7 @@ import pytest
 
 from simpletorch.follow import Followed, follow
 from simpletorch.follow.budget import Budget
-from simpletorch.follow.sources import program as programs
+from simpletorch.follow.sources import syntax as programs
 
 JOINED = """
 import os

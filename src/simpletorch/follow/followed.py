@@ -25,7 +25,8 @@ from simpletorch.follow.marks import devices, training
 from simpletorch.follow.outcomes import Exhausted, Raise
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.ignored import is_ignored
-from simpletorch.follow.sources.program import Program, parse
+from simpletorch.follow.sources.program import Program
+from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import Namespace, Value
 from simpletorch.rules.core.codes import CODES, Severity
 

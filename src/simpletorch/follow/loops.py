@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, branches, calls, guards, items, iteration
 from simpletorch.follow.heap import Cells, Change, Missing, born, now
+from simpletorch.follow.marks import schedules
 from simpletorch.follow.memory import closures
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Split
 from simpletorch.follow.values import (
@@ -96,6 +97,7 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
         )
     loop = _Loop(run, node, scope)
     found = run.items(source)
+    schedules.begins(run, node, source, found)
     if found is not None:
         done = _each(loop, node, found, 0, source if isinstance(source, List) else None)
     else:

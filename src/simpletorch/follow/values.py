@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.scopes import Scope
 
 __all__ = [
+    "GRADIENTS",
     "HISTORY",
     "MISSING",
     "NEXT",
@@ -451,6 +452,8 @@ class Fields(tuple[Any, ...]):
         return made
 
 
+GRADIENTS: Final = "gradients"
+"""In the state of an optimizer: what became of its gradients last, see `marks.updates`."""
 REPEATED: Final = "repeated"
 """Of an open container of modules: it holds any number of what it is known to hold, and nothing else."""
 

@@ -210,6 +210,7 @@ def cut(value: Tensor, made: Tensor) -> Tensor:
 def escaped(run: Interpreter, value: Tensor) -> None:
     """Unknown code has the tensor: it may write to it and set its flags."""
     run.training.used[id(value.cells)] = value
+    run.training.lose_sight(run)
     known = value.cells.get(HISTORY)
     if known is not None:
         run.heap.write(value.cells, HISTORY, _SOMEHOW if known.grad and known.leaf is False else MISSING)

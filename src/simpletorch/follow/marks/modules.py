@@ -56,7 +56,6 @@ __all__ = [
 ]
 
 MODULE: Final = "torch.nn.Module"
-_CODE: Final = "tensor-class"
 _BASES: Final = ("Exception", "BaseException")
 _BARE: Final = "bare"  # in the state of a module: ``Module.__init__`` hasn't run yet
 _TOLD: Final = "told"  # of a class: that it stands where a module should is said
@@ -86,7 +85,9 @@ _TAKES_TENSORS: Final = frozenset({"weight", "pos_weight", "_weight", "data", "d
 _CALLED_ALONE: Final = frozenset({"backward", "step", "zero_grad", "train", "eval"})
 
 
-def refuse(run: Interpreter, message: str, hint: str | None, error: str = "TypeError") -> Unknown:
+def refuse(
+    run: Interpreter, message: str, hint: str | None, error: str = "TypeError", code: str = "tensor-class"
+) -> Unknown:
     """What Python or torch raises: a finding, or an exception where somebody may catch it.
 
     Raises:
@@ -95,7 +96,7 @@ def refuse(run: Interpreter, message: str, hint: str | None, error: str = "TypeE
     raised = Raised(error, None, _BASES)
     if guards.is_caught(run, raised):
         raise raised
-    run.find(_CODE, message, hint)
+    run.find(code, message, hint)
     return run.unknown("an error was found here")
 
 

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow import layers
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.marks import gradients
-from simpletorch.follow.sources.program import parse
-from simpletorch.follow.values import Dict, Instance, List, Tensor, Value
+from simpletorch.follow.marks import gradients, loading, schedules, updates
+from simpletorch.follow.marks.loading import Loading
+from simpletorch.follow.marks.schedules import Steps
+from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.values import GRADIENTS, MISSING, Dict, Instance, List, Tensor, Value
 from simpletorch.rules import ModuleRule
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class _Optimizer:
 
     value: Instance
     where: Finding
+    counted: Steps
     steps: int = 0
 
 
@@ -57,13 +60,26 @@ class Training:
     """What was added to a sum in a loop before backward, with what would be said."""
     accumulating: dict[tuple[int, int], tuple[ast.expr, bool]] = field(default_factory=dict)
     """Of targets and statements of ``+=``, by identity, whether they are sums over rounds that nothing detaches."""
+    schedulers: dict[int, Steps] = field(default_factory=dict)
+    loading: Loading = field(default_factory=Loading)
+    rounds: dict[ast.AST, Value] = field(default_factory=dict)
+    """What each loop goes over that was begun: a number of items, or a source of which that can be asked."""
+    useless_clip: Finding | None = None
+    """What would be said of gradients that were clipped after their use."""
+
+    def lose_sight(self, run: Interpreter) -> None:
+        """Code that isn't followed has a tensor: it may compute gradients, use them, and set them to zero."""
+        for one in self.optimizers.values():
+            if GRADIENTS in one.value.state:
+                run.heap.write(one.value.state, GRADIENTS, MISSING)
+        self.useless_clip = None
 
 
 def made(run: Interpreter, optimizer: Instance) -> None:
     """An optimizer is made here."""
     if run.entry or any(c.cause == "code" for c in run.conditions) or run.hypothetical:
         return
-    run.training.optimizers[id(optimizer.cells)] = _Optimizer(optimizer, run.finding(_CODE, "", None))
+    run.training.optimizers[id(optimizer.cells)] = _Optimizer(optimizer, run.finding(_CODE, "", None), Steps(optimizer))
 
 
 def stepped(run: Interpreter, optimizer: Value) -> None:
@@ -71,6 +87,8 @@ def stepped(run: Interpreter, optimizer: Value) -> None:
     known = run.training.optimizers.get(id(optimizer.cells)) if isinstance(optimizer, Instance) else None
     if known is not None:
         known.steps += 1
+        schedules.stepped(run, optimizer)
+    updates.stepped(run, optimizer)
 
 
 # -- sums of losses --------------------------------------------------------------------------------------------------
@@ -98,6 +116,7 @@ def check_sum(run: Interpreter, target: ast.expr, value: Value) -> None:
 
 def differentiated(run: Interpreter, value: Value) -> None:
     """Backward has gone through a loss."""
+    updates.computed(run, value)
     known = run.training.sums.pop(id(value.cells), None) if isinstance(value, Tensor) else None
     if known is not None and gradients.is_spent(run, known[0]):
         run.keep(known[1])
@@ -137,6 +156,8 @@ def _has(outer: ast.AST, inner: ast.AST) -> bool:
 
 def finish(run: Interpreter) -> None:
     """The program has ended: what its optimizers never did."""
+    schedules.finish(run)
+    loading.finish(run)
     seen = run.training
     known = [(o, list(_given(run, o.value))) for o in seen.optimizers.values()]
     if not known or any(o.value.state.get("open") or None in given for o, given in known):

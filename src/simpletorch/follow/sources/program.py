@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -13,6 +12,7 @@ from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, VALUES
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.scopes import Scope
+from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import MISSING, Class, Namespace, Native, Unknown, Value
 from simpletorch.rules import MODULES, RULES
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
@@ -20,29 +20,7 @@ from simpletorch.rules.core.dtype import BY_TORCH_NAME
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Program", "parse"]
-
-_MOST_BYTES: Final = 2_000_000
-_MOST_KEPT: Final = 6_000_000  # bytes of source; their syntax takes forty times as much
-_trees: Final[dict[str, tuple[int, int, ast.Module]]] = {}  # by path, those that were used last at the end
-
-
-def parse(path: Path) -> ast.Module | None:
-    """The syntax of a file, None if it can't be read as Python. Kept for as long as the file is the same."""
-    try:
-        status = path.stat()
-        changed, size, tree = _trees.pop(str(path), (0, 0, None))
-        if tree is None or (changed, size) != (status.st_mtime_ns, status.st_size):
-            if status.st_size > _MOST_BYTES:
-                return None
-            tree = ast.parse(path.read_bytes(), str(path))
-        _trees[str(path)] = status.st_mtime_ns, status.st_size, tree
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    kept = sum(size for _, size, _ in _trees.values())
-    while kept > _MOST_KEPT:
-        kept -= _trees.pop(next(iter(_trees)))[1]
-    return tree
+__all__ = ["Program"]
 
 
 class Program:

@@ -453,13 +453,25 @@ def _zip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     )
 
 
+def _count(run: Interpreter, source: Value) -> int | None:
+    """How many items a library's object gives, such as a loader."""
+    source = run.resolve(source)
+    if isinstance(source, Iterator):
+        return source.count
+    if not isinstance(source, Instance) or source.cls.module == run.program.main:
+        return None
+    found = run.resolve(length(run, source)) if source.cls.find("__len__") is not None else None
+    return found if isinstance(found, int) else None
+
+
 @native("builtins.enumerate")
 def _enumerate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     start = run.resolve(args[1] if len(args) > 1 else kwargs.get("start", 0))
     found = run.items(args[0])
     if found is None or not isinstance(start, int):
         one = iteration.item(run, args[0]) if found is None else branches.common_item(found)
-        return Iterator(None, (run.unknown("a number of enumerate", "int", "data"), one))
+        number = run.unknown("a number of enumerate", "int", "data")
+        return Iterator(None, (number, one), _count(run, args[0]))
     return Iterator(tuple(enumerate(found, start)))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
-from simpletorch.follow.marks import devices, gradients, layout, origins
+from simpletorch.follow.marks import devices, gradients, layout, origins, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
     HISTORY,
@@ -484,9 +484,11 @@ def _checkpoint(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
 
 @native("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_norm")
 def _clip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    updates.clipped(run, "clip_grad_norm_")
     return Tensor(TensorType(Shape(()), DEFAULT_FLOAT))
 
 
 @native("torch.nn.utils.clip_grad_value_")
 def _clip_value(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    updates.clipped(run, "clip_grad_value_")
     return None

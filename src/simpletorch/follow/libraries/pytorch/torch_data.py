@@ -14,7 +14,7 @@ from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.libraries.python.builtins import length
-from simpletorch.follow.marks import gradients, layout, origins
+from simpletorch.follow.marks import gradients, layout, loading, origins
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -296,6 +296,7 @@ def _init_subset(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
     given = by_name("dataset indices", args[1:], kwargs)
     for name in ("dataset", "indices"):
         run.heap.write(args[0].cells, name, given.get(name))
+    loading.part(run, given.get("dataset"), args[0])
     return None
 
 
@@ -323,7 +324,9 @@ def _random_split(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     if wanted is None:
         return List(None, _part(run, dataset, _count(run)))
     whole = run.each(dataset, lambda d: length(run, d))
-    return List(tuple(_part(run, dataset, n) for n in _lengths(run, whole, tuple(map(run.resolve, wanted)))))
+    parts = tuple(_part(run, dataset, n) for n in _lengths(run, whole, tuple(map(run.resolve, wanted))))
+    loading.split(run, dataset, parts)
+    return List(parts)
 
 
 def _part(run: Interpreter, dataset: Value, count: Value) -> Instance:
@@ -372,6 +375,8 @@ def _sampler(name: str, parameters: str, counted: str) -> None:
         if number is None and counted in given:
             number = run.each(given[counted], lambda v: length(run, v))
         run.heap.write(me.state, "length", number)
+        if name == "SubsetRandomSampler":
+            loading.part(run, "samplers", me)
         return None
 
     library_class(f"{_DATA}.{name}", (f"{_DATA}.Sampler",), {"__init__": init})
@@ -430,7 +435,10 @@ _DEFAULTS: Final = {"dataset": None, "batch_size": 1, "sampler": None, "batch_sa
 
 def _init_loader(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     me, *rest = args
-    given = {**_DEFAULTS, **by_name(_PARAMETERS, tuple(rest), kwargs)}
+    asked = by_name(_PARAMETERS, tuple(rest), kwargs)
+    if not _metadata(me.cls, "tuples"):
+        loading.check(run, run.resolve(asked.get("dataset")), asked)
+    given = {**_DEFAULTS, **asked}
     for name, value in given.items():
         run.heap.write(me.cells, name, value)
     if run.resolve(given["batch_sampler"]) is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, library_class, native
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import devices, gradients, layout, modules
+from simpletorch.follow.marks import devices, gradients, layout, modules, updates
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,
@@ -302,6 +302,11 @@ def _get_submodule(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, 
     return found
 
 
+def _zero(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    updates.zeroed(run, args[0])
+    return None
+
+
 _PARTS: Final = {
     "parameters": _parameters,
     "named_parameters": _named_parameters,
@@ -327,7 +332,8 @@ _PARTS: Final = {
     **{n: _moved(n if n in ("cuda", "cpu") else None) for n in ("cuda", "cpu", "mps", "xpu", "to_empty")},
     **dict.fromkeys(("share_memory", "type"), _itself),
     "requires_grad_": _freeze,
-    **dict.fromkeys(("zero_grad", "compile", "extra_repr", "load_state_dict", "set_extra_state"), _nothing),
+    "zero_grad": _zero,
+    **dict.fromkeys(("compile", "extra_repr", "load_state_dict", "set_extra_state"), _nothing),
     "register_forward_hook": _forward_hook,
     "register_forward_pre_hook": _pre_hook,
     **dict.fromkeys(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, by_name, library_class
-from simpletorch.follow.marks import gradients, modules, training
+from simpletorch.follow.marks import gradients, modules, schedules, training, updates
 from simpletorch.follow.values import Dict, Instance, List, Native, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
@@ -118,6 +118,11 @@ def _step(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return None if closure is None else run.call(closure, ())
 
 
+def _zero(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    updates.zeroed(run, args[0])
+    return None
+
+
 def _add_group(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     me, group = args[0], run.resolve(args[1] if len(args) > 1 else kwargs.get("param_group"))
     groups = run.resolve(me.cells.get("param_groups"))
@@ -133,7 +138,8 @@ library_class(
         "step": _step,
         "add_param_group": _add_group,
         "state_dict": _state,
-        **dict.fromkeys(("zero_grad", "load_state_dict", "train", "eval"), _nothing),
+        "zero_grad": _zero,
+        **dict.fromkeys(("load_state_dict", "train", "eval"), _nothing),
     },
 )
 for _name in _OPTIMIZERS:
@@ -143,9 +149,23 @@ for _name in _OPTIMIZERS:
 # -- schedulers ------------------------------------------------------------------------------------------------------
 
 
+_ORDER: Final = {
+    "OneCycleLR": "optimizer max_lr total_steps epochs steps_per_epoch",
+    "CosineAnnealingLR": "optimizer T_max eta_min last_epoch",
+    "PolynomialLR": "optimizer total_iters power last_epoch",
+    "LinearLR": "optimizer start_factor end_factor total_iters last_epoch",
+}
+
+
+def _step_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    schedules.stepped(run, args[0])
+    return None
+
+
 def _init_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     me, *rest = args
-    given = by_name("optimizer", tuple(rest), kwargs)
+    given = by_name(_ORDER.get(me.cls.name, "optimizer"), tuple(rest), kwargs)
+    schedules.made(run, me, given)
     run.heap.write(me.cells, "optimizer", given.get("optimizer"))
     for name in ("last_epoch", "_step_count"):
         run.heap.write(me.cells, name, run.unknown("how often a scheduler stepped", "int", "data"))
@@ -166,7 +186,8 @@ _SCHEDULING: Final = {
     "get_last_lr": _rates,
     "get_lr": _rates,
     "state_dict": _state,
-    **dict.fromkeys(("step", "load_state_dict", "print_lr"), _nothing),
+    "step": _step_scheduler,
+    **dict.fromkeys(("load_state_dict", "print_lr"), _nothing),
 }
 library_class(f"{_OPTIM}.lr_scheduler.LRScheduler", methods=_SCHEDULING)
 for _name in (*(f"lr_scheduler.{n}" for n in _SCHEDULERS), "swa_utils.SWALR", "LinearWarmup", "WarmupCosine"):

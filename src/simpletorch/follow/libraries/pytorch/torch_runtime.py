@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import branches, layers, tensors
 from simpletorch.follow.libraries import ALIASES, NATIVES, VALUES, by_name, library_class, method, native
+from simpletorch.follow.marks import updates
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     Choice,
@@ -196,11 +197,23 @@ for _module in ("torch.amp", "torch.cuda.amp", "torch.cpu.amp", "simpletorch.amp
 # -- scaled gradients ------------------------------------------------------------------------------------------------
 
 
+def _init_scaler(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    if run.resolve(kwargs.get("enabled", True)) is not True:
+        run.heap.write(args[0].state, "off", True)
+    return None
+
+
+def _unscaled(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    updates.unscaled(run)
+    return None
+
+
 def _scaled(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     def one(value: Value) -> Value:
         if isinstance(value, Tensor):
             kept = value.type.shape.min_rank > 0 or value.type.dtype in (FLOAT32, FLOAT64)
-            return Tensor(replace(value.type, dtype=value.type.dtype if kept else None, is_parameter=False))
+            made = Tensor(replace(value.type, dtype=value.type.dtype if kept else None, is_parameter=False))
+            return made if args[0].state.get("off") else updates.scaled(made)
         rows = run.items(value)
         return run.unknown("scaled values") if rows is None else List(tuple(run.each(v, one) for v in rows))
 
@@ -223,13 +236,14 @@ def _enabled(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 library_class(
     "torch.amp.GradScaler",
     methods={
-        "__init__": _nothing,
+        "__init__": _init_scaler,
         "scale": _scaled,
+        "unscale_": _unscaled,
         "step": _scaled_step,
         "get_scale": _scale,
         "is_enabled": _enabled,
         "state_dict": _state,
-        **dict.fromkeys(("update", "unscale_", "load_state_dict"), _nothing),
+        **dict.fromkeys(("update", "load_state_dict"), _nothing),
     },
 )
 

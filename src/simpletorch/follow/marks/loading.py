@@ -1,0 +1,170 @@
+"""Loaders of data: arguments that torch refuses (`tensor-option`), and parts of a data set mistaken for others.
+
+A program that splits its data, and never uses one of the parts, has given another one, or the whole, to a loader where
+that part was meant: it trains on what it evaluates with, or the other way round.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, final
+
+from simpletorch.follow.findings import Finding
+from simpletorch.follow.marks.modules import refuse
+from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.values import Instance, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["Loading", "check", "finish", "part", "split"]
+
+_OPTION: Final = "tensor-option"
+_FOR_TRAINING: Final = re.compile(r"(^|_)train")
+_FOR_EVALUATION: Final = re.compile(r"(^|_)(val|valid|validation|test|eval|dev)(_|$|\d)")
+
+
+@final
+@dataclass(slots=True)
+class _Part:
+    """A part of a data set under its name, the whole that it is a part of, and the file."""
+
+    value: Instance
+    name: str
+    whole: int
+    path: str
+
+
+@final
+@dataclass(slots=True)
+class Loading:
+    """What one follow has seen of data sets and loaders."""
+
+    parts: dict[int, _Part] = field(default_factory=dict)
+    loaders: list[tuple[Value, Value, str, Finding]] = field(default_factory=list)
+    """Of each loader: its data set, its sampler, its name, and what would be said at its place."""
+
+
+# -- arguments that torch refuses --------------------------------------------------------------------------------------
+
+
+def check(run: Interpreter, dataset: Value, given: Mapping[str, Value]) -> None:
+    """The arguments of a ``DataLoader``; those that aren't given are left out."""
+    known = {k: run.resolve(v) for k, v in given.items()}
+    wrong = _wrong(known, isinstance(dataset, Instance) and dataset.cls.is_a("torch.utils.data.IterableDataset"))
+    if wrong is not None:
+        refuse(run, f"DataLoader: {wrong[0]}", wrong[1], "ValueError", _OPTION)
+        return
+    if run.entry or run.hypothetical:
+        return
+    name = _assigned(run)
+    if name is not None:
+        found = run.finding("tensor-training", "", None)
+        run.training.loading.loaders.append((dataset, known.get("sampler"), name, found))
+
+
+def _wrong(known: Mapping[str, Value], is_stream: bool) -> tuple[str, str] | None:
+    """What torch refuses of the arguments, and what would be right; None where it takes them."""
+    size, sampler, batches = known.get("batch_size", 1), known.get("sampler"), known.get("batch_sampler")
+    shuffles, drops = known.get("shuffle") is True, known.get("drop_last") is True
+    has_sampler, has_batches = isinstance(sampler, Instance), isinstance(batches, Instance)
+    no_workers = known.get("num_workers", 0) == 0 and isinstance(known.get("num_workers", 0), int)
+    if no_workers and known.get("persistent_workers") is True:
+        return "persistent_workers needs num_workers > 0", "num_workers=2, or leave persistent_workers out"
+    if no_workers and isinstance(known.get("prefetch_factor"), int):
+        return "prefetch_factor needs num_workers > 0", "num_workers=2, or leave prefetch_factor out"
+    if is_stream and (shuffles or has_sampler or has_batches):
+        option = "shuffle" if shuffles else "a sampler"
+        return f"an IterableDataset decides the order itself: {option} isn't possible", f"leave {option} out"
+    if has_sampler and shuffles:
+        return "it takes shuffle=True or a sampler, not both", "the sampler decides the order: leave shuffle out"
+    if has_batches:
+        sized = isinstance(size, int) and size != 1
+        others = [n for n, there in (("batch_size", sized), ("shuffle", shuffles), ("drop_last", drops)) if there]
+        others += ["sampler"] if has_sampler else []
+        hint = "the batch_sampler decides it"
+        return (f"it takes a batch_sampler or {', '.join(others)}, not both", hint) if others else None
+    if "batch_size" in known and size is None and drops:
+        return "drop_last needs a batch_size", "leave drop_last out"
+    if isinstance(size, int) and not isinstance(size, bool) and size < 1:
+        return f"batch_size is {size}, but a batch has one sample at least", "batch_size=1 or more"
+    return None
+
+
+# -- parts that are mistaken for others --------------------------------------------------------------------------------
+
+
+def split(run: Interpreter, whole: Value, parts: tuple[Value, ...]) -> None:
+    """``a, b = random_split(whole, …)``."""
+    if run.entry or run.hypothetical:
+        return
+    target = _target(run)
+    names = [t.id if isinstance(t, ast.Name) else None for t in getattr(target, "elts", ())]
+    if len(names) == len(parts):
+        for value, name in zip(parts, names, strict=True):
+            _note(run, whole, value, name)
+
+
+def part(run: Interpreter, whole: Value, value: Instance) -> None:
+    """A subset, or a sampler of some samples, is made."""
+    if not run.entry and not run.hypothetical:
+        _note(run, whole, value, _assigned(run))
+
+
+def _note(run: Interpreter, whole: Value, value: Value, name: str | None) -> None:
+    if name is not None and not name.startswith("_") and isinstance(value, Instance):
+        of = id(run.resolve(whole))
+        run.training.loading.parts[id(value.cells)] = _Part(value, name, of, run.path)
+
+
+def _target(run: Interpreter) -> ast.expr | None:
+    """What the result of the call that is followed here is assigned to."""
+    body = run.running[-1].node if run.running else parse(Path(run.path))
+    found = (n for n in ast.walk(body) if isinstance(n, ast.Assign) and n.value is run.node) if body else iter(())
+    statement = next(found, None)
+    return statement.targets[0] if statement is not None and len(statement.targets) == 1 else None
+
+
+def _assigned(run: Interpreter) -> str | None:
+    target = _target(run)
+    return target.id if isinstance(target, ast.Name) else None
+
+
+def finish(run: Interpreter) -> None:
+    """The program has ended: a part that nothing uses, and a loader that has something else in its place."""
+    seen = run.training.loading
+    unused = [p for p in seen.parts.values() if seen.loaders and not _is_read(p)]
+    for lost in unused:
+        others = {key: p for key, p in seen.parts.items() if p.whole == lost.whole and p is not lost}
+        for_training = bool(_FOR_TRAINING.search(lost.name))
+        kind = _FOR_TRAINING if for_training else _FOR_EVALUATION if _FOR_EVALUATION.search(lost.name) else None
+        taken = [_taken(loader, others) for loader in seen.loaders]
+        for (dataset, sampler, name, found), own in zip(seen.loaders, taken, strict=True):
+            if kind is None or not kind.search(name) or (kind is _FOR_EVALUATION and _FOR_TRAINING.search(name)):
+                continue
+            twice = own is not None and sum(t is own for t in taken) > 1
+            whole = own is None and sampler is None and id(run.resolve(dataset)) == lost.whole and any(taken)
+            if twice or whole:
+                what = own.name if own is not None else "all samples"
+                message = f"{name} is given {what}, and {lost.name} is never used"
+                message += ": what is evaluated is trained on" if whole else ""
+                run.keep(replace(found, message=message, hint=f"give it {lost.name}"))
+
+
+def _taken(loader: tuple[Value, Value, str, Finding], parts: Mapping[int, _Part]) -> _Part | None:
+    for value in loader[:2]:
+        if isinstance(value, Instance) and id(value.cells) in parts:
+            return parts[id(value.cells)]
+    return None
+
+
+def _is_read(part: _Part) -> bool:
+    """Whether a file reads the variable that holds a part."""
+    tree = parse(Path(part.path))
+    return tree is None or any(
+        isinstance(n, ast.Name) and n.id == part.name and isinstance(n.ctx, ast.Load) for n in ast.walk(tree)
+    )

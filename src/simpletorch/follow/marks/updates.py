@@ -1,0 +1,126 @@
+"""In which order a program computes gradients, uses them and sets them to zero: what comes in between is lost.
+
+An optimizer remembers what became of its gradients last, in its state: so branches that differ leave it unknown.
+
+- ``zero_grad`` between ``backward`` and ``step``: the step has no gradients;
+- gradients that are clipped after the step, or before ``backward``: nothing uses what is clipped;
+- gradients of a scaled loss that are clipped before ``scaler.unscale_``.
+
+Each is said only where one optimizer is in sight, and no code has had its parameters that isn't followed.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow.findings import Finding
+from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.values import GRADIENTS, MISSING, Instance, Tensor, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["clipped", "computed", "scaled", "stepped", "unscaled", "zeroed"]
+
+_CODE: Final = "tensor-training"
+_STATE: Final = GRADIENTS
+_ZERO, _FRESH, _SCALED, _LOST, _USED = "zero", "fresh", "scaled", "lost", "used"
+"""What became of the gradients: set to zero, computed (of a scaled loss), set to zero before their use, used."""
+_IS_SCALED: Final = "(scaled)"  # in the cells of a tensor
+
+
+def _only(run: Interpreter) -> Instance | None:
+    """The optimizer of the program, if there is one alone, of which all is known."""
+    known = run.training.optimizers
+    if len(known) != 1:
+        return None
+    (one,) = known.values()
+    return None if one.value.state.get("open") else one.value
+
+
+def _put(run: Interpreter, optimizer: Instance, state: str) -> None:
+    run.heap.write(optimizer.state, _STATE, state)
+
+
+def computed(run: Interpreter, value: Value) -> None:
+    """``backward`` has gone through a loss."""
+    optimizer = _only(run)
+    if optimizer is not None:
+        is_scaled = isinstance(value, Tensor) and _IS_SCALED in value.cells
+        _put(run, optimizer, _SCALED if is_scaled else _FRESH)
+    run.training.useless_clip = None
+
+
+def zeroed(run: Interpreter, what: Value) -> None:
+    """The gradients of an optimizer, or of a model, are set to zero."""
+    optimizer = _only(run)
+    if optimizer is None or not isinstance(what, Instance):
+        return
+    if what is not optimizer and not what.cls.is_a("torch.nn.Module"):
+        return
+    useless = run.training.useless_clip
+    run.training.useless_clip = None
+    before = run.resolve(optimizer.state.get(_STATE))
+    if useless is not None and before == _USED:
+        run.keep(useless)
+    if what is optimizer:
+        _put(run, optimizer, _LOST if before in (_FRESH, _SCALED) else _ZERO)
+    else:
+        run.heap.write(optimizer.state, _STATE, MISSING)  # it may have other parameters, too
+
+
+def stepped(run: Interpreter, optimizer: Value) -> None:
+    """An optimizer uses its gradients."""
+    only = _only(run)
+    if only is None or optimizer is not only:
+        return
+    if run.resolve(only.state.get(_STATE)) == _LOST:
+        run.find(
+            _CODE,
+            f"{only.cls.name} steps without gradients: zero_grad() is called between backward() and step()",
+            "zero_grad() before backward(), or after step()",
+        )
+    _put(run, only, _USED)
+    run.training.useless_clip = None
+
+
+def scaled(value: Tensor) -> Tensor:
+    """A loss that a `GradScaler` has scaled."""
+    value.cells[_IS_SCALED] = True
+    return value
+
+
+def unscaled(run: Interpreter) -> None:
+    """``scaler.unscale_(optimizer)``."""
+    only = _only(run)
+    if only is not None and run.resolve(only.state.get(_STATE)) == _SCALED:
+        _put(run, only, _FRESH)
+
+
+def clipped(run: Interpreter, name: str) -> None:
+    """Gradients are clipped, as a statement of its own: else somebody wants to know their norm."""
+    only = _only(run)
+    state = None if only is None else run.resolve(only.state.get(_STATE))
+    if state not in (_USED, _ZERO, _SCALED) or not _is_statement(run):
+        return
+    if state == _SCALED:
+        run.find(_CODE, f"{name} clips gradients that are still scaled", "scaler.unscale_(optimizer) before it")
+    elif state == _USED:
+        message = f"{name} comes after optimizer.step(), which has used the gradients already"
+        run.training.useless_clip = _said(run, message, "clip between backward() and step()")
+    elif state == _ZERO:
+        message = f"{name} comes before backward(): the gradients are zero here"
+        run.find(_CODE, message, "clip between backward() and step()")
+
+
+def _said(run: Interpreter, message: str, hint: str) -> Finding:
+    return replace(run.finding(_CODE, message, hint))
+
+
+def _is_statement(run: Interpreter) -> bool:
+    """Whether nobody uses what the call gives that is followed here."""
+    body = run.running[-1].node if run.running else parse(Path(run.path))
+    return body is not None and any(isinstance(n, ast.Expr) and n.value is run.node for n in ast.walk(body))
