@@ -106,6 +106,7 @@ def another(value: Value) -> Value:
     """Another value of the same kind: items of one stream, such as batches, are different objects."""
     if isinstance(value, Tensor):
         made = origins.keep(value, layout.keep(value, Tensor(value.type, array=value.array)))
+        made.batch = value.batch
         return gradients.alike(value, indexes.batched(value, made))
     if type(value) is tuple:
         return tuple(map(another, value))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import devices, gradients, layout, modules, origins, streams
+from simpletorch.follow.marks import devices, gradients, layout, modules, origins, sequences, streams
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes
@@ -92,6 +92,9 @@ def _is_float(value: Value) -> bool:
 def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Value]) -> None:
     """What a layer's constructor makes of its arguments, by name."""
     given = {k: tensors.settle(run, v) for k, v in arguments.items()}
+    for inner in ("encoder_layer", "decoder_layer"):
+        if isinstance(given.get(inner), Instance):
+            run.heap.write(module.state, sequences.INNER, given[inner])
     choice = tensors.first_choice(tuple(given.values()))
     if choice is not None:
         module.native = _built_from_choice(run, name, given, choice)
@@ -160,6 +163,8 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     origins.of_layer(name, str(rule), args, out)
     if run.places:
         devices.forward(run, module, rule, args, kwargs, out)
+    if run.training.has_batches:
+        sequences.of_layer(run, name, module, args, out)
     return out
 
 

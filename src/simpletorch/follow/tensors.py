@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
-from simpletorch.follow.marks import devices, gradients, layout, modules, origins, streams
+from simpletorch.follow.marks import devices, gradients, layout, mixed, modules, origins, sequences, streams
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
@@ -241,6 +241,12 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     origins.follow(run, name, args, kwargs, given_back)
     if run.places or name == "Tensor.to" or "device" in kwargs:
         devices.follow(run, name, args, kwargs, given_back)
+    if run.training.has_batches:
+        sequences.follow(name, args, kwargs, given_back)
+    if name in sequences.MAKERS:
+        sequences.made(run, name, given_back)
+    elif name in mixed.OPERATIONS:
+        mixed.check(run, name, args[0], given_back)
     return given_back
 
 

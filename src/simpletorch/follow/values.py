@@ -166,7 +166,7 @@ class History:
 class Tensor(Object):
     """A tensor of torch's, or an array of NumPy's. ``cells["type"]`` is its type, other cells are attributes of it."""
 
-    __slots__ = ("array", "base", "layout", "numbers", "offset", "origins", "place")
+    __slots__ = ("array", "base", "batch", "layout", "numbers", "offset", "origins", "place")
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
         self.cells = Cells({"type": type})
@@ -177,6 +177,7 @@ class Tensor(Object):
         self.layout: Layout = None  # see `marks.layout`
         self.origins: Origins = None  # see `marks.origins`
         self.place: str | None = None  # see `marks.devices`
+        self.batch: int | None = None  # which dim the samples of a batch are along, see `marks.sequences`
 
     @property
     def type(self) -> TensorType:

@@ -31,7 +31,7 @@ from simpletorch.follow.libraries.arrays import (
     promote,
     shape_of,
 )
-from simpletorch.follow.marks import gradients
+from simpletorch.follow.marks import gradients, mixed
 from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import BoundNative, Choice, List, Tensor, Unknown, Value, is_int, is_known
 from simpletorch.rules.core.dtype import BOOL, BY_TORCH_NAME, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, DType
@@ -633,7 +633,9 @@ def _reshape(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     if _is_vague(source) or isinstance(source, Choice) or any(isinstance(v, Choice) or _is_vague(v) for v in rest):
         return run.unknown("an array of a shape that isn't known")
     given = as_array(run, source)
-    return by_rule(run, "Tensor.reshape", (given, *rest), {}, given.type.dtype)
+    made = by_rule(run, "Tensor.reshape", (given, *rest), {}, given.type.dtype)
+    mixed.check(run, "Tensor.reshape", given, made)
+    return made
 
 
 both("ravel", "flatten")(lambda run, args, kwargs: _shaped("torch.flatten")(run, args[:1], {}))

@@ -61,6 +61,10 @@ class Training:
     accumulating: dict[tuple[int, int], tuple[ast.expr, bool]] = field(default_factory=dict)
     """Of targets and statements of ``+=``, by identity, whether they are sums over rounds that nothing detaches."""
     schedulers: dict[int, Steps] = field(default_factory=dict)
+    reshapes: set[ast.AST] = field(default_factory=set)
+    """Functions that cut elements into other rows on purpose, and may put them together again."""
+    has_batches: bool = False
+    """Whether of some tensor it is known which dim are the samples, see `sequences`."""
     loading: Loading = field(default_factory=Loading)
     rounds: dict[ast.AST, Value] = field(default_factory=dict)
     """What each loop goes over that was begun: a number of items, or a source of which that can be asked."""

@@ -367,6 +367,7 @@ class _Given:
                 value.layout,
                 value.origins,
                 value.place,
+                value.batch,
             )
             return key if plain else None
         if isinstance(value, List):
@@ -441,7 +442,7 @@ def _copy(value: Tensor) -> Tensor:
     made = Tensor(value.type, array=value.array)
     known = indexes.of(value)
     made.numbers = None if known is None else replace(known, written=[])
-    made.layout, made.origins, made.place = value.layout, value.origins, value.place
+    made.layout, made.origins, made.place, made.batch = value.layout, value.origins, value.place, value.batch
     history: History | None = value.cells.get(HISTORY)
     if history is not None and (value.base is None or history.grad):  # who writes to the base may change it
         made.cells[HISTORY] = replace(history, parents=(), saves=False) if history.parents else history

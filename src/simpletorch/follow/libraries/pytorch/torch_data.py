@@ -14,7 +14,7 @@ from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.libraries.python.builtins import length
-from simpletorch.follow.marks import gradients, layout, loading, origins
+from simpletorch.follow.marks import gradients, layout, loading, origins, sequences
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -523,7 +523,8 @@ def _batch(run: Interpreter, me: Instance, last: int | None = None) -> Value:
         return converted(run, one) if collate is None else run.call(collate, (one,))
     else:
         size = _full_size(run, me, _source(run, me)) if last is None else last
-    return batch_of(run, one, size, collate, tuples=bool(_metadata(me.cls, "tuples")))
+    batch = batch_of(run, one, size, collate, tuples=bool(_metadata(me.cls, "tuples")))
+    return sequences.of_batch(run, batch) if collate is None else batch
 
 
 def _metadata(cls: Class, name: str) -> Any:

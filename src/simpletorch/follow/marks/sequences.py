@@ -1,0 +1,138 @@
+"""Which dim of a tensor are the samples of a batch, and recurrent layers and transformers that take another one for it.
+
+``nn.LSTM`` and its like take ``(time, batch, features)``, and what a loader gives is ``(batch, time, features)``:
+computed without a word, over the samples instead of over the time. ``batch`` of a tensor is that dim, where known: it
+comes from a loader, or from a name (``torch.randn(batch_size, …)``), and is followed through what leaves it there.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow.values import Instance, List, Tensor, Value
+from simpletorch.rules import RULES
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["INNER", "MAKERS", "follow", "made", "of_batch", "of_layer"]
+
+_CODE: Final = "tensor-mixed"
+INNER: Final = "layer"
+"""In the state of a stack: the layer that it was made of."""
+MAKERS: Final = frozenset({"torch.randn", "torch.rand", "torch.randint", "torch.zeros", "torch.ones"})
+_NAMES: Final = re.compile(r"batch|batch_size|batch_sz|batchsize|bs|bsz|n_batch|num_batch|BATCH_SIZE|BATCH")
+_BY_ELEMENT: Final = frozenset({"elementwise", "arithmetic", "comparison", "ternary"})
+_KEEPS: Final = frozenset({
+    *("to", "float", "double", "half", "cuda", "cpu", "clone", "contiguous", "detach", "long", "type", "dropout"),
+    *("softmax", "log_softmax", "layer_norm", "linear", "embedding", "normalize", "cumsum", "relu", "gelu", "one_hot"),
+})  # fmt: skip
+_LAYERS: Final = frozenset({
+    *("Linear", "Embedding", "LayerNorm", "Dropout", "ReLU", "GELU", "SiLU", "Tanh", "Sigmoid", "Identity", "Softmax"),
+    *("LeakyReLU", "ELU", "RMSNorm", "TransformerEncoder", "TransformerEncoderLayer", "LSTM", "GRU", "RNN"),
+})  # fmt: skip
+_SEQUENCES: Final = {
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), "features"),
+    **dict.fromkeys(("MultiheadAttention", "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder",
+                     "TransformerDecoderLayer", "Transformer"), "embedding"),
+}  # fmt: skip
+
+
+def of_batch(run: Interpreter, value: Value) -> Value:
+    """What a loader gives: its samples are along dim 0."""
+    run.training.has_batches = True
+    for one in value if isinstance(value, tuple) else value.items or () if isinstance(value, List) else (value,):
+        if isinstance(one, Tensor):
+            one.batch = 0
+    return value
+
+
+def made(run: Interpreter, name: str, result: Value) -> None:
+    """A new tensor of sizes that the program names: ``torch.randn(batch_size, steps, 8)``."""
+    if not isinstance(result, Tensor) or not isinstance(run.node, ast.Call):
+        return
+    nodes = [n for n in run.node.args if not (name.endswith("randint") and not isinstance(n, ast.Tuple | ast.List))]
+    if len(nodes) == 1 and isinstance(nodes[0], ast.Tuple | ast.List):
+        nodes = nodes[0].elts
+    found = [i for i, n in enumerate(nodes) if isinstance(n, ast.Name) and _NAMES.fullmatch(n.id)]
+    if len(found) == 1 and result.type.shape.rank == len(nodes):
+        run.training.has_batches = True
+        result.batch = found[0]
+
+
+def follow(name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Value) -> None:
+    """Where the samples are in what an operation gives."""
+    marked = [a for a in args if isinstance(a, Tensor) and a.batch is not None]
+    if not marked or not isinstance(result, Tensor) or any(result is a for a in args):
+        return
+    source, at = marked[0], marked[0].batch
+    short = name.rpartition(".")[2]
+    old, new = source.type.shape.rank, result.type.shape.rank
+    if old is None or new is None or at is None:
+        return
+    if short in _KEEPS or (_is_by_element(name) and old == new and all(m.batch == at for m in marked if _same(m, old))):
+        result.batch = at if source is args[0] or old == new else None
+    elif source is not args[0]:
+        return
+    elif short in ("transpose", "swapaxes", "t", "T", "permute"):
+        result.batch = _moved(short, args, kwargs, at, old)
+    elif short == "unsqueeze":
+        dim = args[1] if len(args) > 1 else kwargs.get("dim")
+        if isinstance(dim, int):
+            result.batch = at + ((dim if dim >= 0 else dim + new) <= at)
+    elif short == "__getitem__" and at == 0 and isinstance(args[1], tuple) and args[1][:1] == (slice(None),):
+        result.batch = 0
+    elif short in ("view", "reshape", "flatten", "unflatten") and at == 0 and new:
+        sizes = result.type.shape.items
+        result.batch = 0 if source.type.shape.items[0] == sizes[0] and sizes[0] not in sizes[1:] else None
+
+
+def _same(value: Tensor, rank: int) -> bool:
+    return value.type.shape.rank == rank
+
+
+@cache
+def _is_by_element(name: str) -> bool:
+    return RULES[name].function.__module__.rpartition(".")[2] in _BY_ELEMENT
+
+
+def _moved(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], at: int, rank: int) -> int | None:
+    """Where a dim is after dims have changed their places."""
+    given = args[1] if len(args) == 2 and isinstance(args[1], tuple | List) else args[1:]
+    rows = given.items if isinstance(given, List) else given
+    if short in ("t", "T"):
+        return 1 - at if rank == 2 else None
+    if not rows or kwargs or not all(type(d) is int and -rank <= d < rank for d in rows):
+        return None
+    dims = [d % rank for d in rows]
+    if short == "permute":
+        return dims.index(at) if sorted(dims) == list(range(rank)) else None
+    return None if len(dims) != 2 else dims[1] if at == dims[0] else dims[0] if at == dims[1] else at
+
+
+def of_layer(run: Interpreter, name: str, module: Instance, args: tuple[Value, ...], result: Value) -> None:
+    """Where the samples are in what a layer gives; a warning where the layer takes them for something else."""
+    source = args[0] if args else None
+    if not isinstance(source, Tensor) or source.batch is None:
+        return
+    if name in _SEQUENCES and source.type.shape.rank == 3:
+        _check(run, name, module, source)
+    first = result[0] if isinstance(result, tuple) and name in ("LSTM", "GRU", "RNN") else result
+    convolves = name.startswith(("Conv", "BatchNorm", "MaxPool", "AvgPool")) and source.batch == 0
+    if isinstance(first, Tensor) and first is not source and (name in _LAYERS or convolves):
+        first.batch = source.batch
+
+
+def _check(run: Interpreter, name: str, module: Instance, source: Tensor) -> None:
+    first = getattr(module.state.get(INNER, module).native, "batch_first", None)
+    if not isinstance(first, bool) or source.batch not in (0, 1) or first is (source.batch == 0):
+        return
+    takes = ("batch, time" if first else "time, batch") + f", {_SEQUENCES[name]}"
+    message = f"{name} takes ({takes}), but dim {source.batch} of {source.type} is the batch: it goes over the samples"
+    source.batch = None  # said once
+    hint = "batch_first=True, or x.transpose(0, 1)" if not first else "x.transpose(0, 1), or batch_first=False"
+    run.find(_CODE, message, hint)
