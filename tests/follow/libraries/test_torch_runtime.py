@@ -32,7 +32,7 @@ x = torch.randn(3 * world, 5, device=device, generator=torch.Generator().manual_
 low, bits, least = torch.finfo(x.dtype).min, torch.finfo(x.dtype).bits, torch.iinfo(torch.int8).min
 m = x.masked_fill(x > 0, low)
 with torch.profiler.record_function("here"):
-    y = nn.Linear(5, 7)(x)
+    y = nn.Linear(5, 7).to(device)(x)
 """
 WRAPPED = """
 model = nn.DataParallel(nn.Linear(3, 5))
