@@ -112,7 +112,7 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
     if value.array:
         return run.program.array_attribute(run, value, name)
     if name == "grad":
-        return Tensor(replace(value.type, is_parameter=False))
+        return gradients.grad_of(run, value)
     if name in _TENSOR_PROPERTIES:
         return run.ask(f"Tensor.{name}", (value,))
     if name in _FLAGS:
@@ -461,5 +461,7 @@ def _put_on_tensor(run: Interpreter, value: Tensor, name: str, new: Value) -> No
         run.heap.write(value.cells, "type", TensorType(dtype=value.type.dtype))
     elif name == "requires_grad":
         gradients.freeze(run, value, new)
-    elif name not in ("grad", "type"):
+    elif name == "grad":
+        run.heap.write(value.cells, gradients.HAS_GRAD, True)
+    elif name != "type":
         run.heap.write(value.cells, name, new)

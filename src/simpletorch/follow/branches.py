@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
-from simpletorch.follow.heap import Change, born, now
+from simpletorch.follow.heap import OF_GRAPHS, Change, born, now
 from simpletorch.follow.marks import layout, origins
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
@@ -19,7 +19,6 @@ from simpletorch.follow.values import (
     MISSING,
     NEXT,
     SIZE,
-    SPENT,
     Cause,
     Choice,
     Class,
@@ -65,7 +64,6 @@ __all__ = [
 
 _MOST_ALTERNATIVES: Final = 6
 _AS_LONG: Final = 4  # changes that take as long to join as an expression to evaluate
-_BOTH_WAYS: Final = frozenset({HISTORY, SPENT})  # cells that say something if it holds on both ways
 
 
 # -- values ---------------------------------------------------------------------------------------------------------
@@ -202,7 +200,7 @@ def common_tensor(a: Tensor, b: Tensor) -> Tensor:
     made = Tensor(a.type if a.type == b.type else common_type(a.type, b.type), array=a.array)
     known = a.cells.get(HISTORY)
     if known is not None and known == b.cells.get(HISTORY) and a.base is None and b.base is None:
-        made.cells[HISTORY] = replace(known, leaf=None if known.grad else known.leaf, parents=(), saves=False)
+        made.cells[HISTORY] = replace(known, leaf=None if known.grad else known.leaf, parents=(), saves=False, kept=())
     return origins.common(a, b, layout.common(a, b, made))
 
 
@@ -516,7 +514,7 @@ def _merge_cell(
         change[place] = cells, key, {v: d for v, d in left.items() if right.get(v) == d}
     elif isinstance(left, TensorType) and isinstance(right, TensorType):
         change[place] = cells, key, common_type(left, right)
-    elif key in _BOTH_WAYS or (key == SIZE and "items" in cells):  # how long a list is, see `offsets`
+    elif key in OF_GRAPHS or (key == SIZE and "items" in cells):  # how long a list is, see `offsets`
         change[place] = cells, key, left if left == right else MISSING
     elif key == NEXT and left != right:
         change[place] = cells, key, max(left, right)

@@ -185,6 +185,7 @@ def _bind(
 
 def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
     """A call of something unknown, or with arguments that aren't all known: it may change all that it gets."""
+    run.training.lost_sight = True
     if isinstance(function, Unknown) and function.harmless:
         return run.part(function, function.reason)
     escape(run, (*args, *kwargs.values()))
@@ -207,6 +208,7 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
 
     Tensors keep their types: code that changes the shape of a tensor that it is given is not of this world.
     """
+    run.training.lost_sight |= bool(values)
     seen: set[int] = set()
     todo = list(values)
     while todo:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, attributes, branches, classes, guards, items, iteration, operators, texts
 from simpletorch.follow.budget import formats_too_much
-from simpletorch.follow.marks import devices, modules
+from simpletorch.follow.marks import devices, gradients, modules
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised, Return
@@ -74,6 +74,8 @@ def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     run.node = node
     if run.guards and isinstance(run.resolve(owner), Unknown | Choice):
         guards.may_raise(run, guards.ANY if isinstance(run.resolve(owner), Unknown) else (_NO_ATTRIBUTE,))
+    if owner is None and gradients.lacks(run, node):
+        return run.unknown("an error was found here")
     found = attributes.find(run, owner, node.attr)
     if found is MISSING:
         return modules.lacks(run, owner, node.attr)

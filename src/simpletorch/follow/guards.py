@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.heap import HISTORY, MISSING, NEXT, SPENT, born, now
+from simpletorch.follow.heap import MISSING, NEXT, OF_GRAPHS, born, now
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Split
 from simpletorch.follow.values import Choice, Dict, List, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
@@ -153,7 +153,7 @@ def _anything(run: Interpreter, cells: dict[Any, Any], key: Any, value: Value) -
         return cells, key, None
     if key == NEXT:
         return cells, key, 0
-    if key in (HISTORY, SPENT):
+    if key in OF_GRAPHS:
         return cells, key, MISSING
     if isinstance(value, TensorType):
         return cells, key, TensorType()

@@ -10,7 +10,21 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 if TYPE_CHECKING:
     from simpletorch.follow.memory.remembered import Recorder
 
-__all__ = ["HISTORY", "MISSING", "NEXT", "SIZE", "SPENT", "Cells", "Change", "Heap", "Missing", "born", "now"]
+__all__ = [
+    "CHANGED",
+    "HISTORY",
+    "MISSING",
+    "NEXT",
+    "OF_GRAPHS",
+    "SIZE",
+    "SPENT",
+    "Cells",
+    "Change",
+    "Heap",
+    "Missing",
+    "born",
+    "now",
+]
 
 
 @final
@@ -31,7 +45,11 @@ forgets it. In those of an iterator: how many of its items are gone. No attribut
 
 HISTORY: Final = "(history)"
 SPENT: Final = "(spent)"
-"""In the cells of a tensor: how it was made, a `History`; whether ``backward`` has freed the graph behind it."""
+CHANGED: Final = "(changed)"
+OF_GRAPHS: Final = frozenset({HISTORY, SPENT, CHANGED})
+"""In the cells of a tensor: how it was made, a `History`; whether ``backward`` has freed the graph behind it; when it
+was last changed in place, a number of `now`. They say something if it holds on all ways.
+"""
 
 _births = count(1)
 

@@ -13,17 +13,15 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, branches, calls, guards, items, iteration
-from simpletorch.follow.heap import Cells, Change, Missing, born, now
+from simpletorch.follow.heap import OF_GRAPHS, Cells, Change, Missing, born, now
 from simpletorch.follow.marks import schedules
 from simpletorch.follow.memory import closures
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Split
 from simpletorch.follow.values import (
-    HISTORY,
     MISSING,
     NEXT,
     REPEATED,
     SIZE,
-    SPENT,
     Choice,
     Dict,
     Instance,
@@ -329,7 +327,7 @@ def widen(run: Interpreter, before: Change, *, forced: bool) -> bool:
         if key == SIZE and "items" in cells:  # how long a list is, see `offsets`
             run.heap.write(cells, key, old if old == now else MISSING)
             continue
-        if key in (HISTORY, SPENT):
+        if key in OF_GRAPHS:
             if old != now:
                 run.heap.write(cells, key, MISSING)
                 changed |= old is not MISSING

@@ -25,9 +25,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from simpletorch.follow.heap import HISTORY, MISSING, NEXT, SIZE, SPENT, Cells, Missing
+from simpletorch.follow.heap import CHANGED, HISTORY, MISSING, NEXT, SIZE, SPENT, Cells, Missing
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.values import Sizes
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.scopes import Scope
 
 __all__ = [
+    "CHANGED",
     "GRADIENTS",
     "HISTORY",
     "MISSING",
@@ -143,6 +144,14 @@ class Object:
         self.cells: dict[Any, Any] = Cells()
 
 
+class Kept(NamedTuple):
+    """A tensor as it was at a time (a number of `now`), which the backward of an operation needs."""
+
+    tensor: Tensor
+    when: int
+    operation: str
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class History:
@@ -153,6 +162,7 @@ class History:
     - ``form``: what its numbers are: the name of a function such as ``"sigmoid"``, with the dim for a softmax.
     - ``parents``: the tensors behind it in the graph (those that are known).
     - ``saves``: the operation keeps what its backward needs, so that a second one through it is refused.
+    - ``kept``: tensors that it surely keeps for its backward.
     """
 
     grad: bool | None = None
@@ -160,6 +170,7 @@ class History:
     form: tuple[str, int | None] | None = None
     parents: tuple[Tensor, ...] = field(default=(), compare=False, repr=False)
     saves: bool = field(default=False, compare=False)
+    kept: tuple[Kept, ...] = field(default=(), compare=False, repr=False)
 
 
 @final

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from simpletorch.follow import follow
+from simpletorch.follow.marks import gradients
 
 HEAD = """import torch
 import torch.nn.functional as F
@@ -215,3 +216,130 @@ def test_what_torch_refuses_is_found(source, tmp_path):
 def test_what_runs_is_left_alone(source, tmp_path):
     run(source)
     assert found(source, tmp_path) == []
+
+
+CHANGED = {  # what an operation has kept for its backward is changed in place
+    "a residual after relu": "y = F.relu(model(x))\ny += 1\ny.sum().backward()\n",
+    "exp": "y = model(x).exp()\nloss = y.sum()\ny.mul_(2)\nloss.backward()\n",
+    "a mask": "y = torch.sigmoid(model(x))\ny[:, 0] = 0\ny.mean().backward()\n",
+    "softmax": "p = model(x).softmax(-1)\np.clamp_(min=1e-6)\n(-p[:, 0]).sum().backward()\n",
+    "a gate": "h = model(x)\ng = torch.tanh(h)\ny = h * g\ng += 1\ny.sum().backward()\n",
+    "an operand": "h = model(x)\ny = (h * h).sum()\nh.add_(1)\ny.backward()\n",
+    "a weight between": "w = torch.randn(5, 2)\nloss = (model(x) @ w).sum()\nw.mul_(0.9)\nloss.backward()\n",
+    "in a function": """def block(h):
+    out = F.relu(h)
+    out += h
+    return out
+block(model(x)).sum().backward()
+""",
+    "in a module": """class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 3, 3, padding=1)
+    def forward(self, x):
+        out = torch.relu(self.conv(x))
+        out += x
+        return out
+Block()(torch.randn(2, 3, 7, 5)).mean().backward()
+""",
+    "without gradients": "y = model(x).sigmoid()\nwith torch.no_grad():\n    y.zero_()\ny.sum().backward()\n",
+    "relu in place": "y = torch.sigmoid(model(x))\nF.relu(y, inplace=True)\ny.sum().backward()\n",
+}
+UNCHANGED = {
+    "relu of a sum": "y = model(x)\ny += 1\nF.relu(y).sum().backward()\n",
+    "relu in place after a layer": "y = F.relu(model(x), inplace=True)\n(y + 1).sum().backward()\n",
+    "a sum in place": "y = model(x) + 1\ny += 2\ny.sum().backward()\n",
+    "a product with a number": "y = model(x) * 3\ny += 2\ny.sum().backward()\n",
+    "an operand that nobody keeps": "y = torch.randn(7, 5) * model(x).detach()\ny += model(x)\ny.sum().backward()\n",
+    "a new tensor": "y = F.relu(model(x))\ny = y + 1\ny.sum().backward()\n",
+    "before": "w = torch.randn(5, 2)\nw.mul_(0.9)\n(model(x) @ w).sum().backward()\n",
+    "afterwards": "y = model(x).exp()\ny.sum().backward()\nwith torch.no_grad():\n    y.zero_()\n",
+    "each round anew": """w = torch.randn(3, 5, requires_grad=True)
+for step in range(5):
+    loss = (x @ w).exp().mean()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+        w.grad.zero_()
+""",
+    "another one's": "y = model(x)\nz = y.exp()\ny += 1\nz.sum().backward()\n",
+    "on one way": "y = F.relu(model(x))\nif y.sum() < 0:\n    y += 1\ny.sum().backward()\n",
+    "leaky relu of a result": "y = F.leaky_relu(model(x))\ny += 1\ny.sum().backward()\n",
+    "a buffer of a running mean": """mean = torch.zeros(5)
+for step in range(3):
+    y = model(x)
+    ((y - mean) ** 2).mean().backward()
+    mean.mul_(0.9).add_(0.1 * y.detach().mean(0))
+""",
+}
+NONE = {  # .grad is None
+    "before backward": "w = torch.randn(3, requires_grad=True)\nloss = (x * w).sum()\nprint(w.grad.norm())\n",
+    "zeroed too early": """w = torch.randn(3, 5, requires_grad=True)
+for step in range(3):
+    loss = F.cross_entropy(x @ w, target)
+    w.grad.zero_()
+    loss.backward()
+""",
+    "of what an operation made": "w = 2 * torch.ones(3, requires_grad=True)\n(x * w).sum().backward()\nw.grad.mean()\n",
+    "of an activation": "h = model(x)\nh.sum().backward()\nprint(h.grad.shape)\n",
+    "moved": "w = torch.zeros(3, 5, requires_grad=True).mul(0.1)\n(x @ w).sum().backward()\nw.grad.abs()\n",
+}
+THERE = {
+    "after backward": "w = torch.randn(3, requires_grad=True)\n(x * w).sum().backward()\nprint(w.grad.norm())\n",
+    "asked first": """w = torch.randn(3, 5, requires_grad=True)
+for step in range(3):
+    loss = F.cross_entropy(x @ w, target)
+    if w.grad is not None:
+        w.grad.zero_()
+    loss.backward()
+""",
+    "kept": "h = model(x)\nh.retain_grad()\nh.sum().backward()\nprint(h.grad.shape)\n",
+    "set by hand": "w = torch.randn(3, requires_grad=True)\nw.grad = torch.zeros(3)\nw.grad.zero_()\n",
+    "of a parameter": "model(x).sum().backward()\nprint(model.weight.grad.norm())\n",
+    "in a function": """def step(w):
+    w.grad.zero_()
+w = torch.randn(3, requires_grad=True)
+w.sum().backward()
+step(w)
+""",
+    "of a function": "w = torch.ones(3, requires_grad=True)\ng, = torch.autograd.grad((w * w).sum(), w)\ng.norm()\n",
+    "a clone asked for": "w = torch.zeros(3).requires_grad_()\n(w + 1).sum().backward()\nw.grad.clone()\n",
+    "a list": """ws = [torch.randn(3, requires_grad=True) for _ in range(2)]
+sum(w.sum() for w in ws).backward()
+for w in ws:
+    w.grad.zero_()
+""",
+    "by a library": """import scipy.optimize
+w = torch.randn(3, requires_grad=True)
+def work(values):
+    loss = (w * w).sum()
+    loss.backward()
+    return loss.item()
+scipy.optimize.minimize(work, [1.0])
+w.grad.zero_()
+""",
+}
+
+
+@pytest.mark.parametrize("source", (CHANGED | NONE).values(), ids=CHANGED | NONE)
+def test_what_was_changed_and_what_is_none_is_found(source, tmp_path):
+    with pytest.raises((RuntimeError, AttributeError), match=r"inplace|NoneType"):
+        run(source)
+    assert found(source, tmp_path) == ["tensor-grad"]
+
+
+@pytest.mark.parametrize("source", (UNCHANGED | THERE).values(), ids=UNCHANGED | THERE)
+def test_what_is_kept_or_there_is_left_alone(source, tmp_path):
+    run(source)
+    assert found(source, tmp_path) == []
+
+
+@pytest.mark.parametrize("name", sorted(gradients._KEEPS_RESULT | gradients._KEEPS_OPERAND))
+def test_what_an_operation_keeps(name):
+    operand = torch.rand(3, requires_grad=True) + 1
+    function = getattr(torch.nn.functional if name in ("gelu", "silu") else torch, name)
+    result = function(operand, 0) if name == "softmax" else function(operand)
+    loss = result.sum()
+    (result if name in gradients._KEEPS_RESULT else operand).add_(1)
+    with pytest.raises(RuntimeError, match="inplace"):
+        loss.backward()

@@ -7,13 +7,17 @@ remembers it (``base``): what is written there may bring a gradient here.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch.follow.heap import now
 from simpletorch.follow.marks import losses
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
+    CHANGED,
     HISTORY,
     MISSING,
     SPENT,
@@ -21,6 +25,7 @@ from simpletorch.follow.values import (
     Fields,
     History,
     Instance,
+    Kept,
     List,
     Tensor,
     Unknown,
@@ -42,8 +47,10 @@ __all__ = [
     "follow",
     "forward",
     "freeze",
+    "grad_of",
     "is_spent",
     "key",
+    "lacks",
     "mark",
     "need_number",
     "of",
@@ -55,6 +62,7 @@ PLAIN: Final = History(grad=False, leaf=True)
 LEAF: Final = History(grad=True, leaf=True)
 _SOMEHOW: Final = History(grad=True)
 MODE: Final = "grad"
+HAS_GRAD: Final = "(has a gradient)"  # in the cells of a tensor: it was set by hand, or is kept of what is no leaf
 FROZEN: Final = "some parameters"  # in the modes: parameters were changed of which it isn't known which they are
 
 _NEVER: Final = frozenset({"detach", "empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like",
@@ -95,6 +103,12 @@ _SAVES: Final = frozenset({
     *("BCEWithLogitsLoss", "ReLU", "Sigmoid", "Tanh", "GELU", "SiLU", "LeakyReLU", "Softmax", "LogSoftmax"),
 })  # fmt: skip
 """Operations and layers that keep tensors for their backward, always (a test runs each one's backward twice)."""
+_KEEPS_RESULT: Final = frozenset({"exp", "sigmoid", "tanh", "sqrt", "rsqrt", "reciprocal", "softmax", "relu"})
+_KEEPS_OPERAND: Final = frozenset({"log", "sin", "cos", "square", "abs", "gelu", "silu"})
+_KEEPS_OTHERS: Final = frozenset({"mul", "__mul__", "matmul", "__matmul__", "mm", "bmm", "mv"})
+"""What of their result or operands operations keep for their backward, in float32 and the same each time; of the last
+ones each operand whose other one requires a gradient.
+"""
 _KEEPS_GRADIENT: Final = frozenset({"logical_and_", "logical_or_", "logical_xor_", "logical_not_", "detach_"})
 """What changes a leaf in place without torch minding."""
 _AUGMENTED: Final = frozenset(f"__i{op}__" for op in ("add", "sub", "mul", "div", "truediv", "floordiv", "mod", "pow"))
@@ -158,6 +172,30 @@ def _among(run: Interpreter, values: Iterable[Value], behind: list[Tensor]) -> b
         elif grad is None and found is False:
             found = None
     return found
+
+
+def grad_of(run: Interpreter, value: Tensor) -> Value:
+    """``value.grad``: None of what no backward has gone to."""
+    known = value.cells.get(HISTORY)
+    sees_all = not (run.entry or run.training.lost_sight or HAS_GRAD in value.cells)
+    is_own = known is not None and known.grad and value.base is None and not value.type.is_parameter
+    if is_own and sees_all and (known.leaf is False or (known.leaf and not run.updates)):
+        return None
+    return Tensor(replace(value.type, is_parameter=False))
+
+
+def lacks(run: Interpreter, node: ast.Attribute) -> bool:
+    """An attribute of None: said where that is the ``.grad`` of a tensor. Whether it was."""
+    if isinstance(node.value, ast.Attribute) and node.value.attr == "grad" and not hasattr(None, node.attr):
+        name = ast.unparse(node.value.value)
+        _refuse(
+            run,
+            f"{name}.grad is None: {name} is no leaf whose backward has run",
+            f"loss.backward() comes before; of what an operation has made, {name}.retain_grad() before backward",
+            "AttributeError",
+        )
+        return True
+    return False
 
 
 def _tensors(values: Iterable[Value]) -> Iterator[Tensor]:
@@ -278,12 +316,13 @@ def _of_result(
         grad = _among(run, operands, behind)
         if grad and (short in _NOT_ALWAYS or short.startswith(_SPECIAL)):
             grad = None
-        _known(run, short, grad, behind, result, form, short in _SHARES)
+        _known(run, short, args, grad, behind, result, form, short in _SHARES)
 
 
 def _known(
     run: Interpreter,
     short: str,
+    args: tuple[Value, ...],
     grad: bool | None,
     behind: list[Tensor],
     result: Tensor,
@@ -295,9 +334,28 @@ def _known(
     if grad is False or (mode is False and not shares):
         mark(result, PLAIN if form is None else History(grad=False, leaf=True, form=form))
     elif grad and mode and _is_float(result.type):
-        mark(result, History(True, None if shares else False, form, tuple(behind), short in _SAVES))
+        kept = tuple(Kept(t, now(), short) for t in _kept(run, short, args, behind, result))
+        mark(result, History(True, None if shares else False, form, tuple(behind), short in _SAVES, kept))
     elif form is not None:
         mark(result, History(form=form))
+
+
+def _kept(
+    run: Interpreter, short: str, args: tuple[Value, ...], behind: list[Tensor], result: Tensor
+) -> tuple[Tensor, ...]:
+    """The tensors that an operation surely keeps for its backward; under autocast it keeps others."""
+    if run.modes.get("autocast") is not None:
+        return ()
+    if short in _KEEPS_RESULT:
+        return (result,)
+    first = args[0] if args else None
+    if short in _KEEPS_OPERAND:
+        return (first,) if isinstance(first, Tensor) else ()
+    second = args[1] if len(args) > 1 else None
+    if short in _KEEPS_OTHERS and isinstance(first, Tensor) and isinstance(second, Tensor):
+        pairs = ((first, second), (second, first))
+        return tuple(one for one, other in pairs if any(other is b for b in behind))
+    return ()
 
 
 def _written(run: Interpreter, value: Value, others: tuple[Value, ...], short: str) -> None:
@@ -307,6 +365,7 @@ def _written(run: Interpreter, value: Value, others: tuple[Value, ...], short: s
     behind: list[Tensor] = []
     other = _among(run, others, behind)
     before, mode = of(run, value), _mode(run)
+    run.heap.write(value.cells, CHANGED, now())
     known = value.cells.get(HISTORY)
     if mode and before and known is not None and known.leaf and short not in _KEEPS_GRADIENT:
         _refuse(
@@ -326,7 +385,7 @@ def _written(run: Interpreter, value: Value, others: tuple[Value, ...], short: s
         own = () if known is None or not before else (_as_it_was(value, known),)
         history = History(grad=True, leaf=False, parents=(*own, *behind))
     else:
-        history = known if known is not None and known.leaf and mode is False else _SOMEHOW if new else None
+        history = known if mode is False and before else _SOMEHOW if new else None
     if history is not known and (history is not None or known is not None):
         run.heap.write(value.cells, HISTORY, MISSING if history is None else history)
     base = value.base
@@ -384,7 +443,7 @@ def forward(
         if shares and args and isinstance(args[0], Tensor):
             result.base = args[0]
         if _is_float(result.type) is not False:
-            _known(run, short, grad, behind, result, form, shares)
+            _known(run, short, args, grad, behind, result, form, shares)
     if short in losses.LOSSES:
         losses.check(run, short, args, {**kwargs, "reduction": getattr(rule, "reduction", "mean")})
 
@@ -478,10 +537,25 @@ def backward(run: Interpreter, value: Value, gradient: Value, retain: Value, inp
             message = f"backward: it goes through {_kind(spent)}, whose graph was freed by the backward before"
         _refuse(run, message, hint)
         return
+    if inputs is None and (changed := next(_changed(graph), None)) is not None:
+        _refuse(
+            run,
+            f"backward: {_kind(changed.tensor)} was changed in place, but the backward of {changed.operation} needs it",
+            "change a new tensor instead: x = x + y, not x += y",
+        )
+        return
     if run.resolve(retain) is False and inputs is None:
         for tensor in graph:
             if tensor.cells[HISTORY].saves:
                 run.heap.write(tensor.cells, SPENT, True)
+
+
+def _changed(graph: Iterable[Tensor]) -> Iterator[Kept]:
+    """What operations of the graph have kept and was changed in place afterwards."""
+    for tensor in graph:
+        for kept in tensor.cells[HISTORY].kept:
+            if kept.tensor.cells.get(CHANGED, 0) > kept.when:
+                yield kept
 
 
 _HINT: Final = (

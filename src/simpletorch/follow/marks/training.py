@@ -68,6 +68,8 @@ class Training:
     loading: Loading = field(default_factory=Loading)
     rounds: dict[ast.AST, Value] = field(default_factory=dict)
     """What each loop goes over that was begun: a number of items, or a source of which that can be asked."""
+    lost_sight: bool = False
+    """Whether code that isn't followed had anything: it may have computed gradients."""
     useless_clip: Finding | None = None
     """What would be said of gradients that were clipped after their use."""
 

@@ -445,7 +445,7 @@ def _copy(value: Tensor) -> Tensor:
     made.layout, made.origins, made.place, made.batch = value.layout, value.origins, value.place, value.batch
     history: History | None = value.cells.get(HISTORY)
     if history is not None and (value.base is None or history.grad):  # who writes to the base may change it
-        made.cells[HISTORY] = replace(history, parents=(), saves=False) if history.parents else history
+        made.cells[HISTORY] = replace(history, parents=(), saves=False, kept=()) if history.parents else history
     return made
 
 

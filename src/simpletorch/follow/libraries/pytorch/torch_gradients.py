@@ -140,6 +140,7 @@ def _differentiate(run: Interpreter, value: Value, gradient: Value, given: dict[
 @method(Tensor, "retain_grad", "register_hook", "register_post_accumulate_grad_hook")
 def _nothing_of_it(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     run.updates += 1
+    run.heap.write(args[0].cells, gradients.HAS_GRAD, True)
     return None
 
 
