@@ -168,7 +168,7 @@ def _by_receiver(fullname: str, context: MethodSigContext, types: TypeTable) -> 
 
 def _user_function(fullname: str, context: FunctionSigContext, types: TypeTable) -> FunctionLike:
     signature = functions.call_function(context.default_signature, context, types, fullname.rpartition(".")[2])
-    return operators.with_dtypes(signature, context, types)
+    return operators.with_dtypes(signature, context, types, fullname)
 
 
 def _user_method(fullname: str, context: MethodSigContext, types: TypeTable) -> FunctionLike:

@@ -77,7 +77,7 @@ _FILES: Final = {
     "re": "python.text",
     "sklearn": "sklearn",
     "simpletorch.data": "pytorch.torch_data",
-    "simpletorch.kernels": "pytorch.kernels",
+    "simpletorch.kernels": "pytorch.shipped_kernels",
     "simpletorch.optim": "pytorch.torch_optim",
     "statistics": "python.mathematics",
     "string": "python.text",

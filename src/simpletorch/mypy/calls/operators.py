@@ -18,6 +18,7 @@ from simpletorch.mypy.calls.arguments import type_of
 from simpletorch.mypy.convert.lift import is_tensor
 from simpletorch.mypy.hooks import AttributeHook, FunctionResultHook, MethodResultHook
 from simpletorch.mypy.names import DIM, DTYPES_MODULE
+from simpletorch.mypy.program.autocast import autocast_at
 from simpletorch.mypy.types import TypeTable, any_type, walk
 from simpletorch.rules.core.dtype import ABSTRACT
 
@@ -25,6 +26,9 @@ __all__ = ["ATTRIBUTES", "FUNCTION_RESULTS", "METHOD_RESULTS", "with_dtypes"]
 
 _HOME: Final = "simpletorch.kernels._operator"
 _OPERATOR: Final = f"{_HOME}.Operator"
+_SHIPPED: Final = "simpletorch.kernels.shipped."
+_ATTENTION: Final = f"{_SHIPPED}attention.attention"
+_LOSSES: Final = frozenset(("cross_entropy", "linear_cross_entropy"))
 _KINDS: Final = frozenset(kind.name for kind in ABSTRACT)
 
 
@@ -49,10 +53,14 @@ def _only(given: Sequence[Sequence[Type]]) -> CallableType | None:
 # -- dtypes ------------------------------------------------------------------------------------------------------------
 
 
-def with_dtypes(signature: CallableType, context: FunctionSigContext, types: TypeTable) -> CallableType:
-    """A kind of dtypes in the result of an operator, such as ``Float``, is the dtype of the first argument of it."""
+def with_dtypes(signature: CallableType, context: FunctionSigContext, types: TypeTable, fullname: str) -> CallableType:
+    """A kind of dtypes in the result of an operator, such as ``Float``, is the dtype of the first argument of it.
+
+    The same holds for the plain functions around operators that `simpletorch.kernels` ships, but for losses.
+    """
     declared = context.default_signature
-    if not isinstance(declared, CallableType) or declared.fallback.type.fullname != _OPERATOR:
+    is_shipped = fullname.startswith(_SHIPPED)
+    if not isinstance(declared, CallableType) or not (is_shipped or declared.fallback.type.fullname == _OPERATOR):
         return signature
     dtypes: dict[str, Type] = {}
     for formal, nodes in zip(declared.arg_types, context.args, strict=True):
@@ -62,7 +70,19 @@ def with_dtypes(signature: CallableType, context: FunctionSigContext, types: Typ
             known = given is not None and _kind(formal) == kind and is_tensor(given)
             # what isn't known of the first one isn't taken from the second
             dtypes[kind] = given.args[0] if known and isinstance(given, Instance) and given.args else any_type()
+    if fullname == _ATTENTION and autocast_at(context.context, context.api):
+        dtypes = dict.fromkeys(dtypes, any_type())  # it is torch's own, no operator
+    elif is_shipped and fullname.rpartition(".")[2] in _LOSSES:
+        dtypes = {kind: _widened(dtype, types) for kind, dtype in dtypes.items()}
     return signature.copy_modified(ret_type=signature.ret_type.accept(_Put(dtypes))) if dtypes else signature
+
+
+def _widened(dtype: Type, types: TypeTable) -> Type:
+    """What a loss is computed in: float32 whatever the scores are, float64 in float64."""
+    dtype = get_proper_type(dtype)
+    if not isinstance(dtype, Instance) or dtype.type.name in _KINDS or dtype.type.name == "Float64":
+        return dtype if isinstance(dtype, Instance) and dtype.type.name == "Float64" else any_type()
+    return types.instance(f"{DTYPES_MODULE}.Float32") or any_type()
 
 
 def _kind(typ: Type) -> str:

@@ -103,6 +103,23 @@ def _call(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return found
 
 
+def promised(run: Interpreter, function: Function, args: Args, kwargs: Kwargs, *, strict: bool) -> Value:
+    """What a call of an annotated function gives by its annotations alone; its body isn't followed.
+
+    Without ``strict`` a call whose arguments don't fit gives something unknown, and isn't reported.
+    """
+    call = _Call(run, function, _bound(function, args, kwargs))
+    with run.elsewhere(function.scope.path):
+        report = call.bind()
+        found = call.results() if report is None else None
+    if report is not None:
+        return run.report(report) if strict else run.unknown(f"what {function.name} gives")
+    if found is not None:
+        return _values(call.returns, found)
+    nothing = isinstance(call.returns, ast.Constant) and call.returns.value is None
+    return None if nothing else run.unknown(f"what {function.name} gives")
+
+
 def _bound(function: Function, args: Args, kwargs: Kwargs) -> dict[str, Value]:
     """The arguments by the names of the parameters.
 
@@ -190,6 +207,11 @@ class _Call:
         if any(f is None for f in found):
             return None
         return [self._filled(f) for f in found if f is not None]
+
+    @property
+    def returns(self) -> ast.expr | None:
+        """The annotation of the result."""
+        return self._node.returns
 
     @property
     def _node(self) -> ast.FunctionDef:
