@@ -33,6 +33,7 @@ def run(source: str) -> None:
 
 
 X = "x = torch.randn(2, 3, 5, 7)\n"
+GRID = "a, b = torch.meshgrid(torch.linspace(0, 1, 7), torch.arange(5.0), indexing='xy')\n"
 BAD = [
     X + "y = x.transpose(1, 2)\ny.view(2, 15, 7)\n",
     X + "y = x.permute(0, 2, 3, 1).relu()\ny.view(2, -1)\n",
@@ -49,8 +50,13 @@ BAD = [
     "x = torch.zeros(3, 5).T\nx.mul_(2).view(15)\n",
     "for x in torch.randn(3, 5, 7).permute(0, 2, 1):\n    x.view(35)\n",
     X + "x.contiguous().transpose(0, 1).clone().view(3, 70)\n",
+    GRID + "(a[None] - torch.randn(2, 1, 1)).permute(1, 2, 0).view(70)\n",
+    GRID + "a += 1\n",
+    "_, b = torch.meshgrid(torch.arange(3), torch.arange(5), indexing='ij')\nb.T.view(15)\nb.view(15)\n",
 ]
 GOOD = [
+    GRID + "(a + b).view(35)\n(a + b)[None].permute(1, 2, 0).view(35)\ntorch.stack([a, b]).view(70)\n",
+    "import numpy as np\na, b = np.meshgrid(np.arange(3), np.arange(5))\na += 1\ntorch.from_numpy(b).view(15)\n",
     X + "y = x.transpose(1, 2)\ny.reshape(2, 15, 7)\ny.contiguous().view(2, 15, 7)\n",
     X + "x.permute(0, 2, 3, 1).flatten(1).view(2, 105)\n",
     "x = torch.randn(2, 5, 1, 7).transpose(1, 2)\nx.view(2, 35)\n",

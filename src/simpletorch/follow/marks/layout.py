@@ -103,6 +103,9 @@ def of_layer(run: Interpreter, name: str, args: Args, result: Value) -> None:
 
 def follow(run: Interpreter, name: str, args: Args, kwargs: Kwargs, result: Value) -> None:
     """What is known of the strides of an operation's result; a mistake if torch can't give it."""
+    if name == "torch.meshgrid" and isinstance(result, tuple):
+        _spread(args, kwargs, result)
+        return
     work = _work(name)
     if work is None or "out" in kwargs:
         return
@@ -116,6 +119,25 @@ def follow(run: Interpreter, name: str, args: Args, kwargs: Kwargs, result: Valu
             if one.layout is _REFUSED:
                 one.layout = None
                 run.report(_refused(name, args, one))
+
+
+def _spread(args: Args, kwargs: Kwargs, result: tuple[Value, ...]) -> None:
+    """``meshgrid``: each of the given lies along its dim, and is repeated, without a copy, along the others."""
+    given = args[0] if len(args) == 1 and isinstance(args[0], tuple | List) else args
+    try:
+        rows = _tensors((given,))
+        strides = [_strides(one) for one in rows]
+        sizes = [d for one in rows for d in _sizes(one)]
+    except Undecided:
+        return
+    indexing = kwargs.get("indexing", "ij")
+    known = indexing in ("ij", "xy") and all(type(d) is int and d > 1 for d in sizes)
+    if not known or len(sizes) != len(rows) or len(rows) != len(result) or any(one.array for one in rows):
+        return
+    places = [1, 0, *range(2, len(rows))] if indexing == "xy" and len(rows) > 1 else list(range(len(rows)))
+    for one, (stride,), place in zip(result, strides, places, strict=True):
+        if isinstance(one, Tensor):
+            one.layout = tuple(stride if i == place else 0 for i in range(len(rows)))
 
 
 def check(name: str, args: Args, kwargs: Kwargs) -> Report | None:
