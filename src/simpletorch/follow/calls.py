@@ -122,6 +122,8 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
     scope.owner = function.owner
     _bind(run, function, args, kwargs, scope.cells)
     scope.first = args[0] if args else MISSING
+    if function.scripted:
+        _convert(run, function, scope.cells)
     if function.grad is not None:
         with run.heap.instead(run.modes, gradients.MODE, function.grad):
             return _started(run, function, scope)
@@ -178,6 +180,19 @@ def _bind(
     for name in (*names, *(a.arg for a in spec.kwonlyargs)):
         if name not in cells:
             raise Raised("TypeError", None, _TYPE_ERROR)
+
+
+def _convert(run: Interpreter, function: Function, cells: dict[str, Any]) -> None:
+    """TorchScript's arguments: an int is a float where the parameter is annotated so."""
+    spec = function.node.args
+    for parameter in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
+        value = run.resolve(cells[parameter.arg])
+        if parameter.annotation is None or "float" not in ast.unparse(parameter.annotation):
+            continue
+        if type(value) is int and isinstance(parameter.annotation, ast.Name):
+            cells[parameter.arg] = float(value)
+        elif not isinstance(value, float) and value is not None:
+            cells[parameter.arg] = run.unknown(f"{parameter.arg} of a scripted function")
 
 
 # -- what nobody knows -----------------------------------------------------------------------------------------------

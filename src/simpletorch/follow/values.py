@@ -347,6 +347,7 @@ class Function:
     owner: Class | None = None  # whose body it was defined in: what super() needs
     context_manager: bool = False  # under contextlib.contextmanager
     grad: bool | None = None  # under torch.no_grad (False) or torch.enable_grad (True)
+    scripted: bool = False  # under torch.jit.script
     attributes: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -23,6 +23,19 @@ c = m(x)
 v = torch.autograd.Variable(x)
 n = x.new(3, 5)
 """
+SCRIPTED = """
+def by(x, factor: float):
+    return factor * x
+@torch.jit.script
+def scaled(x, factor: float, more: int = 2):
+    return by(x, 3.0) + factor * x + more
+@torch.jit.script
+def counted(x, more: int):
+    return x + more
+a = scaled(torch.tensor([1]), 1)
+b = scaled(torch.tensor([1]), factor=1, more=5)
+c = counted(torch.tensor([1]), 7)
+"""
 SWITCHES = """
 torch.backends.cudnn.benchmark = True
 torch.backends.cuda.matmul.allow_tf32 = True
@@ -75,6 +88,7 @@ y = model(torch.randn(7, 3).bfloat16())
     ("program", "known"),
     [
         (COMPILED, "a b c v n"),
+        (SCRIPTED, "a b c"),
         (SWITCHES, "x bits least m y"),
         (WRAPPED, "y z w"),
         (AUTOCAST, "a b c d e g"),

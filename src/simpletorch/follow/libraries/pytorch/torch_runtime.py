@@ -301,12 +301,21 @@ def _decorator() -> Native:
 
 
 _register(
-    "compile jit.script jit.trace jit.trace_module jit.ignore jit.unused jit.export jit.script_method jit.freeze "
+    "compile jit.trace jit.trace_module jit.ignore jit.unused jit.export jit.freeze "
     "jit.script_if_tracing jit.optimize_for_inference compiler.disable compiler.allow_in_graph _dynamo.disable "
     "_dynamo.optimize amp.custom_fwd amp.custom_bwd compiler.compile cuda.make_graphed_callables",
     "torch",
     _same,
 )
+
+
+def _scripted(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """The same function or module, but TorchScript makes floats of ints where a parameter is annotated so."""
+    found = _same(run, args, kwargs)
+    return replace(found, scripted=True) if isinstance(found, Function) else found
+
+
+_register("script script_method", "torch.jit", _scripted)
 _register(
     "weight_norm spectral_norm parametrizations.weight_norm parametrizations.spectral_norm parametrizations.orthogonal "
     "remove_weight_norm remove_spectral_norm parametrize.remove_parametrizations prune.l1_unstructured prune.remove "
