@@ -13,7 +13,17 @@ from simpletorch.follow.memory import remembered
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import MISSING, Choice, Class, Function, Instance, Method, Tensor, Unknown, Value, is_int
-from simpletorch.rules import ANYTHING, CannotTell, ModuleRule, Report, TensorType, infer_module, new_module, parameters
+from simpletorch.rules import (
+    ANYTHING,
+    CannotTell,
+    Mismatch,
+    ModuleRule,
+    Report,
+    TensorType,
+    infer_module,
+    new_module,
+    parameters,
+)
 from simpletorch.rules import Value as RuleValue
 from simpletorch.shapes import ANY_REST, UNKNOWN, Shape
 
@@ -127,6 +137,20 @@ def _built_from_choice(run: Interpreter, name: str, given: dict[str, Value], cho
     return type(left)(**common)
 
 
+def _variance_of_one(run: Interpreter, module: Instance, name: str, args: tuple[Value, ...]) -> Report | None:
+    """A batch norm that surely trains, on one value for each channel."""
+    if not name.startswith("BatchNorm") or run.entry or module.state.get("open"):
+        return None
+    if run.resolve(module.cells.get("training", True)) is not True or not args or not isinstance(args[0], Tensor):
+        return None
+    shape = args[0].type.shape
+    if not shape.is_exact or any(d != 1 for i, d in enumerate(shape.items) if i != 1):
+        return None
+    reason = f"there is only one value for each channel to take the variance of, in {shape}"
+    hint = "model.eval(), or drop_last=True where the last batch has one sample"
+    return Report(str(module.native), "shape", reason, {}, hint)
+
+
 def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What a layer of torch's gives, by its rule."""
     args = tuple(tensors.settle(run, a) for a in args)
@@ -153,7 +177,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     if isinstance(result, Report):
         return run.report(result)
     name = rule.names[0].rpartition(".")[2]
-    misfit = indexes.check_layer(name, rule, args)
+    misfit = indexes.check_layer(name, rule, args) or _variance_of_one(run, module, name, args)
     if misfit is not None:
         run.report(misfit)
     _learn(run, rule, args)
@@ -192,7 +216,7 @@ def own_tensors(rule: ModuleRule) -> Mapping[str, RuleValue] | None:
     """The parameters and buffers of a layer, None where its sizes aren't known."""
     try:
         return answer(own_tensors, (rule,), {}, lambda: parameters(rule))
-    except CannotTell:
+    except (CannotTell, Mismatch):  # torch builds some layers that no input fits
         return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.values import MISSING, Dict, Function, Instance, List, Set, Value
@@ -24,7 +25,7 @@ def changed(run: Interpreter, function: Function) -> Iterator[Value]:
     """
     for default in (*function.defaults, *function.keyword_defaults.values()):
         yield from _collections(default)
-    yield from _changed(run, function.node, function.scope, set(_own_names(function.node)))
+    yield from _changed(run, function.node, function.scope, _own_names(function.node))
 
 
 def changed_by(run: Interpreter, body: Iterable[ast.stmt], scope: Scope) -> Iterator[Value]:
@@ -34,7 +35,7 @@ def changed_by(run: Interpreter, body: Iterable[ast.stmt], scope: Scope) -> Iter
 
 
 def _changed(run: Interpreter, code: ast.AST, scope: Scope, own: Collection[str]) -> Iterator[Value]:
-    for node in ast.walk(code):
+    for node in _changing(code):
         match node:
             case ast.Nonlocal(names=names) | ast.Global(names=names):
                 for name in names:
@@ -56,14 +57,25 @@ def _changed(run: Interpreter, code: ast.AST, scope: Scope, own: Collection[str]
                     run.heap.write(owner.cells, name, run.unknown(f"{name}, which unknown code may have changed"))
 
 
-def _own_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[str]:
+@lru_cache(maxsize=4_096)
+def _changing(code: ast.AST) -> tuple[ast.AST, ...]:
+    """The parts of code that may change something: the same function is had by unknown code again and again."""
+    kinds = ast.Nonlocal | ast.Global | ast.Call | ast.AugAssign
+    stores = ast.Store | ast.Del
+    return tuple(
+        node
+        for node in ast.walk(code)
+        if isinstance(node, kinds) or (isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, stores))
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _own_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
     """The parameters and variables of a function."""
-    outside: set[str] = {name for n in ast.walk(node) if isinstance(n, ast.Nonlocal | ast.Global) for name in n.names}
-    for n in ast.walk(node):
-        if isinstance(n, ast.arg):
-            yield n.arg
-        elif isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id not in outside:
-            yield n.id
+    inside = list(ast.walk(node))
+    outside = {name for n in inside if isinstance(n, ast.Nonlocal | ast.Global) for name in n.names}
+    stored = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return frozenset({n.arg for n in inside if isinstance(n, ast.arg)} | (stored - outside))
 
 
 def _around(run: Interpreter, scope: Scope, node: ast.expr, own: Collection[str]) -> Value:

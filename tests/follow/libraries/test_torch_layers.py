@@ -1,0 +1,73 @@
+"""What torch's layers refuse beside shapes, and layers that torch builds though nothing fits them."""
+
+from pathlib import Path
+
+import pytest
+
+from simpletorch.follow import follow
+
+HEAD = "import torch\nfrom torch import nn\n"
+BATCH_NORM = HEAD + "net = nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5))\n"
+
+
+def lines(source: str, folder: Path) -> list[int]:
+    """The lines with a mistake."""
+    path = folder / "program.py"
+    path.write_text(source)
+    result = follow(path)
+    assert not result.faults
+    return [e.line for e in result.errors]
+
+
+def run(source: str) -> None:
+    """The program, in torch."""
+    exec(compile(source, "program.py", "exec"), {"__name__": "__main__"})
+
+
+REFUSED = [
+    BATCH_NORM + "net(torch.randn(1, 3))\n",
+    BATCH_NORM + "net.eval()\nnet.train()\nnet(torch.randn(1, 3))\n",
+    HEAD + "nn.BatchNorm2d(7)(torch.randn(1, 7, 1, 1))\n",
+    HEAD + "net = nn.Conv1d(3, 7, (5, 3))\nsum(p.numel() for p in net.parameters())\nnet(torch.randn(2, 3, 11, 13))\n",
+]
+
+
+@pytest.mark.parametrize("source", REFUSED)
+def test_what_torch_refuses_is_told_where_it_raises(source, tmp_path):
+    with pytest.raises((RuntimeError, ValueError)):
+        run(source)
+    assert lines(source, tmp_path) == [source.count("\n")]
+
+
+RIGHT = [
+    BATCH_NORM + "net.eval()\nnet(torch.randn(1, 3))\n",
+    BATCH_NORM + "net(torch.randn(2, 3))\n",
+    BATCH_NORM + "net[1].training = False\nnet(torch.randn(1, 3))\n",
+    HEAD + "nn.BatchNorm1d(7)(torch.randn(1, 7, 2))\n",
+    HEAD
+    + "class Frozen(nn.BatchNorm1d):\n    def train(self, mode=True):\n        return super().train(False)\n"
+    + "Frozen(5).train()(torch.randn(1, 5))\n",
+]
+
+
+@pytest.mark.parametrize("source", RIGHT)
+def test_what_torch_takes_is_not_told(source, tmp_path):
+    run(source)
+    assert not lines(source, tmp_path)
+
+
+UNCALLED = """
+from jaxtyping import Float
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(5)
+
+    def forward(self, x: Float[torch.Tensor, "1 5"]):
+        return self.bn(x)
+"""
+
+
+def test_a_module_that_nobody_calls_may_be_in_either_mode(tmp_path):
+    assert not lines(HEAD + UNCALLED, tmp_path)
