@@ -95,6 +95,9 @@ _SIZES: Final = frozenset({
 })  # fmt: skip
 
 
+_IGNORES: Final = "ignores"  # in the state of a loss
+
+
 def _is_float(value: Value) -> bool:
     return branches.type_name(value) == "float"
 
@@ -105,6 +108,8 @@ def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Va
     for inner in ("encoder_layer", "decoder_layer"):
         if isinstance(given.get(inner), Instance):
             run.heap.write(module.state, sequences.INNER, given[inner])
+    if "ignore_index" in given:
+        run.heap.write(module.state, _IGNORES, given["ignore_index"])
     choice = tensors.first_choice(tuple(given.values()))
     if choice is not None:
         module.native = _built_from_choice(run, name, given, choice)
@@ -137,20 +142,6 @@ def _built_from_choice(run: Interpreter, name: str, given: dict[str, Value], cho
     return type(left)(**common)
 
 
-def _variance_of_one(run: Interpreter, module: Instance, name: str, args: tuple[Value, ...]) -> Report | None:
-    """A batch norm that surely trains, on one value for each channel."""
-    if not name.startswith("BatchNorm") or run.entry or module.state.get("open"):
-        return None
-    if run.resolve(module.cells.get("training", True)) is not True or not args or not isinstance(args[0], Tensor):
-        return None
-    shape = args[0].type.shape
-    if not shape.is_exact or any(d != 1 for i, d in enumerate(shape.items) if i != 1):
-        return None
-    reason = f"there is only one value for each channel to take the variance of, in {shape}"
-    hint = "model.eval(), or drop_last=True where the last batch has one sample"
-    return Report(str(module.native), "shape", reason, {}, hint)
-
-
 def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What a layer of torch's gives, by its rule."""
     args = tuple(tensors.settle(run, a) for a in args)
@@ -177,7 +168,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     if isinstance(result, Report):
         return run.report(result)
     name = rule.names[0].rpartition(".")[2]
-    misfit = indexes.check_layer(name, rule, args) or _variance_of_one(run, module, name, args)
+    misfit = indexes.check_layer(name, rule, args, module.state.get(_IGNORES, indexes.IGNORED))
     if misfit is not None:
         run.report(misfit)
     _learn(run, rule, args)

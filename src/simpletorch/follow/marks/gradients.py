@@ -261,6 +261,8 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
     """What is known of the gradient of what an operation gives; in place, a leaf mustn't be changed."""
     short = name.rpartition(".")[2]
     first = args[0] if args else None
+    if short in losses.CHOICES:
+        losses.check_choice(run, short, args, kwargs)
     if short == "__setitem__" or short in _AUGMENTED:
         others = args[2 if short == "__setitem__" else 1 :]
         _written(run, first, others, short)

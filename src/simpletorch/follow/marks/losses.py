@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from simpletorch.follow.marks import origins
 from simpletorch.follow.values import HISTORY, Tensor, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["LOSSES", "check", "form", "form_of_layer"]
+__all__ = ["CHOICES", "LOSSES", "check", "check_choice", "form", "form_of_layer"]
 
 Form: TypeAlias = tuple[str, int | None]
 
@@ -34,6 +35,10 @@ def form(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Fo
     if name is not None:
         dim = args[1] if len(args) > 1 else kwargs.get("dim")
         return name, None if name == "sigmoid" else _place(value, dim)
+    if short == "log":
+        known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
+        inner: Form | None = None if known is None else known.form
+        return ("log_softmax", inner[1]) if inner is not None and inner[0] == "softmax" else None
     if short in _KEEPS or short in _MOVES:
         known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
         found: Form | None = None if known is None else known.form
@@ -84,7 +89,7 @@ def check(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping
     if loss == "logits" and name in ("sigmoid", "softmax"):
         run.find("tensor-loss", f"{short} takes logits, but it is given a {name}: a sigmoid of it is taken again",
                  "leave the sigmoid out (or take binary_cross_entropy)")  # fmt: skip
-    elif loss == "cross_entropy" and name == "softmax" and dim is not None and dim == classes:
+    elif loss == "cross_entropy" and name == "softmax" and dim is not None and (dim == classes or rank == 2):
         run.find("tensor-loss", f"{short} takes logits, but it is given a softmax: a softmax of it is taken again",
                  "leave the softmax out, or take its logarithm and nll_loss")  # fmt: skip
     elif loss == "nll_loss" and kwargs.get("reduction", "mean") in ("mean", "sum"):
@@ -94,3 +99,27 @@ def check(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping
         elif name == "log_softmax" and dim is not None and classes is not None and dim != classes:
             run.find("tensor-loss", f"{short} has its classes along dim {classes}, but log_softmax is over dim {dim}",
                      f"log_softmax over dim {classes}, or cross_entropy of the logits")  # fmt: skip
+
+
+CHOICES: Final = {"argmax": 1, "max": 1, "topk": 2, "multinomial": None}
+"""What picks a class by its probability, with the place of its dim among the arguments; ``multinomial`` has no dim."""
+
+
+def check_choice(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
+    """A warning where a class is picked for each sample from a softmax that is over the samples."""
+    value = args[0] if args else kwargs.get("input")
+    known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
+    if known is None or known.form not in _OVER_SAMPLES or not isinstance(value, Tensor):
+        return
+    at = CHOICES[short]
+    last = -1 if short in ("topk", "multinomial") else None
+    dim = args[at] if at is not None and len(args) > at else kwargs.get("dim", last)
+    dims = origins.of(value)
+    if dims is None or len(dims) != 2 or dim not in (1, -1) or isinstance(dim, bool):
+        return
+    if origins.is_samples(dims[0]) and dims[1] == origins.FEATURES:
+        run.find("tensor-loss", f"{short}: picks one of {value.type.shape.items[1]} for each sample, but the softmax is "
+                 "over dim 0, the samples", "softmax over dim 1 (or -1)")  # fmt: skip
+
+
+_OVER_SAMPLES: Final = (("softmax", 0), ("log_softmax", 0))

@@ -43,6 +43,7 @@ ROWS: Final = Origin("rows")
 REDUCED: Final = Origin("reduced")
 SQUEEZED: Final = Origin("squeezed")
 FEATURES: Final = Origin("features")
+_OF_EACH_CLASS: Final = Origin("features", "argmax over dim 0")
 ASKED: Final = Origin("asked")
 _SAMPLES: Final = ("rows", "reduced", "squeezed")
 _IN_DATA: Final = Origin("data", "the data")
@@ -173,6 +174,8 @@ def _combined(run: Interpreter, name: str, operands: list[Tensor], result: Tenso
     sizes = _sizes(result)
     if not sizes:
         return None
+    if len(sizes) == 1 and len(operands) == 2:
+        _check_prediction(run, name, operands)
     for i, one in enumerate(operands):
         for other in operands[i + 1 :]:
             if one.type.shape.rank != other.type.shape.rank and _grows(run, name, one, other, result):
@@ -337,7 +340,29 @@ def _reduced(name: str, args: Args, kwargs: Kwargs, result: Tensor) -> Origins:
         return tuple(Origin("keepdim", f"{short}(keepdim=True)") if i in dims else o for i, o in enumerate(known))
     if result.type.shape.rank != len(known) - len(dims):
         return None
+    if short in ("argmax", "max") and dims == (0,) and known == (ROWS, FEATURES) and _is_int(result):
+        return (_OF_EACH_CLASS,)
     return tuple(REDUCED if o == ROWS else o for i, o in enumerate(known) if i not in dims)
+
+
+def _is_int(value: Tensor) -> bool:
+    return value.type.dtype is not None and value.type.dtype.category == "int"
+
+
+def is_samples(origin: Origin | None) -> bool:
+    """Whether a dim has one element for each sample."""
+    return origin is not None and origin.kind in _SAMPLES
+
+
+def _check_prediction(run: Interpreter, name: str, operands: list[Tensor]) -> None:
+    """``logits.argmax(0) == labels`` is computed where there are as many samples as classes."""
+    one, other = (of(t) for t in operands)
+    pairs = ((one, other), (other, one))
+    if _operator(name) in _COMPARISONS and any(a == (_OF_EACH_CLASS,) and b == (ROWS,) for a, b in pairs):
+        size = operands[0].type.shape.items[0]
+        what = f"argmax over dim 0 gives a sample for each of {size} classes, not a class for each sample"
+        message = f"{_operator(name)}: {what}"
+        run.find("tensor-loss", message, "argmax over dim 1 (or -1)")
 
 
 _DIM_AT: Final = {"norm": 2, "vector_norm": 2, "quantile": 2, "nanquantile": 2}

@@ -288,11 +288,16 @@ def check(name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Re
     return None if look is None else look(args, kwargs)
 
 
-def check_layer(name: str, rule: Any, args: tuple[Value, ...]) -> Report | None:
-    """The same for a layer."""
+IGNORED: Final = -100  # torch's default for ignore_index
+
+
+def check_layer(name: str, rule: Any, args: tuple[Value, ...], ignored: Value = IGNORED) -> Report | None:
+    """The same for a layer; ``ignored``: the target that a loss doesn't count."""
     if name == "Embedding" and len(args) == 1:
         return _misfit(args[0], rule.num_embeddings, f"{rule.num_embeddings} embeddings", name)
-    return _classes(args, {}) if name in ("CrossEntropyLoss", "NLLLoss") else None
+    if name not in ("CrossEntropyLoss", "NLLLoss"):
+        return None
+    return _classes(args, {"ignore_index": ignored})
 
 
 def _at_dims(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Report | None:
@@ -350,6 +355,9 @@ def _classes(args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Report | N
         return None
     known, dims = of(args[1]), args[0].type.shape.dims
     if known is None or known.least < 0 or not dims:  # a negative one may be ignored
+        return None
+    ignored = args[4] if len(args) > 4 else kwargs.get("ignore_index", IGNORED)
+    if not isinstance(ignored, int) or known.least <= ignored <= known.most:
         return None
     size = dims[1 if len(dims) > 1 else 0]
     return _misfit(args[1], size, f"{size} classes", "cross_entropy")
