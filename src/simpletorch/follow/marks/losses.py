@@ -118,8 +118,9 @@ def check_choice(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: 
     if dims is None or len(dims) != 2 or dim not in (1, -1) or isinstance(dim, bool):
         return
     if origins.is_samples(dims[0]) and dims[1] == origins.FEATURES:
-        run.find("tensor-loss", f"{short}: picks one of {value.type.shape.items[1]} for each sample, but the softmax is "
-                 "over dim 0, the samples", "softmax over dim 1 (or -1)")  # fmt: skip
+        what = f"one of {value.type.shape.items[1]} for each sample"
+        message = f"{short}: picks {what}, but the softmax is over dim 0, the samples"
+        run.find("tensor-loss", message, "softmax over dim 1 (or -1)")
 
 
 _OVER_SAMPLES: Final = (("softmax", 0), ("log_softmax", 0))
