@@ -178,6 +178,7 @@ def main():
     for epoch in range(epochs):
         epoch_loss = 0
         epoch_accuracy = 0
+        model.train()
 
         for data, label in train_loader:
             data = data.to(device)
@@ -194,6 +195,7 @@ def main():
             epoch_accuracy += acc / len(train_loader)
             epoch_loss += loss / len(train_loader)
 
+        model.eval()
         with torch.no_grad():
             epoch_val_accuracy = 0
             epoch_val_loss = 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import devices, gradients, layout, modules, origins, sequences, streams
+from simpletorch.follow.marks import devices, gradients, layout, modes, modules, origins, sequences, streams
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes
@@ -60,6 +60,7 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
     run.training.called[id(module.cells)] = module
     if modules.is_bare(module) and (refused := modules.misfit(run, module)) is not None:
         return refused
+    modes.called(run, module)
     if module.state.get("hooked"):
         return run.unknown("what a hook makes of a module's result")
     hooks = module.state.get("hooks")
@@ -169,6 +170,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         return run.report(result)
     name = rule.names[0].rpartition(".")[2]
     misfit = indexes.check_layer(name, rule, args, module.state.get(_IGNORES, indexes.IGNORED))
+    misfit = misfit or modes.check_batch(run, module, name, args)
     if misfit is not None:
         run.report(misfit)
     _learn(run, rule, args)

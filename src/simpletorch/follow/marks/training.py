@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow import layers
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.marks import gradients, loading, schedules, updates
+from simpletorch.follow.marks import gradients, loading, modes, schedules, updates
 from simpletorch.follow.marks.loading import Loading
 from simpletorch.follow.marks.schedules import Steps
+from simpletorch.follow.sources.program import parse
 from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import GRADIENTS, MISSING, Dict, Instance, List, Tensor, Value
 from simpletorch.rules import ModuleRule
@@ -58,6 +59,7 @@ class Training:
     """Parameters that an operation was given, or that such code had."""
     sums: dict[int, tuple[Tensor, Finding]] = field(default_factory=dict)
     """What was added to a sum in a loop before backward, with what would be said."""
+    modes: modes.Modes = field(default_factory=modes.Modes)
     accumulating: dict[tuple[int, int], tuple[ast.expr, bool]] = field(default_factory=dict)
     """Of targets and statements of ``+=``, by identity, whether they are sums over rounds that nothing detaches."""
     schedulers: dict[int, Steps] = field(default_factory=dict)
@@ -93,6 +95,7 @@ def stepped(run: Interpreter, optimizer: Value) -> None:
     known = run.training.optimizers.get(id(optimizer.cells)) if isinstance(optimizer, Instance) else None
     if known is not None:
         known.steps += 1
+        modes.has_stepped(run, {id(t.cells) for t in _given(run, known.value) if t is not None})
         schedules.stepped(run, optimizer)
     updates.stepped(run, optimizer)
 
@@ -164,6 +167,7 @@ def finish(run: Interpreter) -> None:
     """The program has ended: what its optimizers never did."""
     schedules.finish(run)
     loading.finish(run)
+    modes.finish(run)
     seen = run.training
     known = [(o, list(_given(run, o.value))) for o in seen.optimizers.values()]
     if not known or any(o.value.state.get("open") or None in given for o, given in known):

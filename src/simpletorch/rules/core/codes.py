@@ -36,6 +36,7 @@ CODES: Final[Mapping[str, Code]] = {
         Code("tensor-broadcast", "Broadcasting that is likely a mistake", "warning"),
         Code("tensor-mixed", "Dims that are mixed up, where a transpose was meant or the batch comes first", "warning"),
         Code("tensor-loss", "A loss that is given something else than it takes", "warning"),
+        Code("tensor-mode", "Models that are trained in eval mode, or evaluated in training mode", "warning"),
         Code("tensor-training", "Training that trains nothing, or not what was meant", "warning"),
         Code("tensor-stream", "A stream that uses what another one may not have computed yet", "warning"),
         Code("tensor-size", "Sizes that have to be equal, which nothing says", "off"),

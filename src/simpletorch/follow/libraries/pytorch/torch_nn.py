@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, library_class, native
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import devices, gradients, layout, modules, updates
+from simpletorch.follow.marks import devices, gradients, layout, modes, modules, updates
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,
@@ -198,6 +198,7 @@ def _mode(value: bool) -> Callable[..., Value]:
         trains = value and (
             given if isinstance(given, bool) else run.unknown("whether a module trains", "bool", "data")
         )
+        modes.asked(run, args[0], trains)
         for _, inner in layers.named_modules(run, args[0]):
             run.heap.write(inner.cells, "training", trains)
         return args[0]
