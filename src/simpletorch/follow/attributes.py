@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, layers, texts
 from simpletorch.follow.libraries import METHODS
-from simpletorch.follow.marks import gradients, layout, modules, origins
+from simpletorch.follow.marks import devices, gradients, layout, modules, origins
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -104,7 +104,7 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
     if name == "dtype":
         return value.type.dtype if value.type.dtype is not None else run.derived("dtype", value, None, None)
     if name == "device":
-        return value.type.device if value.type.device is not None else run.derived("device", value, None, None)
+        return run.derived("device", value, None, None) if value.type.device is None else devices.device_of(run, value)
     if name == "data":
         made = gradients.cut(value, Tensor(replace(value.type, is_parameter=False), array=value.array))
         made.numbers = value.numbers
@@ -373,9 +373,13 @@ def _of_fields(run: Interpreter, value: Fields, name: str) -> Value:
     return value[value.names.index(name)] if name in value.names else BoundNative(name, value)
 
 
+_PLAIN: Final = {"str": str, "tuple": tuple}
+
+
 def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
     if name == "__class__":
-        return run.program.builtin(run, type(value).__name__.lower() if not isinstance(value, tuple) else "tuple")
+        kind = next((k for k in ("str", "tuple") if isinstance(value, _PLAIN[k])), type(value).__name__.lower())
+        return run.program.builtin(run, kind)
     if name == "__name__":
         return run.unknown("a name", "str")
     if isinstance(value, slice) and name in ("start", "stop", "step"):
@@ -399,6 +403,7 @@ _READERS: Final[dict[type, Callable[[Any, Any, str], Value]]] = {
     Property: _of_property,
     DType: _of_dtype,
     Device: _of_device,
+    devices.Chosen: _of_device,
     Fields: _of_fields,
 }
 

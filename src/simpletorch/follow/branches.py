@@ -336,7 +336,9 @@ def type_name(value: Value) -> str | None:
         if value.when_true is MISSING or value.when_false is MISSING:
             return type_name(value.when_false if value.when_true is MISSING else value.when_true)
         return _common_name(value.when_true, value.when_false)
-    return type(value).__name__ if isinstance(value, bool | int | float | str) else None
+    if isinstance(value, str):
+        return "str"
+    return type(value).__name__ if isinstance(value, bool | int | float) else None
 
 
 def _common_name(a: Value, b: Value) -> str | None:

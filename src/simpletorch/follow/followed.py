@@ -21,7 +21,7 @@ from simpletorch.follow.libraries.pytorch import (  # noqa: F401  (tables)
     torch_runtime,
     torch_streams,
 )
-from simpletorch.follow.marks import devices, training
+from simpletorch.follow.marks import training
 from simpletorch.follow.outcomes import Exhausted, Raise
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.ignored import is_ignored
@@ -93,7 +93,6 @@ def _follow(
     tree = parse(Path(path))
     if tree is None:
         return Followed(())
-    run.places = devices.counts(Path(path).read_text(errors="replace"))
     scope = Scope(None, str(path), {"__name__": Program.main, "__file__": str(path), "__doc__": None})
     program.modules[Program.main] = Namespace(Program.main, scope.cells, str(path))
     before = sys.getrecursionlimit()

@@ -27,7 +27,7 @@ from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import Call, Finding
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Heap, born
-from simpletorch.follow.marks import gradients
+from simpletorch.follow.marks import devices, gradients
 from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered
 from simpletorch.follow.numbers import sizes
@@ -84,7 +84,7 @@ class Interpreter:
         self.training = Training()
         self.unsure_modes = 0  # how many managers around here may have set the grad mode
         self.order: dict[Any, Any] | None = None  # of streams, see `streams`
-        self.places = False  # whether the program has to do with CUDA, see `devices`
+        self.places = devices.counts(program.path)  # whether the program has to do with CUDA
         self.moved: dict[Any, Any] = {}  # where parameters and buffers have been moved
         self.path = ""  # where the program is
         self.node: ast.AST = ast.Pass(lineno=0, col_offset=0)

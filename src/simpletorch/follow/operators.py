@@ -33,7 +33,7 @@ from simpletorch.follow.values import (
     behind,
     is_known,
 )
-from simpletorch.rules import RULES
+from simpletorch.rules import RULES, Device
 from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import Expr
 
@@ -577,7 +577,7 @@ def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
     if cls.qualified == "torch.dtype":
         return type(value).__name__ == "DType"
     if cls.qualified == "torch.device":
-        return type(value).__name__ == "Device"
+        return isinstance(value, Device)
     if cls.qualified == "torch.Size":
         return isinstance(value, Sizes)
     if isinstance(value, Dict) and cls.name in ("OrderedDict", "defaultdict", "Counter"):

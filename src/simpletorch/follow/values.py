@@ -497,4 +497,6 @@ def is_int(value: Value) -> bool:
 
 def type_of(value: Value) -> type | str:
     """What the tables of methods are keyed by: the Python class; ``"array"`` for NumPy's arrays."""
+    if isinstance(value, str):
+        return str  # also the name of a device, see `marks.devices`
     return "array" if isinstance(value, Tensor) and value.array else type(value)

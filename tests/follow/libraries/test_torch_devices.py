@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from programs import compare
 from torch import nn
 from torch._subclasses import FakeTensorMode
 
@@ -293,3 +294,20 @@ out.copy_(torch.randn(7, 5))
     assert said(training(after="print(model(x.to(device))[torch.arange(19)].shape)"), tmp_path) == []
     (found,) = said(encoder("print(torch.arange(50)[tokens].shape)"), tmp_path)
     assert found.startswith("tensor-device: []: Int64[50] is on the CPU, but the index Int64[3, 7] is on cuda")
+
+
+def test_a_device_that_is_chosen_is_what_it_is(tmp_path):
+    """Whatever a program asks of it, the answers are those of "cpu"."""
+    source = """
+import torch
+_name = "cuda" if torch.cuda.is_available() else "cpu"
+chosen = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+kind, index = chosen.type, chosen.index
+shown = f"on {_name}, {chosen}", str(chosen), _name + ":0", _name.upper(), _name.split(":"), "cuda" in _name
+asked = _name.startswith("cuda"), _name == "cpu", chosen == torch.device("cpu"), chosen.type != "cuda", len(_name)
+kinds = isinstance(chosen, torch.device), isinstance(_name, str), isinstance(chosen, str), type(_name) is str
+again, other = torch.device(_name).type, {_name: 1}["cpu"]
+x = torch.zeros(3, device=chosen)
+where = x.device.type, torch.ones(2, device=x.device).to(_name).device.type, (x + x.to("cpu")).device == chosen
+"""
+    compare(source, tmp_path / "program.py")

@@ -30,6 +30,7 @@ __all__ = [
     "check_name",
     "chosen",
     "counts",
+    "device_of",
     "follow",
     "forward",
     "move",
@@ -63,9 +64,14 @@ class Chosen(Device):
         return hash((self.type, self.index))
 
 
-def counts(source: str) -> bool:
+def counts(path: Path) -> bool:
     """Whether a program has to do with CUDA at all."""
+    source = _read(path)
     return "cuda" in source or "accelerator" in source
+
+
+def _read(path: Path) -> str:
+    return path.read_text(errors="replace") if path.is_file() else ""
 
 
 # -- what a program chooses ------------------------------------------------------------------------------------------
@@ -78,7 +84,7 @@ def chosen(run: Interpreter, node: ast.IfExp, value: Value) -> Value:
     test, there = node.test, node.body
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, there = test.operand, node.orelse
-    names = _flags(Path(run.path).read_text(errors="replace"))
+    names = _flags(_read(Path(run.path)))
     if not _is_availability(test, names) or (
         "cuda" not in ast.unparse(there) and "accelerator" not in ast.unparse(test)
     ):
@@ -123,8 +129,7 @@ _ELSEWHERE: Final = re.compile(
 def _is_clear(run: Interpreter) -> bool:
     """Whether the program says where things are by ``to`` and ``device=`` alone, and no condition moves anything."""
     for module in run.program.modules.values():
-        path = None if module.path is None else Path(module.path)
-        if path is not None and path.is_file() and not _is_clear_source(path.read_text(errors="replace")):
+        if module.path is not None and not _is_clear_source(_read(Path(module.path))):
             return False
     return True
 
@@ -200,6 +205,14 @@ def of(run: Interpreter, value: Value) -> str | None:
     if found is not None:
         return found[0] if isinstance(found, tuple) else None
     return value.place
+
+
+def device_of(run: Interpreter, value: Tensor) -> Device | None:
+    """``x.device`` of a tensor whose device is known here: what rules answer is shared by both kinds of "cpu"."""
+    known, place = value.type.device, of(run, value)
+    if known is None or known.type != "cpu":
+        return known
+    return Chosen("cpu", None, "cuda") if place == "cuda" else Device("cpu", known.index)
 
 
 def moved(run: Interpreter, made: Value, place: str | None) -> Value:

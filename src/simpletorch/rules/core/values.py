@@ -70,7 +70,6 @@ class Scalar:
     type: Literal["bool", "float", "complex"]
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class Device:
     """A device: its type ("cpu", "cuda", "mps", "meta") and, where it is known, its index."""
