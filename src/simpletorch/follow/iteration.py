@@ -26,7 +26,7 @@ from simpletorch.follow.values import (
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["another", "common_length", "item", "items", "iterator"]
+__all__ = ["another", "common_length", "item", "items", "iterator", "stream"]
 
 _MOST_ITEMS: Final = 5_000
 _MOST_SLICES: Final = 64
@@ -116,6 +116,17 @@ def another(value: Value) -> Value:
         made = Dict({k: another(v) for k, v in value.cells.items()}, value.rest)
         made.kind = value.kind
         return made
+    return value
+
+
+def stream(run: Interpreter, value: Value) -> Value:
+    """What an object gives that is gone over, such as a loader; any other value itself."""
+    value = run.resolve(value)
+    while isinstance(value, Instance) and _collection(value) is value:
+        inner = iterator(run, value)
+        if inner is None or inner is value:
+            break
+        value = run.resolve(inner)
     return value
 
 

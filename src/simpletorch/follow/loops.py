@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, branches, calls, guards, items, iteration
 from simpletorch.follow.heap import OF_GRAPHS, Cells, Change, Missing, born, now
-from simpletorch.follow.marks import schedules
+from simpletorch.follow.marks import last_batches, schedules
 from simpletorch.follow.memory import closures
-from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Split
+from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
     MISSING,
     NEXT,
@@ -26,6 +26,7 @@ from simpletorch.follow.values import (
     Dict,
     Instance,
     Iterator,
+    Last,
     List,
     Tensor,
     Unknown,
@@ -57,6 +58,7 @@ class _Loop:
         self.updates = run.updates
         self.forks = 0
         self.rounds = 0
+        self.last: Last | None = None  # the last batch, if it has fewer samples than the others
 
     def is_long(self, items: tuple[Value, ...] = ()) -> bool:
         """Whether to stop unrolling, with these items to come."""
@@ -94,20 +96,33 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
             lambda: _over(run, node, scope, run.resolve(right)),
         )
     loop = _Loop(run, node, scope)
+    whole, source = source, iteration.stream(run, source)
+    loop.last = last_batches.of(source)
     found = run.items(source)
-    schedules.begins(run, node, source, found)
+    schedules.begins(run, node, whole, found)
     if found is not None:
-        done = _each(loop, node, found, 0, source if isinstance(source, List) else None)
+        done = _each(loop, node, found, 0, source if isinstance(source, List) and source is whole else None)
     else:
         guards.may_raise(run, guards.ANY)
         item = iteration.item(run, source)
-        streams = isinstance(source, Iterator | Instance)
+        streams = isinstance(whole, Iterator | Instance)
 
         def bind() -> None:
             assignment.assign(run, node.target, iteration.another(item) if streams else item, scope)
 
         done = _again(loop, bind, lambda: None)
+    if loop.last is not None and not isinstance(done, Raise | Return | Jump):
+        _to_the_last(loop, node, loop.last, None)
     return _after(run, done, node.orelse, scope)
+
+
+def _to_the_last(loop: _Loop, node: ast.For | ast.AsyncFor, last: Last, before: Change | None) -> None:
+    """A round with the last batch, if it may make a difference that it is smaller."""
+
+    def once() -> None:
+        loop.once(lambda: assignment.assign(loop.run, node.target, last.make(), loop.scope))
+
+    last_batches.follow(loop.run, node, loop.scope, last, before, once)
 
 
 def _each(
@@ -261,6 +276,8 @@ def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | N
                 calls.escape(run, tuple(closures.changed_by(run, loop.body, loop.scope)))
             break
         before = older(run.heap.keep(), start)
+        if loop.last is not None and isinstance(loop.node, ast.For):
+            _to_the_last(loop, loop.node, loop.last, before)
         if attempt == 0 and _carries_tensors(before):  # what one round leaves to the next must suit it as it is
             leaving += [] if another else [Outcome(None, at_once)]
             continue

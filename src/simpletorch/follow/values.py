@@ -58,6 +58,7 @@ __all__ = [
     "History",
     "Instance",
     "Iterator",
+    "Last",
     "List",
     "Method",
     "Missing",
@@ -433,17 +434,29 @@ class Namespace(Object):
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The last batch of a loader that has fewer samples than the others: what makes it, and how many they have."""
+
+    make: Callable[[], Any]
+    samples: int
+    full: int
+    of_loader: bool = True
+
+
+@final
 class Iterator(Object):
     """Items to come: ``cells["items"]`` from ``cells[NEXT]`` on, or ``cells["item"]`` again and again.
 
     ``uniform``: each item is like any other (batches of a loader, steps of an endless generator).
     """
 
-    __slots__ = ("count",)
+    __slots__ = ("count", "last")
 
     def __init__(self, items: tuple[Value, ...] | None, item: Value = None, count: int | None = None) -> None:
         self.cells = Cells({"items": items, NEXT: 0, "item": item})
         self.count = count  # how many items a uniform one gives, where that is known
+        self.last: Last | None = None
 
     @property
     def items(self) -> tuple[Value, ...] | None:

@@ -135,6 +135,7 @@ def test_tensors_of_other_lengths_are_no_dataset(tmp_path: Path) -> None:
     assert "the first has 5 rows and another 7" in message
 
 
-def test_the_last_smaller_batch_is_not_followed(tmp_path: Path) -> None:
+def test_the_last_smaller_batch_is_followed(tmp_path: Path) -> None:
     program = DATASET + "for x, y in DataLoader(Shapes(37), 5):\n    x.view(5, 33)\n"
-    assert findings(HEAD + program, tmp_path) == []
+    ((_, message),) = findings(HEAD + program, tmp_path)
+    assert message.startswith("the last batch has 2 samples, not 5: view")

@@ -96,6 +96,8 @@ def stepped(run: Interpreter, value: Value) -> None:
         return
     optimizer = run.training.optimizers.get(id(value.cells))
     scheduler = run.training.schedulers.get(id(value.cells))
+    if scheduler is None and not any(s.made_for for s in run.training.schedulers.values()):
+        return  # nobody asks how often
     steps = scheduler if scheduler is not None else None if optimizer is None else optimizer.counted
     if steps is None:
         return
@@ -132,7 +134,7 @@ def _rounds(run: Interpreter, site: Site) -> tuple[int, ...] | None:
         tree = parse(Path(path)) if body is None else body
         for node in _around(tree, line):
             if isinstance(node, ast.For):
-                count = None if _leaves(node) else _count(run, run.training.rounds.get(node))
+                count = None if leaves(run, node) else _count(run, run.training.rounds.get(node))
                 if count is None:
                     return None
                 out.append(count)
@@ -152,10 +154,12 @@ def _around(tree: ast.AST | None, line: int) -> Iterator[ast.AST]:
         body = [n for n in ast.iter_child_nodes(at) if isinstance(n, ast.stmt | ast.ExceptHandler | ast.match_case)]
 
 
-def _leaves(loop: ast.For) -> bool:
-    """Whether a loop may end, or a round of it, before its end."""
-    kinds = ast.Break | ast.Continue | ast.Return | ast.Raise
-    return any(isinstance(n, kinds) for n in ast.walk(loop))
+def leaves(run: Interpreter, loop: ast.AST) -> bool:
+    """Whether a loop may end before its end, or a round of it."""
+    known = run.training.leaves
+    if loop not in known:
+        known[loop] = any(isinstance(n, ast.Break | ast.Continue | ast.Return | ast.Raise) for n in ast.walk(loop))
+    return known[loop]
 
 
 def _count(run: Interpreter, source: Value) -> int | None:

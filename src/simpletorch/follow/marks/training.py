@@ -63,6 +63,12 @@ class Training:
     accumulating: dict[tuple[int, int], tuple[ast.expr, bool]] = field(default_factory=dict)
     """Of targets and statements of ``+=``, by identity, whether they are sums over rounds that nothing detaches."""
     schedulers: dict[int, Steps] = field(default_factory=dict)
+    leaves: dict[ast.AST, bool] = field(default_factory=dict)
+    """Whether loops, or rounds of them, may end before their end."""
+    counts: dict[int, bool] = field(default_factory=dict)
+    """Whether the program uses this size of a batch for more than to make them."""
+    ended: set[ast.AST] = field(default_factory=set)
+    """The loops that were followed to their last batch, which has fewer samples."""
     reshapes: set[ast.AST] = field(default_factory=set)
     """Functions that cut elements into other rows on purpose, and may put them together again."""
     has_batches: bool = False

@@ -21,6 +21,7 @@ from simpletorch.follow.values import (
     Function,
     Instance,
     Iterator,
+    Last,
     List,
     Method,
     Native,
@@ -467,12 +468,21 @@ def _count(run: Interpreter, source: Value) -> int | None:
 @native("builtins.enumerate")
 def _enumerate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     start = run.resolve(args[1] if len(args) > 1 else kwargs.get("start", 0))
-    found = run.items(args[0])
+    source = iteration.stream(run, args[0])
+    found = run.items(source)
     if found is None or not isinstance(start, int):
-        one = iteration.item(run, args[0]) if found is None else branches.common_item(found)
+        one = iteration.item(run, source) if found is None else branches.common_item(found)
         number = run.unknown("a number of enumerate", "int", "data")
-        return Iterator(None, (number, one), _count(run, args[0]))
-    return Iterator(tuple(enumerate(found, start)))
+        return _also_last(Iterator(None, (number, one), _count(run, args[0])), source, number)
+    return _also_last(Iterator(tuple(enumerate(found, start))), source, start + len(found) - 1)
+
+
+def _also_last(made: Iterator, source: Value, number: Value) -> Iterator:
+    """The last batch of a loader is the last one of what counts them, too."""
+    last = source.last if isinstance(source, Iterator) else None
+    if last is not None:
+        made.last = Last(lambda: (number, last.make()), last.samples, last.full)
+    return made
 
 
 @native("builtins.map")

@@ -1,7 +1,7 @@
 """``torch.utils.data``: datasets, samplers, and loaders: batches are what the dataset gives, with the batch in front.
 
 A loader gives batches that are like one another. Where the last one is smaller (no ``drop_last``, and the length isn't
-a multiple) it is the full one that is followed: a program that fails on the smaller one alone is another finding.
+a multiple) it is the full one that is followed, and the smaller one where that may fail (`marks.last_batches`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from simpletorch.follow.values import (
     Fields,
     Instance,
     Iterator,
+    Last,
     List,
     Tensor,
     Unknown,
@@ -490,9 +491,15 @@ def _iterate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     count = number if isinstance(number, int) else None
     if count == 0:
         return Iterator(())
-    if count is not None and count <= _FEW_BATCHES and (last := _last_size(run, me, count)) is not None:
-        return Iterator((*(_batch(run, me) for _ in range(count - 1)), _batch(run, me, last)))
-    return Iterator(None, _batch(run, me), count)
+    last = None if count is None else _last_size(run, me, count)
+    if count is not None and last is not None and count <= _FEW_BATCHES:
+        made = Iterator((*(_batch(run, me) for _ in range(count - 1)), _batch(run, me, last)))
+    else:
+        made = Iterator(None, _batch(run, me), count)
+    size = run.resolve(run.attribute(me, "batch_size"))
+    if last is not None and isinstance(size, int) and last < size and count != 1:
+        made.last = Last(lambda: _batch(run, me, last), last, size)
+    return made
 
 
 def _last_size(run: Interpreter, me: Instance, count: int) -> int | None:
