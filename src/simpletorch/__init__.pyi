@@ -25,7 +25,7 @@ from simpletorch import transforms as transforms
 from simpletorch import vision as vision
 
 from simpletorch._import_hook import install_import_hook as install_import_hook
-from simpletorch.checks import checked as checked, config as config
+from simpletorch.checks import checked as checked, config as config, pure as pure
 from simpletorch.device import (
     Device as Device, cuda_available as cuda_available, device_count as device_count,
     torch_available as torch_available, torch_version as torch_version,

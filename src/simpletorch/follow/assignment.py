@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from simpletorch.follow import branches, guards, items, iteration, operators
-from simpletorch.follow.marks import gradients, origins, training
+from simpletorch.follow.marks import gradients, origins, purity, training
 from simpletorch.follow.outcomes import Done, Raised
 from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Property, Sizes, Tensor, Unknown, Value
 
@@ -22,6 +22,8 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
     """``target = value``."""
     match target:
         case ast.Name(id=name):
+            if run.promises and name in scope.outside:
+                purity.declares(run, name, scope.holder(name))
             run.heap.write(scope.holder(name), name, value)
             if not scope.is_inner:
                 run.claim(name, value)
@@ -126,6 +128,8 @@ def augment(run: Interpreter, node: ast.AugAssign, scope: Scope) -> None:
         value = run.evaluate(node.value, scope)
         if name == "__add__":
             training.check_sum(run, target, value)
+        if run.promises and target.id in scope.outside:
+            purity.declares(run, target.id, scope.holder(target.id))
         new = operators.in_place(run, name, old, value)
         run.heap.write(scope.holder(target.id), target.id, new)
         run.claim(target.id, new)

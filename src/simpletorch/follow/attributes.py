@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, layers, texts
 from simpletorch.follow.libraries import METHODS
-from simpletorch.follow.marks import devices, gradients, layout, modules, origins
+from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -414,6 +414,8 @@ _READERS: Final[dict[type, Callable[[Any, Any, str], Value]]] = {
 def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
     """``value.name = new``."""
     value = run.resolve(value)
+    if run.promises:
+        purity.changes(run, value)
     if isinstance(value, Choice):
         branches.distribute(run, value, lambda v: put(run, v, name, new))
     elif isinstance(value, Tensor):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, layers
 from simpletorch.follow.libraries import METHODS
-from simpletorch.follow.marks import gradients, modules
+from simpletorch.follow.marks import gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
@@ -66,6 +66,8 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
             return call(run, run.program.library(run, "numpy.asarray"), args, {"dtype": function})
         case Choice():
             return branches.distribute(run, function, lambda v: call(run, v, args, kwargs))
+    if run.promises:
+        purity.calls_unknown(run, function)
     if is_known(function) or isinstance(function, Tensor | List | Dict):
         raise Raised("TypeError", None, _TYPE_ERROR)
     return in_the_dark(run, function, args, kwargs)
@@ -75,6 +77,8 @@ def _native(
     run: Interpreter, name: str, work: Callable[..., Value], args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> Value:
     """What the follower computes itself. A call that its model doesn't foresee gives what isn't known."""
+    if run.promises:
+        purity.draws(run, name, args, kwargs)
     if args and type(args[0]) is Instance and modules.is_bare(args[0]) and name.endswith(".__init__"):
         modules.begun(run, args[0])
     try:
@@ -98,6 +102,8 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
     receiver = run.resolve(receiver)
     if isinstance(receiver, Choice):
         return branches.distribute(run, receiver, lambda v: call(run, run.attribute(v, name), args, kwargs))
+    if run.promises:
+        purity.method(run, name, receiver)
     table = METHODS.get(type_of(receiver), {})
     work = table.get(name)
     if work is not None:
@@ -131,6 +137,16 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
 
 
 def _started(run: Interpreter, function: Function, scope: Scope) -> Value:
+    if function.pure:
+        run.promises.append(purity.begins(function, scope.cells))
+        try:
+            return _entered(run, function, scope)
+        finally:
+            run.promises.pop()
+    return _entered(run, function, scope)
+
+
+def _entered(run: Interpreter, function: Function, scope: Scope) -> Value:
     if classes.yields(function.node):
         return classes.generate(run, function, scope)
     return run.enter(function, scope, lambda: body(run, function, scope))

@@ -318,7 +318,7 @@ def fill(run: Interpreter, made: Instance, args: tuple[Value, ...], kwargs: dict
 # -- context managers ------------------------------------------------------------------------------------------------
 
 
-def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done]) -> Done:
+def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done], *, asynchronous: bool = False) -> Done:
     """``with manager as value: inside(value)``."""
     manager = run.resolve(manager)
     if isinstance(manager, Choice):
@@ -330,9 +330,10 @@ def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done]) -
     if isinstance(manager, Instance) and manager.cls.is_a("contextlib.suppress"):
         given = None if manager.cls.name == "suppress" else run.unknown("what a context manager gives")
         return _suppressing(run, manager, lambda: inside(given))
-    if isinstance(manager, Instance) and manager.cls.find("__enter__") is not None:
-        value = run.call(run.attribute(manager, "__enter__"), ())
-        leave = manager.cls.find("__exit__")
+    enter, exit_ = ("__aenter__", "__aexit__") if asynchronous else ("__enter__", "__exit__")
+    if isinstance(manager, Instance) and manager.cls.find(enter) is not None:
+        value = run.call(run.attribute(manager, enter), ())
+        leave = manager.cls.find(exit_)
         return inside(value) if leave is None else _left(run, manager, leave[0], lambda: inside(value))
     if isinstance(manager, Instance):
         return _unsure(run, inside, manager)

@@ -243,7 +243,7 @@ def _takes_tensors(run: Interpreter, function: Function) -> bool:
 
 def _function(run: Interpreter, function: Function) -> None:
     needed = [p for p, default in _parameters(function) if default is MISSING]
-    if not needed or _takes_tensors(run, function) or _makes_tensor(run, function, needed):
+    if function.pure or not needed or _takes_tensors(run, function) or _makes_tensor(run, function, needed):
         _call_annotated(run, function, None)
 
 

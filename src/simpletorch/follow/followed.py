@@ -106,6 +106,8 @@ def _follow(
         training.finish(run)
         run.hypothetical = True
         follow_entries(run, tree, scope)
+        for found in run.broken:
+            run.keep(found)
     except Exhausted:
         complete = False
     except Exception as error:

@@ -27,7 +27,7 @@ from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import Call, Finding
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Heap, born
-from simpletorch.follow.marks import devices, gradients
+from simpletorch.follow.marks import devices, gradients, purity
 from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered
 from simpletorch.follow.numbers import sizes
@@ -82,6 +82,8 @@ class Interpreter:
         # and those of `gradients`
         self.modes: dict[str, Any] = {gradients.MODE: True, "autocast": None}
         self.training = Training()
+        self.promises: list[purity.Promise] = []  # the calls of pure functions that run
+        self.broken: list[Finding] = []  # what they do in spite of it
         self.unsure_modes = 0  # how many managers around here may have set the grad mode
         self.order: dict[Any, Any] | None = None  # of streams, see `streams`
         self.places = devices.counts(program.path)  # whether the program has to do with CUDA

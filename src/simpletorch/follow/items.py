@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, iteration
+from simpletorch.follow.marks import purity
 from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -231,6 +232,8 @@ def _part(run: Interpreter, owner: str | Unknown, index: Value) -> Unknown:
 def put(run: Interpreter, owner: Value, index: Value, value: Value) -> None:
     """``owner[index] = value``."""
     owner, index = run.resolve(owner), run.resolve(index)
+    if run.promises and not isinstance(owner, Tensor):
+        purity.changes(run, owner)
     if isinstance(owner, Choice):
         branches.distribute(run, owner, lambda v: put(run, v, index, value))
     elif isinstance(owner, Tensor):
@@ -301,6 +304,8 @@ def extend(run: Interpreter, owner: List, more: Value) -> None:
 def remove(run: Interpreter, owner: Value, index: Value) -> None:
     """``del owner[index]``."""
     owner, index = run.resolve(owner), run.resolve(index)
+    if run.promises:
+        purity.changes(run, owner)
     if isinstance(owner, Dict) and can_be_key(index):
         run.heap.write(owner.cells, index, MISSING)
     elif isinstance(owner, Dict):

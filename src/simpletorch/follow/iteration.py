@@ -26,7 +26,7 @@ from simpletorch.follow.values import (
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["another", "common_length", "item", "items", "iterator", "stream"]
+__all__ = ["another", "asynchronous", "common_length", "item", "items", "iterator", "stream"]
 
 _MOST_ITEMS: Final = 5_000
 _MOST_SLICES: Final = 64
@@ -145,6 +145,17 @@ def iterator(run: Interpreter, value: Instance | Class) -> Value:
     if value.cls.find("__getitem__") is not None:
         return _by_index(run, value)
     return None
+
+
+def asynchronous(run: Interpreter, value: Value) -> Value:
+    """What ``async for`` goes over."""
+    value = run.resolve(value)
+    if not isinstance(value, Instance) or value.cls.find("__aiter__") is None:
+        return value
+    found = run.resolve(run.call(run.attribute(value, "__aiter__"), ()))
+    if isinstance(found, Instance) and found.cls.find("__anext__") is not None:
+        return Iterator(None, run.call(run.attribute(found, "__anext__"), ()))
+    return found
 
 
 def _by_index(run: Interpreter, value: Instance) -> Value:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import devices, gradients, layout, modes, modules, origins, sequences, streams
+from simpletorch.follow.marks import devices, gradients, layout, modes, modules, origins, purity, sequences, streams
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes
@@ -157,6 +157,8 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         return refused
     if not isinstance(rule, ModuleRule) or module.state.get("changed"):
         return run.unknown(f"what a {module.cls.name} gives whose sizes aren't known")
+    if run.promises:
+        purity.layer(run, module, module.cls.name)
     if run.order is not None:
         streams.check(run, str(rule), (*args, *kwargs.values()))
     given, named = tensors.operands(args), {k: tensors.to_rule(v) for k, v in kwargs.items()}

@@ -81,7 +81,10 @@ class _Loop:
 
 def over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope) -> Done:
     """``for target in source``."""
-    return _over(run, node, scope, run.resolve(run.evaluate(node.iter, scope)))
+    source = run.resolve(run.evaluate(node.iter, scope))
+    if isinstance(node, ast.AsyncFor):
+        source = iteration.asynchronous(run, source)
+    return _over(run, node, scope, source)
 
 
 def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: Value) -> Done:

@@ -119,7 +119,8 @@ def _within(run: Interpreter, node: ast.With | ast.AsyncWith, scope: Scope, inde
             assignment.assign(run, item.optional_vars, value, scope)
         return _within(run, node, scope, index + 1)
 
-    return classes.managed(run, run.evaluate(item.context_expr, scope), inside)
+    manager = run.evaluate(item.context_expr, scope)
+    return classes.managed(run, manager, inside, asynchronous=isinstance(node, ast.AsyncWith))
 
 
 _KINDS: Final = ("normal", "return", "break", "continue", "raise")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
-from simpletorch.follow.marks import devices, gradients, layout, mixed, modules, origins, sequences, streams
+from simpletorch.follow.marks import devices, gradients, layout, mixed, modules, origins, purity, sequences, streams
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
@@ -199,6 +199,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     """What torch's operation gives, of values that have no choice left in them."""
     if name not in RULES:
         return run.unknown(f"what {name} gives (it has no rule)")
+    if run.promises:
+        purity.operation(run, name, args, kwargs)
     if args and type(args[0]) in _NO_TENSORS and (refused := modules.check_operands(run, _short(name), args)):
         return refused
     many = args[0] if args and isinstance(args[0], List) and args[0].items is None else None

@@ -178,7 +178,7 @@ class History:
 class Tensor(Object):
     """A tensor of torch's, or an array of NumPy's. ``cells["type"]`` is its type, other cells are attributes of it."""
 
-    __slots__ = ("array", "base", "batch", "layout", "numbers", "offset", "origins", "place")
+    __slots__ = ("array", "base", "batch", "is_view", "layout", "numbers", "offset", "origins", "place")
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
         self.cells = Cells({"type": type})
@@ -189,6 +189,7 @@ class Tensor(Object):
         self.layout: Layout = None  # see `marks.layout`
         self.origins: Origins = None  # see `marks.origins`
         self.place: str | None = None  # see `marks.devices`
+        self.is_view = False  # whether it surely is memory of its base
         self.batch: int | None = None  # which dim the samples of a batch are along, see `marks.sequences`
 
     @property
@@ -349,6 +350,7 @@ class Function:
     context_manager: bool = False  # under contextlib.contextmanager
     grad: bool | None = None  # under torch.no_grad (False) or torch.enable_grad (True)
     scripted: bool = False  # under torch.jit.script
+    pure: bool = False  # under simpletorch.pure
     attributes: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:

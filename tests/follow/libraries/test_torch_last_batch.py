@@ -147,6 +147,16 @@ def evaluate(model, loader):
 
 print(evaluate(model, loader))
 """
+SHOWN = """
+model = nn.Sequential(nn.Flatten(), nn.Linear(21, 5))
+correct = 0
+with torch.no_grad():
+    for ORDER:
+        out = model(x)
+        if FIRST:
+            print(out.view(batch_size, 5)[0])
+        correct += (out.argmax(1) == y).sum().item() + 1
+"""
 CUSTOM = """
 class Sequences(Dataset):
     def __init__(self, count):
@@ -215,6 +225,8 @@ GOOD = {
         "    scores = scores", "    mask = torch.eye(len(z), dtype=torch.bool)\n    scores = scores"
     ),
     "a data set of the program's": CUSTOM.replace("SIZE", "len(logits)"),
+    "the first batch only": SHOWN.replace("ORDER", "x, y in loader").replace("FIRST", "correct == 0"),
+    "the first batch by number": SHOWN.replace("ORDER", "i, (x, y) in enumerate(loader)").replace("FIRST", "i == 0"),
     "what stops at the last batch is caught": EVALUATION.replace(
         "        correct +=", "        try:\n            correct +="
     ).replace("== y).sum().item()\n", "== y).sum().item()\n        except RuntimeError:\n            pass\n"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast, overload
 
@@ -18,6 +18,7 @@ from simpletorch.checks import config
 from simpletorch.data._length import length_of
 from simpletorch.data._tensors import A, B, C, P, Q, R
 from simpletorch.data.loading import _state
+from simpletorch.data.loading._asynchronous import read
 from simpletorch.data.loading._batches import MapBatches, Progress, StreamBatches, WorkerBatches
 from simpletorch.data.loading._builder import LoaderBuilder
 from simpletorch.data.loading._collate import collate
@@ -239,6 +240,10 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
         if self.pin_memory and _can_pin():
             batches = (map_tensors(batch, torch.Tensor.pin_memory, "pin_memory") for batch in batches)
         return cast("Iterator[Batch]", batches)
+
+    def __aiter__(self) -> AsyncGenerator[Batch, None]:
+        """``async for batch in loader``: the same batches in the same order, while other tasks run."""
+        return read(iter(self))
 
     def _open(self, progress: Progress) -> Iterator[Any]:
         """The iterator, with its order drawn if ``progress`` is not the beginning."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.heap import now
-from simpletorch.follow.marks import losses
+from simpletorch.follow.marks import losses, purity
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     CHANGED,
@@ -301,6 +301,7 @@ def _of_result(
     first = args[0] if args else None
     if short in _SHARES:
         result.base = first if isinstance(first, Tensor) else None
+        result.is_view = bool(run.promises) and purity.views(short, args)
         if result.base is None and first is not None:
             return
     floating = _is_float(result.type)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow.findings import Finding
 from simpletorch.follow.heap import MISSING, Change
 from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import Iterator as Items
@@ -71,7 +72,7 @@ def follow(
         found, run.findings = run.findings, outer
         run.claims, run.certain, run.unsaid, run.revealed = shown
     wrong = next((f for f in found if f.severity == "error"), None)
-    if wrong is None:
+    if wrong is None or _is_conditional(node, scope.path, wrong):
         return
     message = f"the last batch has {last.samples} samples, not {last.full}: {wrong.message}"
     whole = "drop_last=True in the loader" if last.of_loader else "leave it out"
@@ -81,6 +82,14 @@ def follow(
         outer.append(told)
     elif same[0].message == wrong.message:
         outer[outer.index(same[0])] = told
+
+
+def _is_conditional(loop: ast.AST, path: str, found: Finding) -> bool:
+    """Whether a round may not come to the place: in which round it does (``if i == 0``) isn't followed."""
+    places = [(found.path, found.line), *((c.path, c.line) for c in found.trace)]
+    lines = [line for file, line in places if file == path]
+    inside = [n for n in ast.walk(loop) if isinstance(n, ast.If | ast.While | ast.Match | ast.IfExp | ast.BoolOp)]
+    return any(n.lineno <= line <= (n.end_lineno or n.lineno) for n in inside for line in lines)
 
 
 def _is_left(before: Change | None, full: int) -> bool:

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow import layers
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.marks import gradients, loading, modes, schedules, updates
+from simpletorch.follow.marks import gradients, loading, modes, purity, schedules, updates
 from simpletorch.follow.marks.loading import Loading
 from simpletorch.follow.marks.schedules import Steps
-from simpletorch.follow.sources.program import parse
 from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import GRADIENTS, MISSING, Dict, Instance, List, Tensor, Value
 from simpletorch.rules import ModuleRule
@@ -98,6 +97,8 @@ def made(run: Interpreter, optimizer: Instance) -> None:
 
 def stepped(run: Interpreter, optimizer: Value) -> None:
     """An optimizer makes a step."""
+    if run.promises:
+        purity.trains(run, "step")
     known = run.training.optimizers.get(id(optimizer.cells)) if isinstance(optimizer, Instance) else None
     if known is not None:
         known.steps += 1
@@ -131,6 +132,8 @@ def check_sum(run: Interpreter, target: ast.expr, value: Value) -> None:
 
 def differentiated(run: Interpreter, value: Value) -> None:
     """Backward has gone through a loss."""
+    if run.promises:
+        purity.trains(run, "backward")
     updates.computed(run, value)
     known = run.training.sums.pop(id(value.cells), None) if isinstance(value, Tensor) else None
     if known is not None and gradients.is_spent(run, known[0]):

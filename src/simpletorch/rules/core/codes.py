@@ -32,6 +32,7 @@ CODES: Final[Mapping[str, Code]] = {
         Code("tensor-grad", "What torch refuses of gradients"),
         Code("tensor-class", "What Python or torch refuses of a module's class"),
         Code("tensor-option", "Options of loaders and schedules that torch refuses"),
+        Code("tensor-pure", "What a pure function may not do"),
         Code("tensor-annotation", "An annotation that is no tensor type"),
         Code("tensor-broadcast", "Broadcasting that is likely a mistake", "warning"),
         Code("tensor-mixed", "Dims that are mixed up, where a transpose was meant or the batch comes first", "warning"),

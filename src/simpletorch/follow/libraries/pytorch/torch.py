@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
-from simpletorch.follow.marks import devices, gradients, layout, origins, updates
+from simpletorch.follow.marks import devices, gradients, layout, origins, purity, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
     HISTORY,
@@ -64,6 +64,18 @@ VALUES.update(
         "torch.__version__": Unknown("torch's version", "str"),
     }
 )
+
+
+@native("torch.pure")
+def _pure(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``simpletorch.pure``."""
+    return purity.promise(run, args[0])
+
+
+@native("torch.checked")
+def _checked(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``simpletorch.checked``: what it decorates stays what it is."""
+    return args[0]
 
 
 # -- classes ---------------------------------------------------------------------------------------------------------

@@ -1,0 +1,25 @@
+"""`pure`: a promise that following a program proves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+__all__ = ["pure"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def pure(function: F) -> F:
+    """Promise that a function changes none of its arguments, draws no random numbers and changes nothing global.
+
+    ::
+
+        @pure
+        def normalized(x: Tensor[Float32, B, D]) -> Tensor[Float32, B, D]:
+            return x / x.norm(dim=1, keepdim=True)
+
+    ``simpletorch follow``, ``check`` and the mypy plugin look at each call that they follow, and say at which line the
+    promise is broken (``tensor-pure``). At run time the function comes back as it is: the promise costs nothing.
+    """
+    return function

@@ -1,0 +1,31 @@
+"""``asyncio``: a coroutine is followed where it is called, so who waits for it has what it gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simpletorch.follow.libraries import by_name, native
+from simpletorch.follow.values import List, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+
+@native("asyncio.run", "asyncio.create_task", "asyncio.ensure_future", "asyncio.shield", "asyncio.wait_for")
+def _result(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return args[0] if args else next((kwargs[n] for n in ("main", "coro", "fut", "arg") if n in kwargs), None)
+
+
+@native("asyncio.gather")
+def _gather(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return List(args)
+
+
+@native("asyncio.to_thread")
+def _to_thread(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.call(args[0], args[1:], kwargs)
+
+
+@native("asyncio.sleep")
+def _sleep(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return by_name("delay result", args, kwargs).get("result")

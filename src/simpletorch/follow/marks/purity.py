@@ -1,0 +1,213 @@
+"""Functions that promise to be pure (`simpletorch.pure`), and where they are not: `tensor-pure`.
+
+While such a function runs, what it writes to must be younger than its call. What may or may not be memory of an
+argument (``x.contiguous()``, ``x.reshape(…)``) is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from simpletorch.follow.heap import born
+from simpletorch.follow.values import (
+    Class,
+    Dict,
+    Function,
+    Instance,
+    Iterator,
+    List,
+    Namespace,
+    Set,
+    StaticMethod,
+    Tensor,
+    Unknown,
+    Value,
+    behind,
+    is_known,
+)
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = [
+    "Promise",
+    "begins",
+    "calls_unknown",
+    "changes",
+    "declares",
+    "draws",
+    "layer",
+    "method",
+    "operation",
+    "promise",
+    "trains",
+    "views",
+]
+
+_CODE: Final = "tensor-pure"
+_VIEWS: Final = frozenset({
+    "T", "mT", "H", "mH", "t", "adjoint", "chunk", "detach", "diagonal", "expand", "expand_as", "movedim", "narrow",
+    "permute", "select", "split", "squeeze", "swapaxes", "swapdims", "transpose", "unbind", "unflatten", "unfold",
+    "unsqueeze", "view", "view_as",
+})  # fmt: skip
+"""Operations whose result is memory of their operand, always."""
+_CHANGE: Final = {
+    List: frozenset({"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"}),
+    Dict: frozenset({"update", "pop", "popitem", "setdefault", "clear"}),
+    Set: frozenset({"add", "update", "discard", "remove", "pop", "clear"}),
+}
+_OF_UNKNOWN: Final = frozenset({"append", "extend", "insert", "setdefault", "popitem"})
+_RANDOM: Final = frozenset({
+    "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "bernoulli",
+    "multinomial", "poisson", "normal_", "uniform_", "random_", "bernoulli_", "exponential_", "geometric_",
+    "log_normal_", "cauchy_", "gumbel_softmax", "manual_seed", "seed",
+})  # fmt: skip
+_DROPOUT: Final = frozenset(
+    {"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"}
+)
+_DRAWING: Final = ("random.", "numpy.random.")
+
+
+class Promise(NamedTuple):
+    """A call of a function that promises to be pure."""
+
+    name: str
+    start: int
+    arguments: frozenset[int]
+    """Those of which nothing is known, by identity."""
+
+
+def promise(run: Interpreter, value: Value) -> Value:
+    """``@simpletorch.pure``."""
+    inner = value.function if isinstance(value, StaticMethod) else value
+    if isinstance(inner, Function):
+        inner.pure = True
+    return value
+
+
+def begins(function: Function, arguments: dict[str, Value]) -> Promise:
+    """A call that begins here."""
+    return Promise(
+        function.name, born(arguments), frozenset(id(v) for v in arguments.values() if isinstance(v, Unknown))
+    )
+
+
+def _tell(run: Interpreter, held: Promise, what: str, hint: str) -> None:
+    run.broken.append(run.finding(_CODE, f"{held.name} is pure, but {what}", hint))  # on whichever way it is
+
+
+# -- what is changed ---------------------------------------------------------------------------------------------------
+
+
+def changes(run: Interpreter, value: Value, hint: str = "change a copy of it, and return that") -> None:
+    """Something writes to a value."""
+    value = run.resolve(value)
+    for held in run.promises:
+        if _is_older(value, held):
+            _tell(run, held, f"it changes {_kind(value)}, which was there before the call", hint)
+            return
+
+
+def _is_older(value: Value, held: Promise) -> bool:
+    if isinstance(value, Unknown):
+        return id(value) in held.arguments
+    if isinstance(value, Tensor):
+        at: Tensor | None = value
+        while at is not None:
+            if born(at.cells) < held.start:
+                return True
+            at = at.base if at.is_view else None
+        return False
+    value = behind(value)
+    return (
+        isinstance(value, List | Dict | Set | Instance | Class | Namespace | Iterator)
+        and born(value.cells) < held.start
+    )
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, Tensor):
+        return str(value.type)
+    if isinstance(value, Instance | Class):
+        return f"an object of {value.cls.name}" if isinstance(value, Instance) else f"the class {value.name}"
+    if isinstance(value, Unknown | Namespace):
+        return "an argument" if isinstance(value, Unknown) else f"the module {value.name}"
+    return {List: "a list", Dict: "a dict", Set: "a set"}.get(type(behind(value)), "an object")
+
+
+def trains(run: Interpreter, what: str) -> None:
+    """Gradients are computed, or an optimizer uses them."""
+    _tell(run, run.promises[-1], f"{what} changes parameters or their gradients", "torch.autograd.grad gives them")
+
+
+def declares(run: Interpreter, name: str, cells: dict[str, Value]) -> None:
+    """A name of another scope is assigned: ``global`` or ``nonlocal``."""
+    if born(cells) < run.promises[-1].start:
+        _tell(run, run.promises[-1], f"it assigns {name}, which isn't its own", "return the value instead")
+
+
+def method(run: Interpreter, name: str, receiver: Value) -> None:
+    """A method of a list, dict or set is called."""
+    if name in _CHANGE.get(type(receiver), ()):
+        changes(run, receiver)
+
+
+def calls_unknown(run: Interpreter, function: Value) -> None:
+    """A method is called of an argument of which nothing is known."""
+    if not isinstance(function, Unknown) or function.fact is None or not function.fact[0].startswith("."):
+        return
+    name = function.fact[0][1:]
+    if name in _OF_UNKNOWN or (name.endswith("_") and not name.startswith("_")):
+        changes(run, function.fact[1])
+
+
+def operation(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
+    """An operation of torch's on tensors."""
+    short = name.rpartition(".")[2]
+    out = kwargs.get("out")
+    in_place = short.endswith("_") and not short.startswith("__")
+    augmented = short.startswith("__i") and short not in ("__invert__", "__index__", "__int__")
+    draws(run, name, args, kwargs)
+    if isinstance(out, Tensor):
+        changes(run, out)
+    elif args and (in_place or augmented or short == "__setitem__" or kwargs.get("inplace") is True):
+        plain = short.strip("_")
+        new = "x = x.clone() before it" if short == "__setitem__" else f"make a new tensor, with {plain}"
+        changes(run, args[0], "x = x + y makes a new tensor" if augmented else new)
+
+
+def views(short: str, args: tuple[Value, ...]) -> bool:
+    """Whether what an operation gives is surely memory of its first operand."""
+    if short == "__getitem__":
+        rows = args[1] if isinstance(args[1], tuple) else (args[1],)
+        return all(is_known(r) and not isinstance(r, bool) for r in rows)
+    return short in _VIEWS
+
+
+# -- what is drawn -----------------------------------------------------------------------------------------------------
+
+
+def draws(run: Interpreter, name: str, args: tuple[Value, ...] = (), kwargs: Mapping[str, Value] | None = None) -> None:
+    """A function is called that may draw random numbers."""
+    short = name.rpartition(".")[2]
+    kwargs = kwargs or {}
+    is_torchs = name.startswith(("torch.", "Tensor.")) and ".distributions." not in name
+    if is_torchs and short in _DROPOUT:
+        training = run.resolve(args[2] if len(args) > 2 else kwargs.get("training", True))
+        drawn = training is True and name.startswith("torch.nn.functional.")
+    else:
+        drawn = (is_torchs and short in _RANDOM) or name.startswith(_DRAWING)
+    if drawn and not short[0].isupper() and short != "default_rng":
+        _tell(run, run.promises[-1], f"{short} draws random numbers", "give what is drawn as an argument")
+
+
+def layer(run: Interpreter, module: Instance, name: str) -> None:
+    """A layer of torch's is called: in training, some draw random numbers, and some change what they hold."""
+    trains = run.attribute(module, "training")
+    if trains is not True or born(module.cells) > run.promises[-1].start:
+        return
+    if "Dropout" in name:
+        _tell(run, run.promises[-1], f"{name} draws random numbers in training", "model.eval() before it")
+    elif name.startswith("BatchNorm"):
+        _tell(run, run.promises[-1], f"{name} changes its running statistics in training", "model.eval() before it")
