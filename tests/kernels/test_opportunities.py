@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from benchmarks import opportunities as counted
 from simpletorch import kernels
 from simpletorch.errors import ShapeMismatch
 from simpletorch.kernels._chips import GPUS, bandwidth
@@ -670,3 +671,17 @@ def test_models_that_look_at_values_are_refused(name: str):
     model, args = cases.case(name)
     with pytest.raises(ValueError, match=r"the model asks for values \(aten.\w+.default at \w+.py:\d+\)"):
         kernels.opportunities(model, *args)
+
+
+# -- Inductor as the oracle --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("training", "most"), [(False, 1.05), (True, 1.2)], ids=["inference", "training"])
+def test_inductor_counts_about_as_many_bytes(training: bool, most: float):
+    """More models: `python -m benchmarks.opportunities`."""
+    step = counted.block()
+    eager, ours = counted.of_ours(step, training)
+    right = counted.of_inductor(step, training)
+    assert right < eager
+    assert 1 / most < ours / right < most

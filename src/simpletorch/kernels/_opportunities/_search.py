@@ -16,7 +16,7 @@ from simpletorch.kernels._opportunities._match import Match, adds_gradient, back
 from simpletorch.kernels._opportunities._report import Opportunities, Opportunity, Traffic
 from simpletorch.kernels._opportunities.patterns import PATTERNS
 
-__all__ = ["matches", "searched"]
+__all__ = ["compiled_bytes", "matches", "searched"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,13 @@ def searched(graph: Graph, gpu: GPU) -> Opportunities:
     rows = _rows(sorted(found, key=lambda one: one.nodes[0].index))
     rows.sort(key=lambda row: (-row.seconds_saved, -row.bytes_saved))
     return Opportunities(tuple(rows), rooflines.of(graph.nodes), gpu)
+
+
+def compiled_bytes(graph: Graph, gpu: GPU) -> int:
+    """The bytes of the step under `torch.compile` alone, without the shipped kernels."""
+    rooflines = _Roofline(gpu)
+    found = (_compiled(graph, group, rooflines) for group in groups(graph, ()))
+    return sum(node.bytes for node in graph.nodes) - sum(one.saved for one in found if one is not None)
 
 
 class _Roofline:
