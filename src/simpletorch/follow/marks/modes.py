@@ -1,31 +1,25 @@
-"""Models that are trained as if they were evaluated, and evaluated as if they were trained.
-
-Dropout and batch norm compute something else in each mode. A model that was trained in training mode, and after an
-``eval()`` goes on to be trained without ``train()``, is a mistake; so is an evaluation (a loop over data under
-``no_grad`` that counts hits or losses) in a program in which nobody calls ``eval()``. Batch norm in training mode needs
-more than one value for each channel, which torch says itself.
-"""
+"""In which modes models are called: what `mode_checks` judges, and batch norm of one value."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.marks.gradients import MODE
+from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import Instance, Tensor, Value
-from simpletorch.rules import ModuleRule, Report
+from simpletorch.rules import Report
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Modes", "asked", "called", "check_batch", "finish", "has_stepped"]
+__all__ = ["CODE", "Modes", "asked", "called", "check_batch"]
 
-_CODE: Final = "tensor-mode"
+CODE: Final = "tensor-mode"
 _COUNTS: Final = re.compile(r"==|\.eq\(|argmax|criterion|loss|entropy|accuracy|correct")
 
 
@@ -60,63 +54,7 @@ def called(run: Interpreter, module: Instance) -> None:
     elif grad is False and key not in seen.evaluated and key in seen.trained and not run.entry:
         flag = run.resolve(module.cells.get("training", True))
         told = flag is True and not module.state.get("open") and _is_evaluation(run)
-        seen.evaluated[key] = module, run.finding(_CODE, "", None) if told else None
-
-
-def has_stepped(run: Interpreter, own: set[int]) -> None:
-    """An optimizer of these parameters makes a step."""
-    seen = run.training.modes
-    for key, trains in seen.since.items():
-        if trains:
-            seen.trained.add(key)
-        elif key in seen.trained and key in seen.asked and not seen.asked[key][1] and not run.entry:
-            module, _, place = seen.asked[key]
-            layer = next(_that_differ(run, module), None)
-            if layer is not None and own & _parameters(run, module):
-                message = f"{module.cls.name} goes on to be trained in eval mode, since {place}: {layer} is off"
-                run.find(_CODE, message, ".train() behind the evaluation, or where each epoch begins")
-    seen.since.clear()
-
-
-def finish(run: Interpreter) -> None:
-    """The program has ended: whether anybody has called ``eval()``."""
-    seen = run.training.modes
-    found = [(m, f) for m, f in seen.evaluated.values() if f is not None]
-    if not found or seen.asked:
-        return
-    for module in run.program.modules.values():
-        path = None if module.path is None else Path(module.path)
-        if path is not None and path.is_file() and ".eval(" in path.read_text(errors="replace"):
-            return
-    for module, finding in found:
-        layer = next(_that_differ(run, module), None)
-        if layer is not None:
-            message = f"{module.cls.name} is evaluated in training mode: nobody calls its eval(), so {layer} is on"
-            hint = ".eval() before the evaluation, and .train() where the training goes on"
-            run.keep(replace(finding, message=message, hint=hint))
-
-
-def _that_differ(run: Interpreter, module: Instance) -> Iterator[str]:
-    """The layers inside that compute something else in each mode."""
-    from simpletorch.follow import layers  # it imports the marks
-
-    if not layers.is_certain(run, module):
-        return
-    for _, inner in layers.named_modules(run, module):
-        rule = inner.native
-        if inner is module or not isinstance(rule, ModuleRule):
-            continue
-        name = rule.names[0].rpartition(".")[2]
-        if ("Dropout" in name and isinstance(p := getattr(rule, "p", None), int | float) and p > 0) or (
-            "BatchNorm" in name and getattr(rule, "track_running_stats", None) is True
-        ):
-            yield name
-
-
-def _parameters(run: Interpreter, module: Instance) -> set[int]:
-    from simpletorch.follow import layers  # it imports the marks
-
-    return {id(t.cells) for _, t in layers.named_tensors(run, module, parameters_only=True)}
+        seen.evaluated[key] = module, run.finding(CODE, "", None) if told else None
 
 
 def _is_evaluation(run: Interpreter) -> bool:
@@ -132,8 +70,6 @@ def _is_evaluation(run: Interpreter) -> bool:
 
 
 def _tree(path: str) -> ast.AST | None:
-    from simpletorch.follow.sources.program import parse  # it imports the libraries
-
     return parse(Path(path))
 
 

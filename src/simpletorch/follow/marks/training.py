@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow import layers
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.marks import gradients, loading, modes, purity, schedules, updates
+from simpletorch.follow.marks import gradients, loading, mode_checks, modes, schedules, updates
 from simpletorch.follow.marks.loading import Loading
 from simpletorch.follow.marks.schedules import Steps
 from simpletorch.follow.sources.syntax import parse
@@ -102,7 +102,7 @@ def stepped(run: Interpreter, optimizer: Value) -> None:
     known = run.training.optimizers.get(id(optimizer.cells)) if isinstance(optimizer, Instance) else None
     if known is not None:
         known.steps += 1
-        modes.has_stepped(run, {id(t.cells) for t in _given(run, known.value) if t is not None})
+        mode_checks.has_stepped(run, {id(t.cells) for t in _given(run, known.value) if t is not None})
         schedules.stepped(run, optimizer)
     updates.stepped(run, optimizer)
 
@@ -176,7 +176,7 @@ def finish(run: Interpreter) -> None:
     """The program has ended: what its optimizers never did."""
     schedules.finish(run)
     loading.finish(run)
-    modes.finish(run)
+    mode_checks.finish(run)
     seen = run.training
     known = [(o, list(_given(run, o.value))) for o in seen.optimizers.values()]
     if not known or any(o.value.state.get("open") or None in given for o, given in known):
