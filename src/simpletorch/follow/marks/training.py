@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow import layers
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.marks import gradients, loading, mode_checks, modes, schedules, updates
+from simpletorch.follow.marks import gradients, loading, mode_checks, modes, purity, schedules, updates
 from simpletorch.follow.marks.loading import Loading
 from simpletorch.follow.marks.schedules import Steps
 from simpletorch.follow.sources.syntax import parse
