@@ -183,6 +183,30 @@ class Larger(nn.Upsample):
     def forward(self, x: Tensor) -> Tensor:
         return super().forward(x)
 """,
+    "the same without annotations": """
+class Interpolate(nn.Module):
+    def __init__(self, size=None, scale_factor=None):
+        super().__init__()
+        self.size, self.scale_factor = size, scale_factor
+
+    def forward(self, x):
+        return torch.nn.functional.interpolate(x, size=self.size, scale_factor=self.scale_factor)
+""",
+    "a size of 0 by default is none": """
+@dataclass
+class Config:
+    experts: int = 0
+    width: int = 13
+
+class Router(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.config = config
+        self.weight = nn.Parameter(torch.empty(config.experts, config.width))
+
+    def forward(self, x: Tensor):
+        return (x @ self.weight.mT).view(-1, self.config.experts)
+""",
     "a size of -1 by default is none": """
 @dataclass
 class Config:

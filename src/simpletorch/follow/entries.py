@@ -178,7 +178,7 @@ def _constructor_arguments(run: Interpreter, init: Function, where: str) -> Iter
                     continue
         if default is MISSING:
             yield parameter.arg, _of_caller(run, parameter, where, init.scope, is_constructor=True)
-        elif default is None and needs_nothing and parameter.annotation is not None:  # one of several may be needed
+        elif default is None and needs_nothing:  # one of several may be needed
             yield parameter.arg, run.unknown(f"the argument {parameter.arg}")
 
 
@@ -214,11 +214,11 @@ def _symbol(run: Interpreter, name: str, where: str) -> Expr:
 def _record(run: Interpreter, cls: Class, where: str, scope: Scope) -> Value:
     """An object of a dataclass as its defaults make it; an int without default is a symbol.
 
-    A size of -1 by default says that the caller has to give one.
+    A size of -1 or 0 by default says that the caller has to give one.
     """
     args: dict[str, Value] = {}
     for name, default in cls.fields or ():
-        if isinstance(default, int) and default < 0:
+        if type(default) is int and default <= 0:
             args[name] = run.unknown(f"the argument {name}", "int")
         elif default is MISSING:
             note = next((c.cells["__annotations__"].get(name) for c in cls.mro if "__annotations__" in c.cells), None)

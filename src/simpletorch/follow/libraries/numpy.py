@@ -309,7 +309,8 @@ def _index(run: Interpreter, index: Value) -> Value:
             else tuple(None if i is None else p for i, p in zip(index, parts, strict=True))
         )
     if isinstance(index, List):
-        return as_array(run, index)
+        # `where` of an array of unknown rank gives a tuple of unknown length
+        return None if index.items is None and isinstance(index.item, Tensor) else as_array(run, index)
     if isinstance(index, slice) and isinstance(index.step, int) and index.step < 0:
         whole = index.start is None and index.stop is None  # as many items as in the other direction
         return slice(None, None, -index.step) if whole else slice(0, run.unknown("where a slice ends", "int", "data"))
