@@ -210,9 +210,10 @@ def _learn(run: Interpreter, rule: ModuleRule, args: tuple[Value, ...]) -> None:
 def own_tensors(rule: ModuleRule) -> Mapping[str, RuleValue] | None:
     """The parameters and buffers of a layer, None where its sizes aren't known."""
     try:
-        return answer(own_tensors, (rule,), {}, lambda: parameters(rule))
+        found: Mapping[str, RuleValue] = answer(own_tensors, (rule,), {}, lambda: parameters(rule))
     except (CannotTell, Mismatch):  # torch builds some layers that no input fits
         return None
+    return found
 
 
 def attribute(run: Interpreter, module: Instance, name: str) -> Value:
