@@ -176,11 +176,11 @@ def _among(run: Interpreter, values: Iterable[Value], behind: list[Tensor]) -> b
 
 def grad_of(run: Interpreter, value: Tensor) -> Value:
     """``value.grad``: None of what no backward has gone to."""
-    known = value.cells.get(HISTORY)
+    known: History | None = value.cells.get(HISTORY)
     sees_all = not (run.entry or run.training.lost_sight or HAS_GRAD in value.cells)
-    is_own = known is not None and known.grad and value.base is None and not value.type.is_parameter
-    if is_own and sees_all and (known.leaf is False or (known.leaf and not run.updates)):
-        return None
+    if known is not None and known.grad and value.base is None and not value.type.is_parameter and sees_all:
+        never = known.leaf is False or (known.leaf is True and not run.updates)
+        return None if never else Tensor(value.type)
     return Tensor(replace(value.type, is_parameter=False))
 
 
