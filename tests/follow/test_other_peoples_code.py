@@ -162,6 +162,45 @@ class Stack(nn.Module):
             seen.append(x)
         return torch.stack(seen[:-1])
 """,
+    "objects that hold themselves, made on two ways": """
+class Node:
+    def __init__(self, size):
+        self.size, self.inner = size, {"self": self}
+        self.me = self
+
+node = Node(3) if load() else Node(3)
+torch.zeros(node.me.size) + torch.zeros(3)
+""",
+    "a buffer that is registered on one way": """
+class Labels(nn.Module):
+    def __init__(self):
+        super().__init__()
+        if load():
+            self.register_buffer("first", torch.zeros(3))
+        self.register_buffer("second", torch.zeros(5))
+
+    def forward(self, x):
+        return x + self.second
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+Labels().to(device)(torch.zeros(5, device=device))
+""",
+    "what numpy.where gives of an array of which little is known": """
+import numpy as np
+
+def kept(boxes, scores):
+    x, order = boxes[:, 0].copy(), np.argsort(scores)
+    pick, count = np.zeros_like(scores, dtype=np.int16), 0
+    while order.size > 0:
+        i = order[-1]
+        pick[count] = i
+        count += 1
+        rest = order[:-1]
+        order = order[np.where(np.maximum(x[i], x[rest]) / 3 <= 0.5)]
+    return pick[:count].copy()
+
+kept(load(), load())
+""",
 }
 
 

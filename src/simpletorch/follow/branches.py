@@ -173,14 +173,9 @@ def alike(a: Value, b: Value) -> bool:
     if isinstance(a, Iterator):
         return a.items is None and b.items is None and alike(a.cells["item"], b.cells["item"])
     if isinstance(a, Instance):
-        return (
-            a.cls is b.cls
-            and a.native == b.native
-            and a.cells.keys() == b.cells.keys()
-            and all(alike(v, b.cells[k]) for k, v in a.cells.items())
-        )
+        return a.cls is b.cls and a.native == b.native and _hold_alike(a, b)
     if isinstance(a, Dict):
-        return a.cells.keys() == b.cells.keys() and all(alike(v, b.cells[k]) for k, v in a.cells.items())
+        return _hold_alike(a, b)
     if isinstance(a, Function):
         return a.node is b.node and a.scope is b.scope
     if isinstance(a, Class | Namespace | Set):
@@ -188,6 +183,21 @@ def alike(a: Value, b: Value) -> bool:
     if isinstance(a, Expr | TensorType) or is_known(a):
         return bool(a == b)
     return False
+
+
+_compared: Final[set[tuple[int, int]]] = set()
+
+
+def _hold_alike(a: Instance | Dict, b: Instance | Dict) -> bool:
+    """Whether two objects hold the same; what they hold may hold themselves."""
+    pair = id(a), id(b)
+    if pair in _compared:
+        return True
+    _compared.add(pair)
+    try:
+        return a.cells.keys() == b.cells.keys() and all(alike(v, b.cells[k]) for k, v in a.cells.items())
+    finally:
+        _compared.discard(pair)
 
 
 def same_history(a: Tensor, b: Tensor) -> bool:

@@ -242,6 +242,45 @@ GOOD = {
     "a model": NET + TRAIN,
     "a trainer": NET + TRAINER,
     "a plain attribute before super().__init__()": NET.replace(SUPER, "        self.hidden = hidden\n" + SUPER) + TRAIN,
+    "a metaclass makes modules": """
+class Meta(type):
+    def __call__(cls, *args, **kwargs):
+        made = cls.__new__(cls)
+        nn.Module.__init__(made)
+        made.__init__(*args, **kwargs)
+        return made
+
+class Module(nn.Module, metaclass=Meta):
+    def __init__(self):
+        pass
+
+class Net(Module):
+    def __init__(self, dim):
+        self.fc = nn.Linear(dim, 3)
+
+    def forward(self, x):
+        return self.fc(x)
+
+model = Net(7)
+out = model(torch.randn(2, 7))
+""",
+    "__new__ makes modules": """
+class Early(nn.Module):
+    def __new__(cls, *args):
+        made = super().__new__(cls)
+        nn.Module.__init__(made)
+        return made
+
+class Net(Early):
+    def __init__(self, dim):
+        self.fc = nn.Linear(dim, 3)
+
+    def forward(self, x):
+        return self.fc(x)
+
+model = Net(7)
+out = model(torch.randn(2, 7))
+""",
     "the old super": NET.replace("super()", "super(Net, self)") + TRAIN,
     "the base called by name": NET.replace("super().__init__()", "nn.Module.__init__(self)") + TRAIN,
     "super().__init__() in a base class": (

@@ -344,7 +344,7 @@ def to_numpy(run: Interpreter, value: Tensor) -> None:
 # -- modules ---------------------------------------------------------------------------------------------------------
 
 _PLACE: Final = "place"
-BUFFERS: Final = "buffers"
+BUFFER: Final = "buffer"
 
 
 def move(run: Interpreter, modules: list[Instance], place: str | None) -> None:
@@ -353,7 +353,7 @@ def move(run: Interpreter, modules: list[Instance], place: str | None) -> None:
         run.heap.write(module.state, _PLACE, place or "?")
         for name, value in list(module.cells.items()):
             one = run.resolve(value)
-            if isinstance(one, Tensor) and (one.type.is_parameter or name in module.state.get(BUFFERS, ())):
+            if isinstance(one, Tensor) and (one.type.is_parameter or (BUFFER, name) in module.state):
                 run.heap.write(run.moved, id(one.cells), (place, one))
 
 

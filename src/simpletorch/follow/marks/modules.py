@@ -108,8 +108,12 @@ def _is_module(value: Value) -> bool:
 
 
 def start(made: Instance) -> None:
-    """A module is made by a constructor of the program's, which must call that of ``nn.Module``."""
-    if made.cls.unknown_base is None and "metaclass" not in made.cls.metadata:
+    """A module is made by a constructor of the program's, which must call that of ``nn.Module``.
+
+    A metaclass, or a ``__new__`` of the program's, may have done it before.
+    """
+    decides = any("metaclass" in c.metadata or isinstance(c.cells.get("__new__"), Function) for c in made.cls.mro)
+    if made.cls.unknown_base is None and not decides:
         made.state[_BARE] = True
 
 
