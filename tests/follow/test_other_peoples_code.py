@@ -199,7 +199,7 @@ def kept(boxes, scores):
         order = order[np.where(np.maximum(x[i], x[rest]) / 3 <= 0.5)]
     return pick[:count].copy()
 
-kept(load(), load())
+kept(np.asarray(load()), np.asarray(load()).reshape(-1))
 """,
 }
 
