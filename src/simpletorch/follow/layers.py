@@ -121,6 +121,9 @@ def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Va
         run.report(made)
         made = None
     module.native = made
+    inside = not run.entry and any(getattr(call.node, "name", None) == "forward" for call in run.running)
+    if inside and made is not None and gradients.has_parameters(made):
+        run.training.made_inside.append((module, run.finding("tensor-training", "", None)))
 
 
 def _built_from_choice(run: Interpreter, name: str, given: dict[str, Value], choice: Choice) -> ModuleRule | None:

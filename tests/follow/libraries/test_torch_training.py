@@ -87,7 +87,32 @@ UNTRAINED = {  # (what is made, the parameter that never changes)
         "model.more[0].weight",
     ),
 }
+ANEW = {  # the body of a forward that makes layers which nobody trains
+    "a layer": "return nn.Linear(5, 5)(self.first(x))",
+    "a named layer": "x = self.first(x)\n        last = nn.Linear(5, 5)\n        return last(x.relu())",
+    "batch norm": "return nn.BatchNorm1d(5)(self.first(x))",
+    "one of several": (
+        "x = self.first(x)\n        for _ in range(2):\n            x = nn.Linear(5, 5)(x)\n        return x"
+    ),
+    "in a method": "return self.head(self.first(x))\n\n    def head(self, x):\n        return nn.Linear(5, 5)(x)",
+    "an activation with a parameter": "return nn.PReLU()(self.first(x))",
+}
+HELD = {
+    "an activation": "return nn.ReLU()(self.first(x))",
+    "dropout": "return nn.Dropout(0.5)(self.first(x))",
+    "a layer that is kept": (
+        "if not hasattr(self, 'last'):\n            self.last = nn.Linear(5, 5)\n"
+        "        return self.last(self.first(x))"
+    ),
+    "a frozen one": "last = nn.Linear(5, 5)\n        last.requires_grad_(False)\n        return last(self.first(x))",
+    "a layer without parameters": "return nn.LayerNorm(5, elementwise_affine=False)(self.first(x))",
+    "a loss": "x = self.first(x)\n        self.extra = nn.MSELoss()(x, torch.zeros_like(x))\n        return x",
+}
+INSIDE = "class Inside(Net):\n    def forward(self, x):\n        BODY\nmodel = Inside()\n" + (
+    "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n" + LOOP
+)
 RIGHT = {
+    **{f"{name} inside": INSIDE.replace("BODY", body) for name, body in HELD.items()},
     "a loop": LOOP,
     "item": "total = 0\n" + LOOP + "    total += loss.item()\n",
     "detach": "total = 0\n" + LOOP + "    total += loss.detach()\n",
@@ -193,6 +218,14 @@ def test_gradients_that_add_up_are_found(source, tmp_path):
 def test_what_no_optimizer_trains_is_found(source, name, tmp_path):
     made, loop = source.replace(LOOP.partition("\n")[0], "CUT" + LOOP.partition("\n")[0]).split("CUT")
     assert eval(f"before.equal({name})", run(f"{made}before = {name}.clone()\n{loop}"))
+    assert warned(source, tmp_path) == ["tensor-training"]
+
+
+@pytest.mark.parametrize("body", ANEW.values(), ids=ANEW)
+def test_layers_that_are_made_anew_are_found(body, tmp_path):
+    source = INSIDE.replace("BODY", body)
+    model = run(source)["model"]
+    assert list(dict(model.named_parameters())) == ["first.weight", "first.bias"]
     assert warned(source, tmp_path) == ["tensor-training"]
 
 

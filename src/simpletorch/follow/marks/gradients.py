@@ -48,6 +48,7 @@ __all__ = [
     "forward",
     "freeze",
     "grad_of",
+    "has_parameters",
     "is_spent",
     "key",
     "lacks",
@@ -416,6 +417,11 @@ def _own_parameters(rule: ModuleRule) -> tuple[str, ...] | None:
         return tuple(k for k, v in parameters(rule).items() if isinstance(v, TensorType) and v.is_parameter)
     except CannotTell:
         return None
+
+
+def has_parameters(rule: ModuleRule) -> bool:
+    """Whether a layer surely has parameters."""
+    return bool(_own_parameters(rule))
 
 
 def _trains(run: Interpreter, module: Instance, rule: ModuleRule) -> bool | None:

@@ -3,7 +3,8 @@
 - a sum of losses that keeps the graph of each (``total += loss``), which nothing can differentiate any more;
 - an optimizer whose gradients nobody ever sets to zero;
 - an optimizer whose parameters nothing uses, while another model is trained;
-- layers in a plain list, whose parameters are in no optimizer.
+- layers in a plain list, whose parameters are in no optimizer;
+- layers that a ``forward`` makes, in each call anew.
 
 Each is said only where all that could make it right is in sight.
 """
@@ -52,6 +53,8 @@ class Training:
     """What one follow has seen of training."""
 
     optimizers: dict[int, _Optimizer] = field(default_factory=dict)
+    made_inside: list[tuple[Instance, Finding]] = field(default_factory=list)
+    """Layers with parameters that are made in a ``forward``, with what would be said."""
     called: dict[int, Instance] = field(default_factory=dict)
     """Modules that were called, or that code had which isn't followed."""
     used: dict[int, Tensor] = field(default_factory=dict)
@@ -189,6 +192,8 @@ def finish(run: Interpreter) -> None:
     ]
     by_hand = any(_BY_HAND.search(text) for text in texts)  # gradients that the program itself sets
     zeroes = by_hand or any("zero_grad" in text for text in texts)
+    if any(o.steps for o, _ in known) and not by_hand:
+        _made_anew(run, set().union(*ids))
     for (optimizer, _), own in zip(known, ids, strict=True):
         if own and optimizer.steps and not by_hand and _trains_another(run, own):
             _tell(
@@ -211,6 +216,18 @@ def finish(run: Interpreter) -> None:
                 f"doesn't get the parameters in {name}: the model doesn't know of layers in a plain list or dict",
                 "put them into an nn.ModuleList or nn.ModuleDict",
             )
+
+
+def _made_anew(run: Interpreter, trained: set[int]) -> None:
+    """Layers that a ``forward`` makes and nobody holds."""
+    if not run.training.made_inside:
+        return
+    called = run.training.called.values()
+    held = {id(part.cells) for m in called for _, part in layers.named_modules(run, m) if part is not m}
+    for layer, found in run.training.made_inside:
+        if id(layer.cells) not in held and _is_trainable(run, layer, trained):
+            message = f"{layer.cls.name} is made anew in each call of forward: nobody trains its parameters"
+            run.keep(replace(found, message=message, hint="make it in __init__, as an attribute of self"))
 
 
 def _tell(run: Interpreter, optimizer: _Optimizer, message: str, hint: str) -> None:
