@@ -80,7 +80,32 @@ def encoder(forward, init="pass"):
     return CLASSES.replace("INIT", init).replace("FORWARD", forward)
 
 
+DEVICE = 'torch.device("cuda" if torch.cuda.is_available() else "cpu")'
+FLAG = """no_cuda = False
+use_cuda = not no_cuda and torch.cuda.is_available()
+device = torch.device("cuda" if use_cuda else "cpu")"""
+LONG = f"""
+device = {DEVICE}
+
+class Sines(torch.utils.data.Dataset):
+    def __init__(self, size, steps):
+        self.x = torch.rand(size, steps, 1)
+        self.y = self.x.sum((1, 2))
+    def __len__(self):
+        return len(self.x)
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+
+model = nn.Linear(7, 1).to(device)
+for i, (x, y) in enumerate(DataLoader(Sines(500, 7), batch_size=32)):
+    x = x.to(device)
+    loss = F.mse_loss(model(x.flatten(1)).squeeze(1), y)
+    if i % 10 == 0:
+        print(i)
+"""
 WRONG = {
+    "a flag that is off": training(moves="inputs = inputs.to(device)").replace(f"device = {DEVICE}", FLAG),
+    "many batches": LONG,
     "inputs left behind": training(moves="targets = targets.to(device)"),
     "targets left behind": training(moves="inputs = inputs.to(device)"),
     "a model left behind": training(model="pass"),
@@ -113,6 +138,8 @@ for step in range(3):
 """,
 }
 RIGHT = {
+    "a flag that is off": training().replace(f"device = {DEVICE}", FLAG),
+    "many batches": LONG.replace("x = x.to(device)", "x, y = x.to(device), y.to(device)"),
     "all moved": training(),
     "cuda": training(
         model="model = model.cuda()", moves="inputs, targets = inputs.cuda(non_blocking=True), targets.cuda()"

@@ -108,8 +108,14 @@ def _flags(source: str) -> frozenset[str]:
 
 
 def _is_availability(node: ast.expr, names: frozenset[str]) -> bool:
-    """Whether an expression is what it is asked for: ``torch.cuda.is_available()``, or a name for it."""
+    """Whether an expression is what it is asked for: ``torch.cuda.is_available()``, or a name for it.
+
+    Also ``not args.no_cuda and torch.cuda.is_available()``: a flag of such a name is off unless it is given.
+    """
     match node:
+        case ast.BoolOp(op=ast.And(), values=values):
+            rest = [v for v in values if not _is_availability(v, names)]
+            return len(rest) < len(values) and all(map(_is_unless, rest))
         case ast.Call(func=ast.Attribute(value=of, attr="is_available")):
             return ast.unparse(of).endswith(("cuda", "accelerator"))
         case ast.Name(id=name) | ast.Attribute(attr=name):
@@ -117,6 +123,15 @@ def _is_availability(node: ast.expr, names: frozenset[str]) -> bool:
     return False
 
 
+def _is_unless(node: ast.expr) -> bool:
+    """``not args.no_cuda``, ``not args.cpu``."""
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return _WITHOUT.match(name) is not None
+    return False
+
+
+_WITHOUT: Final = re.compile(r"(no|disable|without|force)_|(use_)?cpu$|no(cuda|gpu)$", re.IGNORECASE)
 _MOVES: Final = re.compile(r"\.cuda\(|\.to\(|\.cpu\(|DataParallel|Tensor\b")
 _ABOUT: Final = re.compile(r"cuda|device|gpu|is_available|accelerator", re.IGNORECASE)
 _ELSEWHERE: Final = re.compile(
@@ -331,7 +346,8 @@ def _check_index(run: Interpreter, value: Tensor, index: Value, place: str | Non
 
 
 def _tell(run: Interpreter, message: str, hint: str) -> None:
-    if not run.tries and not run.hypothetical and not run.conditions and not run.entry and _is_clear(run):
+    decided = not any(c.cause == "code" for c in run.conditions)  # contents of data move nothing
+    if decided and not run.tries and not run.hypothetical and not run.entry and _is_clear(run):
         run.find(_CODE, message, hint)
 
 
@@ -353,7 +369,7 @@ def move(run: Interpreter, modules: list[Instance], place: str | None) -> None:
         run.heap.write(module.state, _PLACE, place or "?")
         for name, value in list(module.cells.items()):
             one = run.resolve(value)
-            if isinstance(one, Tensor) and (one.type.is_parameter or (BUFFER, name) in module.state):
+            if isinstance(one, Tensor) and (one.type.is_parameter or f"{BUFFER} {name}" in module.state):
                 run.heap.write(run.moved, id(one.cells), (place, one))
 
 

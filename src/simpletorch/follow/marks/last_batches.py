@@ -71,7 +71,7 @@ def follow(
     finally:
         found, run.findings = run.findings, outer
         run.claims, run.certain, run.unsaid, run.revealed = shown
-    wrong = next((f for f in found if f.severity == "error"), None)
+    wrong = next((f for f in found if f.code == "tensor-shape"), None)
     if wrong is None or _is_conditional(node, scope.path, wrong):
         return
     message = f"the last batch has {last.samples} samples, not {last.full}: {wrong.message}"

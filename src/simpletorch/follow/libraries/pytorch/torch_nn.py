@@ -267,7 +267,7 @@ def _moved(place: str | None) -> Callable[..., Value]:
 
 def _register_buffer(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     name = run.resolve(args[1] if len(args) > 1 else kwargs.get("name"))
-    run.heap.write(args[0].state, (devices.BUFFER, name), True)
+    run.heap.write(args[0].state, f"{devices.BUFFER} {name}", True)
     return _register(run, args, kwargs)
 
 
