@@ -37,6 +37,12 @@ def test_a_lazy_layer_that_has_no_memory_yet_is_passed_over():
     assert isinstance(lazy[0], nn.LazyLinear)
 
 
+def test_what_was_never_made_is_passed_over():
+    shells = nn.Linear.__new__(nn.Linear), torch.optim.Adam.__new__(torch.optim.Adam)
+    assert cuda.memory("cpu").holdings
+    assert len(shells) == 2
+
+
 def test_views_and_shared_storages_count_once():
     base = torch.zeros(503, 509)
     views = [base[i:] for i in range(5)]

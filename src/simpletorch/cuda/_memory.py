@@ -168,16 +168,19 @@ def _frames(frame: FrameType | None) -> Iterator[FrameType]:
 
 def _models(frames: Sequence[FrameType]) -> list[tuple[str, nn.Module]]:
     """The modules that variables hold, by name; then those that only live, by class. None twice, no part of another."""
-    named = [
-        (name, value) for f in frames for name, value in list(f.f_locals.items()) if issubclass(type(value), nn.Module)
-    ]
-    named += [(type(m).__name__, m) for m in gc.get_objects() if issubclass(type(m), nn.Module)]
+    named = [(name, value) for f in frames for name, value in list(f.f_locals.items()) if _is_module(value)]
+    named += [(type(m).__name__, m) for m in gc.get_objects() if _is_module(m)]
     inside = {id(part) for _, m in named for part in m.modules() if part is not m}
     found: dict[int, tuple[str, nn.Module]] = {}
     for name, module in named:
         if id(module) not in inside and name != "self":
             found.setdefault(id(module), (name, module))
     return list(found.values())
+
+
+def _is_module(value: object) -> bool:
+    """Whether it is a module whose constructor has come to ``Module.__init__``; one that failed leaves a shell."""
+    return issubclass(type(value), nn.Module) and "_modules" in vars(value)
 
 
 def _purposes(models: Sequence[tuple[str, nn.Module]]) -> dict[int, tuple[str, str]]:
@@ -198,7 +201,7 @@ def _purposes(models: Sequence[tuple[str, nn.Module]]) -> dict[int, tuple[str, s
         for name, buffer in model.named_buffers():
             add(buffer, "buffers", f"{path}.{name}")
     for optimizer in (o for o in gc.get_objects() if issubclass(type(o), torch.optim.Optimizer)):
-        for parameter, state in optimizer.state.items():
+        for parameter, state in vars(optimizer).get("state", {}).items():  # one that was never made has none
             for key, value in state.items() if isinstance(state, dict) else ():
                 owner = owners.get(id(parameter), "a parameter")
                 add(value, "optimizer", f"{type(optimizer).__name__}: {key} of {owner}")
