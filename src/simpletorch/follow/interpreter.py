@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import (
@@ -32,6 +33,7 @@ from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Exhausted, Outcome, Raised
+from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import Choice, Function, Instance, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
 from simpletorch.rules.core.codes import CODES
@@ -133,6 +135,11 @@ class Interpreter:
     def call_in_the_dark(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """A call of which not all arguments are known."""
         return calls.in_the_dark(self, function, tuple(args), kwargs)
+
+    @property
+    def body(self) -> ast.AST | None:
+        """What is followed here: the function that runs, or the file; None if that can't be read any more."""
+        return self.running[-1].node if self.running else parse(Path(self.path))
 
     def enter(self, function: Function, scope: Scope, work: Callable[[], Value]) -> Value:
         """``work`` as the body of a function that is called here."""

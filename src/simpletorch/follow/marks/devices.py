@@ -20,6 +20,7 @@ from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Instance, List, Tensor, Value
 from simpletorch.rules import RULES, CannotTell, Device, ModuleRule, TensorType, parameters
 from simpletorch.rules.core.dtype import DType
+from simpletorch.rules.core.registry import spoken_name
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -143,10 +144,7 @@ _ELSEWHERE: Final = re.compile(
 
 def _is_clear(run: Interpreter) -> bool:
     """Whether the program says where things are by ``to`` and ``device=`` alone, and no condition moves anything."""
-    for module in run.program.modules.values():
-        if module.path is not None and not _is_clear_source(_read(Path(module.path))):
-            return False
-    return True
+    return all(map(_is_clear_source, run.program.texts()))
 
 
 @lru_cache(maxsize=64)
@@ -318,20 +316,11 @@ def _common(run: Interpreter, name: str, operands: list[Tensor]) -> str | None:
 
 def _mixed(run: Interpreter, name: str, first: Tensor, second: Tensor) -> None:
     first, second = (first, second) if of(run, first) == "cpu" else (second, first)
-    _tell(run, f"{_operator(name)}: {first.type} is on the CPU, but {second.type} is on cuda", _HINT)
+    _tell(run, f"{spoken_name(name)}: {first.type} is on the CPU, but {second.type} is on cuda", _HINT)
     first.place = _MIXED  # what was left behind is said once
 
 
 _HINT: Final = "fails where CUDA is available: .to(device) on the one on the CPU, or device= where it is made"
-
-
-def _operator(name: str) -> str:
-    short = name.rpartition(".")[2]
-    return _SIGNS.get(short.removeprefix("__").removesuffix("__").removeprefix("r"), short)
-
-
-_SIGNS: Final = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "matmul": "@", "pow": "**", "eq": "==", "ne": "!=",
-                 "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and": "&", "or": "|"}  # fmt: skip
 
 
 def _check_index(run: Interpreter, value: Tensor, index: Value, place: str | None) -> None:

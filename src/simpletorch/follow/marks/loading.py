@@ -123,7 +123,7 @@ def _note(run: Interpreter, whole: Value, value: Value, name: str | None) -> Non
 
 def _target(run: Interpreter) -> ast.expr | None:
     """What the result of the call that is followed here is assigned to."""
-    body = run.running[-1].node if run.running else parse(Path(run.path))
+    body = run.body
     found = (n for n in ast.walk(body) if isinstance(n, ast.Assign) and n.value is run.node) if body else iter(())
     statement = next(found, None)
     return statement.targets[0] if statement is not None and len(statement.targets) == 1 else None

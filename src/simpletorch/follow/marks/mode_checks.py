@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simpletorch.follow import layers
@@ -44,10 +43,8 @@ def finish(run: Interpreter) -> None:
     found = [(m, f) for m, f in seen.evaluated.values() if f is not None]
     if not found or seen.asked:
         return
-    for module in run.program.modules.values():
-        path = None if module.path is None else Path(module.path)
-        if path is not None and path.is_file() and ".eval(" in path.read_text(errors="replace"):
-            return
+    if any(".eval(" in text for text in run.program.texts()):
+        return
     for module, finding in found:
         layer = next(_that_differ(run, module), None)
         if layer is not None:

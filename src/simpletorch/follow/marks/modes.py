@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.marks.gradients import MODE
-from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.sources.syntax import loop_around
 from simpletorch.follow.values import Instance, Tensor, Value
 from simpletorch.rules import Report
 
@@ -59,22 +58,12 @@ def called(run: Interpreter, module: Instance) -> None:
 
 def _is_evaluation(run: Interpreter) -> bool:
     """Whether a call stands in a loop over pairs that counts something and trains nothing."""
-    body: ast.AST | None = run.running[-1].node if run.running else _tree(run.path)
-    loops = [n for n in ast.walk(body) if isinstance(n, ast.For) and _has(n, run.node)] if body is not None else []
-    if not loops:
+    inner = None if run.body is None else loop_around(run.body, run.node, ast.For)
+    if inner is None:
         return False
-    inner = min(loops, key=lambda n: (n.end_lineno or n.lineno) - n.lineno)
     text = ast.unparse(inner)
     trains = ".backward(" in text or ".step(" in text
     return isinstance(inner.target, ast.Tuple) and not trains and _COUNTS.search(text) is not None
-
-
-def _tree(path: str) -> ast.AST | None:
-    return parse(Path(path))
-
-
-def _has(outer: ast.AST, inner: ast.AST) -> bool:
-    return any(n is inner for n in ast.walk(outer))
 
 
 def check_batch(run: Interpreter, module: Instance, name: str, args: tuple[Value, ...]) -> Report | None:

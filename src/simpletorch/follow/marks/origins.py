@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from simpletorch.follow.values import List, Tensor, Value
 from simpletorch.rules import RULES
+from simpletorch.rules.core.registry import spoken_name
 from simpletorch.shapes import Dim
 
 if TYPE_CHECKING:
@@ -251,18 +252,8 @@ def _root(value: Tensor) -> Tensor:
 
 
 def _operator(name: str) -> str:
-    rule = RULES[name]
-    short = name.rpartition(".")[2]
-    return _SIGNS.get(short, rule.names[0].rpartition(".")[2] if short.startswith("__") else short)
-
-
-_SIGNS: Final = {
-    **{f"__{left}{n}__": sign for left in ("", "r") for n, sign in {
-        "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "and": "&",
-        "or": "|", "xor": "^"}.items()},
-    **{f"__{n}__": sign for n, sign in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items()},
-    "eq": "==", "ne": "!=",
-}  # fmt: skip
+    short = spoken_name(name)
+    return {"eq": "==", "ne": "!="}.get(short, short)
 
 
 def _shown(value: Tensor) -> str:

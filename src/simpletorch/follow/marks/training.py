@@ -15,7 +15,6 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow import layers
@@ -23,7 +22,7 @@ from simpletorch.follow.findings import Finding
 from simpletorch.follow.marks import gradients, loading, mode_checks, modes, purity, schedules, updates
 from simpletorch.follow.marks.loading import Loading
 from simpletorch.follow.marks.schedules import Steps
-from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.sources.syntax import contains, loop_around
 from simpletorch.follow.values import GRADIENTS, MISSING, Dict, Instance, List, Tensor, Value
 from simpletorch.rules import ModuleRule
 
@@ -120,7 +119,7 @@ def check_sum(run: Interpreter, target: ast.expr, value: Value) -> None:
     known = run.training.accumulating
     place = id(target), id(run.node)
     if place not in known:
-        body = run.running[-1].node if run.running else parse(Path(run.path))
+        body = run.body
         known[place] = target, body is not None and _accumulates(body, target, run.node)
     if not known[place][1]:
         return
@@ -146,10 +145,9 @@ def differentiated(run: Interpreter, value: Value) -> None:
 def _accumulates(body: ast.AST, target: ast.expr, statement: ast.AST) -> bool:
     """Whether the target is a sum over the rounds of a loop around the statement, which nothing detaches."""
     name = ast.dump(_loaded(target))
-    loops = [n for n in ast.walk(body) if isinstance(n, ast.For | ast.While) and _has(n, statement)]
-    if not loops:
+    innermost = loop_around(body, statement, ast.For, ast.While)
+    if innermost is None:
         return False
-    innermost = min(loops, key=lambda n: (n.end_lineno or n.lineno) - n.lineno)
     for node in ast.walk(body):
         match node:
             case ast.Attribute(value=value, attr="detach" | "detach_" | "data" | "requires_grad_"):
@@ -157,7 +155,7 @@ def _accumulates(body: ast.AST, target: ast.expr, statement: ast.AST) -> bool:
                     return False
             case ast.Assign(targets=targets, value=value):
                 if any(ast.dump(_loaded(t)) == name for t in targets) and (
-                    _has(innermost, node) or any(ast.dump(n) == name for n in ast.walk(value))
+                    contains(innermost, node) or any(ast.dump(n) == name for n in ast.walk(value))
                 ):
                     return False
     return True
@@ -166,10 +164,6 @@ def _accumulates(body: ast.AST, target: ast.expr, statement: ast.AST) -> bool:
 def _loaded(node: ast.expr) -> ast.expr:
     """A target as it looks where it is read."""
     return ast.parse(ast.unparse(node), mode="eval").body
-
-
-def _has(outer: ast.AST, inner: ast.AST) -> bool:
-    return any(n is inner for n in ast.walk(outer))
 
 
 # -- at the end ------------------------------------------------------------------------------------------------------
@@ -185,11 +179,7 @@ def finish(run: Interpreter) -> None:
     if not known or any(o.value.state.get("open") or None in given for o, given in known):
         return
     ids = [{id(t.cells) for t in given if t is not None} for _, given in known]
-    texts = [
-        Path(m.path).read_text(errors="replace")
-        for m in run.program.modules.values()
-        if m.path is not None and Path(m.path).is_file()
-    ]
+    texts = list(run.program.texts())
     by_hand = any(_BY_HAND.search(text) for text in texts)  # gradients that the program itself sets
     zeroes = by_hand or any("zero_grad" in text for text in texts)
     if any(o.steps for o, _ in known) and not by_hand:

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import GRADIENTS, MISSING, Instance, Tensor, Value
 
 if TYPE_CHECKING:
@@ -122,5 +120,5 @@ def _said(run: Interpreter, message: str, hint: str) -> Finding:
 
 def _is_statement(run: Interpreter) -> bool:
     """Whether nobody uses what the call gives that is followed here."""
-    body = run.running[-1].node if run.running else parse(Path(run.path))
+    body = run.body
     return body is not None and any(isinstance(n, ast.Expr) and n.value is run.node for n in ast.walk(body))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -66,6 +66,12 @@ class Program:
         except ValueError:
             return str(path)
         return str(Path(self.shown).parent / inside)
+
+    def texts(self) -> Iterator[str]:
+        """The text of each file that was imported so far, the program's own first."""
+        for module in self.modules.values():
+            if module.path is not None and Path(module.path).is_file():
+                yield Path(module.path).read_text(errors="replace")
 
     def load(self, run: Interpreter, name: str) -> Namespace | None:
         """The module of the program's own by its dotted name, None if it has none."""

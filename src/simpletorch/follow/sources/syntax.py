@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-__all__ = ["parse"]
+__all__ = ["contains", "loop_around", "parse"]
+
+L = TypeVar("L", bound=ast.stmt)
 
 _MOST_BYTES: Final = 2_000_000
 _MOST_KEPT: Final = 6_000_000  # bytes of source; their syntax takes forty times as much
@@ -29,3 +31,14 @@ def parse(path: Path) -> ast.Module | None:
     while kept > _MOST_KEPT:
         kept -= _trees.pop(next(iter(_trees)))[1]
     return tree
+
+
+def contains(outer: ast.AST, inner: ast.AST) -> bool:
+    """Whether a node is a part of another one, or it itself."""
+    return any(n is inner for n in ast.walk(outer))
+
+
+def loop_around(body: ast.AST, inner: ast.AST, *kinds: type[L]) -> L | None:
+    """The innermost loop of these kinds that a node is a part of."""
+    loops = [n for n in ast.walk(body) if isinstance(n, kinds) and contains(n, inner)]
+    return min(loops, key=lambda n: (n.end_lineno or n.lineno) - n.lineno, default=None)
