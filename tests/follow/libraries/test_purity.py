@@ -4,16 +4,15 @@ import asyncio
 import copy
 import pickle
 import random
-from pathlib import Path
 from types import FunctionType
 
 import numpy as np
 import pytest
 import torch
+from scripts import Scripts
 from torch import nn
 
 import simpletorch
-from simpletorch.follow import follow
 
 HEAD = """import random
 import numpy as np
@@ -399,20 +398,8 @@ args = torch.randn(5, 3, requires_grad=True), torch.randn(7, 5)
 }
 
 
-def followed(source: str, folder: Path):
-    """What is said of a program."""
-    path = folder / "program.py"
-    path.write_text(HEAD + source)
-    found = follow(path)
-    assert not found.faults
-    return found
-
-
-def run(source: str) -> dict[str, object]:
-    """The variables of a program after it has run."""
-    scope: dict[str, object] = {"__name__": "__main__"}
-    exec(compile(HEAD + source, "program.py", "exec"), scope)
-    return scope
+SCRIPTS = Scripts(HEAD)
+followed, run = SCRIPTS.said, SCRIPTS.run
 
 
 def state(value: object) -> bytes:

@@ -1,10 +1,7 @@
 """Programs that work on full batches and stop at the last one, which has fewer samples; and programs that don't."""
 
-from pathlib import Path
-
 import pytest
-
-from simpletorch.follow import follow
+from scripts import Scripts
 
 HEAD = """import torch
 import torch.nn as nn
@@ -233,20 +230,8 @@ GOOD = {
 }  # fmt: skip
 
 
-def said(source: str, folder: Path):
-    """What is said of a program."""
-    path = folder / "program.py"
-    path.write_text(HEAD + source)
-    found = follow(path)
-    assert not found.faults
-    return found
-
-
-def run(source: str) -> dict[str, object]:
-    """The variables of a program after it has run."""
-    scope: dict[str, object] = {"__name__": "__main__"}
-    exec(compile(HEAD + source, "program.py", "exec"), scope)
-    return scope
+SCRIPTS = Scripts(HEAD)
+said, run = SCRIPTS.said, SCRIPTS.run
 
 
 @pytest.mark.parametrize("source", BAD.values(), ids=BAD)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-
-from simpletorch.follow import follow
+from scripts import Scripts
 
 HEAD = """import torch
 import torch.nn as nn
@@ -299,20 +298,8 @@ for x, _ in loader:
 }  # fmt: skip
 
 
-def said(source: str, folder: Path):
-    """What is said of a program."""
-    path = folder / "program.py"
-    path.write_text(HEAD + source)
-    found = follow(path)
-    assert not found.faults
-    return found
-
-
-def run(source: str) -> dict[str, object]:
-    """The variables of a program after it has run."""
-    scope: dict[str, object] = {"__name__": "__main__"}
-    exec(compile(HEAD + source, "program.py", "exec"), scope)
-    return scope
+SCRIPTS = Scripts(HEAD)
+said, run = SCRIPTS.said, SCRIPTS.run
 
 
 def parameters(source: str) -> list[torch.Tensor]:

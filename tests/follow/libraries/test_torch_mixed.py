@@ -1,11 +1,8 @@
 """Dims that are mixed up without torch saying a word: a view for a transpose, a batch where the time should be."""
 
-from pathlib import Path
-
 import pytest
 import torch
-
-from simpletorch.follow import follow
+from scripts import Scripts
 
 HEAD = """import numpy as np
 import torch
@@ -343,20 +340,8 @@ for (x,) in loader:
 }
 
 
-def said(source: str, folder: Path):
-    """What is said of a program."""
-    path = folder / "program.py"
-    path.write_text(HEAD + source)
-    found = follow(path)
-    assert not found.faults
-    return found
-
-
-def run(source: str) -> dict[str, object]:
-    """The variables of a program after it has run."""
-    scope: dict[str, object] = {"__name__": "__main__"}
-    exec(compile(HEAD + source, "program.py", "exec"), scope)
-    return scope
+SCRIPTS = Scripts(HEAD)
+said, run = SCRIPTS.said, SCRIPTS.run
 
 
 @pytest.mark.parametrize(("source", "meant"), VIEWS.values(), ids=VIEWS)

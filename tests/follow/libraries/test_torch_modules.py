@@ -1,13 +1,12 @@
 """Mistakes with classes and modules that stop a program in torch, as people write them; and look-alikes."""
 
 import ast
-from pathlib import Path
 
 import pytest
 import torch
+from scripts import Scripts
 from torch import nn
 
-from simpletorch.follow import follow
 from simpletorch.follow.marks import modules
 
 HEAD = """import torch
@@ -426,20 +425,8 @@ IDLE = {  # statements that name a method and don't call it
 }
 
 
-def followed(source: str, folder: Path):
-    """What is said of a program."""
-    path = folder / "program.py"
-    path.write_text(HEAD + source)
-    found = follow(path)
-    assert not found.faults
-    return found
-
-
-def run(source: str) -> dict[str, object]:
-    """The variables of a program after it has run."""
-    scope: dict[str, object] = {"__name__": "__main__"}
-    exec(compile(HEAD + source, "program.py", "exec"), scope)
-    return scope
+SCRIPTS = Scripts(HEAD)
+followed, run = SCRIPTS.said, SCRIPTS.run
 
 
 @pytest.mark.parametrize(("source", "piece"), BAD.values(), ids=BAD)

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-
-from simpletorch.follow import follow
+from scripts import Scripts
 
 HEAD = """import copy
 import torch
@@ -182,21 +181,15 @@ for a, b in loader:
 }
 
 
+SCRIPTS = Scripts(HEAD)
+run = SCRIPTS.run
+
+
 def warned(source: str, folder: Path) -> list[str]:
     """The codes of what is said of a program."""
-    path = folder / "program.py"
-    path.write_text(HEAD + source)
-    followed = follow(path)
-    assert not followed.faults
+    followed = SCRIPTS.said(source, folder)
     assert not followed.errors
     return [w.code for w in followed.warnings]
-
-
-def run(source: str) -> dict[str, object]:
-    """The variables of a program after it has run."""
-    scope: dict[str, object] = {"__name__": "__main__"}
-    exec(compile(HEAD + source, "program.py", "exec"), scope)
-    return scope
 
 
 @pytest.mark.parametrize("source", SUMS.values(), ids=SUMS)
