@@ -63,9 +63,10 @@ def get(run: Interpreter, value: Value, name: str) -> Value:
 
 def find(run: Interpreter, value: Value, name: str) -> Value:
     """``value.name``, MISSING where there is none for sure."""
-    value = run.resolve(value)
-    if isinstance(value, Choice):
-        return _of_choice(run, value, name)
+    if type(value) is Choice:
+        value = run.resolve(value)
+        if isinstance(value, Choice):
+            return _of_choice(run, value, name)
     if isinstance(value, Unknown):
         if name == "requires_grad_":
             gradients.freeze(run, value, None)
@@ -74,7 +75,8 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
         method = texts.method(run, value, name) if value.type == "str" else None
         return run.derived(f".{name}", value, None, type=None) if method is None else method
     reader = _READERS.get(type(value), _of_plain)
-    return run.resolve(reader(run, value, name))
+    found = reader(run, value, name)
+    return run.resolve(found) if type(found) is Choice else found
 
 
 def _of_choice(run: Interpreter, value: Choice, name: str) -> Value:

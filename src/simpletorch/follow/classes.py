@@ -13,6 +13,7 @@ from simpletorch.follow.marks import modules
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised
 from simpletorch.follow.scopes import Scope
+from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import (
     MISSING,
     Choice,
@@ -139,7 +140,7 @@ def _to_the_end(run: Interpreter, function: Function, scope: Scope) -> Done:
 @lru_cache(maxsize=256)
 def _minds_its_end(node: ast.AST) -> bool:
     """Whether something is done where a generator is left in the middle."""
-    return any(isinstance(n, ast.Try | ast.With) for n in ast.walk(node))
+    return any(isinstance(n, ast.Try | ast.With) for n in walk(node))
 
 
 def _body(function: Function) -> list[ast.stmt]:
@@ -380,7 +381,7 @@ def _call_exit(run: Interpreter, manager: Instance, leave: Value, raised: Done) 
 @lru_cache(maxsize=256)
 def _may_drop(node: ast.AST) -> bool:
     """Whether an ``__exit__`` can answer that the exception is dealt with."""
-    returns = [n.value for n in ast.walk(node) if isinstance(n, ast.Return)]
+    returns = [n.value for n in walk(node) if isinstance(n, ast.Return)]
     return any(v is not None and not (isinstance(v, ast.Constant) and not v.value) for v in returns)
 
 

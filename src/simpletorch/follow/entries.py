@@ -21,6 +21,7 @@ from simpletorch.follow.layers import is_module
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.outcomes import Exhausted, Raised
 from simpletorch.follow.scopes import Scope
+from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import MISSING, Choice, Class, Function, Instance, Tensor, Value, is_int
 from simpletorch.rules import TensorType
 from simpletorch.shapes import Expr, Rest, Var, equal, var, variables
@@ -133,7 +134,7 @@ def _set_later(cls: Class, entered: Collection[ast.AST] = ()) -> set[str]:
 
 def _changed_attributes(node: ast.AST, me: str) -> Iterator[str]:
     """``self.cache = x``, and ``self.cache.resize_(3)``."""
-    for n in ast.walk(node):
+    for n in walk(node):
         match n:
             case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Store()) if name == me:
                 yield attr

@@ -182,7 +182,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     out = tensors.made(run, result) if isinstance(result, TensorType) else tensors.from_rule(run, result, str(rule))
     gradients.forward(run, module, rule, args, kwargs, out)
     layout.of_layer(run, name, args, out)
-    origins.of_layer(name, str(rule), args, out)
+    origins.of_layer(name, rule, args, out)
     if run.places:
         devices.forward(run, module, rule, args, kwargs, out)
     if run.training.has_batches:

@@ -183,15 +183,16 @@ def not_none(value: Value) -> Value:
 
 def ask(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What the operation of this public name gives; a refusal is reported."""
-    if kwargs or any(type(a) in _MAY_HOLD_CHOICES for a in args):
+    if kwargs or not _MAY_HOLD_CHOICES.isdisjoint(map(type, args)):
         args = tuple(settle(run, a) for a in args)
         kwargs = {k: settle(run, v) for k, v in kwargs.items()}
         args = (not_none(args[0]), *args[1:]) if args else args
         choice = first_choice((*args, *kwargs.values()))
         if choice is not None:
             return branches.distribute(run, choice, lambda _: ask(run, name, args, kwargs))
-    if any(isinstance(a, Tensor) and a.array for a in args):
-        return run.program.array_operation(run, name, args, kwargs)
+    for a in args:
+        if type(a) is Tensor and a.array:
+            return run.program.array_operation(run, name, args, kwargs)
     return by_rule(run, name, args, kwargs)
 
 

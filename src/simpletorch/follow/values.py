@@ -488,6 +488,8 @@ REPEATED: Final = "repeated"
 Known: TypeAlias = int | float | complex | str | bytes | bool | range | slice | None
 Value: TypeAlias = Any  # any of the classes above, or a known Python value; checked by the tests of each operation
 
+_NOT_KNOWN: Final = frozenset({Tensor, Instance, List, Dict, Unknown, Choice})
+_ALWAYS_KNOWN: Final = frozenset({int, float, bool, str, type(None)})
 _KNOWN: Final = (int, float, complex, str, bytes, type(None), range, slice, type(...), frozenset, DType, Device)
 
 
@@ -498,6 +500,11 @@ def behind(value: Value) -> Value:
 
 def is_known(value: Value) -> bool:
     """Whether it is a Python value that can be computed with: a constant, or a tuple or slice of constants."""
+    kind = type(value)
+    if kind in _NOT_KNOWN:
+        return False
+    if kind in _ALWAYS_KNOWN:
+        return True
     if isinstance(value, tuple):
         return all(map(is_known, value))
     if isinstance(value, slice):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias, final
 
 from simpletorch.shapes.dim import UNKNOWN, Dim, Expr, Unknown, Var, equal, minimum, substitute, variables
@@ -40,21 +39,23 @@ class Shape:
     """
 
     items: tuple[Item, ...]
+    _rest_at: int | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if sum(isinstance(i, Rest) for i in self.items) > 1:
-            raise ValueError(
-                f"a shape can have only one variadic part, but ({', '.join(map(str, self.items))}) has several"
-            )
+        rest_at = None
+        for i, item in enumerate(self.items):
+            if type(item) is Rest:
+                if rest_at is not None:
+                    raise ValueError(
+                        f"a shape can have only one variadic part, but ({', '.join(map(str, self.items))}) has several"
+                    )
+                rest_at = i
+        object.__setattr__(self, "_rest_at", rest_at)
 
     @classmethod
     def of(cls, *items: Item) -> Shape:
         """The shape with these dims."""
         return cls(items)
-
-    @cached_property
-    def _rest_at(self) -> int | None:
-        return next((i for i, item in enumerate(self.items) if isinstance(item, Rest)), None)
 
     @property
     def rest(self) -> Rest | None:
@@ -83,7 +84,7 @@ class Shape:
         """The least number of dims that this shape can have."""
         return len(self.items) - (self._rest_at is not None)
 
-    @cached_property
+    @property
     def dims(self) -> tuple[Dim, ...]:
         """All dims of an exact shape.
 
@@ -92,7 +93,7 @@ class Shape:
         """
         if self._rest_at is not None:
             raise ValueError(f"{self} has no fixed number of dims")
-        return tuple(i for i in self.items if not isinstance(i, Rest))
+        return self.items  # type: ignore[return-value]  # there is no Rest among them
 
     @property
     def head(self) -> tuple[Dim, ...]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.sources.syntax import parse, text, walk
 from simpletorch.follow.values import Instance, List, Tensor, Value
 from simpletorch.rules import RULES, CannotTell, Device, ModuleRule, TensorType, parameters
 from simpletorch.rules.core.dtype import DType
@@ -67,12 +68,8 @@ class Chosen(Device):
 
 def counts(path: Path) -> bool:
     """Whether a program has to do with CUDA at all."""
-    source = _read(path)
+    source = text(path)
     return "cuda" in source or "accelerator" in source
-
-
-def _read(path: Path) -> str:
-    return path.read_text(errors="replace") if path.is_file() else ""
 
 
 # -- what a program chooses ------------------------------------------------------------------------------------------
@@ -85,7 +82,8 @@ def chosen(run: Interpreter, node: ast.IfExp, value: Value) -> Value:
     test, there = node.test, node.body
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, there = test.operand, node.orelse
-    names = _flags(_read(Path(run.path)))
+    tree = parse(Path(run.path))
+    names = frozenset() if tree is None else _flags(tree)
     if not _is_availability(test, names) or (
         "cuda" not in ast.unparse(there) and "accelerator" not in ast.unparse(test)
     ):
@@ -98,10 +96,10 @@ def chosen(run: Interpreter, node: ast.IfExp, value: Value) -> Value:
 
 
 @lru_cache(maxsize=64)
-def _flags(source: str) -> frozenset[str]:
+def _flags(tree: ast.Module) -> frozenset[str]:
     """The names that stand for ``torch.cuda.is_available()``."""
     found: frozenset[str] = frozenset()
-    for node in ast.walk(ast.parse(source)):
+    for node in walk(tree):
         if isinstance(node, ast.Assign) and _is_availability(node.value, found):
             found |= {t.id if isinstance(t, ast.Name) else t.attr for t in node.targets
                       if isinstance(t, ast.Name | ast.Attribute)}  # fmt: skip
@@ -144,15 +142,16 @@ _ELSEWHERE: Final = re.compile(
 
 def _is_clear(run: Interpreter) -> bool:
     """Whether the program says where things are by ``to`` and ``device=`` alone, and no condition moves anything."""
-    return all(map(_is_clear_source, run.program.texts()))
+    if any(map(_ELSEWHERE.search, run.program.texts())):
+        return False
+    trees = (parse(Path(m.path)) for m in run.program.modules.values() if m.path is not None)
+    return all(tree is None or _is_clear_tree(tree) for tree in trees)
 
 
 @lru_cache(maxsize=64)
-def _is_clear_source(source: str) -> bool:
-    if _ELSEWHERE.search(source):
-        return False
-    flags = _flags(source)
-    for node in ast.walk(ast.parse(source)):
+def _is_clear_tree(tree: ast.Module) -> bool:
+    flags = _flags(tree)
+    for node in walk(tree):
         if not isinstance(node, ast.If | ast.IfExp | ast.While):
             continue
         parts = (node.body, node.orelse)
@@ -164,8 +163,8 @@ def _is_clear_source(source: str) -> bool:
 
 
 def _names(node: ast.expr) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {
-        n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)
+    return {n.id for n in walk(node) if isinstance(n, ast.Name)} | {
+        n.attr for n in walk(node) if isinstance(n, ast.Attribute)
     }
 
 

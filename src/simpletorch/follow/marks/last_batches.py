@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.heap import MISSING, Change
-from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.sources.syntax import parse, walk
 from simpletorch.follow.values import Iterator as Items
 from simpletorch.follow.values import Last, Tensor, Value
 
@@ -60,7 +60,7 @@ def follow(
     if not counts[last.full] and not _is_left(before, last.full):
         return
     run.training.ended.add(node)
-    if any(isinstance(n, ast.Break | ast.Return) for n in ast.walk(node)):
+    if any(isinstance(n, ast.Break | ast.Return) for n in walk(node)):
         return  # it may never get there
     outer, run.findings = run.findings, []
     shown = run.claims, run.certain, run.unsaid, run.revealed
@@ -88,7 +88,7 @@ def _is_conditional(loop: ast.AST, path: str, found: Finding) -> bool:
     """Whether a round may not come to the place: in which round it does (``if i == 0``) isn't followed."""
     places = [(found.path, found.line), *((c.path, c.line) for c in found.trace)]
     lines = [line for file, line in places if file == path]
-    inside = [n for n in ast.walk(loop) if isinstance(n, ast.If | ast.While | ast.Match | ast.IfExp | ast.BoolOp)]
+    inside = [n for n in walk(loop) if isinstance(n, ast.If | ast.While | ast.Match | ast.IfExp | ast.BoolOp)]
     return any(n.lineno <= line <= (n.end_lineno or n.lineno) for n in inside for line in lines)
 
 

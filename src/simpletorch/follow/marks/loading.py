@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.marks.modules import refuse
-from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.sources.syntax import parse, walk
 from simpletorch.follow.values import Instance, Value
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _note(run: Interpreter, whole: Value, value: Value, name: str | None) -> Non
 def _target(run: Interpreter) -> ast.expr | None:
     """What the result of the call that is followed here is assigned to."""
     body = run.body
-    found = (n for n in ast.walk(body) if isinstance(n, ast.Assign) and n.value is run.node) if body else iter(())
+    found = (n for n in walk(body) if isinstance(n, ast.Assign) and n.value is run.node) if body else iter(())
     statement = next(found, None)
     return statement.targets[0] if statement is not None and len(statement.targets) == 1 else None
 
@@ -166,5 +166,5 @@ def _is_read(part: _Part) -> bool:
     """Whether a file reads the variable that holds a part."""
     tree = parse(Path(part.path))
     return tree is None or any(
-        isinstance(n, ast.Name) and n.id == part.name and isinstance(n.ctx, ast.Load) for n in ast.walk(tree)
+        isinstance(n, ast.Name) and n.id == part.name and isinstance(n.ctx, ast.Load) for n in walk(tree)
     )

@@ -13,6 +13,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.marks import layout
+from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import Tensor, Value
 from simpletorch.shapes import UNKNOWN, Dim, Expr
 
@@ -130,7 +131,7 @@ def _shifts(body: ast.AST) -> bool:
     """Whether a function drops the first row or column of something: that is how relative positions are shifted."""
     return any(
         isinstance(n, ast.Slice) and n.upper is None and isinstance(n.lower, ast.Constant) and n.lower.value == 1
-        for n in ast.walk(body)
+        for n in walk(body)
     )
 
 
@@ -170,12 +171,12 @@ def _is_shifted(body: ast.AST, node: ast.expr) -> bool:
 
 
 def _adds(node: ast.expr) -> bool:
-    return any(isinstance(n, ast.Add | ast.Sub) for n in ast.walk(node))
+    return any(isinstance(n, ast.Add | ast.Sub) for n in walk(node))
 
 
 def _values(body: ast.AST, name: str) -> Iterator[ast.expr]:
     """What a function assigns to a name alone."""
-    for n in ast.walk(body):
+    for n in walk(body):
         if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in n.targets):
             yield n.value
         elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name) and n.target.id == name:
@@ -195,7 +196,7 @@ def _is_size_of(body: ast.AST, node: ast.expr) -> bool:
 
 
 def _is_unpacked(body: ast.AST, name: str) -> bool:
-    for n in ast.walk(body):
+    for n in walk(body):
         if isinstance(n, ast.Assign) and any(_names(t, name) for t in n.targets) and _is_shape(n.value):
             return True
     return False

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import guards
 from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import (
     MISSING,
     BoundNative,
@@ -171,7 +172,7 @@ def _why_no_forward(cls: Class) -> str | None:
     for c in cls.mro:
         for name, value in c.cells.items():
             inner = value.node if isinstance(value, Function) else None
-            if inner and any(isinstance(n, ast.FunctionDef) and n.name == "forward" for n in ast.walk(inner)):
+            if inner and any(isinstance(n, ast.FunctionDef) and n.name == "forward" for n in walk(inner)):
                 return f"forward is defined inside {name}: it belongs one level further out"
     if cls.is_a("torch.nn.ModuleList"):
         return "call what it holds one after the other: for layer in layers: x = layer(x), or take an nn.Sequential"
@@ -428,7 +429,7 @@ def _letters(name: str) -> str:
 
 def _locals(node: ast.AST) -> set[str]:
     """The variables that a function assigns."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def _misspelt_constructor(cls: Class) -> str | None:
@@ -443,7 +444,7 @@ def _assigned(cls: Class, method: str) -> set[str]:
     """The attributes that a method of a class assigns to its object."""
     node = cls.cells[method].node
     me = node.args.args[0].arg if node.args.args else ""
-    stores = [n for n in ast.walk(node) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+    stores = [n for n in walk(node) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
     return {n.attr for n in stores if isinstance(n.value, ast.Name) and n.value.id == me}
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from simpletorch.follow.values import List, Tensor, Value
-from simpletorch.rules import RULES
+from simpletorch.rules import RULES, ModuleRule
 from simpletorch.rules.core.registry import spoken_name
 from simpletorch.shapes import Dim
 
@@ -114,7 +114,7 @@ def _in_sample(size: Dim, known: Origin | None) -> Origin:
     return known if known is not None and known.kind == "scale" else FEATURES
 
 
-def of_layer(name: str, shown: str, args: Args, result: Value) -> None:
+def of_layer(name: str, rule: ModuleRule, args: Args, result: Value) -> None:
     """What is known of the dims of a layer's result: what its input had in front, then what the layer makes."""
     results = result if isinstance(result, tuple) else (result,)
     source = args[0] if args else None
@@ -128,7 +128,9 @@ def of_layer(name: str, shown: str, args: Args, result: Value) -> None:
             elif name == "Flatten":
                 one.origins = _reshaped(name, (source, -1), {}, one)
             else:
-                one.origins = _made_by(Origin("layer", shown), _sizes(source), known, _sizes(one))
+                sizes, new = _sizes(source), _sizes(one)
+                maker = Origin("layer", str(rule)) if 1 in new else FEATURES
+                one.origins = _made_by(maker, sizes, known, new)
 
 
 def _made_by(maker: Origin, sizes: Sequence[Dim], known: Sequence[Origin | None], new: Sequence[Dim]) -> Origins:

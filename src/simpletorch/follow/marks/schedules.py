@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.marks.modules import refuse
-from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.sources.syntax import parse, walk
 from simpletorch.follow.values import Instance, Value
 from simpletorch.follow.values import Iterator as Items
 
@@ -158,7 +158,7 @@ def leaves(run: Interpreter, loop: ast.AST) -> bool:
     """Whether a loop may end before its end, or a round of it."""
     known = run.training.leaves
     if loop not in known:
-        known[loop] = any(isinstance(n, ast.Break | ast.Continue | ast.Return | ast.Raise) for n in ast.walk(loop))
+        known[loop] = any(isinstance(n, ast.Break | ast.Continue | ast.Return | ast.Raise) for n in walk(loop))
     return known[loop]
 
 

@@ -22,7 +22,7 @@ from simpletorch.follow.findings import Finding
 from simpletorch.follow.marks import gradients, loading, mode_checks, modes, purity, schedules, updates
 from simpletorch.follow.marks.loading import Loading
 from simpletorch.follow.marks.schedules import Steps
-from simpletorch.follow.sources.syntax import contains, loop_around
+from simpletorch.follow.sources.syntax import contains, loop_around, walk
 from simpletorch.follow.values import GRADIENTS, MISSING, Dict, Instance, List, Tensor, Value
 from simpletorch.rules import ModuleRule
 
@@ -148,14 +148,14 @@ def _accumulates(body: ast.AST, target: ast.expr, statement: ast.AST) -> bool:
     innermost = loop_around(body, statement, ast.For, ast.While)
     if innermost is None:
         return False
-    for node in ast.walk(body):
+    for node in walk(body):
         match node:
             case ast.Attribute(value=value, attr="detach" | "detach_" | "data" | "requires_grad_"):
                 if ast.dump(_loaded(value)) == name:
                     return False
             case ast.Assign(targets=targets, value=value):
                 if any(ast.dump(_loaded(t)) == name for t in targets) and (
-                    contains(innermost, node) or any(ast.dump(n) == name for n in ast.walk(value))
+                    contains(innermost, node) or any(ast.dump(n) == name for n in walk(value))
                 ):
                     return False
     return True

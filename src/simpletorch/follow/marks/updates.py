@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.findings import Finding
+from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import GRADIENTS, MISSING, Instance, Tensor, Value
 
 if TYPE_CHECKING:
@@ -121,4 +122,4 @@ def _said(run: Interpreter, message: str, hint: str) -> Finding:
 def _is_statement(run: Interpreter) -> bool:
     """Whether nobody uses what the call gives that is followed here."""
     body = run.body
-    return body is not None and any(isinstance(n, ast.Expr) and n.value is run.node for n in ast.walk(body))
+    return body is not None and any(isinstance(n, ast.Expr) and n.value is run.node for n in walk(body))

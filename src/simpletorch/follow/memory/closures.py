@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import MISSING, Dict, Function, Instance, List, Set, Value
 from simpletorch.follow.values import Iterator as Items
 
@@ -64,7 +65,7 @@ def _changing(code: ast.AST) -> tuple[ast.AST, ...]:
     stores = ast.Store | ast.Del
     return tuple(
         node
-        for node in ast.walk(code)
+        for node in walk(code)
         if isinstance(node, kinds) or (isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, stores))
     )
 
@@ -72,7 +73,7 @@ def _changing(code: ast.AST) -> tuple[ast.AST, ...]:
 @lru_cache(maxsize=4_096)
 def _own_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
     """The parameters and variables of a function."""
-    inside = list(ast.walk(node))
+    inside = list(walk(node))
     outside = {name for n in inside if isinstance(n, ast.Nonlocal | ast.Global) for name in n.names}
     stored = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return frozenset({n.arg for n in inside if isinstance(n, ast.arg)} | (stored - outside))

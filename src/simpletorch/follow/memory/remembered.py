@@ -283,7 +283,9 @@ class _Tree:
         return id(module.cls), module.native, (*module.cells, *module.state), keys
 
     def _key(self, value: Value) -> Any:
-        if isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple | slice)):
+        if type(value) is not Instance and (
+            isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple | slice))
+        ):
             return type(value), value
         if isinstance(value, tuple):
             keys = tuple(map(self._key, value))

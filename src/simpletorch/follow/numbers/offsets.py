@@ -169,13 +169,13 @@ def length(index: slice) -> Dim | None:
 
 def unplaced(found: Any) -> Any:
     """A rule's answer without the name of that place, which is another one in each slice."""
-    if not isinstance(found, TensorType) or not any(_is_placed(d) for d in found.shape.items):
+    if not isinstance(found, TensorType) or not any(map(_is_placed, found.shape.items)):
         return found
     return replace(found, shape=Shape(tuple(UNKNOWN if _is_placed(d) else d for d in found.shape.items)))
 
 
 def _is_placed(dim: Any) -> bool:
-    return isinstance(dim, Expr) and not variables(_PLACE).isdisjoint(variables(dim))
+    return type(dim) is not int and isinstance(dim, Expr) and not variables(_PLACE).isdisjoint(variables(dim))
 
 
 def placed(index: Value) -> Value:

@@ -12,7 +12,7 @@ from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, VALUES
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.scopes import Scope
-from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.sources.syntax import parse, text
 from simpletorch.follow.values import MISSING, Class, Namespace, Native, Unknown, Value
 from simpletorch.rules import MODULES, RULES
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
@@ -70,8 +70,8 @@ class Program:
     def texts(self) -> Iterator[str]:
         """The text of each file that was imported so far, the program's own first."""
         for module in self.modules.values():
-            if module.path is not None and Path(module.path).is_file():
-                yield Path(module.path).read_text(errors="replace")
+            if module.path is not None:
+                yield text(Path(module.path))
 
     def load(self, run: Interpreter, name: str) -> Namespace | None:
         """The module of the program's own by its dotted name, None if it has none."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-__all__ = ["contains", "loop_around", "parse"]
+__all__ = ["contains", "loop_around", "parse", "text", "walk"]
 
 L = TypeVar("L", bound=ast.stmt)
 
@@ -33,12 +34,59 @@ def parse(path: Path) -> ast.Module | None:
     return tree
 
 
+def text(path: Path) -> str:
+    """The text of a file, "" if there is none."""
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def walk(node: ast.AST) -> Sequence[ast.AST]:
+    """A node and all that it is made of, in the order of the text. Each tree is gone through once."""
+    order, start, end = _place(node)
+    return order[start:end]
+
+
 def contains(outer: ast.AST, inner: ast.AST) -> bool:
     """Whether a node is a part of another one, or it itself."""
-    return any(n is inner for n in ast.walk(outer))
+    order, start, end = _place(outer)
+    of, at, _ = inner.__dict__.get(_PLACE, (None, 0, 0))
+    return start <= at < end if of is order else any(n is inner for n in order[start:end])
 
 
 def loop_around(body: ast.AST, inner: ast.AST, *kinds: type[L]) -> L | None:
     """The innermost loop of these kinds that a node is a part of."""
-    loops = [n for n in ast.walk(body) if isinstance(n, kinds) and contains(n, inner)]
-    return min(loops, key=lambda n: (n.end_lineno or n.lineno) - n.lineno, default=None)
+    return next((n for n in reversed(walk(body)) if isinstance(n, kinds) and contains(n, inner)), None)
+
+
+_PLACE: Final = "_simpletorch_place"  # in a node: the nodes of its tree in order, and where its own begin and end
+
+
+def _place(node: ast.AST) -> tuple[list[ast.AST], int, int]:
+    if _PLACE not in node.__dict__:
+        _number(node)
+    found: tuple[list[ast.AST], int, int] = node.__dict__.get(_PLACE, ([node], 0, 1))
+    return found
+
+
+def _number(root: ast.AST) -> None:
+    """Give the nodes of a tree their places; operators and contexts, which trees share, have none of their own."""
+    order: list[ast.AST] = []
+    todo: list[ast.AST | int] = [root]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, int):
+            order[node].__dict__.setdefault(_PLACE, (order, node, len(order)))
+            continue
+        start = len(order)
+        order.append(node)
+        if isinstance(node, _SHARED):
+            continue
+        todo.append(start)
+        for name in reversed(node._fields):
+            inside = node.__dict__.get(name)
+            if isinstance(inside, list):
+                todo.extend(n for n in reversed(inside) if isinstance(n, ast.AST))
+            elif isinstance(inside, ast.AST):
+                todo.append(inside)
+
+
+_SHARED: Final = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
