@@ -9,7 +9,7 @@ import gc
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -44,9 +44,10 @@ _ROUNDS: Final = 20  # of these, before those that are left of all of them are l
 
 
 class Budget:
-    """The time and the memory that one follow may take."""
+    """The time and the memory that one follow may take, which ends it, as ``is_cancelled`` does when it is true."""
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    def __init__(self, seconds: float = SECONDS, is_cancelled: Callable[[], bool] | None = None) -> None:
+        self._is_cancelled = is_cancelled
         self._ends = time.thread_time() + seconds
         peak = _peak()
         self._most = peak + _BYTES
@@ -72,6 +73,8 @@ class Budget:
         self.left = _BETWEEN
         peak = _peak()
         if time.thread_time() > self._ends or peak > self._most:
+            raise Exhausted
+        if self._is_cancelled is not None and self._is_cancelled():
             raise Exhausted
         if peak > self._collects:
             gc.collect()

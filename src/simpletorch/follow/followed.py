@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, final, get_args
@@ -22,8 +22,10 @@ from simpletorch.follow.libraries.pytorch import (  # noqa: F401  (tables)
     torch_streams,
 )
 from simpletorch.follow.marks import training
+from simpletorch.follow.marks.seen import Seen, Watching
 from simpletorch.follow.outcomes import Exhausted, Raise
 from simpletorch.follow.scopes import Scope
+from simpletorch.follow.sources import texts
 from simpletorch.follow.sources.ignored import is_ignored
 from simpletorch.follow.sources.program import Program
 from simpletorch.follow.sources.syntax import parse
@@ -51,6 +53,8 @@ class Followed:
     complete: bool = True  # False where the budget was used up
     ignored: tuple[Finding, ...] = ()  # what a ``# type: ignore`` silences
     notes: tuple[Note, ...] = ()  # what ``reveal_type`` shows
+    files: tuple[str, ...] = ()  # those that the program consists of, its own first
+    seen: Seen | None = None  # what was seen of each expression, if that was asked for
 
     def shapes_at(self, path: str, line: int) -> Mapping[str, Sequence[Any]]:
         """What the line gives to names: for each the tensor types (or ints) in the order in which they came."""
@@ -64,6 +68,9 @@ def follow(
     steps: int = STEPS,
     seconds: float = SECONDS,
     severities: Mapping[str, Severity] | None = None,
+    opened: Mapping[str, str] | None = None,
+    watched: bool = False,
+    is_cancelled: Callable[[], bool] | None = None,
 ) -> Followed:
     """Follow a file as ``python path *arguments`` would run it.
 
@@ -73,6 +80,9 @@ def follow(
         steps: the most statements to follow.
         seconds: the most CPU time to take.
         severities: by code, what shall not have the severity that it has by itself: ``{"tensor-loss": "off"}``.
+        opened: the texts of files that count instead of what the disk has, by path: those that an editor hasn't saved.
+        watched: note what each expression gives, for `Followed.seen`; takes more time.
+        is_cancelled: asked now and then; where it is true, following ends.
 
     Raises:
         ValueError: a code or a severity that doesn't exist.
@@ -80,15 +90,14 @@ def follow(
     chosen = {code.name: code.severity for code in CODES.values()} | dict(severities or {})
     if unknown := [f"{k}: {v}" for k, v in chosen.items() if k not in CODES or v not in get_args(Severity)]:
         raise ValueError(f"no code of a finding, or no severity: {', '.join(unknown)}")
-    with collecting_rarely():
-        return _follow(path, arguments, steps, seconds, chosen)
+    with collecting_rarely(), texts.instead(opened or {}):
+        program = Program(Path(path), arguments, str(path))
+        kind = Watching if watched else Interpreter
+        return _follow(path, kind(program, steps, Budget(seconds, is_cancelled)), chosen)
 
 
-def _follow(
-    path: str | Path, arguments: Sequence[str], steps: int, seconds: float, severities: Mapping[str, Severity]
-) -> Followed:
-    program = Program(Path(path), arguments, str(path))
-    run = Interpreter(program, steps, Budget(seconds))
+def _follow(path: str | Path, run: Interpreter, severities: Mapping[str, Severity]) -> Followed:
+    program = run.program
     run.demands_sizes = severities["tensor-size"] != "off"
     tree = parse(Path(path))
     if tree is None:
@@ -130,6 +139,8 @@ def _follow(
         complete,
         ignored=tuple(f for f in found if f not in said),
         notes=tuple(Note(*at, f'Revealed type is "{" or ".join(shown)}"') for at, shown in run.revealed.items()),
+        files=tuple(dict.fromkeys(m.path for m in program.modules.values() if m.path is not None)),
+        seen=run.seen if isinstance(run, Watching) else None,
     )
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.sources.syntax import parse, text, walk
+from simpletorch.follow.sources import texts
+from simpletorch.follow.sources.syntax import parse, walk
 from simpletorch.follow.values import Instance, List, Tensor, Value
 from simpletorch.rules import RULES, CannotTell, Device, ModuleRule, TensorType, parameters
 from simpletorch.rules.core.dtype import DType
@@ -68,7 +69,7 @@ class Chosen(Device):
 
 def counts(path: Path) -> bool:
     """Whether a program has to do with CUDA at all."""
-    source = text(path)
+    source = texts.read(path)
     return "cuda" in source or "accelerator" in source
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from simpletorch.follow.findings import Finding
+from simpletorch.follow.sources import texts
 
 __all__ = ["is_ignored"]
 
@@ -18,27 +19,16 @@ _ALL: Final = frozenset[str]()
 
 def is_ignored(found: Finding) -> bool:
     """Whether a comment on one of the finding's lines, or on the first line of its file, silences it."""
-    comments = _comments(found.path, _changed(found.path))
+    comments = _comments(texts.read(Path(found.path)))
     if 0 in comments:
         return True
     lines = range(found.line, (found.end_line or found.line) + 1)
     return any(n in comments and (not comments[n] or found.code in comments[n]) for n in lines)
 
 
-def _changed(path: str) -> int:
-    try:
-        return Path(path).stat().st_mtime_ns
-    except OSError:
-        return 0
-
-
-@cache
-def _comments(path: str, _changed: int) -> dict[int, frozenset[str]]:
+@lru_cache(maxsize=64)
+def _comments(source: str) -> dict[int, frozenset[str]]:
     """By line the codes that are ignored there, none for all; line 0 stands for the whole file."""
-    try:
-        source = Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return {}
     return dict(_read(source)) if "ignore" in source else {}
 
 

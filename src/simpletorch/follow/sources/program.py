@@ -12,7 +12,8 @@ from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, VALUES
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.scopes import Scope
-from simpletorch.follow.sources.syntax import parse, text
+from simpletorch.follow.sources import texts
+from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import MISSING, Class, Namespace, Native, Unknown, Value
 from simpletorch.rules import MODULES, RULES
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
@@ -48,7 +49,7 @@ class Program:
         relative = Path(*name.split("."))
         for root in self._roots(name):
             for candidate in (root / relative / "__init__.py", root / relative.with_suffix(".py")):
-                if candidate.is_file():
+                if texts.is_file(candidate):
                     return candidate
         return None
 
@@ -70,8 +71,8 @@ class Program:
     def texts(self) -> Iterator[str]:
         """The text of each file that was imported so far, the program's own first."""
         for module in self.modules.values():
-            if module.path is not None:
-                yield text(Path(module.path))
+            if module.path is not None and texts.is_file(Path(module.path)):
+                yield texts.read(Path(module.path))
 
     def load(self, run: Interpreter, name: str) -> Namespace | None:
         """The module of the program's own by its dotted name, None if it has none."""

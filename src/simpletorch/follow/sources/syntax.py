@@ -5,27 +5,30 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-__all__ = ["contains", "loop_around", "parse", "text", "walk"]
+from simpletorch.follow.sources import texts
+
+__all__ = ["contains", "loop_around", "parse", "walk"]
 
 L = TypeVar("L", bound=ast.stmt)
 
 _MOST_BYTES: Final = 2_000_000
 _MOST_KEPT: Final = 6_000_000  # bytes of source; their syntax takes forty times as much
-_trees: Final[dict[str, tuple[int, int, ast.Module]]] = {}  # by path, those that were used last at the end
+_trees: Final[dict[str, tuple[Any, int, ast.Module]]] = {}  # by path, those that were used last at the end
 
 
 def parse(path: Path) -> ast.Module | None:
     """The syntax of a file, None if it can't be read as Python. Kept for as long as the file is the same."""
     try:
-        status = path.stat()
-        changed, size, tree = _trees.pop(str(path), (0, 0, None))
-        if tree is None or (changed, size) != (status.st_mtime_ns, status.st_size):
-            if status.st_size > _MOST_BYTES:
+        state, size = _state(path)
+        known, _, tree = _trees.pop(str(path), (None, 0, None))
+        if tree is None or known != state:
+            if size > _MOST_BYTES:
                 return None
-            tree = ast.parse(path.read_bytes(), str(path))
-        _trees[str(path)] = status.st_mtime_ns, status.st_size, tree
+            text = state if isinstance(state, str) else path.read_bytes()
+            tree = ast.parse(text.removeprefix("\ufeff") if isinstance(text, str) else text, str(path))
+        _trees[str(path)] = state, size, tree
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     kept = sum(size for _, size, _ in _trees.values())
@@ -34,9 +37,13 @@ def parse(path: Path) -> ast.Module | None:
     return tree
 
 
-def text(path: Path) -> str:
-    """The text of a file, "" if there is none."""
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+def _state(path: Path) -> tuple[Any, int]:
+    """What differs where a file has changed, and its size: the text itself if an editor has it."""
+    text = texts.opened(path)
+    if text is not None:
+        return text, len(text)
+    status = path.stat()
+    return (status.st_mtime_ns, status.st_size), status.st_size
 
 
 def walk(node: ast.AST) -> Sequence[ast.AST]:

@@ -1,0 +1,159 @@
+"""What is seen on the way, for editors and diagrams: what each expression gives, and which modules call which."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
+
+from simpletorch.follow import layers
+from simpletorch.follow.budget import STEPS, Budget
+from simpletorch.follow.interpreter import Interpreter
+from simpletorch.follow.marks import devices, layout, origins
+from simpletorch.follow.values import Function, Instance, Tensor, Value
+from simpletorch.rules import TensorType
+
+if TYPE_CHECKING:
+    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.sources.program import Program
+
+__all__ = ["Look", "Place", "Seen", "Visit", "Watching"]
+
+_MOST_LOOKS: Final = 8  # of one expression
+_MOST_VISITS: Final = 2_000
+
+
+class Place(NamedTuple):
+    """Where an expression stands. Lines count from 1, columns from 0, in bytes of UTF-8 as in Python's ``ast``."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is known of a tensor at one moment."""
+
+    type: TensorType
+    place: str | None = None  # where it is if there is CUDA, see `marks.devices`
+    layout: layout.Layout = None
+    origins: origins.Origins = None
+
+
+@final
+@dataclass(slots=True)
+class Visit:
+    """A call of a module, with those that it leads to; calls that are alike are one visit, ``times`` long."""
+
+    name: str  # how the module around it calls it: ``layers.0``; "" of the outermost one
+    kind: str
+    takes: tuple[str, ...] = ()
+    gives: str = "…"
+    inner: list[Visit] = field(default_factory=list)
+    times: int = 1
+
+    @property
+    def key(self) -> tuple[str, str, tuple[str, ...], str]:
+        """What two visits have in common that are alike."""
+        return self.name, self.kind, self.takes, self.gives
+
+
+@final
+@dataclass(slots=True)
+class Seen:
+    """What was seen of a program."""
+
+    looks: dict[tuple[str, Place], dict[Look, None]] = field(default_factory=dict)
+    modules: dict[tuple[str, Place], str] = field(default_factory=dict)  # expressions that give a module: its class
+    visits: list[Visit] = field(default_factory=list)
+
+
+_Node: TypeAlias = ast.expr | ast.arg
+
+
+class Watching(Interpreter):
+    """An interpreter that notes what it sees."""
+
+    def __init__(self, program: Program, steps: int = STEPS, budget: Budget | None = None) -> None:
+        super().__init__(program, steps, budget)
+        self.seen = Seen()
+        self._around: list[tuple[Instance, Visit]] = []
+        self._followed: dict[tuple[str, str, tuple[str, ...], str], Visit] = {}
+        self._visits = 0
+
+    def evaluate(self, node: ast.expr, scope: Scope) -> Value:
+        """The value of an expression, which is noted if it is a tensor."""
+        value = super().evaluate(node, scope)
+        if type(value) is Tensor:
+            self._note(scope.path, node, value)
+        elif type(value) is Instance and value.cls.is_a(layers.MODULE):
+            self.seen.modules[scope.path, _place(node)] = value.cls.name
+        return value
+
+    def enter(self, function: Function, scope: Scope, work: Callable[[], Value]) -> Value:
+        """The body of a function: what its parameters are is noted."""
+        given = function.node.args
+        for parameter in (*given.posonlyargs, *given.args, *given.kwonlyargs):
+            value = scope.cells.get(parameter.arg)
+            if type(value) is Tensor:
+                self._note(scope.path, parameter, value)
+        return super().enter(function, scope, work)
+
+    def call(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value:
+        """A call, which is noted if it is of a module."""
+        found = self.resolve(function)
+        if type(found) is not Instance or not found.cls.is_a(layers.MODULE) or self._visits > _MOST_VISITS:
+            return super().call(function, args, kwargs)
+        around = self._around[-1] if self._around else None
+        given = (*args, *(kwargs or {}).values())
+        visit = Visit(_name(self, around and around[0], found), found.cls.name, tuple(_shown(self, v) for v in given))
+        self._around.append((found, visit))
+        try:
+            result = super().call(found, args, kwargs)
+            visit.gives = _shown(self, result)
+            return result
+        finally:
+            self._around.pop()
+            self._keep(visit, around[1].inner if around else self.seen.visits)
+
+    def _keep(self, visit: Visit, row: list[Visit]) -> None:
+        """A call that is remembered leads to what it led to when it was followed."""
+        if row and row[-1].key == visit.key:
+            row[-1].times += 1
+            return
+        alike = ("", *visit.key[1:])
+        if visit.inner:
+            self._followed[alike] = visit
+        elif alike in self._followed:
+            visit.inner = self._followed[alike].inner
+        self._visits += 1
+        row.append(visit)
+
+    def _note(self, path: str, node: _Node, value: Tensor) -> None:
+        looks = self.seen.looks.setdefault((path, _place(node)), {})
+        if len(looks) < _MOST_LOOKS:
+            looks[Look(value.type, devices.of(self, value), layout.of(value), origins.of(value))] = None
+
+
+def _place(node: _Node) -> Place:
+    return Place(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+
+def _name(run: Interpreter, around: Instance | None, module: Instance) -> str:
+    """How a module is called within the one around it; "" where nothing is around."""
+    if around is None:
+        return ""
+    return next((path for path, inner in layers.named_modules(run, around) if inner is module and path), "")
+
+
+def _shown(run: Interpreter, value: Value) -> str:
+    value = run.resolve(value)
+    if isinstance(value, Tensor):
+        return str(value.type)
+    if isinstance(value, tuple):
+        return f"({', '.join(_shown(run, v) for v in value)})"
+    return "None" if value is None else "…"

@@ -1,0 +1,47 @@
+"""The texts of files: as they lie on the disk, or as an editor has them before they are saved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+__all__ = ["instead", "is_file", "opened", "read"]
+
+_opened: Final[dict[str, str]] = {}  # by the real path
+
+
+@contextmanager
+def instead(texts: Mapping[str, str]) -> Iterator[None]:
+    """While it lasts these files, by their paths, have these texts, whatever the disk says; they needn't be there."""
+    before = dict(_opened)
+    _opened.clear()
+    _opened.update((os.path.realpath(path), text) for path, text in texts.items())
+    try:
+        yield
+    finally:
+        _opened.clear()
+        _opened.update(before)
+
+
+def opened(path: str | Path) -> str | None:
+    """The text that an editor has of a file, None where the file counts."""
+    return _opened.get(os.path.realpath(path)) if _opened else None
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file, on the disk or in an editor."""
+    return opened(path) is not None or path.is_file()
+
+
+def read(path: Path) -> str:
+    """The text of a file; "" if there is none."""
+    text = opened(path)
+    if text is not None:
+        return text
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
