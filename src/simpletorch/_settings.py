@@ -46,8 +46,9 @@ class Settings:
     """By code, of those that shall have another one than they have by themselves."""
 
 
-def settings(config_file: str | Path | None = None) -> Settings:
-    """What ``config_file`` says, or if it has no part for us, the nearest file of the folders above this one that has.
+def settings(config_file: str | Path | None = None, here: Path | None = None) -> Settings:
+    """What ``config_file`` says, or if it has no part for us, the nearest file of the folders above this one that has
+    (or above the folder ``here``).
 
     The variable ``SIMPLETORCH_FOLLOW`` of the environment overrules the files.
 
@@ -55,7 +56,7 @@ def settings(config_file: str | Path | None = None) -> Settings:
         SettingError: a code or a severity that doesn't exist, or a file that can't be read.
     """
     named = [Path(config_file)] if config_file and Path(config_file).is_file() else []
-    for file in (*named, *configuration_files(Path.cwd(), _NAMES)):
+    for file in (*named, *configuration_files(here or Path.cwd(), _NAMES)):
         if (written := _written(file)) is not None:
             break
     else:

@@ -85,6 +85,10 @@ def _dispatch(arguments: argparse.Namespace, mypy_arguments: Sequence[str]) -> i
         from simpletorch.cli._ops import ops
 
         return ops(arguments.pattern, as_json=arguments.json)
+    if arguments.command == "language-server":
+        from simpletorch.cli._language_server import language_server
+
+        return language_server()
     from simpletorch.cli._demo import demo
 
     return demo()
@@ -171,5 +175,10 @@ def _parser() -> argparse.ArgumentParser:
     ops.add_argument("pattern", nargs="?", default="", metavar="PATTERN", help="only names that contain it: conv2d")
     ops.add_argument("--json", action="store_true", help="one JSON document instead of text")
 
+    commands.add_parser(
+        "language-server",
+        help="shapes and mistakes in an editor, while you type (LSP over standard input and output)",
+        description="An editor starts it and speaks the Language Server Protocol with it; docs/editors.md says how.",
+    )
     commands.add_parser("demo", help="catch a shape bug, train on real images: the main points in a minute")
     return parser

@@ -14,6 +14,7 @@ from typing import Any, Final
 from simpletorch._settings import SettingError, settings
 from simpletorch.follow import Finding, Followed
 from simpletorch.follow import follow as follow_program
+from simpletorch.follow.sources import texts
 from simpletorch.rules import TensorType
 
 __all__ = ["follow"]
@@ -150,7 +151,7 @@ def beside(file: str, found: Followed) -> Iterator[str]:
 
 def page(file: str, found: Followed) -> str:
     """The same as a page of HTML, with the errors under their lines."""
-    source = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    source = texts.read(Path(file)).splitlines()
     errors: dict[int, list[Finding]] = {}
     for error in found.errors:
         if error.path == file:

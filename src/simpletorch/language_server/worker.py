@@ -1,0 +1,189 @@
+"""The process that follows for the server: ``python -P -m simpletorch.language_server.worker``.
+
+It reads `Ask`s from its input and writes an `Answer` to each to its output. A process of its own, because the server
+must answer while a program is followed, and must outlive whatever a text does to Python's parser.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import queue
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from simpletorch.follow import Followed, follow
+from simpletorch.follow.marks.origins import Origin
+from simpletorch.follow.marks.seen import Look, Place
+from simpletorch.follow.sources import texts
+from simpletorch.follow.sources.syntax import parse
+from simpletorch.language_server.hints import hints
+from simpletorch.language_server.messages import Answer, Ask, Cancel, Hint, Known, Mistake, pack, read
+
+__all__ = ["Worker", "main"]
+
+_STACK: Final = 512 * 2**20  # bytes of address space: the follower's recursion is Python's
+_ORIGINS: Final = {
+    "rows": "one for each sample",
+    "reduced": "one for each sample",
+    "squeezed": "one for each sample",
+    "scale": "the numbers of {}",
+    "features": "no samples",
+    "asked": "a 1 that the program wrote",
+}
+
+
+class Worker:
+    """What the process knows: the texts that are open, as they are and as they last were Python."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.good: dict[str, str] = {}
+        self.cancelled: set[int] = set()
+
+    def answer(self, ask: Ask) -> Answer:
+        """Follow the program with the texts of now; those that are no Python count as they last were."""
+        start = time.perf_counter()
+        self._take(ask.texts)
+        mistake = self._mistake(ask.path)
+        if mistake is not None or ask.number in self.cancelled:
+            return Answer(ask.number, ask.path, mistake, is_cancelled=mistake is None)
+        found = follow(
+            ask.path,
+            ask.arguments,
+            steps=ask.steps,
+            seconds=ask.seconds,
+            severities=ask.severities,
+            opened=self.good,
+            watched=True,
+            is_cancelled=lambda: ask.number in self.cancelled,
+        )
+        if ask.number in self.cancelled:
+            return Answer(ask.number, ask.path, is_cancelled=True)
+        known: dict[Look, int] = {}
+        seen = found.seen
+        assert seen is not None
+        mine = {path for path in found.files if path in self.good}
+        looks: dict[str, list[tuple[Place, tuple[int, ...]]]] = {}
+        for (path, place), row in seen.looks.items():
+            if path in mine:
+                indexes = tuple(known.setdefault(look, len(known)) for look in row)
+                looks.setdefault(path, []).append((place, indexes))
+        return Answer(
+            ask.number,
+            ask.path,
+            is_complete=found.complete,
+            findings=(*found.errors, *found.warnings, *found.remarks),
+            notes=found.notes,
+            files=found.files,
+            hints={path: tuple(self._hints(path, found)) for path in mine},
+            looks=looks,
+            known=tuple(map(_known, known)),
+            reasons=_by_file(found.reasons, mine),
+            visits=tuple(seen.visits),
+            page=self._page(ask.path, found) if ask.page else None,
+            seconds=time.perf_counter() - start,
+        )
+
+    def _take(self, changed: Mapping[str, str | None]) -> None:
+        for path, text in changed.items():
+            if text is None:
+                self.texts.pop(path, None)
+                self.good.pop(path, None)
+                continue
+            self.texts[path] = text
+            if self._mistake(path) is None:
+                self.good[path] = text
+
+    def _mistake(self, path: str) -> Mistake | None:
+        """Why a text is no Python, which it has to be as a whole."""
+        if path not in self.texts:
+            return None
+        try:
+            with texts.instead({path: self.texts[path]}):
+                tree = parse(Path(path)) or ast.parse(self.texts[path].removeprefix("\ufeff"), path)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of what only looks wrong
+                compile(tree, path, "exec", dont_inherit=True)
+        except SyntaxError as error:
+            return Mistake(max(error.lineno or 1, 1), max((error.offset or 1) - 1, 0), error.msg)
+        except (ValueError, RecursionError, MemoryError) as error:
+            return Mistake(1, 0, f"can't be read as Python: {error}")
+        return None
+
+    def _hints(self, path: str, found: Followed) -> Iterator[Hint]:
+        with texts.instead(self.good):
+            tree = parse(Path(path))
+        if tree is not None and found.seen is not None:
+            yield from hints(path, tree, found.claims, found.seen)
+
+    def _page(self, path: str, found: Followed) -> str:
+        from simpletorch.cli._follow import page
+
+        with texts.instead(self.good):
+            return page(path, found)
+
+
+def _known(look: Look) -> Known:
+    layout = look.layout if look.layout is None or isinstance(look.layout, str) else f"strides {_row(look.layout)}"
+    return Known(str(look.type), look.place, layout, tuple(map(_origin, look.origins or ())))
+
+
+def _row(values: Sequence[object]) -> str:
+    return f"({', '.join(map(str, values))}{',' if len(values) == 1 else ''})"
+
+
+def _origin(origin: Origin | None) -> str:
+    if origin is None:
+        return ""
+    return _ORIGINS.get(origin.kind, "from {}").format(origin.text)
+
+
+def _by_file(reasons: Mapping[tuple[str, int], Sequence[str]], files: set[str]) -> dict[str, dict[int, Sequence[str]]]:
+    found: dict[str, dict[int, Sequence[str]]] = {}
+    for (path, line), row in reasons.items():
+        if path in files:
+            found.setdefault(path, {})[line] = tuple(row)
+    return found
+
+
+# -- the process -----------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Answer until the input ends. What anything prints goes to the standard error, not between the answers."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    threading.stack_size(_STACK)
+    worker, asked = Worker(), queue.SimpleQueue[Ask | None]()
+    thread = threading.Thread(target=_work, args=(worker, asked, out), daemon=True)
+    thread.start()
+    while (message := read(sys.stdin.buffer)) is not None:
+        if isinstance(message, Cancel):
+            worker.cancelled.add(message.number)
+        else:
+            asked.put(message)
+    os._exit(0)  # whoever asked is gone
+
+
+def _work(worker: Worker, asked: queue.SimpleQueue[Ask | None], out: BinaryIO) -> None:
+    try:
+        while (ask := asked.get()) is not None:
+            out.write(pack(worker.answer(ask)))
+            out.flush()
+            worker.cancelled = {number for number in worker.cancelled if number > ask.number}
+    except BrokenPipeError:
+        pass
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        os._exit(1)  # the server starts another one
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
