@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from simpletorch.follow.outcomes import Exhausted
 
@@ -30,7 +30,10 @@ __all__ = [
     "is_huge",
     "is_slow_pattern",
     "is_too_much",
+    "with_room",
 ]
+
+T = TypeVar("T")
 
 STEPS: Final = 400_000
 SECONDS: Final = 10.0  # of CPU
@@ -40,6 +43,7 @@ _UNIT: Final = 1 if sys.platform == "darwin" else 1024  # of `ru_maxrss`
 _BETWEEN: Final = 100  # expressions between two looks at the clock
 _GROWTH: Final = 2**29  # bytes more that the process has, before unreachable objects are looked for among all
 _YOUNG: Final = 50_000  # objects that are made before those among them that nobody reaches are looked for
+_FRAMES: Final = 70_000  # of a frame; its piece is the next power of two, 1 MiB, of which nearly half is left
 _ROUNDS: Final = 20  # of these, before those that are left of all of them are looked at again
 
 
@@ -94,6 +98,19 @@ def collecting_rarely() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
+
+
+def with_room(work: Callable[[], T]) -> T:
+    """``work()``, with room for all of its frames at once.
+
+    CPython keeps the frames of functions in pieces of 16 KiB, and asks the system for each piece anew whenever a call
+    crosses the end of one: deep recursion that goes to and fro there takes up to half as long again. A frame that needs
+    much makes the piece that it is in a large one.
+    """
+    return work()
+
+
+with_room.__code__ = with_room.__code__.replace(co_stacksize=_FRAMES)
 
 
 def _peak() -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, final, get_args
 
 from simpletorch.follow import branches
-from simpletorch.follow.budget import SECONDS, STEPS, Budget, collecting_rarely
+from simpletorch.follow.budget import SECONDS, STEPS, Budget, collecting_rarely, with_room
 from simpletorch.follow.entries import follow_entries
 from simpletorch.follow.findings import Finding, Note
 from simpletorch.follow.interpreter import Interpreter
@@ -93,7 +93,7 @@ def follow(
     with collecting_rarely(), texts.instead(opened or {}):
         program = Program(Path(path), arguments, str(path))
         kind = Watching if watched else Interpreter
-        return _follow(path, kind(program, steps, Budget(seconds, is_cancelled)), chosen)
+        return with_room(lambda: _follow(path, kind(program, steps, Budget(seconds, is_cancelled)), chosen))
 
 
 def _follow(path: str | Path, run: Interpreter, severities: Mapping[str, Severity]) -> Followed:

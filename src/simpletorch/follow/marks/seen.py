@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
@@ -84,6 +84,8 @@ class Watching(Interpreter):
         self._around: list[tuple[Instance, Visit]] = []
         self._followed: dict[tuple[str, str, tuple[str, ...], str], Visit] = {}
         self._visits = 0
+        self._names: dict[tuple[int, int], str] = {}
+        self._rows: dict[_Node, dict[Look, None]] = {}  # by node, as in ``seen.looks``
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression, which is noted if it is a tensor."""
@@ -110,7 +112,7 @@ class Watching(Interpreter):
             return super().call(function, args, kwargs)
         around = self._around[-1] if self._around else None
         given = (*args, *(kwargs or {}).values())
-        visit = Visit(_name(self, around and around[0], found), found.cls.name, tuple(_shown(self, v) for v in given))
+        visit = Visit(self._name(around and around[0], found), found.cls.name, tuple(_shown(self, v) for v in given))
         self._around.append((found, visit))
         try:
             result = super().call(found, args, kwargs)
@@ -133,21 +135,34 @@ class Watching(Interpreter):
         self._visits += 1
         row.append(visit)
 
+    def _name(self, around: Instance | None, module: Instance) -> str:
+        """How a module is called within the one around it; "" where nothing is around."""
+        if around is None:
+            return ""
+        key = id(around.cells), id(module.cells)
+        if key not in self._names:
+            self._names[key] = next((path for path, inner in _inside(self, around, set()) if inner is module), "")
+        return self._names[key]
+
     def _note(self, path: str, node: _Node, value: Tensor) -> None:
-        looks = self.seen.looks.setdefault((path, _place(node)), {})
-        if len(looks) < _MOST_LOOKS:
-            looks[Look(value.type, devices.of(self, value), layout.of(value), origins.of(value))] = None
+        row = self._rows.get(node)
+        if row is None:
+            row = self._rows[node] = self.seen.looks.setdefault((path, _place(node)), {})
+        if len(row) < _MOST_LOOKS:
+            row[Look(value.type, devices.of(self, value), layout.of(value), origins.of(value))] = None
 
 
 def _place(node: _Node) -> Place:
     return Place(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
 
 
-def _name(run: Interpreter, around: Instance | None, module: Instance) -> str:
-    """How a module is called within the one around it; "" where nothing is around."""
-    if around is None:
-        return ""
-    return next((path for path, inner in layers.named_modules(run, around) if inner is module and path), "")
+def _inside(run: Interpreter, around: Instance, met: set[int]) -> Iterator[tuple[str, Instance]]:
+    """The modules inside one by path. `layers.named_modules` would note them as what a recorded call depends on."""
+    for name, inner in layers.children(run, around):
+        if id(inner) not in met:
+            met.add(id(inner))
+            yield name, inner
+            yield from ((f"{name}.{path}", module) for path, module in _inside(run, inner, met))
 
 
 def _shown(run: Interpreter, value: Value) -> str:
