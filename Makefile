@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types check clean
+.PHONY: demo test lint types check vscode clean
 
 demo: $(READY)
 	@$(BIN)/simpletorch demo
@@ -20,6 +20,11 @@ types: $(READY)
 	$(BIN)/mypy
 
 check: test lint types
+
+# The extension for VS Code, packed as editors/vscode/dist/simpletorch.vsix; needs node and npm.
+vscode: $(READY)
+	cd editors/vscode && npm install --no-audit --no-fund && npm run build && npm run package
+	node editors/vscode/test/headless.js $(CURDIR)/$(BIN)/simpletorch language-server
 
 # torch first and by its exact version: any other order lets a dependency pull the CUDA build (gigabytes).
 $(READY): pyproject.toml constraints.txt

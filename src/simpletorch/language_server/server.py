@@ -301,7 +301,8 @@ def made() -> Server:
         title = f"follow from here: {' '.join((Path(program.document.path).name, *given))}"
         if program.answer is not None:
             count = sum(f.severity == "error" for f in program.answer.findings)
-            title += f" ({count} error{'' if count == 1 else 's'})"
+            limit = "" if program.answer.is_complete else ", up to the limit of steps and time"
+            title += f" ({count} error{'' if count == 1 else 's'}{limit})"
         here = types.Range(types.Position(line, 0), types.Position(line, 0))
         return [types.CodeLens(here, types.Command(title, "simpletorch.follow", arguments=[uri, given]))]
 

@@ -74,7 +74,7 @@ class Session:
     def __init__(self) -> None:
         self.programs: dict[str, Program] = {}  # by path
         self.encoding: Encoding = "utf-16"
-        self._moved: dict[tuple[str, int, int], Mapping[int, int]] = {}
+        self._moved: tuple[Lines, Lines, Mapping[int, int]] | None = None  # the last answer of `_lines`
 
     def texts(self) -> dict[str, str]:
         """The open texts by path."""
@@ -125,11 +125,10 @@ class Session:
         program = self.programs.get(path)
         if program is None or program.document.lines is old:
             return {i: i for i in range(len(old))}
-        key = path, id(old), id(program.document.lines)
-        if key not in self._moved:
-            self._moved.clear()
-            self._moved[key] = moved_lines(old, program.document.lines)
-        return self._moved[key]
+        new = program.document.lines
+        if self._moved is None or self._moved[0] is not old or self._moved[1] is not new:
+            self._moved = old, new, moved_lines(old, new)
+        return self._moved[2]
 
     def _text(self, program: Program, path: str) -> Lines:
         """The text that what is known of a program's file is about."""

@@ -44,13 +44,14 @@ class Worker:
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
         self.good: dict[str, str] = {}
+        self.mistakes: dict[str, Mistake | None] = {}
         self.cancelled: set[int] = set()
 
     def answer(self, ask: Ask) -> Answer:
         """Follow the program with the texts of now; those that are no Python count as they last were."""
         start = time.perf_counter()
         self._take(ask.texts)
-        mistake = self._mistake(ask.path)
+        mistake = self.mistakes.get(ask.path)
         if mistake is not None or ask.number in self.cancelled:
             return Answer(ask.number, ask.path, mistake, is_cancelled=mistake is None)
         found = follow(
@@ -95,15 +96,15 @@ class Worker:
             if text is None:
                 self.texts.pop(path, None)
                 self.good.pop(path, None)
+                self.mistakes.pop(path, None)
                 continue
             self.texts[path] = text
-            if self._mistake(path) is None:
+            self.mistakes[path] = self._mistake(path)
+            if self.mistakes[path] is None:
                 self.good[path] = text
 
     def _mistake(self, path: str) -> Mistake | None:
         """Why a text is no Python, which it has to be as a whole."""
-        if path not in self.texts:
-            return None
         try:
             with texts.instead({path: self.texts[path]}):
                 tree = parse(Path(path)) or ast.parse(self.texts[path].removeprefix("\ufeff"), path)
