@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from simpletorch._settings import SettingError, settings
+from simpletorch.cli._diagram import STYLE, diagram
 from simpletorch.follow import Finding, Followed
 from simpletorch.follow import follow as follow_program
 from simpletorch.follow.sources import texts
@@ -48,7 +49,7 @@ def follow(
     if sizes:
         severities["tensor-size"] = "warning"
     start = time.perf_counter()
-    found = follow_program(file, arguments, severities=severities)
+    found = follow_program(file, arguments, severities=severities, watched=as_html)
     seconds = time.perf_counter() - start
     if as_json:
         print(json.dumps(_document(found, seconds), indent=2))
@@ -150,7 +151,7 @@ def beside(file: str, found: Followed) -> Iterator[str]:
 
 
 def page(file: str, found: Followed) -> str:
-    """The same as a page of HTML, with the errors under their lines."""
+    """The same as a page of HTML, with the errors under their lines, and above it the model if that was watched."""
     source = texts.read(Path(file)).splitlines()
     errors: dict[int, list[Finding]] = {}
     for error in found.errors:
@@ -164,14 +165,17 @@ def page(file: str, found: Followed) -> str:
         for error in errors.get(number, ()):
             text = "\n".join((error.message, error.hint or "", *map(str, error.trace))).strip()
             rows.append(f'<tr class="error"><td></td><td colspan="2"><pre>{html.escape(text)}</pre></td></tr>')
-    return _PAGE.format(title=html.escape(file), rows="\n".join(rows))
+    model = diagram(found.seen.visits) if found.seen is not None else ""
+    return _PAGE.format(title=html.escape(file), rows="\n".join(rows), model=model, style=STYLE)
 
 
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; --dim: #777; --bad: #c0392b22; --mark: #c0392b; --shape: #2471a3; }}
-@media (prefers-color-scheme: dark) {{ :root {{ --dim: #999; --bad: #e74c3c33; --mark: #ff7b6b; --shape: #7fb8e6; }} }}
+<meta name="viewport" content="width=device-width"><style>
+:root {{ color-scheme: light dark; --dim: #777; --bad: #c0392b22; --mark: #c0392b; --shape: #2471a3; --line: #ccc;
+  --hover: #0001; }}
+@media (prefers-color-scheme: dark) {{ :root {{ --dim: #999; --bad: #e74c3c33; --mark: #ff7b6b; --shape: #7fb8e6;
+  --line: #555; --hover: #fff1; }} }}
 body {{ font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem; }}
 table {{ border-collapse: collapse; }}
 td {{ padding: 0 .9rem 0 0; vertical-align: top; }}
@@ -180,7 +184,9 @@ td:nth-child(3) {{ color: var(--shape); font: 12px/1.75 ui-monospace, monospace;
 code, pre {{ font: 13px/1.5 ui-monospace, monospace; white-space: pre; margin: 0; }}
 .bad {{ background: var(--bad); }}
 .error pre {{ color: var(--mark); white-space: pre-wrap; padding: .2rem 0 .5rem; }}
-</style></head><body><h1>{title}</h1><table>
+{style}</style></head><body><h1>{title}</h1>
+{model}
+<table>
 {rows}
 </table></body></html>"""
 
