@@ -5,11 +5,13 @@ What is here is listed in ``__init__.pyi``. The names resolve on first use (PEP 
 """
 
 import sys
+from importlib import import_module
 from types import ModuleType
 
 from simpletorch._stub import homes, load
 
 __version__ = "0.1.0"
+_OF_IPYTHON = ("load_ipython_extension", "unload_ipython_extension")
 
 
 def __getattr__(name: str) -> object:
@@ -18,6 +20,8 @@ def __getattr__(name: str) -> object:
         value: object = ["__version__", *sorted(homes(__name__))]
     elif name in homes(__name__):
         value = load(__name__, name)
+    elif name in _OF_IPYTHON:  # ``%load_ext simpletorch`` asks this module for them
+        value = getattr(import_module(f"{__name__}.notebook"), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     # `setdefault`: two threads that ask at once get the same object

@@ -1,6 +1,6 @@
 """For the packages of simpletorch that raise errors of their own: values as operands, and where the program stands.
 
-The one module of `simpletorch.errors` that they may import from besides the package itself. What reads the stack is
+With `live` what they may import from `simpletorch.errors` besides the package itself. What reads the stack is
 loaded when it is asked, so that a program in which nothing fails doesn't pay for it.
 """
 

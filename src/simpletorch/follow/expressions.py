@@ -388,8 +388,13 @@ def _generate(
         passes = [branches.truth(run, run.evaluate(test, scope)) for test in generator.ifs]
         if any(p is False for p in passes):
             continue
-        certain &= all(p is True for p in passes)
-        certain &= _generate(run, generators, index + 1, scope, emit)
+        surely = found is not None and all(p is True for p in passes)
+        run.unsure_rounds += not surely
+        try:
+            certain &= surely
+            certain &= _generate(run, generators, index + 1, scope, emit)
+        finally:
+            run.unsure_rounds -= not surely
     return certain
 
 

@@ -52,6 +52,8 @@ class Finding:
     - ``entry`` counts where the program was begun; the program itself is 0.
     - ``passed`` are the statements before it, each by its file and its lines (a compound one by its head's): a mistake
       that somebody else finds in one of them may be the cause of this one.
+    - ``is_certain``: the program surely gets there: no condition that isn't known leads to it, nor a loop that may run
+      no round.
     - ``is_promise`` is what torch doesn't refuse: a result that isn't what its annotation says.
     """
 
@@ -68,6 +70,7 @@ class Finding:
     passed: frozenset[tuple[str, int, int]] = field(default=frozenset(), compare=False, repr=False)
     is_promise: bool = False
     severity: Severity = "error"
+    is_certain: bool = field(default=False, compare=False)
 
     def has_passed(self, path: str, line: int) -> bool:
         """Whether the program has passed the line on its way to the mistake."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,7 +33,7 @@ from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import Namespace, Value
 from simpletorch.rules.core.codes import CODES, Severity
 
-__all__ = ["Followed", "follow"]
+__all__ = ["Followed", "follow", "follow_from"]
 
 _RECURSION: Final = 40_000  # Python's own frames: each call of the program takes some twenty
 
@@ -104,6 +105,21 @@ def _follow(path: str | Path, run: Interpreter, severities: Mapping[str, Severit
         return Followed(())
     scope = Scope(None, str(path), {"__name__": Program.main, "__file__": str(path), "__doc__": None})
     program.modules[Program.main] = Namespace(Program.main, scope.cells, str(path))
+    return follow_from(run, tree, scope, severities)
+
+
+def follow_from(
+    run: Interpreter, tree: ast.Module, scope: Scope, severities: Mapping[str, Severity], *, whole: bool = True
+) -> Followed:
+    """Follow statements in a scope, and say what is known then.
+
+    Args:
+        run: the interpreter, as it is before them.
+        tree: the statements.
+        scope: their variables.
+        severities: of each code.
+        whole: they are a program; a part of one is silent of what only a whole program shows.
+    """
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _RECURSION))
     complete = True
@@ -112,7 +128,8 @@ def _follow(path: str | Path, run: Interpreter, severities: Mapping[str, Severit
         if isinstance(done, Raise) and done.error.name != "SystemExit":
             run.note_reason(f"{done.error.name} is raised")
         branches.settle(run, done)
-        training.finish(run)
+        if whole:
+            training.finish(run)
         run.hypothetical = True
         follow_entries(run, tree, scope)
         for found in run.broken:
@@ -139,7 +156,7 @@ def _follow(path: str | Path, run: Interpreter, severities: Mapping[str, Severit
         complete,
         ignored=tuple(f for f in found if f not in said),
         notes=tuple(Note(*at, f'Revealed type is "{" or ".join(shown)}"') for at, shown in run.revealed.items()),
-        files=tuple(dict.fromkeys(m.path for m in program.modules.values() if m.path is not None)),
+        files=tuple(dict.fromkeys(m.path for m in run.program.modules.values() if m.path is not None)),
         seen=run.seen if isinstance(run, Watching) else None,
     )
 

@@ -61,6 +61,8 @@ class Interpreter:
         self.assumed: dict[Unknown, bool] = {}
         self.equalities: dict[str, Any] = {"sizes": {}}
         self.conditions: list[Unknown] = []  # those that are assumed around here
+        self.going: set[Unknown] = set()  # those of them that surely hold: of loops that run at least once
+        self.unsure_rounds = 0  # how many rounds of comprehensions around here may not be run
         self.tries = 0  # how many ``try`` around here may catch what torch raises
         self.optional_imports = 0  # how many ``try`` around here catch an ``ImportError``
         self.guards: list[Guard] = []  # who takes exceptions around here, the innermost last
@@ -416,7 +418,14 @@ class Interpreter:
             frozenset((path, s.lineno, _last_line(s)) for s, path in self.passed.items()),
             is_promise,
             CODES[code].severity,
+            self._surely_gets_here,
         )
+
+    @property
+    def _surely_gets_here(self) -> bool:
+        """Whether no condition that isn't known leads here, and nobody may have taken an exception before."""
+        open_ = self.entry or self.hypothetical or self.unsure_rounds or any(g.possible for g in self.guards)
+        return not open_ and all(c in self.going for c in self.conditions)
 
     def keep(self, found: Finding) -> None:
         """Write a mistake down, unless one of its kind on this line is known."""

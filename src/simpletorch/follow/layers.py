@@ -43,6 +43,7 @@ __all__ = [
     "named_modules",
     "named_tensors",
     "note_change",
+    "own_tensors",
 ]
 
 MODULE: Final = modules.MODULE

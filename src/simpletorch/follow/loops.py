@@ -113,10 +113,15 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
         def bind() -> None:
             assignment.assign(run, node.target, iteration.another(item) if streams else item, scope)
 
-        done = _again(loop, bind, lambda: None)
+        done = _again(loop, bind, lambda: None, runs=_has_items(source))
     if loop.last is not None and not isinstance(done, Raise | Return | Jump):
         _to_the_last(loop, node, loop.last, None)
     return _after(run, done, node.orelse, scope)
+
+
+def _has_items(source: Value) -> bool:
+    """Whether what a loop goes over surely has an item."""
+    return isinstance(source, Iterator) and isinstance(source.count, int) and source.count > 0
 
 
 def _to_the_last(loop: _Loop, node: ast.For | ast.AsyncFor, last: Last, before: Change | None) -> None:
@@ -242,13 +247,14 @@ def _after(run: Interpreter, done: Done, orelse: list[ast.stmt], scope: Scope) -
     return None if isinstance(done, Jump) else done
 
 
-def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | None]) -> Done:
+def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | None], *, runs: bool = False) -> Done:
     """Rounds that are like each other, any number of them.
 
     Args:
         loop: the loop.
         bind: begins a round.
         goes_on: whether there is another one; None where that isn't known.
+        runs: there surely is a first one.
     """
     run = loop.run
     leaving: list[Outcome] = []
@@ -266,9 +272,12 @@ def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | N
         run.heap.begin()
         if another is None or attempt:
             run.conditions.append(condition)
+        if runs and attempt == 0:
+            run.going.add(condition)
         try:
             done = loop.once(bind)
         finally:
+            run.going.discard(condition)
             if another is None or attempt:
                 run.conditions.pop()
         settled = _stay(run, done, leaving, depth)

@@ -13,14 +13,14 @@ from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Meth
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__: Final = ("own_annotations",)
+__all__: Final = ("Field", "define", "own_annotations")
 
 _TYPE_ERROR: Final = ("Exception", "BaseException")
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Field:
+class Field:
     """One field: its default or the function that makes it (MISSING where there is none), and who takes it."""
 
     name: str
@@ -72,7 +72,7 @@ def _dataclass(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
 
 
 def _make_dataclass(run: Interpreter, cls: Class, options: dict[str, Value]) -> None:
-    fields: dict[str, _Field] = {}
+    fields: dict[str, Field] = {}
     for base in reversed(cls.mro[1:]):
         fields.update({f.name: f for f in base.metadata.get("dataclass", ())})
     by_name = run.resolve(options.get("kw_only", False)) is True
@@ -81,21 +81,27 @@ def _make_dataclass(run: Interpreter, cls: Class, options: dict[str, Value]) -> 
             by_name = True
         else:
             fields[name] = _made(run, cls, name, note, by_name)
-    cls.metadata["dataclass"] = tuple(fields.values())
-    cls.fields = tuple((f.name, f.default) for f in fields.values() if not f.for_init_only)
-    cls.metadata["eq"] = run.resolve(options.get("eq", True)) is True
-    cls.cells["__dataclass_fields__"] = Dict(dict.fromkeys(fields))
-    if run.resolve(options.get("init", True)) is True:
+    given = {name: run.resolve(options.get(name, True)) is True for name in ("eq", "init")}
+    define(cls, tuple(fields.values()), **given)
+
+
+def define(cls: Class, fields: tuple[Field, ...], *, eq: bool, init: bool) -> None:
+    """Make a class the dataclass that has these fields."""
+    cls.metadata["dataclass"] = fields
+    cls.fields = tuple((f.name, f.default) for f in fields if not f.for_init_only)
+    cls.metadata["eq"] = eq
+    cls.cells["__dataclass_fields__"] = Dict({f.name: None for f in fields})
+    if init:
         cls.cells.setdefault("__init__", Native("__init__", _initialise(cls)))
 
 
-def _made(run: Interpreter, cls: Class, name: str, note: str, by_name: bool) -> _Field:
+def _made(run: Interpreter, cls: Class, name: str, note: str, by_name: bool) -> Field:
     default = run.resolve(cls.cells.get(name, MISSING))
     for_init_only = note.partition("[")[0].rpartition(".")[2] == "InitVar"
     if not (isinstance(default, Instance) and default.cls.is_a("dataclasses.Field")):
-        return _Field(name, default, by_name_only=by_name, for_init_only=for_init_only)
+        return Field(name, default, by_name_only=by_name, for_init_only=for_init_only)
     options: dict[str, Value] = {k: run.resolve(v) for k, v in default.native}
-    made = _Field(
+    made = Field(
         name,
         options.get("default", MISSING),
         options.get("default_factory", MISSING),
@@ -112,7 +118,7 @@ def _initialise(cls: Class) -> Any:
 
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         made, *given = args
-        fields: tuple[_Field, ...] = cls.metadata["dataclass"]
+        fields: tuple[Field, ...] = cls.metadata["dataclass"]
         places = [f.name for f in fields if f.in_init and not f.by_name_only]
         values = dict(zip(places, given, strict=False))
         allowed = {f.name for f in fields if f.in_init}
@@ -181,7 +187,7 @@ def _replace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     value = run.resolve(args[0])
     if _names(value) is None or not isinstance(value, Instance):
         return run.unknown("a dataclass with other values")
-    fields: tuple[_Field, ...] = next(c.metadata["dataclass"] for c in value.cls.mro if "dataclass" in c.metadata)
+    fields: tuple[Field, ...] = next(c.metadata["dataclass"] for c in value.cls.mro if "dataclass" in c.metadata)
     kept = {
         f.name: run.attribute(value, f.name)
         for f in fields

@@ -1,0 +1,104 @@
+"""What was found in a cell, for people: the line with the place marked, the operands, the hint, and the way there."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+from simpletorch.follow import Finding
+
+__all__ = ["Card", "card_of"]
+
+Texts = Callable[[str], str]
+"""From what a cell or file is called in reports to its text."""
+
+_COLOURS: Final = {"error": "#d1242f", "warning": "#9a6700", "note": "#0969da"}
+"""Of the mark at the left: seen on light and on dark."""
+
+
+@final
+@dataclass(frozen=True)
+class _Line:
+    """A line of source, and the columns that are marked in it: from 0, the second one behind the last."""
+
+    name: str
+    number: int
+    source: str
+    start: int = 0
+    end: int = 0
+
+
+@final
+@dataclass(frozen=True)
+class Card:
+    """One finding, with what to say of the cell; shown by IPython as HTML or as text.
+
+    Args:
+        head: what becomes of the cell: ``"stops before it runs"``.
+        finding: the finding.
+        lines: the line in the cell first, then those that it leads to.
+    """
+
+    head: str
+    finding: Finding
+    lines: Sequence[_Line]
+
+    def __repr__(self) -> str:
+        return "\n".join(self._text())
+
+    def _text(self) -> Iterator[str]:
+        f = self.finding
+        yield f"simpletorch: {f.severity}{self.head}  [{f.code}]"
+        for line in self.lines:
+            yield f"{line.name}, line {line.number}"
+            yield f"----> {line.number} {line.source}"
+            if line.end > line.start:
+                yield " " * (7 + len(str(line.number)) + line.start) + "^" * (line.end - line.start)
+        yield f.message
+        if f.hint:
+            yield f"hint: {f.hint}"
+
+    def _repr_html_(self) -> str:
+        f = self.finding
+        colour = _COLOURS.get(f.severity, _COLOURS["note"])
+        rows = "".join(map(_row, self.lines))
+        hint = f'<div style="opacity:0.8">hint: {html.escape(f.hint)}</div>' if f.hint else ""
+        return (
+            f'<div style="border-left:4px solid {colour};padding:0.3em 0.8em;color:inherit;font-size:0.95em">'
+            f'<div><b style="color:{colour}">{f.severity}</b>{html.escape(self.head)} '
+            f'<code style="opacity:0.7;background:none;color:inherit">{f.code}</code></div>'
+            f"{rows}<div>{html.escape(f.message)}</div>{hint}</div>"
+        )
+
+
+def _row(line: _Line) -> str:
+    before, marked, after = line.source[: line.start], line.source[line.start : line.end], line.source[line.end :]
+    mark = f'<span style="text-decoration:underline wavy">{html.escape(marked)}</span>'
+    source = f"{html.escape(before)}{mark if marked else ''}{html.escape(after)}"
+    place = f"{html.escape(line.name)}, line {line.number}"
+    return (
+        f'<div style="opacity:0.8">{place}</div>'
+        f'<pre style="margin:0.1em 0 0.3em 1em;background:none;color:inherit">{source}</pre>'
+    )
+
+
+def card_of(found: Finding, head: str, texts: Texts) -> Card:
+    """The card of a finding: the outermost call first, the line of the mistake last."""
+    calls = [_line(texts, call.path, call.line) for call in reversed(found.trace) if not call.is_entry]
+    one_line = found.end_line in (None, found.line)
+    end = found.end_column if one_line and found.end_column is not None else None
+    last = _line(texts, found.path, found.line, max(found.column - 1, 0), end)
+    return Card(head, found, [*(line for line in calls if line is not None), *([last] if last else [])])
+
+
+def _line(texts: Texts, name: str, number: int, start: int = 0, end: int | None = 0) -> _Line | None:
+    """A line, None where there is no such line: a file may be gone. Columns count bytes of UTF-8, as Python's do."""
+    rows = texts(name).splitlines()
+    if not 0 < number <= len(rows):
+        return None
+    raw = rows[number - 1].encode()
+    first = len(raw[:start].decode(errors="ignore"))
+    behind = len(raw.decode()) if end is None else len(raw[:end].decode(errors="ignore"))
+    return _Line(name, number, rows[number - 1], first, behind)

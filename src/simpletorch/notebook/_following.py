@@ -1,0 +1,100 @@
+"""A cell followed from the values that are alive: nothing is run, and nothing of the notebook's changes."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, final
+
+from simpletorch.follow import Finding, Followed
+from simpletorch.follow.budget import Budget, collecting_rarely
+from simpletorch.follow.followed import follow_from
+from simpletorch.follow.interpreter import Interpreter
+from simpletorch.follow.sources import texts
+from simpletorch.follow.values import Namespace
+from simpletorch.notebook._cells import read
+from simpletorch.notebook.live import Live, LiveProgram
+from simpletorch.rules.core.codes import CODES, Severity
+
+__all__ = ["Seen", "begin", "follow_cell", "place_in"]
+
+_STEPS: Final = 20_000
+_SECONDS: Final = 0.3  # of CPU, for cells that are unlike those that people write
+
+
+@final
+@dataclass(frozen=True)
+class Seen:
+    """What following a cell has shown.
+
+    Args:
+        followed: all of it.
+        name: what the cell is called in it.
+        text: its Python.
+        stops: the error that it surely ends with; None where there is none for sure.
+    """
+
+    followed: Followed
+    name: str
+    text: str
+    stops: Finding | None = None
+
+
+def follow_cell(
+    source: str,
+    namespace: dict[str, Any],
+    name: str,
+    names: Callable[[str], str] = str,
+    severities: Mapping[str, Severity] | None = None,
+) -> Seen | None:
+    """Follow a cell; None if it is no Python.
+
+    Args:
+        source: its text.
+        namespace: the variables of the notebook.
+        name: what the cell is called in reports: ``"Cell In[3]"``.
+        names: the same for the names that Python has for files and earlier cells.
+        severities: of codes that shall have another one than by themselves.
+    """
+    cell = read(source)
+    try:
+        tree = ast.parse(cell.text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    with collecting_rarely(), texts.instead({name: cell.text}):
+        run, live = begin(namespace, names)
+        chosen = {code.name: code.severity for code in CODES.values()} | dict(severities or {})
+        scope = live.scope(namespace, name)
+        run.program.modules[LiveProgram.main] = Namespace(LiveProgram.main, scope.cells)
+        found = follow_from(run, tree, scope, chosen, whole=False)
+    return Seen(found, name, cell.text, _stops(found, name, cell.strange))
+
+
+def begin(namespace: dict[str, Any], names: Callable[[str], str] = str) -> tuple[Interpreter, Live]:
+    """An interpreter that goes on from live values."""
+    live = Live(namespace, names)
+    program = LiveProgram(Path.cwd(), live.value)
+    run = live.run = Interpreter(program, _STEPS, Budget(_SECONDS))
+    if "torch" in sys.modules:
+        from simpletorch.notebook.live.tensors import prepare
+
+        prepare(live)
+    return run, live
+
+
+def _stops(found: Followed, name: str, strange: int | None) -> Finding | None:
+    """The first error that a cell surely comes to, unless a magic before it may have changed what is known."""
+    for error in found.errors:
+        line = place_in(error, name)
+        if error.is_certain and line is not None and (strange is None or line < strange):
+            return error
+    return None
+
+
+def place_in(found: Finding, name: str) -> int | None:
+    """The line of a cell where a mistake is, or that calls what leads there; None if it isn't in the cell."""
+    places = [(found.path, found.line), *((call.path, call.line) for call in found.trace)]
+    return next((line for path, line in places if path == name), None)

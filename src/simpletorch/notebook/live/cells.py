@@ -1,0 +1,82 @@
+"""The variables of a live namespace, each converted when somebody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, final
+
+__all__ = ["LiveCells"]
+
+
+@final
+class LiveCells(dict[Any, Any]):
+    """Cells that hold what a namespace does. What was asked for, or written, is kept here; the namespace isn't changed.
+
+    A plain dict has no birth, so what is in here counts as older than the follow itself (`heap.born`).
+
+    Args:
+        source: the namespace: a dict, or what slots hold.
+        convert: from a live value to the follower's.
+    """
+
+    __slots__ = ("_asked", "_convert", "_source")
+
+    def __init__(self, source: Mapping[str, Any], convert: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._source, self._convert = source, convert
+        self._asked: set[Any] = set()
+
+    def _ask(self, key: Any) -> None:
+        if key not in self._asked and key in self._source:
+            self._asked.add(key)
+            super().__setitem__(key, self._convert(self._source[key]))
+
+    def _ask_all(self) -> None:
+        for key in list(self._source):
+            self._ask(key)
+
+    def __contains__(self, key: object) -> bool:
+        self._ask(key)
+        return super().__contains__(key)
+
+    def __getitem__(self, key: Any) -> Any:
+        self._ask(key)
+        return super().__getitem__(key)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The value, or the default."""
+        self._ask(key)
+        return super().get(key, default)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._asked.add(key)
+        super().__setitem__(key, value)
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        """Take a value out: it isn't looked up in the namespace again."""
+        self._ask(key)
+        self._asked.add(key)
+        return super().pop(key, *default)
+
+    def __iter__(self) -> Iterator[Any]:
+        self._ask_all()
+        return super().__iter__()
+
+    def __len__(self) -> int:
+        self._ask_all()
+        return super().__len__()
+
+    def keys(self) -> Any:
+        """All names."""
+        self._ask_all()
+        return super().keys()
+
+    def values(self) -> Any:
+        """All values."""
+        self._ask_all()
+        return super().values()
+
+    def items(self) -> Any:
+        """All names with their values."""
+        self._ask_all()
+        return super().items()

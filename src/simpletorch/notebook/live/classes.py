@@ -1,0 +1,132 @@
+"""Live classes: the user's as they are now, method by method; libraries' by their names."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import functools
+import sys
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow.libraries import CLASSES
+from simpletorch.follow.libraries.python.dataclasses import Field, define
+from simpletorch.follow.sources.program import canonical
+from simpletorch.follow.values import MISSING, Class, Function, Property, StaticMethod, Unknown, Value
+from simpletorch.notebook.live.sources import is_own_module, text_of
+from simpletorch.rules import MODULES
+
+if TYPE_CHECKING:
+    from simpletorch.notebook.live.values import Live
+
+__all__ = ["class_of"]
+
+_PLAIN_KINDS: Final = (type, abc.ABCMeta)  # metaclasses that change nothing
+_LEFT_OUT: Final = frozenset({
+    "__abstractmethods__", "__annotations__", "__dataclass_fields__", "__dataclass_params__", "__dict__", "__doc__",
+    "__firstlineno__", "__hash__", "__match_args__", "__module__", "__orig_bases__", "__parameters__", "__qualname__",
+    "__slots__", "__static_attributes__", "__weakref__", "_abc_impl",
+})  # fmt: skip
+
+
+def class_of(live: Live, given: type) -> Value:
+    """A class."""
+    name = _library_name(given)
+    if name is not None:
+        return live.run.program.library_class(name)
+    if given.__module__ == "builtins":
+        found = live.run.program.builtin(live.run, given.__name__)
+        return Unknown(f"the class {given.__name__}") if found is MISSING else found
+    found = live.run.program.library(live.run, f"{given.__module__}.{given.__qualname__}")
+    if found is not MISSING:
+        return found
+    if type(given) not in _PLAIN_KINDS or not _is_own_class(given):
+        return _foreign(live, given)
+    return _own(live, given)
+
+
+def _library_name(given: type) -> str | None:
+    """The name that the follower knows a library's class by; of ours the class of torch that it is made of."""
+    for cls in given.__mro__:
+        name = canonical(f"{cls.__module__}.{cls.__qualname__}")
+        if name in CLASSES or name in MODULES:
+            return name
+        if not cls.__module__.startswith("simpletorch."):
+            return None
+        name = canonical(f"{'.'.join(cls.__module__.split('.')[:2])}.{cls.__qualname__}")
+        if name in CLASSES or name in MODULES:
+            return name
+    return None
+
+
+def _is_own_class(given: type) -> bool:
+    """Whether the user wrote it, in a cell or a file."""
+    module = sys.modules.get(given.__module__)
+    return given.__module__ == "__main__" or (type(module) is ModuleType and is_own_module(module))
+
+
+def _bases(live: Live, given: type) -> tuple[list[Class], Unknown | None]:
+    """The bases that are known, and what isn't known of one."""
+    found = [live.value(base) for base in given.__bases__]
+    strange = next((b for b in found if not isinstance(b, Class)), None)
+    known = [b for b in found if isinstance(b, Class)]
+    unknown = None if strange is None else strange if isinstance(strange, Unknown) else Unknown("a base of a class")
+    return known or [live.run.program.library_class("builtins.object")], unknown
+
+
+def _foreign(live: Live, given: type) -> Class:
+    """A class of a library that isn't followed: of its objects the attributes are known, and nothing that it does."""
+    bases, _ = _bases(live, given)
+    made = Class(given.__name__, tuple(bases), {}, given.__module__)
+    made.unknown_base = Unknown(f"{given.__module__}.{given.__qualname__} isn't followed", harmless=False)
+    return made
+
+
+def _own(live: Live, given: type) -> Class:
+    bases, strange = _bases(live, given)
+    made = Class(given.__name__, tuple(bases), {}, live.run.program.main)
+    made.metadata["live"] = True
+    if strange is not None:
+        made.unknown_base = strange
+    live.keep(given, made)
+    for name, value in vars(given).items():
+        if name not in _LEFT_OUT and not _is_generated(value):
+            made.cells[name] = _member(live, made, value)
+    fields = vars(given).get("__dataclass_fields__")
+    if fields is not None:
+        options = vars(given)["__dataclass_params__"]
+        rows = [_field(live, f) for f in fields.values() if f._field_type is not dataclasses._FIELD_CLASSVAR]  # type: ignore[attr-defined]
+        define(made, tuple(rows), eq=options.eq, init=options.init)
+    return made
+
+
+def _is_generated(value: Any) -> bool:
+    """Whether a method was written by ``dataclasses``."""
+    return type(value) is FunctionType and value.__code__.co_filename == "<string>" and not text_of("<string>")
+
+
+def _member(live: Live, owner: Class, value: Any) -> Value:
+    """What a class has under a name."""
+    if type(value) is property:
+        getter, setter = (None if f is None else _method(live, owner, f) for f in (value.fget, value.fset))
+        return Property(getter, setter)
+    if type(value) is functools.cached_property:
+        return Property(_method(live, owner, value.func), cached=True)
+    if type(value) in (staticmethod, classmethod):
+        return StaticMethod(_method(live, owner, value.__func__), of_class=type(value) is classmethod)
+    return _method(live, owner, value)
+
+
+def _method(live: Live, owner: Class, value: Any) -> Value:
+    made = live.value(value)
+    if isinstance(made, Function):
+        made.owner = owner
+    return made
+
+
+def _field(live: Live, field: Any) -> Field:
+    """One field of a dataclass: ``dataclasses`` has no public name for its kind."""
+    default = MISSING if field.default is dataclasses.MISSING else live.value(field.default)
+    factory = MISSING if field.default_factory is dataclasses.MISSING else live.value(field.default_factory)
+    by_name = field.kw_only is True
+    return Field(field.name, default, factory, field.init, by_name, field._field_type is dataclasses._FIELD_INITVAR)  # type: ignore[attr-defined]

@@ -1,0 +1,63 @@
+"""A program that goes on from live values: its modules are those that are imported."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow.sources.program import Program
+from simpletorch.follow.values import MISSING, Namespace, Native, Value
+from simpletorch.notebook.live.sources import is_own_module
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["LiveProgram"]
+
+_UNCERTAIN: Final = Native("is_available", lambda run, args, kwargs: run.unknown("whether there is a GPU", "bool"))
+_SHOWS: Final = Native("display", lambda run, args, kwargs: None)
+
+
+class LiveProgram(Program):
+    """One cell.
+
+    Args:
+        folder: where imports are looked for.
+        convert: from a live value to the follower's.
+    """
+
+    def __init__(self, folder: Path, convert: Callable[[Any], Value]) -> None:
+        super().__init__(folder / "cell", (), "cell")
+        self._convert = convert
+
+    def load(self, run: Interpreter, name: str) -> Namespace | None:
+        """The module of the program's own by its dotted name: the one that is imported, else by its file."""
+        module = sys.modules.get(name)
+        if name not in self.modules and type(module) is ModuleType and is_own_module(module):
+            made = self._convert(module)
+            if isinstance(made, Namespace):
+                self.modules[name] = made
+        return super().load(run, name)
+
+    def builtin(self, run: Interpreter, name: str) -> Value:
+        """A name of Python's own, and what IPython adds."""
+        found = super().builtin(run, name)
+        return _SHOWS if found is MISSING and name == "display" else found
+
+    def library(self, run: Interpreter, name: str) -> Value:
+        """What a library has under a dotted name; whether there is a GPU is asked of this machine."""
+        if name == "torch.cuda.is_available":
+            return _has_cuda()
+        return _UNCERTAIN if name == "torch.accelerator.is_available" else super().library(run, name)
+
+
+def _has_cuda() -> Native:
+    """``torch.cuda.is_available``: torch is asked only if it has woken the driver already."""
+    torch: Any = sys.modules.get("torch")
+    if torch is None or (torch.version.cuda is not None and not torch.cuda.is_initialized()):
+        return _UNCERTAIN
+    there = bool(torch.cuda.is_initialized())
+    return Native("is_available", lambda run, args, kwargs: there)
