@@ -126,11 +126,12 @@ def _module(live: Live, given: nn.Module) -> Value:
         made.state["open"] = True
     if any(held.get(name) for name in _HOOKS):
         made.state["hooked"] = True
+    as_made = _as_made(live, given, made)
     for name, value in _attributes(held, made.native):
-        made.cells[name] = live.value(value)
+        if name not in as_made:
+            made.cells[name] = live.value(value)
     for name in held["_buffers"]:
         made.state[f"{BUFFER} {name}"] = True
-    _compare(live, given, made)
     return made
 
 
@@ -151,18 +152,30 @@ def _attributes(held: dict[str, Any], rule: Any) -> Iterator[tuple[str, Any]]:
 _OF_TORCH: Final = frozenset(vars(nn.Module())) - {"training"}
 
 
-def _compare(live: Live, given: nn.Module, made: Instance) -> None:
-    """A layer whose parameters aren't those that it was made with isn't what its rule says."""
-    if any(p.dtype != torch.float32 for p in given._parameters.values() if p is not None and p.is_floating_point()):
+def _as_made(live: Live, given: nn.Module, made: Instance) -> set[str]:
+    """The parameters and buffers of a layer that are as its rule says, which makes them when they are asked for.
+
+    A layer with others than it was made with isn't what its rule says.
+    """
+    here: dict[str, torch.Tensor] = {k: v for k, v in (given._parameters | given._buffers).items() if v is not None}
+    if any(map(nn.parameter.is_lazy, here.values())):  # the first call makes them
+        return set()
+    if any(p.is_floating_point() and p.dtype != torch.float32 for p in here.values()):
         live.run.converts_dtypes = True
     rule = made.native
     if not isinstance(rule, ModuleRule):
-        return
-    for name, value in (own_tensors(rule) or {}).items():
-        if isinstance(value, TensorType):
-            found = made.cells.get(name, MISSING)
-            if not isinstance(found, Tensor) or found.type.shape != value.shape:
-                made.state["changed"] = True
+        return set()
+    own = {k: v for k, v in (own_tensors(rule) or {}).items() if isinstance(v, TensorType)}
+    if any(name not in here or Shape(tuple(here[name].shape)) != kind.shape for name, kind in own.items()):
+        made.state["changed"] = True
+        return set()
+    return {name for name in own if _is_as_made(here[name], name in given._parameters)}
+
+
+def _is_as_made(given: torch.Tensor, is_parameter: bool) -> bool:
+    """Whether a tensor of a layer is what torch makes there."""
+    plain = given.is_contiguous() and given.device.type == "cpu" and given.requires_grad is is_parameter
+    return plain and (not is_parameter or given.dtype == torch.float32)
 
 
 # -- loaders, datasets, optimizers -------------------------------------------------------------------------------------
