@@ -263,8 +263,34 @@ def test_wrong_usage_is_exit_code_2(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["chek"])
     assert caught.value.code == 2
-    assert main(["env", "--", "--strict"]) == 2
+    with pytest.raises(SystemExit) as caught:
+        main(["env", "--", "--strict"])
+    assert caught.value.code == 2
     assert "only check takes them" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (["check", "--foo"], "usage: simpletorch check [PATH ...]"),
+        (["follow", "--foo", "net.py"], "usage: simpletorch follow [--shapes"),
+        (["env", "--foo"], "usage: simpletorch env [-h] [--json]"),
+    ],
+)
+def test_a_wrong_option_shows_the_usage_of_its_command(words, usage, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(usage)
+    assert f"simpletorch {words[0]}: error: unrecognized arguments: --foo" in said
+
+
+def test_the_version_is_told(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"simpletorch {metadata.version('simpletorch')}\n"
 
 
 def test_checking_imports_no_torch(folder):

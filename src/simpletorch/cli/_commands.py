@@ -1,0 +1,185 @@
+"""The commands: of each what it is for, its arguments, and what runs it.
+
+A command is a function that gives its parser the arguments and returns what runs them. Its docstring is the line of the
+help; its work is imported when it runs, because ``check`` must not wait for torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from typing import Final
+
+__all__ = ["COMMANDS", "Command", "Run"]
+
+Run = Callable[[argparse.Namespace], int]
+"""Runs a command with its arguments and returns its exit code."""
+Command = Callable[[argparse.ArgumentParser], Run]
+
+
+def _follow(parser: argparse.ArgumentParser) -> Run:
+    """find the lines at which a program's shapes don't fit, without running it"""
+    parser.usage = "simpletorch follow [--shapes | --html | --json | --why LINE] [--sizes] FILE [ARGUMENT ...]"
+    parser.description = (
+        "The program is run on shapes, as 'python FILE ARGUMENT ...' would run it, without running it: it "
+        "needs no annotation. The exit code is 0 if no error was found, 1 if one was, 2 if there is no such program."
+    )
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--shapes", action="store_true", help="the source, with each line's shapes beside it")
+    kind.add_argument("--html", action="store_true", help="the same as a page of HTML")
+    kind.add_argument("--json", action="store_true", help="one JSON document instead of text")
+    kind.add_argument("--why", type=int, metavar="LINE", help="why something on this line isn't known")
+    parser.add_argument(
+        "--sizes", action="store_true", help="warn of sizes that a caller must choose equal, which nothing says"
+    )
+    parser.add_argument("file", metavar="FILE", help="the file that would be run")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="the program's own arguments")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._follow import follow
+
+        return follow(
+            given.file,
+            given.arguments,
+            as_json=given.json,
+            shapes=given.shapes,
+            as_html=given.html,
+            why=given.why,
+            sizes=given.sizes,
+        )
+
+    return run
+
+
+def _check(parser: argparse.ArgumentParser) -> Run:
+    """check shapes, dtypes and devices with mypy"""
+    parser.usage = "simpletorch check [PATH ...] [--json] [--strict] [--daemon] [--no-follow] [-- MYPY ARGUMENT ...]"
+    parser.description = (
+        "Programs are followed ('simpletorch follow'), and checked by mypy with simpletorch's plugin and "
+        "good defaults. A mypy configuration that the project has is used, with the plugin added. The exit code is 0 "
+        "if there is no error, 1 if there are errors, 2 if mypy could not run."
+    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; the current folder by default")
+    parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
+    parser.add_argument("--strict", action="store_true", help="mypy's --strict: everything has to be annotated")
+    parser.add_argument(
+        "--daemon",
+        action="store_true",
+        help="keep mypy in memory between checks, which makes them faster; it ends after an hour without one",
+    )
+    parser.add_argument("--no-follow", action="store_true", help="mypy alone: programs are not followed")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._check import check
+
+        return check(
+            given.paths,
+            as_json=given.json,
+            strict=given.strict,
+            daemon=given.daemon,
+            followed=not given.no_follow,
+            mypy_arguments=given.theirs,
+        )
+
+    return run
+
+
+def _summary(parser: argparse.ArgumentParser) -> Run:
+    """what each part of a model takes, gives, holds and costs"""
+    parser.description = (
+        "A table of a model's modules: input and output shapes, parameters, bytes, operations. "
+        "Nothing is computed and no weights are allocated. The exit code is 0, 1 if the model can't be built or "
+        "called, 2 if it isn't found."
+    )
+    parser.add_argument(
+        "model",
+        metavar="MODULE:CLASS",
+        help="a class, a function that builds a model, or a model, in a module or a file; arguments may follow: "
+        "net.py:Net, simpletorch.vision.models:resnet18(num_classes=10)",
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="SHAPE",
+        help="the shape of an input, one for each: 'B 3 224 224', 'Int64[B, T]'; by default, forward's annotations",
+    )
+    parser.add_argument(
+        "--depth", type=int, default=None, metavar="N", help="show N levels of submodules; all by default"
+    )
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--html", action="store_true", help="HTML instead of text")
+    kind.add_argument(
+        "--types", action="store_true", help="the model's repr with the types of its calls; calls nothing"
+    )
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._summary import summary
+
+        return summary(given.model, given.input, depth=given.depth, as_html=given.html, as_types=given.types)
+
+    return run
+
+
+def _env(parser: argparse.ArgumentParser) -> Run:
+    """versions, devices and settings, for bug reports"""
+    parser.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._env import env
+
+        return env(as_json=given.json)
+
+    return run
+
+
+def _ops(parser: argparse.ArgumentParser) -> Run:
+    """the operations whose shapes are understood, with their rules"""
+    parser.description = (
+        "Every operation and module of torch whose result follows from the operands' shapes and dtypes."
+    )
+    parser.add_argument("pattern", nargs="?", default="", metavar="PATTERN", help="only names that contain it: conv2d")
+    parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._ops import ops
+
+        return ops(given.pattern, as_json=given.json)
+
+    return run
+
+
+def _language_server(parser: argparse.ArgumentParser) -> Run:
+    """shapes and mistakes in an editor, while you type (LSP over standard input and output)"""
+    parser.description = (
+        "An editor starts it and speaks the Language Server Protocol with it; docs/editors.md says how."
+    )
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._language_server import language_server
+
+        return language_server()
+
+    return run
+
+
+def _demo(parser: argparse.ArgumentParser) -> Run:
+    """catch a shape bug, train on real images: the main points in a minute"""
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._demo import demo
+
+        return demo()
+
+    return run
+
+
+COMMANDS: Final[Mapping[str, Command]] = {
+    "follow": _follow,
+    "check": _check,
+    "summary": _summary,
+    "env": _env,
+    "ops": _ops,
+    "language-server": _language_server,
+    "demo": _demo,
+}
