@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Final, NoReturn
@@ -47,12 +48,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         commands[arguments.command].error("arguments after -- are mypy's, only check takes them")
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ✔ must not end the command
-    arguments.theirs = theirs
+    arguments.words, arguments.theirs = words, theirs
     try:
         return int(arguments.run(arguments))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130  # what a shell gives for SIGINT
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        return _own_mistake(arguments, error)
+
+
+def _own_mistake(arguments: argparse.Namespace, error: Exception) -> int:
+    """Say that simpletorch itself has failed: to people with the way there, to tools in the output they wait for."""
+    from simpletorch.cli._output import could_not
+
+    traceback.print_exception(error)
+    sentence = f"internal error, please report it with what 'simpletorch env' says: {type(error).__name__}: {error}"
+    return could_not(arguments.command, sentence, getattr(arguments, "output", "text"))
 
 
 def _unknown(command: str, words: Sequence[str]) -> str:
@@ -67,6 +81,6 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     parsers = {}
     for name, command in COMMANDS.items():
-        parsers[name] = commands.add_parser(name, help=command.__doc__)
+        parsers[name] = commands.add_parser(name, help=command.__doc__, allow_abbrev=False)
         parsers[name].set_defaults(run=command(parsers[name]))
     return parser, parsers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import Final
 from simpletorch._settings import FOLLOW_VARIABLE, SettingError, settings
 from simpletorch.cli._config import Config, ConfigError, configure, daemon_file, read
 from simpletorch.cli._followed import diagnostics, find, merged, programs
+from simpletorch.cli._output import OUTPUTS, Outcome, could_not, written
 from simpletorch.cli._run import Diagnostic, Report, run_mypy
 from simpletorch.follow import Finding
 
@@ -25,7 +25,7 @@ MYPY_NEEDED: Final = ((2, 4), (3, 0))
 def check(
     paths: Sequence[str],
     *,
-    as_json: bool = False,
+    output: str = "text",
     strict: bool = False,
     daemon: bool = False,
     followed: bool = True,
@@ -35,27 +35,28 @@ def check(
 
     Programs are followed first (unless ``followed`` is false), so that what is found is said before mypy has started.
 
+    Args:
+        output: "text", or one of `OUTPUTS`.
+
     Returns:
         mypy's exit code, or 1 if only following has found something.
     """
     if reason := why_not(paths):
-        print(f"simpletorch check: {reason}", file=sys.stderr)
-        return 2
+        return could_not("check", reason, output)
     try:
         named, rest = _config_file(mypy_arguments)
         config = configure(Path(named) if named else None, search=named is None, daemon=daemon)
         said = settings(config.based_on)
         targets = list(paths) or _targets(config)
     except (ConfigError, SettingError) as error:
-        print(f"simpletorch check: {error}", file=sys.stderr)
-        return 2
+        return could_not("check", str(error), output)
     found: list[Finding] = []
     if not followed:
         os.environ[FOLLOW_VARIABLE] = "off"  # for the plugin as well
     elif said.follow:
         for finding in find(programs(targets or _files(config)), said.severities):
             found.append(finding)
-            if finding.severity == "error" and not as_json:  # a warning may be an error of mypy's
+            if finding.severity == "error" and output == "text":  # a warning may be an error of mypy's
                 _say(diagnostics(finding))
     arguments = ["--config-file", str(config.file)]
     if config.cache is not None:
@@ -63,10 +64,9 @@ def check(
     status = daemon_file(followed=followed) if daemon else None
     report = run_mypy([*arguments, *(["--strict"] if strict else []), *rest, *targets], status)
     report = merged(report, found)
-    if as_json:
+    if output in OUTPUTS:
         first = tuple(d for f in found if f.severity == "error" for d in diagnostics(f))
-        report = replace(report, diagnostics=first + report.diagnostics)
-        print(json.dumps(_document(report, config), indent=2))
+        print(written(_outcome(replace(report, diagnostics=first + report.diagnostics), config), output))
     elif sys.stdout.isatty():
         from simpletorch.cli._show import show  # rich takes 0.1 s to import
 
@@ -157,9 +157,20 @@ def _lines(report: Report, config: Config) -> Iterator[str]:
         yield report.summary
 
 
+def _outcome(report: Report, config: Config) -> Outcome:
+    problem = "\n".join(report.other) or None
+    return Outcome(
+        "check",
+        report.exit_code,
+        report.diagnostics,
+        problem if report.exit_code > 1 else None,
+        report.summary,
+        _document(report, config),
+    )
+
+
 def _document(report: Report, config: Config) -> dict[str, object]:
     return {
-        "exit_code": report.exit_code,
         "summary": report.summary,
         "diagnostics": [asdict(diagnostic) for diagnostic in report.diagnostics],
         "other": list(report.other),

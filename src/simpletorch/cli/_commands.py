@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from argparse import _ActionsContainer
 
 __all__ = ["COMMANDS", "Command", "Run"]
 
@@ -17,9 +20,25 @@ Run = Callable[[argparse.Namespace], int]
 Command = Callable[[argparse.ArgumentParser], Run]
 
 
+_JSON: Final[Any] = {"action": "store_const", "const": "json", "dest": "output", "default": "text"}
+
+
+def _add_output(parser: _ActionsContainer) -> None:
+    """Options for what a command gives to tools."""
+    parser.add_argument("--json", **_JSON, help="one JSON document instead of text; it is one whatever fails")
+    parser.add_argument(
+        "--output",
+        choices=["text", "json", "github", "sarif"],
+        metavar="FORMAT",
+        help="text, json, github (annotations of a pull request) or sarif (for code scanning)",
+    )
+
+
 def _follow(parser: argparse.ArgumentParser) -> Run:
     """find the lines at which a program's shapes don't fit, without running it"""
-    parser.usage = "simpletorch follow [--shapes | --html | --json | --why LINE] [--sizes] FILE [ARGUMENT ...]"
+    parser.usage = (
+        "simpletorch follow [--shapes | --html | --json | --output FORMAT | --why LINE] [--sizes] FILE [ARGUMENT ...]"
+    )
     parser.description = (
         "The program is run on shapes, as 'python FILE ARGUMENT ...' would run it, without running it: it "
         "needs no annotation. The exit code is 0 if no error was found, 1 if one was, 2 if there is no such program."
@@ -27,7 +46,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--shapes", action="store_true", help="the source, with each line's shapes beside it")
     kind.add_argument("--html", action="store_true", help="the same as a page of HTML")
-    kind.add_argument("--json", action="store_true", help="one JSON document instead of text")
+    _add_output(kind)
     kind.add_argument("--why", type=int, metavar="LINE", help="why something on this line isn't known")
     parser.add_argument(
         "--sizes", action="store_true", help="warn of sizes that a caller must choose equal, which nothing says"
@@ -41,7 +60,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
         return follow(
             given.file,
             given.arguments,
-            as_json=given.json,
+            output=given.output,
             shapes=given.shapes,
             as_html=given.html,
             why=given.why,
@@ -60,21 +79,34 @@ def _check(parser: argparse.ArgumentParser) -> Run:
         "if there is no error, 1 if there are errors, 2 if mypy could not run."
     )
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; the current folder by default")
-    parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
+    _add_output(parser.add_mutually_exclusive_group())
     parser.add_argument("--strict", action="store_true", help="mypy's --strict: everything has to be annotated")
-    parser.add_argument(
+    daemon = parser.add_mutually_exclusive_group()
+    daemon.add_argument(
         "--daemon",
         action="store_true",
         help="keep mypy in memory between checks, which makes them faster; it ends after an hour without one",
     )
+    daemon.add_argument("--stop", action="store_true", help="end the daemon of this folder, and check nothing")
+    parser.add_argument("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
     parser.add_argument("--no-follow", action="store_true", help="mypy alone: programs are not followed")
 
     def run(given: argparse.Namespace) -> int:
+        if given.stop:
+            from simpletorch.cli._daemon import stop
+
+            return stop()
+        if given.watch:
+            if given.output != "text":
+                parser.error("--watch has no end, so that it gives text only")
+            from simpletorch.cli._watch import watch
+
+            return watch(given.paths, [word for word in given.words if word != "--watch"])
         from simpletorch.cli._check import check
 
         return check(
             given.paths,
-            as_json=given.json,
+            output=given.output,
             strict=given.strict,
             daemon=given.daemon,
             followed=not given.no_follow,
@@ -123,12 +155,12 @@ def _summary(parser: argparse.ArgumentParser) -> Run:
 
 def _env(parser: argparse.ArgumentParser) -> Run:
     """versions, devices and settings, for bug reports"""
-    parser.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+    parser.add_argument("--json", **_JSON, help="one JSON document instead of a table")
 
     def run(given: argparse.Namespace) -> int:
         from simpletorch.cli._env import env
 
-        return env(as_json=given.json)
+        return env(as_json=given.output == "json")
 
     return run
 
@@ -139,12 +171,12 @@ def _ops(parser: argparse.ArgumentParser) -> Run:
         "Every operation and module of torch whose result follows from the operands' shapes and dtypes."
     )
     parser.add_argument("pattern", nargs="?", default="", metavar="PATTERN", help="only names that contain it: conv2d")
-    parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
+    parser.add_argument("--json", **_JSON, help="one JSON document instead of text")
 
     def run(given: argparse.Namespace) -> int:
         from simpletorch.cli._ops import ops
 
-        return ops(given.pattern, as_json=given.json)
+        return ops(given.pattern, as_json=given.output == "json")
 
     return run
 

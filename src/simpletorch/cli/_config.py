@@ -25,6 +25,8 @@ DEFAULTS: Final = {
     "allow_redefinition": "true",
     # Under --strict: torch leaves Tensor.backward, split, norm, … unannotated, which is no fault of the caller's.
     "untyped_calls_exclude": "torch",
+    # That a package of somebody else's has no stubs is no mistake of the program's.
+    "disable_error_code": "import-untyped",
 }
 
 # Parts of torch that nothing a user touches takes its type from (a test compares the types of torch's public names with

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -13,6 +11,9 @@ from typing import Any, Final
 
 from simpletorch._settings import SettingError, settings
 from simpletorch.cli._diagram import STYLE, diagram
+from simpletorch.cli._followed import diagnostics
+from simpletorch.cli._output import OUTPUTS, Outcome, could_not, written
+from simpletorch.cli._run import Diagnostic
 from simpletorch.follow import Finding, Followed
 from simpletorch.follow import follow as follow_program
 from simpletorch.follow.sources import texts
@@ -28,7 +29,7 @@ def follow(
     file: str,
     arguments: Sequence[str] = (),
     *,
-    as_json: bool = False,
+    output: str = "text",
     shapes: bool = False,
     as_html: bool = False,
     why: int | None = None,
@@ -36,23 +37,24 @@ def follow(
 ) -> int:
     """Follow ``file`` and print what was found, with ``sizes`` also which ones must be equal that a caller gives.
 
+    Args:
+        output: "text", or one of `OUTPUTS`.
+
     Returns 0 if that is nothing, 1 if there are errors, 2 if there is no such program.
     """
     if reason := why_not(file):
-        print(f"simpletorch follow: {reason}", file=sys.stderr)
-        return 2
+        return could_not("follow", reason, output)
     try:
         severities = dict(settings().severities)
     except SettingError as error:
-        print(f"simpletorch follow: {error}", file=sys.stderr)
-        return 2
+        return could_not("follow", str(error), output)
     if sizes:
         severities["tensor-size"] = "warning"
     start = time.perf_counter()
     found = follow_program(file, arguments, severities=severities, watched=as_html)
     seconds = time.perf_counter() - start
-    if as_json:
-        print(json.dumps(_document(found, seconds), indent=2))
+    if output in OUTPUTS:
+        print(written(_outcome(found, seconds), output))
     elif as_html:
         print(page(file, found))
     elif why is not None:
@@ -85,16 +87,31 @@ def _lines(found: Followed, seconds: float) -> Iterator[str]:
     for finding in (*found.errors, *found.warnings, *found.remarks):
         yield from finding.lines()
     yield from map(str, found.notes)
+    yield _summary(found, seconds)
+
+
+def _summary(found: Followed, seconds: float) -> str:
     count = len(found.errors)
     took = f"followed in {seconds * 1e3:.0f} ms"
     if not found.complete:
         took += ", up to the limit of steps; the rest isn't known"
-    yield f"Found {count} error{'' if count == 1 else 's'} ({took})" if count else f"No error found ({took})"
+    return f"Found {count} error{'' if count == 1 else 's'} ({took})" if count else f"No error found ({took})"
+
+
+def _outcome(found: Followed, seconds: float) -> Outcome:
+    findings = (*found.errors, *found.warnings, *found.remarks)
+    notes = tuple(Diagnostic(n.path, n.line, None, None, None, "note", n.message, None) for n in found.notes)
+    return Outcome(
+        "follow",
+        1 if found.errors else 0,
+        (*notes, *(d for finding in findings for d in diagnostics(finding))),
+        summary=_summary(found, seconds),
+        document=_document(found, seconds),
+    )
 
 
 def _document(found: Followed, seconds: float) -> dict[str, Any]:
     return {
-        "exit_code": 1 if found.errors else 0,
         "diagnostics": [diagnostic(error) for error in (*found.errors, *found.warnings, *found.remarks)],
         "notes": [{"file": n.path, "line": n.line, "message": n.message} for n in found.notes],
         "complete": found.complete,

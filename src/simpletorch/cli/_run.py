@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 import time
+import traceback
 from collections.abc import Sequence
+from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -61,11 +64,17 @@ def run_mypy(arguments: Sequence[str], daemon: Path | None = None) -> Report:
     from mypy import api
 
     start = time.perf_counter()
-    if daemon is None:
-        output, problems, code = api.run([*_READABLE, *arguments])
-    else:
-        ask = ["--status-file", str(daemon), "run", "--timeout", str(_IDLE), "--"]
-        output, problems, code = api.run_dmypy([*ask, *_READABLE, *arguments])
+    crash = io.StringIO()  # an internal error is printed past what `api.run` catches
+    try:
+        with redirect_stderr(crash):
+            if daemon is None:
+                output, problems, code = api.run([*_READABLE, *arguments])
+            else:
+                ask = ["--status-file", str(daemon), "run", "--timeout", str(_IDLE), "--"]
+                output, problems, code = api.run_dmypy([*ask, *_READABLE, *arguments])
+    except Exception:
+        output, problems, code = "", f"{traceback.format_exc()}mypy has crashed", 2
+    problems += crash.getvalue()
     seconds = time.perf_counter() - start
     diagnostics: list[Diagnostic] = []
     other = problems.splitlines()

@@ -1,0 +1,181 @@
+"""What a command has found, as tools read it: JSON, GitHub's annotations, SARIF."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, final
+from urllib.parse import quote
+
+from simpletorch.cli._run import Diagnostic
+from simpletorch.rules.core.codes import CODES
+
+__all__ = ["OUTPUTS", "Outcome", "could_not", "grouped", "written"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a command has found, or why it could not look."""
+
+    command: str
+    exit_code: int
+    diagnostics: Sequence[Diagnostic] = ()
+    """Errors, warnings and notes; a note belongs to what stands before it."""
+    problem: str | None = None
+    """Why the command could not do its work: a sentence."""
+    summary: str = ""
+    document: Mapping[str, Any] = field(default_factory=dict)
+    """What the command's JSON has, beside the exit code and the problem."""
+
+
+def written(outcome: Outcome, output: str) -> str:
+    """An outcome in one of the `OUTPUTS`."""
+    return OUTPUTS[output](outcome)
+
+
+def could_not(command: str, problem: str, output: str) -> int:
+    """Say why a command can't do its work, to people or in the output that was asked for; returns its exit code, 2."""
+    if output in OUTPUTS:
+        print(written(Outcome(command, 2, problem=problem), output))
+    else:
+        print(f"simpletorch {command}: {problem}", file=sys.stderr)
+    return 2
+
+
+def grouped(diagnostics: Sequence[Diagnostic]) -> Iterator[tuple[Diagnostic, list[Diagnostic]]]:
+    """Each finding with the notes on it; a note that stands alone (``reveal_type``) is a finding."""
+    group: list[Diagnostic] = []
+    for diagnostic in diagnostics:
+        alone = diagnostic.severity != "note" or not group or group[0].severity == "note"
+        if alone and group:
+            yield group[0], group[1:]
+            group = []
+        group.append(diagnostic)
+    if group:
+        yield group[0], group[1:]
+
+
+# -- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def _json(outcome: Outcome) -> str:
+    document = {"exit_code": outcome.exit_code, "error": outcome.problem, "diagnostics": [], **outcome.document}
+    return json.dumps(document, indent=2)
+
+
+# -- GitHub's annotations: https://docs.github.com/actions/reference/workflow-commands-for-github-actions ------------
+
+_LEVELS: Final = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def _github(outcome: Outcome) -> str:
+    lines = [_annotation(first, notes) for first, notes in grouped(outcome.diagnostics)]
+    if outcome.problem:
+        lines.append(f"::error title={_property(f'simpletorch {outcome.command}')}::{_data(outcome.problem)}")
+    if outcome.summary:
+        lines.append(_data(outcome.summary))  # what is no command is shown as it is
+    return "\n".join(lines)
+
+
+def _annotation(first: Diagnostic, notes: Sequence[Diagnostic]) -> str:
+    properties: dict[str, object] = {"file": _in_workspace(first.file), "line": first.line}
+    if first.end_line is not None:
+        properties["endLine"] = first.end_line
+    if first.column is not None:
+        properties["col"] = first.column
+        if first.end_line == first.line and first.end_column is not None:  # GitHub takes it within one line only
+            properties["endColumn"] = first.end_column
+    if first.code:
+        properties["title"] = first.code
+    text = "\n".join((first.message, *(_told(note, first) for note in notes)))
+    said = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    return f"::{_LEVELS[first.severity]} {said}::{_data(text)}"
+
+
+def _told(note: Diagnostic, first: Diagnostic) -> str:
+    here = (note.file, note.line) == (first.file, first.line)
+    return note.message if here else f"{note.file}:{note.line}: {note.message}"
+
+
+def _in_workspace(file: str) -> str:
+    """The file as GitHub looks for it: from the folder that the repository is in."""
+    root = os.environ.get("GITHUB_WORKSPACE")
+    path = Path(file).resolve()
+    return (
+        path.relative_to(Path(root).resolve()).as_posix()
+        if root and path.is_relative_to(Path(root).resolve())
+        else file
+    )
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+# -- SARIF 2.1.0: https://docs.oasis-open.org/sarif/sarif/v2.1.0/ ------------------------------------------------------
+
+
+def _sarif(outcome: Outcome) -> str:
+    groups = list(grouped(outcome.diagnostics))
+    codes = sorted({first.code for first, _ in groups if first.code})
+    problems = [{"level": "error", "message": {"text": outcome.problem}}] if outcome.problem else []
+    invocation = {
+        "executionSuccessful": outcome.exit_code < 2,
+        "exitCode": outcome.exit_code,
+        "toolExecutionNotifications": problems,
+    }
+    driver = {"name": "simpletorch", "version": version("simpletorch"), "rules": [_rule(code) for code in codes]}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [invocation],
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(first, notes, codes) for first, notes in groups],
+    }
+    return json.dumps(
+        {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}, indent=2
+    )
+
+
+def _rule(code: str) -> dict[str, Any]:
+    ours = CODES.get(code)
+    about = ours.about if ours else f"mypy's {code}"
+    return {"id": code, "shortDescription": {"text": about}}
+
+
+def _result(first: Diagnostic, notes: Sequence[Diagnostic], codes: Sequence[str]) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "level": first.severity,
+        "message": {"text": "\n".join((first.message, *(note.message for note in notes)))},
+        "locations": [_location(first)],
+    }
+    if first.code:
+        result |= {"ruleId": first.code, "ruleIndex": codes.index(first.code)}
+    elsewhere = [note for note in notes if (note.file, note.line) != (first.file, first.line)]
+    if elsewhere:
+        result["relatedLocations"] = [_location(note) | {"message": {"text": note.message}} for note in elsewhere]
+    return result
+
+
+def _location(diagnostic: Diagnostic) -> dict[str, Any]:
+    path = Path(diagnostic.file)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    region = {"startLine": diagnostic.line}
+    if diagnostic.column is not None:
+        region["startColumn"] = diagnostic.column
+    if diagnostic.end_line is not None and diagnostic.end_column is not None:
+        region |= {"endLine": diagnostic.end_line, "endColumn": diagnostic.end_column + 1}  # SARIF's is the one behind
+    return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
+
+
+OUTPUTS: Final[Mapping[str, Callable[[Outcome], str]]] = {"json": _json, "github": _github, "sarif": _sarif}
+"""How tools read an outcome, by the name that ``--output`` takes; people read text."""

@@ -1,0 +1,63 @@
+"""`simpletorch check --watch` and `--stop`."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from simpletorch.cli import main
+from simpletorch.cli._config import daemon_file
+from simpletorch.cli._watch import state
+
+
+def test_the_state_has_the_neighbours_and_the_configuration(folder):
+    for name in ("train.py", "model.py", "mypy.ini", "notes.txt"):
+        (folder / name).write_text("")
+    assert sorted(map(os.path.basename, state(["train.py"]))) == ["model.py", "mypy.ini", "train.py"]
+    assert state(["train.py"]) == state(["."])
+
+
+def test_a_change_changes_the_state(folder):
+    (folder / "train.py").write_text("")
+    before = state(["."])
+    (folder / "train.py").write_text("x = 3\n")
+    assert state(["."]) != before
+
+
+@pytest.mark.slow
+def test_a_change_is_checked(folder):
+    (folder / "plain.py").write_text("x: int = 'three'\n")
+    command = [sys.executable, "-m", "simpletorch.cli", "check", "--watch", "--no-follow", "plain.py"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as running:
+        try:
+            assert until(running, "watching 1 files")[0].startswith("plain.py:1")
+            (folder / "plain.py").write_text("x: int = 3\n")
+            assert until(running, "watching 1 files")[0].startswith("Success")
+        finally:
+            os.killpg(running.pid, signal.SIGINT)
+    assert running.returncode == 130
+
+
+def until(running, text):
+    lines = []
+    while not lines or text not in lines[-1]:
+        lines.append(running.stdout.readline())
+        assert lines[-1], "it has ended"
+    return lines
+
+
+@pytest.mark.slow
+def test_a_daemon_is_stopped(folder, capsys):
+    (folder / "plain.py").write_text("x: int = 3\n")
+    assert main(["check", "--daemon", "plain.py"]) == 0
+    assert daemon_file().is_file()
+    assert main(["check", "--stop"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "the daemon has stopped"
+    assert not daemon_file().exists()
+
+
+def test_no_daemon_to_stop(folder, capsys):
+    assert main(["check", "--stop"]) == 0
+    assert capsys.readouterr().out == "no daemon runs for this folder\n"
