@@ -14,7 +14,7 @@ from simpletorch.cli._commands import COMMANDS
 
 __all__ = ["main", "program"]
 
-_RUNS_A_PROGRAM: Final = frozenset({"follow"})
+_RUNS_A_PROGRAM: Final = frozenset({"follow", "run"})
 """What follows the file there is the program's own, a ``--`` as well."""
 
 

@@ -70,6 +70,24 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
     return run
 
 
+def _run(parser: argparse.ArgumentParser) -> Run:
+    """run a script, and explain the error that ends it"""
+    parser.usage = "simpletorch run FILE [ARGUMENT ...]"
+    parser.description = (
+        "The script is run as 'python FILE ARGUMENT ...' does. An error of torch's that ends it is explained: "
+        "what failed, with which operands, where, and what would fit. The exit code is the script's."
+    )
+    parser.add_argument("file", metavar="FILE", help="the file to run")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="the script's own arguments")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._script import run as run_script
+
+        return run_script(given.file, given.arguments)
+
+    return run
+
+
 def _check(parser: argparse.ArgumentParser) -> Run:
     """check shapes, dtypes and devices with mypy"""
     parser.usage = "simpletorch check [PATH ...] [--json] [--strict] [--daemon] [--no-follow] [-- MYPY ARGUMENT ...]"
@@ -209,6 +227,7 @@ def _demo(parser: argparse.ArgumentParser) -> Run:
 COMMANDS: Final[Mapping[str, Command]] = {
     "follow": _follow,
     "check": _check,
+    "run": _run,
     "summary": _summary,
     "env": _env,
     "ops": _ops,

@@ -11,7 +11,7 @@ import sys
 from simpletorch.errors._description import describe, dtype_name
 from simpletorch.errors._fields import Place
 
-__all__ = ["describe", "dtype_name", "module_path", "place"]
+__all__ = ["describe", "dtype_name", "is_user_file", "module_path", "place"]
 
 
 def place() -> Place:
@@ -26,3 +26,10 @@ def module_path() -> str | None:
     from simpletorch.errors._place import module_path_of
 
     return module_path_of(sys._getframe(1))
+
+
+def is_user_file(file: str) -> bool:
+    """Whether a file is the user's, or of a library that they call: not torch's, Python's or ours."""
+    from simpletorch.errors import _stack
+
+    return _stack.is_user_file(file)

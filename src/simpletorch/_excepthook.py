@@ -1,0 +1,95 @@
+"""`install_excepthook`: what ends a script is explained. Importing this file loads no torch."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from types import TracebackType
+from typing import Final
+
+__all__ = ["install_excepthook", "report"]
+
+_STEPS: Final = 50_000  # as many as `simpletorch check` follows a file for
+_SECONDS: Final = 2.0
+
+
+def install_excepthook() -> None:
+    """Explain the exception that ends this program, as `explain` explains one in a block.
+
+    ::
+
+        import simpletorch
+
+        simpletorch.install_excepthook()
+
+    What is no mistake with tensors, layers or data is shown as Python shows it. ``simpletorch run script.py`` does the
+    same for a script that has no such line.
+    """
+    sys.excepthook = _hook
+
+
+def _hook(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
+    said = report(error.with_traceback(tb), sys.argv[0], sys.argv[1:])
+    if said is None:
+        sys.__excepthook__(kind, error, tb)
+    else:
+        print(said, file=sys.stderr)
+
+
+def report(error: BaseException, program: str, arguments: list[str]) -> str | None:
+    """What to show of an exception that nobody caught: the way there in the user's code, and why; None if not known.
+
+    Args:
+        error: the exception, with its traceback.
+        program: the file that was run; it is followed if the exception alone doesn't say why.
+        arguments: the program's.
+    """
+    if not isinstance(error, Exception):
+        return None
+    tb = error.__traceback__
+    own = traceback.format_exception_only(error)[-1].partition("\n")[0]
+    why = _explained(error, own) or _followed(tb, program, arguments)
+    if why is None:
+        return None
+    frames = [frame for frame in traceback.extract_tb(tb) if _is_shown(frame.filename)]
+    way = "".join(traceback.format_list(frames)).rstrip()
+    return "\n".join(("Traceback (most recent call last):", way, why, f"  raised as: {own}"))
+
+
+def _explained(error: Exception, own: str) -> str | None:
+    """What the exception's own border would make of it, if that says more than torch does."""
+    if "torch" not in sys.modules:
+        return None
+    from simpletorch.errors import TorchError, explained
+
+    new = error if isinstance(error, TorchError) else explained(error, sys._getframe())
+    if new is None or (new.reason in own and not new.hint and new is not error):
+        return None
+    return f"{new.kind}: {new}"
+
+
+def _followed(tb: TracebackType | None, program: str, arguments: list[str]) -> str | None:
+    """What following the program finds at the place where it failed."""
+    if not os.path.isfile(program):
+        return None
+    from simpletorch.follow import follow
+
+    where = next((frame for frame in reversed(traceback.extract_tb(tb)) if _is_shown(frame.filename)), None)
+    if where is None or where.lineno is None:
+        return None
+    file = os.path.realpath(where.filename)
+    for finding in follow(program, arguments, steps=_STEPS, seconds=_SECONDS).errors:
+        last = finding.end_line or finding.line
+        if os.path.realpath(finding.path) == file and finding.line <= where.lineno <= last:
+            hint = f"\n  hint: {finding.hint}" if finding.hint else ""
+            return f"{finding.code}: {finding.message}{hint}"
+    return None
+
+
+def _is_shown(file: str) -> bool:
+    if "torch" not in sys.modules:
+        return not file.startswith(os.path.dirname(os.__file__))
+    from simpletorch.errors.context import is_user_file
+
+    return is_user_file(file)
