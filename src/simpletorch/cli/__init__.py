@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         commands[arguments.command].error("arguments after -- are mypy's, only check takes them")
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ✔ must not end the command
-    arguments.words, arguments.theirs = words, theirs
+    arguments.words, arguments.theirs, arguments.parser = words, theirs, parser
     try:
         return int(arguments.run(arguments))
     except KeyboardInterrupt:

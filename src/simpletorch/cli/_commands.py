@@ -134,6 +134,39 @@ def _check(parser: argparse.ArgumentParser) -> Run:
     return run
 
 
+def _init(parser: argparse.ArgumentParser) -> Run:
+    """write the configuration of mypy into this project"""
+    parser.description = (
+        "What 'simpletorch check' adds by itself is written into mypy.ini if there is one, else into pyproject.toml, "
+        "so that mypy, dmypy and editors do the same. What stands there stays as it is; nothing is asked."
+    )
+    parser.add_argument("--ci", choices=["github"], help="also add a workflow that checks each push")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._init import init
+
+        return init(ci=given.ci)
+
+    return run
+
+
+def _completion(parser: argparse.ArgumentParser) -> Run:
+    """a script that completes simpletorch's commands in a shell"""
+    parser.description = (
+        "Load it when the shell starts: 'eval \"$(simpletorch completion bash)\"' in ~/.bashrc, "
+        "'simpletorch completion fish | source' in config.fish; for zsh, write it to a file _simpletorch in a folder "
+        "of $fpath."
+    )
+    parser.add_argument("shell", choices=["bash", "zsh", "fish"], metavar="SHELL", help="bash, zsh or fish")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._completion import completion
+
+        return completion(given.parser, given.shell)
+
+    return run
+
+
 def _summary(parser: argparse.ArgumentParser) -> Run:
     """what each part of a model takes, gives, holds and costs"""
     parser.description = (
@@ -233,4 +266,6 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "ops": _ops,
     "language-server": _language_server,
     "demo": _demo,
+    "init": _init,
+    "completion": _completion,
 }
