@@ -77,7 +77,7 @@ def _decorated(run: Interpreter, decorator: ast.expr, value: Value, scope: Scope
     return run.call(found, (value,))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)  # each keeps the syntax of its file, which an editor changes with every key
 def yields(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
     """Whether it is a generator function."""
     return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own_nodes(node))
