@@ -14,9 +14,11 @@ from typing import Final
 from simpletorch._settings import FOLLOW_VARIABLE, SettingError, settings
 from simpletorch.cli._config import Config, ConfigError, configure, daemon_file, read
 from simpletorch.cli._followed import diagnostics, find, merged, programs
+from simpletorch.cli._notebook import only_followed, split, why_no_notebook
 from simpletorch.cli._output import OUTPUTS, Outcome, could_not, written
 from simpletorch.cli._run import Diagnostic, Report, run_mypy
 from simpletorch.follow import Finding
+from simpletorch.notebook.document import with_cell
 
 # What pyproject.toml asks for; a test keeps the two equal.
 MYPY_NEEDED: Final = ((2, 4), (3, 0))
@@ -62,7 +64,11 @@ def check(
     if config.cache is not None:
         arguments += ["--cache-dir", str(config.cache)]
     status = daemon_file(followed=followed) if daemon else None
-    report = run_mypy([*arguments, *(["--strict"] if strict else []), *rest, *targets], status)
+    of_mypy, notebooks = split(targets)
+    if notebooks and not of_mypy:
+        report = only_followed(notebooks)
+    else:
+        report = run_mypy([*arguments, *(["--strict"] if strict else []), *rest, *of_mypy], status)
     report = merged(report, found)
     if output in OUTPUTS:
         first = tuple(d for f in found if f.severity == "error" for d in diagnostics(f))
@@ -98,7 +104,7 @@ def why_not(paths: Sequence[str]) -> str:
     missing = [path for path in paths if not Path(path).exists()]
     if missing:
         return f"no such file or folder: {', '.join(missing)}"
-    return ""
+    return next(filter(None, map(why_no_notebook, split(paths)[1])), "")
 
 
 def _requirement() -> str:
@@ -172,7 +178,7 @@ def _outcome(report: Report, config: Config) -> Outcome:
 def _document(report: Report, config: Config) -> dict[str, object]:
     return {
         "summary": report.summary,
-        "diagnostics": [asdict(diagnostic) for diagnostic in report.diagnostics],
+        "diagnostics": [with_cell(asdict(diagnostic)) for diagnostic in report.diagnostics],
         "other": list(report.other),
         "configuration": None if config.based_on is None else str(config.based_on),
         "seconds": round(report.seconds, 3),

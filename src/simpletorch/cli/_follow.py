@@ -12,11 +12,13 @@ from typing import Any, Final
 from simpletorch._settings import SettingError, settings
 from simpletorch.cli._diagram import STYLE, diagram
 from simpletorch.cli._followed import diagnostics
+from simpletorch.cli._notebook import sources, why_no_notebook
 from simpletorch.cli._output import OUTPUTS, Outcome, could_not, written
 from simpletorch.cli._run import Diagnostic
 from simpletorch.follow import Finding, Followed
 from simpletorch.follow import follow as follow_program
 from simpletorch.follow.sources import texts
+from simpletorch.notebook.document import follow_document, is_notebook, with_cell
 from simpletorch.rules import TensorType
 
 __all__ = ["follow"]
@@ -42,7 +44,8 @@ def follow(
 
     Returns 0 if that is nothing, 1 if there are errors, 2 if there is no such program.
     """
-    if reason := why_not(file):
+    programs_only = is_notebook(file) and (as_html or why is not None)
+    if reason := "--html and --why take a program, no notebook" if programs_only else why_not(file):
         return could_not("follow", reason, output)
     try:
         severities = dict(settings().severities)
@@ -51,7 +54,8 @@ def follow(
     if sizes:
         severities["tensor-size"] = "warning"
     start = time.perf_counter()
-    found = follow_program(file, arguments, severities=severities, watched=as_html)
+    followed = follow_document if is_notebook(file) else follow_program
+    found = followed(file, arguments, severities=severities, watched=as_html)
     seconds = time.perf_counter() - start
     if output in OUTPUTS:
         print(written(_outcome(found, seconds), output))
@@ -70,6 +74,8 @@ def follow(
 def why_not(file: str) -> str:
     """Why a file can't be followed, as a sentence; "" when it can."""
     path = Path(file)
+    if is_notebook(file):
+        return why_no_notebook(file)
     if not path.exists():
         return f"no such file: {file}"
     if path.is_dir():
@@ -121,7 +127,7 @@ def _document(found: Followed, seconds: float) -> dict[str, Any]:
 
 def diagnostic(error: Finding) -> dict[str, Any]:
     """A finding as ``simpletorch check --json`` has its diagnostics, with the hint and the way there."""
-    return {
+    found = {
         "file": error.path,
         "line": error.line,
         "column": error.column,
@@ -132,9 +138,11 @@ def diagnostic(error: Finding) -> dict[str, Any]:
         "code": error.code,
         "hint": error.hint,
         "trace": [
-            {"file": c.path, "line": c.line, "function": c.function, "tensors": dict(c.tensors)} for c in error.trace
+            with_cell({"file": c.path, "line": c.line, "function": c.function, "tensors": dict(c.tensors)})
+            for c in error.trace
         ],
     }
+    return with_cell(found)
 
 
 # -- shapes beside the source ----------------------------------------------------------------------------------------
@@ -160,7 +168,14 @@ def _of_line(found: Followed, file: str, line: int) -> str:
 
 def beside(file: str, found: Followed) -> Iterator[str]:
     """The source with the shapes that each line gives at its end."""
-    source = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    for name, text in sources(file):
+        if name != file:
+            yield f"# {name.rpartition(':')[2]}"
+        yield from _beside(name, text, found)
+
+
+def _beside(file: str, text: str, found: Followed) -> Iterator[str]:
+    source = text.splitlines()
     width = min(max(map(len, source), default=0), _WIDEST)
     for number, line in enumerate(source, 1):
         shown = _of_line(found, file, number)

@@ -11,6 +11,7 @@ from typing import Final
 
 from simpletorch.cli._run import Diagnostic, Report
 from simpletorch.follow import Finding, follow
+from simpletorch.notebook.document import file_of, follow_document, is_notebook
 from simpletorch.rules.core.codes import Severity
 
 __all__ = ["diagnostics", "find", "merged", "programs"]
@@ -27,7 +28,7 @@ def programs(paths: Iterable[str]) -> Iterator[str]:
     """The files that ``paths`` stand for, folders walked, without what isn't the user's own."""
     for path in paths:
         if not os.path.isdir(path):
-            if path.endswith(".py"):
+            if path.endswith(".py") or is_notebook(path):
                 yield os.path.normpath(path)
             continue
         for folder, inner, files in os.walk(path):
@@ -39,7 +40,8 @@ def find(files: Iterable[str], severities: Mapping[str, Severity] | None = None)
     """Follow each file for errors and warnings; a mistake in a module that several import is found once."""
     seen: set[tuple[str, int, str]] = set()
     for file in files:
-        followed = follow(file, steps=_STEPS, seconds=_SECONDS, severities=severities)
+        work = follow_document if is_notebook(file) else follow
+        followed = work(file, steps=_STEPS, seconds=_SECONDS, severities=severities)
         for found in (*followed.errors, *followed.warnings):
             place = str(Path(found.path).resolve()), found.line, found.code
             if place not in seen:
@@ -74,7 +76,7 @@ def merged(report: Report, found: Sequence[Finding]) -> Report:
     if not (places or warnings) or report.exit_code > 1:
         return report
     counts = [_count(len(places), "error"), _count(len(warnings), "warning")]
-    files = len({Path(file).resolve() for file in [*places, *(f.path for f in warnings)]})
+    files = len({Path(file_of(place)).resolve() for place in [*places, *(f.path for f in warnings)]})
     summary = f"Found {' and '.join(c for c in counts if not c.startswith('0 '))} in {_count(files, 'file')}"
     if checked := _CHECKED.search(report.summary):
         summary += f" (checked {_count(int(checked[1]), 'source file')})"

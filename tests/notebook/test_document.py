@@ -1,0 +1,124 @@
+"""``simpletorch check`` and ``follow`` of a notebook: its cells as one program, mistakes by cell and line."""
+
+from __future__ import annotations
+
+import json
+
+import nbformat
+import pytest
+
+from simpletorch._settings import FOLLOW_VARIABLE
+from simpletorch.cli import main
+from simpletorch.notebook.document import read
+
+BUILDS = """%matplotlib inline
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(7, 3)
+
+    def forward(self, x):
+        return self.fc(x)
+
+net = Net()"""
+
+
+@pytest.fixture
+def notebook(tmp_path, monkeypatch):
+    """What writes a notebook of these cells of code, with a heading before them, and gives its name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(FOLLOW_VARIABLE, raising=False)
+
+    def write(*cells: str) -> str:
+        content = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_markdown_cell("# a heading"), *map(nbformat.v4.new_code_cell, cells)]
+        )
+        nbformat.write(content, "a.ipynb")
+        return "a.ipynb"
+
+    return write
+
+
+def test_a_mistake_is_told_by_cell_and_line(notebook, capsys):
+    file = notebook(BUILDS, "%%bash\nls", "%%time\n!ls\ndisplay(net)\nx = torch.zeros(5, 11)\nnet(x)")
+    assert main(["follow", file]) == 1
+    assert capsys.readouterr().out.startswith(
+        "a.ipynb:cell 1:11: error: Linear(7, 3): the last dim of input is 11, but the layer takes 7 features"
+        " [input: Float32[5, 11]]  [tensor-shape]\n"
+        "a.ipynb:cell 1:11: note: Linear(11, 3) would fit\n"
+        "a.ipynb:cell 3:5: note: forward is called from a.ipynb:cell 3:5 with x: Float32[5, 11]\n"
+        "Found 1 error"
+    )
+
+
+@pytest.mark.parametrize("command", ["follow", "check"])
+def test_other_programs_get_cell_and_line(notebook, capsys, command):
+    file = notebook(BUILDS, "net(torch.zeros(5, 11))")
+    assert main([command, "--json", file]) == 1
+    first = json.loads(capsys.readouterr().out)["diagnostics"][0]
+    assert (first["file"], first["cell"], first["line"], first["code"]) == ("a.ipynb", 1, 11, "tensor-shape")
+
+
+def test_check_follows_a_notebook_and_asks_no_mypy(notebook, capsys):
+    assert main(["check", notebook(BUILDS, "y: int = 'no int'\nnet(torch.zeros(5, 7))")]) == 0
+    assert capsys.readouterr().out == "Success: no issues found (checked 1 notebook)\n"
+    assert main(["check", notebook(BUILDS, "net(torch.zeros(5, 11))", "torch.zeros(3) + torch.zeros(5)")]) == 1
+    assert capsys.readouterr().out.endswith("Found 2 errors in 1 file\n")
+
+
+def test_shapes_beside_the_cells(notebook, capsys):
+    assert main(["follow", "--shapes", notebook(BUILDS, "y = net(torch.zeros(5, 7))\nawait f()")]) == 0
+    assert "# cell 2\ny = net(torch.zeros(5, 7))  # y: Float32[5, 3]\nawait f()" in capsys.readouterr().out
+
+
+def test_a_comment_silences(notebook, capsys):
+    assert main(["follow", notebook(BUILDS, "net(torch.zeros(5, 11))  # type: ignore")]) == 1  # the line of the mistake
+    file = notebook("import torch", "torch.zeros(3) + torch.zeros(5)  # type: ignore[tensor-shape]")
+    assert main(["follow", file]) == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("{", "a.ipynb is no notebook: "),
+        ("[3]", "a.ipynb is no notebook: "),
+        ('{"cells": [{"cell_type": "code"}]}', "a.ipynb is no notebook: 'source'"),
+        ('{"cells": [{"cell_type": "code", "source": ["x = 3\\n", "y = = 5"]}]}', "a.ipynb:cell 1:2: invalid syntax"),
+    ],
+)
+@pytest.mark.parametrize("command", ["follow", "check"])
+def test_what_is_no_notebook(tmp_path, monkeypatch, capsys, command, content, reason):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.ipynb").write_text(content)
+    assert main([command, "a.ipynb"]) == 2
+    assert capsys.readouterr().err.startswith(f"simpletorch {command}: {reason}")
+
+
+def test_a_notebook_that_is_not_there(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["follow", "a.ipynb"]) == 2
+    assert capsys.readouterr().err == "simpletorch follow: no such file: a.ipynb\n"
+
+
+def test_pages_are_of_programs(notebook, capsys):
+    assert main(["follow", "--html", notebook(BUILDS)]) == 2
+    assert "no notebook" in capsys.readouterr().err
+
+
+def test_the_places_of_lines(notebook):
+    document = read(notebook("a = 3", "b = 5\nc = 7", "", "d = 11"))
+    assert [document.text.splitlines()[line - 1] for line in document.starts] == ["a = 3", "b = 5", "", "d = 11"]
+    assert [document.place(line) for line in (2, 3, 4, 6)] == [
+        ("a.ipynb:cell 1", 1),
+        ("a.ipynb:cell 2", 1),
+        ("a.ipynb:cell 2", 2),
+        ("a.ipynb:cell 4", 1),
+    ]
+
+
+def test_an_empty_notebook(notebook, capsys):
+    assert main(["follow", notebook()]) == 0
+    assert "No error found" in capsys.readouterr().out
