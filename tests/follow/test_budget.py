@@ -9,6 +9,7 @@ import pytest
 
 from simpletorch.follow import Followed, follow
 from simpletorch.follow.budget import Budget
+from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.sources import syntax as programs
 
 JOINED = """
@@ -113,3 +114,15 @@ def test_what_stays_is_not_gone_through_again_and_again(tmp_path):
         gc.callbacks.remove(watch)
     assert 2 not in generations
     assert gc.get_threshold() == before
+
+
+def test_less_time_can_be_given_and_never_more():
+    budget = Budget(0)
+    budget.take_at_most(100)
+    with pytest.raises(Exhausted):
+        budget.look()
+    budget = Budget(100)
+    budget.look()
+    budget.take_at_most(0)
+    with pytest.raises(Exhausted):
+        budget.look()

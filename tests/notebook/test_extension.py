@@ -218,3 +218,13 @@ def test_the_package_has_the_functions_that_ipython_asks_for():
         "assert not {'IPython', 'torch', 'simpletorch.follow'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_right_cells_are_left_alone(tmp_path, capsys):
+    """A long notebook of all kinds of values: each cell runs, and nothing is said of it."""
+    cells = Path(__file__).with_name("right_cells.txt").read_text().split("# %%\n")
+    with shell_in(tmp_path) as shell:
+        run(shell, "%simpletorch stop")
+        for cell in cells:
+            assert run(shell, cell).success, cell
+            assert "simpletorch:" not in capsys.readouterr().out, cell

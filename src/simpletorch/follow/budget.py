@@ -68,6 +68,10 @@ class Budget:
         if self.left < 0:
             self.look()
 
+    def take_at_most(self, seconds: float) -> None:
+        """From here on there is so much time, if there isn't less."""
+        self._ends = min(self._ends, time.thread_time() + seconds)
+
     def look(self) -> None:
         """Look at the clock and the memory.
 

@@ -35,6 +35,7 @@ from simpletorch.rules.core.codes import CODES, Severity
 
 __all__ = ["Followed", "follow", "follow_from"]
 
+_SECONDS_OF_UNCALLED: Final = 0.05  # what a part of a program defines, and may call later
 _RECURSION: Final = 40_000  # Python's own frames: each call of the program takes some twenty
 
 
@@ -130,6 +131,8 @@ def follow_from(
         branches.settle(run, done)
         if whole:
             training.finish(run)
+        else:
+            run.budget.take_at_most(_SECONDS_OF_UNCALLED)
         run.hypothetical = True
         follow_entries(run, tree, scope)
         for found in run.broken:
