@@ -122,3 +122,14 @@ def test_the_places_of_lines(notebook):
 def test_an_empty_notebook(notebook, capsys):
     assert main(["follow", notebook()]) == 0
     assert "No error found" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("output", ["github", "sarif"])
+def test_viewers_of_files_are_told_the_cell_in_words(notebook, capsys, output):
+    path = notebook(BUILDS, "import torch\nnet(torch.zeros(2, 5))")
+
+    assert main(["follow", "--output", output, path]) == 1
+
+    said = capsys.readouterr().out
+    assert "cell 1, line 11: " in said
+    assert ("file=a.ipynb,line=1" in said) if output == "github" else ('"uri": "a.ipynb"' in said)

@@ -6,13 +6,14 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, final
 from urllib.parse import quote
 
 from simpletorch.cli._run import Diagnostic
+from simpletorch.notebook.document import file_of
 from simpletorch.rules.core.codes import CODES
 
 __all__ = ["OUTPUTS", "Outcome", "could_not", "grouped", "written"]
@@ -177,5 +178,23 @@ def _location(diagnostic: Diagnostic) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
 
 
-OUTPUTS: Final[Mapping[str, Callable[[Outcome], str]]] = {"json": _json, "github": _github, "sarif": _sarif}
+def _in_files(outcome: Outcome) -> Outcome:
+    """Places in notebooks are told in the message: viewers show these files as they lie on disk, not by cells."""
+    return replace(outcome, diagnostics=tuple(map(_in_file, outcome.diagnostics)))
+
+
+def _in_file(diagnostic: Diagnostic) -> Diagnostic:
+    file = file_of(diagnostic.file)
+    if file == diagnostic.file:
+        return diagnostic
+    cell = diagnostic.file.removeprefix(f"{file}:")
+    message = f"{cell}, line {diagnostic.line}: {diagnostic.message}"
+    return Diagnostic(file, 1, None, None, None, diagnostic.severity, message, diagnostic.code)
+
+
+OUTPUTS: Final[Mapping[str, Callable[[Outcome], str]]] = {
+    "json": _json,
+    "github": lambda outcome: _github(_in_files(outcome)),
+    "sarif": lambda outcome: _sarif(_in_files(outcome)),
+}
 """How tools read an outcome, by the name that ``--output`` takes; people read text."""
