@@ -21,7 +21,7 @@ def __getattr__(name: str) -> object:
     elif name in homes(__name__):
         value = load(__name__, name)
     elif name in _OF_IPYTHON:  # ``%load_ext simpletorch`` asks this module for them
-        value = getattr(import_module(f"{__name__}.notebook"), name)
+        value = getattr(import_module("simpletorch.notebook"), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     # `setdefault`: two threads that ask at once get the same object

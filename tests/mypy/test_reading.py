@@ -15,7 +15,9 @@ UNTYPED = {"pandas", "pyarrow", "scipy", "sklearn", "datasets"}  # mypy doesn't 
 STUBS = Path(__file__).parents[2] / "stubs"
 NOT_IMPORTED = (
     "simpletorch.cli",
+    "simpletorch.language_server",
     "simpletorch.mypy",
+    "simpletorch.notebook",
     "simpletorch._pytest_plugin",
     "simpletorch.kernels.shipped._triton",
 )  # by ``import simpletorch``, as mypy follows it
