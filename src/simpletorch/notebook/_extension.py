@@ -9,6 +9,8 @@ the text, so that the rest of its cell runs as any other, ``await`` included.
 from __future__ import annotations
 
 import ast
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, final
 
@@ -21,7 +23,9 @@ from simpletorch.follow import Finding
 from simpletorch.notebook._card import Card, card_of
 from simpletorch.notebook._following import Seen, follow_cell
 from simpletorch.notebook._shapes import Shown, beside, path_through
+from simpletorch.notebook._tracebacks import shortened
 from simpletorch.notebook.live.sources import text_of
+from simpletorch.notebook.views import register
 
 __all__ = ["CellStopped", "Extension", "load_ipython_extension", "unload_ipython_extension"]
 
@@ -50,6 +54,8 @@ class Extension(ast.NodeTransformer):
         self.mode = "warn"
         self._source: str | None = None  # of the cell that is about to run
         self._name = ""
+        self._formatters: Callable[[], None] = _nothing  # takes the views off again
+        self._handler: tuple[Any, Any] = (), None  # of exceptions, as it was
         self._files: dict[str, str] = {}  # what cells are called in reports, with the names that Python has for them
 
     def load(self) -> None:
@@ -59,6 +65,10 @@ class Extension(ast.NodeTransformer):
         self.shell.input_transformers_cleanup.append(_without_magic)
         self.shell.magics_manager.register_function(self._set_mode, "line", "simpletorch")
         self.shell.magics_manager.register_function(self._show_path, "line", "shapes")
+        self._formatters = register(self.shell)
+        self._handler = self.shell.custom_exceptions, self.shell.CustomTB
+        if not self.shell.custom_exceptions:  # else somebody has a handler of his own
+            self.shell.set_custom_exc((Exception,), _show_error)  # type: ignore[no-untyped-call]
 
     def unload(self) -> None:
         """Leave the shell as it was."""
@@ -67,6 +77,8 @@ class Extension(ast.NodeTransformer):
         self.shell.input_transformers_cleanup.remove(_without_magic)
         for name in ("simpletorch", "shapes"):
             self.shell.magics_manager.magics["line"].pop(name, None)
+        self._formatters()
+        self.shell.custom_exceptions, self.shell.CustomTB = self._handler
 
     # -- cells -------------------------------------------------------------------------------------------------------
 
@@ -161,6 +173,17 @@ def _shifted(seen: Seen) -> Any:
 def _without_magic(lines: list[str]) -> list[str]:
     """A cell under ``%%shapes`` is the cell without it; the lines keep their numbers."""
     return ["\n", *lines[1:]] if lines and lines[0].startswith(_SHAPES) else lines
+
+
+def _nothing() -> None:
+    """Before the extension is loaded."""
+
+
+def _show_error(shell: Any, kind: type, error: BaseException, traceback: Any, tb_offset: int | None = None) -> None:
+    """An exception with a short traceback; ``%tb`` shows the whole one."""
+    short, _ = shortened(traceback)
+    shell.showtraceback((kind, error, short), tb_offset=tb_offset)
+    sys.last_traceback = traceback
 
 
 def _show(value: Card | Shown) -> None:
