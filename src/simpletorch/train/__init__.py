@@ -38,5 +38,6 @@ from simpletorch.train.callbacks._detect_nan import DetectNaN as DetectNaN
 from simpletorch.train.callbacks._early_stopping import EarlyStopping as EarlyStopping
 from simpletorch.train.callbacks._gradient_monitor import GradientMonitor as GradientMonitor
 from simpletorch.train.callbacks._learning_rate_finder import LearningRateFinder as LearningRateFinder
+from simpletorch.train.callbacks._live import Live as Live
 from simpletorch.train.callbacks._profiler import Profiler as Profiler
 from simpletorch.train.callbacks._tensorboard_logger import TensorBoardLogger as TensorBoardLogger
