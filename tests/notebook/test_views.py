@@ -12,8 +12,8 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from torch import nn
 
+from simpletorch._drawing import bars, curves, picture
 from simpletorch.notebook import load_ipython_extension, unload_ipython_extension
-from simpletorch.notebook.views.drawing import bars, curves, picture
 from simpletorch.train import Epoch
 
 

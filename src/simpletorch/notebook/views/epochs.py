@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from simpletorch.notebook.views.drawing import curves
+from simpletorch._drawing import curves
 
 __all__ = ["epochs_as_html"]
 

@@ -8,8 +8,8 @@ from typing import Final
 
 import torch
 
+from simpletorch._drawing import bars, picture
 from simpletorch.errors.live import lift
-from simpletorch.notebook.views.drawing import bars, picture
 
 __all__ = ["tensor_as_html"]
 

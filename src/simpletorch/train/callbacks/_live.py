@@ -6,10 +6,11 @@ import sys
 import time
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch._drawing import curves
 from simpletorch.errors import TorchError, as_also
-from simpletorch.notebook.views.drawing import curves
 from simpletorch.train._callback import Callback
 from simpletorch.train.callbacks._checkpoint import Checkpoint
 from simpletorch.train.callbacks._interruption import Interruption
@@ -139,6 +140,4 @@ def _display(view: _View) -> Any:
     shell = None if ipython is None else ipython.get_ipython()
     if getattr(shell, "kernel", None) is None:
         return None
-    from IPython.core.display_functions import display
-
-    return display(view, display_id=True)  # type: ignore[no-untyped-call]
+    return import_module("IPython.display").display(view, display_id=True)  # mypy shan't read IPython for a trainer
