@@ -307,3 +307,192 @@ def test_the_message_says_since_when(tmp_path):
     assert warning.severity == "warning"
     line = (HEAD + epochs()).splitlines().index("    model.eval()") + 1
     assert warning.message == f"Net goes on to be trained in eval mode, since line {line}: Dropout is off"
+
+
+# -- evaluations that are recorded for nothing -------------------------------------------------------------------------
+
+
+GRAPHS_LOOP = """
+def train(model, optimizer):
+    model.train()
+    for inputs, targets in train_loader:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(inputs), targets)
+        loss.backward()
+        optimizer.step()
+
+DEFINITION
+
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    train(model, optimizer)
+    EVALUATION
+"""
+
+
+def graphs(definition: str, evaluation: str = "print(evaluate(model))") -> str:
+    """A program with an evaluation in eval mode."""
+    return GRAPHS_LOOP.replace("DEFINITION", definition.strip()).replace("EVALUATION", evaluation)
+
+
+COUNTED = """
+DECORATOR
+def evaluate(model):
+    model.eval()
+    correct = 0
+    for inputs, targets in test_loader:
+        BODY
+    return correct / 34
+"""
+
+
+def counted(body: str, decorator: str = "") -> str:
+    return graphs(COUNTED.replace("DECORATOR", decorator).replace("BODY", body))
+
+
+RECORDED = {
+    "hits of argmax": counted("correct += (model(inputs).argmax(1) == targets).sum().item()"),
+    "hits of max": counted("_, found = model(inputs).max(1); correct += found.eq(targets).sum().item()"),
+    "the loss as a number": counted("correct += F.cross_entropy(model(inputs), targets).item()"),
+    "the loss as a float": counted("correct += float(F.cross_entropy(model(inputs), targets))"),
+    "with its position": graphs(
+        """
+def evaluate(model):
+    model.eval()
+    losses = []
+    for i, (inputs, targets) in enumerate(test_loader):
+        losses.append(F.cross_entropy(model(inputs), targets).item())
+    return sum(losses)
+"""
+    ),
+    "at the end of the program": graphs(
+        "",
+        "pass\nmodel.eval()\nhits = 0\nfor inputs, targets in test_loader:\n"
+        "    hits += (model(inputs).argmax(1) == targets).sum().item()\nprint(hits)",
+    ),
+    "by train(False)": graphs(
+        """
+def evaluate(model):
+    model.train(False)
+    correct = 0
+    for inputs, targets in test_loader:
+        correct += (model(inputs).argmax(dim=1) == targets).sum().item()
+    model.train()
+    return correct
+"""
+    ),
+    "in a method": graphs(
+        """
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+    def evaluate(self):
+        self.model.eval()
+        correct = 0
+        for inputs, targets in test_loader:
+            scores = self.model(inputs)
+            correct += (scores.argmax(-1) == targets).sum().item()
+        return correct
+""",
+        "print(Trainer(model).evaluate())",
+    ),
+    "with a helper": graphs(
+        """
+def accuracy(scores, targets):
+    return (scores.argmax(1) == targets).float().mean().item()
+def evaluate(model):
+    model.eval()
+    total = 0
+    for inputs, targets in test_loader:
+        total += accuracy(model(inputs), targets)
+    return total
+"""
+    ),
+    "detached too late": counted(
+        "scores = model(inputs).detach(); correct += (scores.argmax(1) == targets).sum().item()"
+    ),
+}
+HITS = "correct += (model(inputs).argmax(1) == targets).sum().item()"
+NOT_RECORDED = {
+    "no_grad around the loop": graphs(
+        """
+def evaluate(model):
+    model.eval()
+    correct = 0
+    with torch.no_grad():
+        for inputs, targets in test_loader:
+            correct += (model(inputs).argmax(1) == targets).sum().item()
+    return correct
+"""
+    ),
+    "no_grad as a decorator": counted(HITS, "@torch.no_grad()"),
+    "inference_mode": counted(HITS, "@torch.inference_mode()"),
+    "no_grad in the loop": counted(f"with torch.no_grad(): {HITS}"),
+    "set_grad_enabled": graphs(
+        COUNTED.replace("DECORATOR", "").replace("BODY", HITS),
+        "torch.set_grad_enabled(False); print(evaluate(model)); torch.set_grad_enabled(True)",
+    ),
+    "an attack": counted(
+        "inputs.requires_grad_(True); loss = F.cross_entropy(model(inputs), targets); loss.backward(); correct += 1"
+    ),
+    "a helper that attacks": graphs(
+        """
+def attack(model, inputs, targets):
+    inputs = inputs.clone().detach()
+    inputs.requires_grad = True
+    F.cross_entropy(model(inputs), targets).backward()
+    return inputs + inputs.grad.sign()
+def evaluate(model):
+    model.eval()
+    correct = 0
+    for inputs, targets in test_loader:
+        correct += (model(attack(model, inputs, targets)).argmax(1) == targets).sum().item()
+    return correct
+"""
+    ),
+    "gradients of the input": counted(
+        "inputs.requires_grad_(True); scores = model(inputs); "
+        "correct += (torch.autograd.grad(F.cross_entropy(scores, targets), inputs)[0] == 0).sum().item()"
+    ),
+    "trained with dropout off": graphs(
+        """
+def evaluate(model):
+    model.eval()
+    for inputs, targets in train_loader:
+        optimizer.zero_grad()
+        F.cross_entropy(model(inputs), targets).backward()
+        optimizer.step()
+    model.train()
+""",
+        "pass",
+    )
+    + "evaluate(model)\n",
+    "one batch": graphs("", "model.eval(); print(model(x[:3]).argmax(1))"),
+    "a loop that only looks": graphs(
+        "", "model.eval()\n    for inputs, targets in test_loader: print(model(inputs).shape)"
+    ),
+}
+
+
+def noted(source: str, folder: Path) -> list[str]:
+    """The codes of what is noted of a program."""
+    path = folder / "program.py"
+    path.write_text(HEAD + source)
+    followed = follow(path)
+    assert not followed.faults
+    return [f.code for f in followed.remarks]
+
+
+@pytest.mark.parametrize("source", RECORDED.values(), ids=RECORDED)
+def test_an_evaluation_that_is_recorded_is_noted(source, tmp_path):
+    seen = modes(source)
+    assert ("eval", True) in seen[seen.index(("train", True)) :]
+    assert noted(source, tmp_path) == ["tensor-memory"]
+    assert said(source, tmp_path) == []
+
+
+@pytest.mark.parametrize("source", NOT_RECORDED.values(), ids=NOT_RECORDED)
+def test_what_is_not_recorded_or_needed_is_left_alone(source, tmp_path):
+    modes(source)
+    assert noted(source, tmp_path) == []

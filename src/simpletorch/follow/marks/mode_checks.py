@@ -2,18 +2,23 @@
 
 Dropout and batch norm compute something else in each mode. A model that was trained in training mode, and after an
 ``eval()`` goes on to be trained without ``train()``, is a mistake; so is an evaluation (a loop over data under
-``no_grad`` that counts hits or losses) in a program in which nobody calls ``eval()``.
+``no_grad`` that counts hits or losses) in a program in which nobody calls ``eval()``. A loop of that kind in eval mode
+without ``no_grad`` works, and keeps the graph of each batch: a note.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import layers
 from simpletorch.follow.marks.modes import CODE
-from simpletorch.follow.values import Instance
+from simpletorch.follow.sources.syntax import contains, parse, walk
+from simpletorch.follow.values import Function, Instance
 from simpletorch.rules import ModuleRule
 
 if TYPE_CHECKING:
@@ -38,8 +43,9 @@ def has_stepped(run: Interpreter, own: set[int]) -> None:
 
 
 def finish(run: Interpreter) -> None:
-    """The program has ended: whether anybody has called ``eval()``."""
+    """The program has ended: whether anybody has called ``eval()``, and whether evaluations need their graphs."""
     seen = run.training.modes
+    _finish_graphs(run)
     found = [(m, f) for m, f in seen.evaluated.values() if f is not None]
     if not found or seen.asked:
         return
@@ -51,6 +57,41 @@ def finish(run: Interpreter) -> None:
             message = f"{module.cls.name} is evaluated in training mode: nobody calls its eval(), so {layer} is on"
             hint = ".eval() before the evaluation, and .train() where the training goes on"
             run.keep(replace(finding, message=message, hint=hint))
+
+
+def _finish_graphs(run: Interpreter) -> None:
+    """Evaluations whose batches are recorded for a backward that never comes."""
+    found = [(m, f) for m, f in run.training.modes.recorded.values() if f is not None]
+    if not found or any(map(_GRADIENTS.search, run.program.texts())) or not _steps_after_each_backward(run):
+        return
+    for module, finding in found:
+        forward = module.cls.find("forward")
+        inside = forward[0] if forward is not None else None
+        if isinstance(inside, Function) and (inside.grad is not None or _MODES.search(ast.unparse(inside.node))):
+            continue
+        message = (
+            f"{module.cls.name} is evaluated with gradients: each batch is recorded for a backward that never comes"
+        )
+        hint = "with torch.no_grad(): around the loop, or @torch.no_grad() on its function"
+        run.keep(replace(finding, message=message, hint=hint))
+
+
+_MODES: Final = re.compile(r"no_grad|enable_grad|set_grad_enabled|inference_mode")
+_GRADIENTS: Final = re.compile(r"autograd\.grad|requires_grad_\(|requires_grad ?= ?True|\bgrad\(|vjp|jacobian")
+
+
+def _steps_after_each_backward(run: Interpreter) -> bool:
+    """Whether each ``backward`` of the program is one of a training: attacks and pictures of gradients have others."""
+    trees = [tree for m in run.program.modules.values() if m.path and (tree := parse(Path(m.path))) is not None]
+    for tree in trees:
+        inner = [n for n in walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+        for call in walk(tree):
+            if isinstance(call, ast.Attribute) and call.attr == "backward":
+                around = [f for f in inner if contains(f, call)]
+                names = (n.attr for n in walk(around[-1] if around else tree) if isinstance(n, ast.Attribute))
+                if "step" not in names:
+                    return False
+    return True
 
 
 def _that_differ(run: Interpreter, module: Instance) -> Iterator[str]:

@@ -16,9 +16,10 @@ from simpletorch.rules import Report
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["CODE", "Modes", "asked", "called", "check_batch"]
+__all__ = ["CODE", "MEMORY", "Modes", "asked", "called", "check_batch"]
 
 CODE: Final = "tensor-mode"
+MEMORY: Final = "tensor-memory"
 _COUNTS: Final = re.compile(r"==|\.eq\(|argmax|criterion|loss|entropy|accuracy|correct")
 
 
@@ -35,6 +36,8 @@ class Modes:
     """Those that were trained in training mode."""
     evaluated: dict[int, tuple[Instance, Finding | None]] = field(default_factory=dict)
     """Those called in training mode without gradients, with what would be said."""
+    recorded: dict[int, tuple[Instance, Finding | None]] = field(default_factory=dict)
+    """Those called in eval mode with gradients after they were trained, with what would be said."""
 
 
 def asked(run: Interpreter, module: Instance, trains: Value) -> None:
@@ -50,6 +53,8 @@ def called(run: Interpreter, module: Instance) -> None:
         flag = run.resolve(module.cells.get("training", True))
         if flag is True or flag is False:
             seen.since[key] = flag
+        if flag is False and key in seen.trained and key not in seen.recorded and not run.entry:
+            seen.recorded[key] = module, run.finding(MEMORY, "", None) if _is_evaluation(run) else None
     elif grad is False and key not in seen.evaluated and key in seen.trained and not run.entry:
         flag = run.resolve(module.cells.get("training", True))
         told = flag is True and not module.state.get("open") and _is_evaluation(run)

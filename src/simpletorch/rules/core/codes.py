@@ -40,6 +40,7 @@ CODES: Final[Mapping[str, Code]] = {
         Code("tensor-training", "Training that trains nothing, or not what was meant", "warning"),
         Code("tensor-pure", "A function that promises to be pure, and isn't", "warning"),
         Code("tensor-stream", "A stream that uses what another one may not have computed yet", "warning"),
+        Code("tensor-memory", "Memory and time that is spent for nothing", "note"),
         Code("tensor-size", "Sizes that have to be equal, which nothing says", "off"),
     )
 }
