@@ -146,9 +146,11 @@ class Object:
 
 
 class Kept(NamedTuple):
-    """A tensor as it was at a time (a number of `now`), which the backward of an operation needs."""
+    """What was as it was at a time (a number of `now`), which the backward of an operation needs: a tensor, or the
+    weight of a layer.
+    """
 
-    tensor: Tensor
+    tensor: Tensor | Instance
     when: int
     operation: str
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.heap import now
-from simpletorch.follow.marks import losses, purity
+from simpletorch.follow.marks import losses, purity, steps
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     CHANGED,
@@ -453,8 +453,17 @@ def forward(
             result.base = args[0]
         if _is_float(result.type) is not False:
             _known(run, short, args, grad, behind, result, form, shares)
+        if given and short in steps.WEIGHTED and run.modes.get("autocast") is None:
+            _keep_weight(module, result, short)
     if short in losses.LOSSES:
         losses.check(run, short, args, {**kwargs, "reduction": getattr(rule, "reduction", "mean")})
+
+
+def _keep_weight(layer: Instance, result: Tensor, short: str) -> None:
+    """The backward of a layer whose input requires a gradient needs its weight."""
+    known: History | None = result.cells.get(HISTORY)
+    if known is not None and known.grad:
+        mark(result, replace(known, kept=(*known.kept, Kept(layer, now(), short))))
 
 
 # -- flags -----------------------------------------------------------------------------------------------------------
@@ -547,24 +556,41 @@ def backward(run: Interpreter, value: Value, gradient: Value, retain: Value, inp
         _refuse(run, message, hint)
         return
     if inputs is None and (changed := next(_changed(graph), None)) is not None:
+        tensor, operation = changed
         _refuse(
             run,
-            f"backward: {_kind(changed.tensor)} was changed in place, but the backward of {changed.operation} needs it",
+            f"backward: {_kind(tensor)} was changed in place, but the backward of {operation} needs it",
             "change a new tensor instead: x = x + y, not x += y",
         )
         return
+    if inputs is None and (outdated := _outdated(run, graph)) is not None:
+        what = outdated.tensor.cls.name if isinstance(outdated.tensor, Instance) else outdated.operation
+        _refuse(
+            run,
+            f"backward: it goes through {what} as it was before optimizer.step(), which has changed its weight",
+            "each backward() before the step(), or compute it again behind it; x.detach() where the graphs should part",
+        )
+        return
+    if inputs is None:
+        steps.computed(run, graph, lambda weight: of(run, weight))
     if run.resolve(retain) is False and inputs is None:
         for tensor in graph:
             if tensor.cells[HISTORY].saves:
                 run.heap.write(tensor.cells, SPENT, True)
 
 
-def _changed(graph: Iterable[Tensor]) -> Iterator[Kept]:
-    """What operations of the graph have kept and was changed in place afterwards."""
+def _changed(graph: Iterable[Tensor]) -> Iterator[tuple[Tensor, str]]:
+    """What operations of the graph have kept and was changed in place afterwards, with their names."""
     for tensor in graph:
         for kept in tensor.cells[HISTORY].kept:
-            if kept.tensor.cells.get(CHANGED, 0) > kept.when:
-                yield kept
+            if isinstance(kept.tensor, Tensor) and kept.tensor.cells.get(CHANGED, 0) > kept.when:
+                yield kept.tensor, kept.operation
+
+
+def _outdated(run: Interpreter, graph: Iterable[Tensor]) -> Kept | None:
+    """What an operation of the graph has kept and a step has changed."""
+    found = (kept for tensor in graph for kept in tensor.cells[HISTORY].kept if steps.is_outdated(run, kept))
+    return next(found, None)
 
 
 _HINT: Final = (

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow import layers
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.marks import gradients, loading, mode_checks, modes, purity, schedules, updates
+from simpletorch.follow.heap import Cells
+from simpletorch.follow.marks import gradients, loading, mode_checks, modes, purity, schedules, steps, updates
 from simpletorch.follow.marks.loading import Loading
 from simpletorch.follow.marks.schedules import Steps
 from simpletorch.follow.sources.syntax import contains, loop_around, walk
@@ -61,6 +62,8 @@ class Training:
     sums: dict[int, tuple[Tensor, Finding]] = field(default_factory=dict)
     """What was added to a sum in a loop before backward, with what would be said."""
     modes: modes.Modes = field(default_factory=modes.Modes)
+    weights: Cells = field(default_factory=Cells)
+    """Which parameters have gradients, and when steps have changed them; see `steps`."""
     accumulating: dict[tuple[int, int], tuple[ast.expr, bool]] = field(default_factory=dict)
     """Of targets and statements of ``+=``, by identity, whether they are sums over rounds that nothing detaches."""
     schedulers: dict[int, Steps] = field(default_factory=dict)
@@ -97,14 +100,17 @@ def made(run: Interpreter, optimizer: Instance) -> None:
     run.training.optimizers[id(optimizer.cells)] = _Optimizer(optimizer, run.finding(_CODE, "", None), Steps(optimizer))
 
 
-def stepped(run: Interpreter, optimizer: Value) -> None:
-    """An optimizer makes a step."""
+def stepped(run: Interpreter, optimizer: Value, *, calls: bool = False) -> None:
+    """An optimizer makes a step; it may call a function that computes the gradients."""
     if run.promises:
         purity.trains(run, "step")
     known = run.training.optimizers.get(id(optimizer.cells)) if isinstance(optimizer, Instance) else None
     if known is not None:
         known.steps += 1
-        mode_checks.has_stepped(run, {id(t.cells) for t in _given(run, known.value) if t is not None})
+        own = {id(t.cells) for t in _given(run, known.value) if t is not None}
+        mode_checks.has_stepped(run, own)
+        if not calls:
+            steps.stepped(run, own)
         schedules.stepped(run, optimizer)
     updates.stepped(run, optimizer)
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.findings import Finding
+from simpletorch.follow.marks import steps
 from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import GRADIENTS, MISSING, Instance, Tensor, Value
 
@@ -55,6 +56,7 @@ def computed(run: Interpreter, value: Value) -> None:
 
 def zeroed(run: Interpreter, what: Value) -> None:
     """The gradients of an optimizer, or of a model, are set to zero."""
+    steps.zeroed(run)
     optimizer = _only(run)
     if optimizer is None or not isinstance(what, Instance):
         return

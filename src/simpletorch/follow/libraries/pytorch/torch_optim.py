@@ -113,8 +113,8 @@ def _group(run: Interpreter, params: List, options: dict[str, Value]) -> Dict:
 
 def _step(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     run.updates += 1
-    training.stepped(run, args[0])
     closure = args[1] if len(args) > 1 else kwargs.get("closure")
+    training.stepped(run, args[0], calls=closure is not None)
     return None if closure is None else run.call(closure, ())
 
 
