@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import assignment, branches, classes, guards, loops
 from simpletorch.follow.guards import Guard
-from simpletorch.follow.marks import modules
+from simpletorch.follow.marks import devices, modules, moves
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports
 from simpletorch.follow.values import Class, Instance, Value
@@ -74,7 +74,21 @@ def _return(run: Interpreter, node: ast.Return, scope: Scope) -> Done:
 
 def _if(run: Interpreter, node: ast.If, scope: Scope) -> Done:
     test = run.evaluate(node.test, scope)
-    return branches.choose(run, test, lambda: run.execute(node.body, scope), lambda: run.execute(node.orelse, scope))
+    done = branches.choose(run, test, lambda: run.execute(node.body, scope), lambda: run.execute(node.orelse, scope))
+    if run.places and test is False and done is None:
+        _there(run, node, scope)
+    return done
+
+
+def _there(run: Interpreter, node: ast.If, scope: Scope) -> None:
+    """``if torch.cuda.is_available(): x = x.cuda()``, whose body doesn't run here: what it moves is on CUDA there."""
+    for statement in moves.moves(node, moves.flags(run)) or ():
+        if isinstance(statement, ast.Assign) and moves.names_cuda(statement.value):
+            held = run.evaluate(statement.targets[0], scope)
+            if devices.is_cpu(held):
+                assignment.assign(run, statement.targets[0], devices.as_chosen(held), scope)
+        elif all(devices.can_move(run.resolve(run.evaluate(v, scope))) for v in moves.moved_by(statement) or ()):
+            run.execute([statement], scope)
 
 
 def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:

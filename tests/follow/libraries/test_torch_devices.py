@@ -80,6 +80,27 @@ def encoder(forward, init="pass"):
     return CLASSES.replace("INIT", init).replace("FORWARD", forward)
 
 
+STATEMENTS = """
+use_cuda = torch.cuda.is_available()
+x, y = torch.randn(38, 5), torch.randint(0, 7, (38,))
+loader = DataLoader(TensorDataset(x, y), batch_size=19)
+model = nn.Sequential(nn.Linear(5, 11), nn.ReLU(), nn.Linear(11, 7))
+criterion = nn.CrossEntropyLoss()
+MODEL
+for inputs, targets in loader:
+    BATCH
+    loss = criterion(model(inputs), targets)
+    print(loss.shape)
+AFTER
+"""
+MOVED = "if use_cuda:\n    inputs, targets = inputs.cuda(), targets.cuda()"
+
+
+def statements(model="if use_cuda:\n    model.cuda()", batch=MOVED, after="pass"):
+    """A script that moves things by ``if`` statements."""
+    return STATEMENTS.replace("MODEL", model).replace("BATCH", batch.replace("\n", "\n    ")).replace("AFTER", after)
+
+
 DEVICE = 'torch.device("cuda" if torch.cuda.is_available() else "cpu")'
 FLAG = """no_cuda = False
 use_cuda = not no_cuda and torch.cuda.is_available()
@@ -137,7 +158,103 @@ for step in range(3):
     weight = weight - 0.1 * (torch.randn(7, 5) @ weight).mean(0)
 """,
 }
-RIGHT = {
+WRONG_STATEMENTS = {
+    "a batch left behind": statements(batch="pass"),
+    "targets left behind": statements(batch="if use_cuda:\n    inputs = inputs.cuda()"),
+    "inputs left behind": statements(batch="if torch.cuda.is_available():\n    targets = targets.cuda()"),
+    "a model left behind": statements(model="pass"),
+    "a move that is dropped": statements(batch="if use_cuda:\n    inputs.cuda()\n    targets = targets.cuda()"),
+    "to cuda": statements(
+        model='if use_cuda:\n    model = model.to("cuda")', batch='if use_cuda:\n    inputs = inputs.to("cuda")'
+    ),
+    "an evaluation": statements(after="print(model(x).argmax(1).shape)"),
+    "a device by a statement": statements(
+        model='if use_cuda:\n    device = torch.device("cuda")\nelse:\n    device = torch.device("cpu")\n'
+        "model = model.to(device)",
+        batch="inputs = inputs.to(device)",
+    ),
+    "a name by a statement": statements(
+        model='device = "cpu"\nif torch.cuda.is_available():\n    device = "cuda:0"\nmodel = model.to(device)',
+        batch="pass",
+    ),
+    "by a choice": statements(batch="inputs = inputs.cuda() if use_cuda else inputs"),
+    "with a word": statements(
+        model='if use_cuda:\n    print("on a GPU")\n    torch.cuda.manual_seed(0)\n    model = model.cuda()',
+        batch="pass",
+    ),
+    "numpy": statements(after="print(model(x.cuda() if use_cuda else x).detach().numpy().shape)"),
+    "noise": statements(batch=MOVED + "\ninputs = inputs + 0.1 * torch.randn(inputs.shape)"),
+    "in a class": """
+class Trainer:
+    def __init__(self):
+        self.cuda = torch.cuda.is_available()
+        self.model = nn.Linear(3, 5)
+        if self.cuda:
+            self.model = self.model.cuda()
+    def step(self, x, y):
+        if self.cuda:
+            x = x.cuda()
+        return F.cross_entropy(self.model(x), y)
+print(Trainer().step(torch.randn(7, 3), torch.randint(0, 5, (7,))))
+""",
+}
+RIGHT_STATEMENTS = {
+    "all moved": statements(),
+    "to cuda": statements(
+        model='if use_cuda:\n    model = model.to("cuda")',
+        batch='if use_cuda:\n    inputs = inputs.to("cuda")\n    targets = targets.to("cuda")',
+    ),
+    "nothing moved": statements(model="pass", batch="pass"),
+    "a device by a statement": statements(
+        model='if use_cuda:\n    device = torch.device("cuda")\nelse:\n    device = torch.device("cpu")\n'
+        "model = model.to(device)",
+        batch="inputs, targets = inputs.to(device), targets.to(device)",
+    ),
+    "a name by a statement": statements(
+        model='device = "cpu"\nif torch.cuda.is_available():\n    device = "cuda:0"\nmodel = model.to(device)',
+        batch="inputs, targets = inputs.to(device), targets.to(device)",
+    ),
+    "by a choice": statements(
+        batch="inputs = inputs.cuda() if use_cuda else inputs\ntargets = targets.cuda() if use_cuda else targets"
+    ),
+    "the other way round": statements(
+        batch="if not use_cuda:\n    pass\nelse:\n    inputs, targets = inputs.cuda(), targets.cuda()"
+    ),
+    "a list": statements(batch="if use_cuda:\n    inputs, targets = [t.cuda() for t in (inputs, targets)]"),
+    "numpy": statements(after="print(model(x.cuda() if use_cuda else x).detach().cpu().numpy().shape)"),
+    "by the model's parameters": statements(
+        batch="inputs = inputs.to(next(model.parameters()).device)\ntargets = targets.to(inputs.device)"
+    ),
+    "by another condition, too": statements(
+        model="big = True\nif use_cuda and big:\n    model.cuda()",
+        batch="if use_cuda and big:\n    inputs, targets = inputs.cuda(), targets.cuda()",
+    ),
+    "by a function": statements(
+        model="def move(x):\n    if use_cuda:\n        x = x.cuda()\n    return x\nmodel = move(model)",
+        batch="inputs, targets = move(inputs), move(targets)",
+    ),
+    "back again": statements(after="if use_cuda:\n    x = x.cuda()\nprint(model(x).cpu() + torch.zeros(38, 7))"),
+    "what is made there": statements(
+        batch=MOVED + "\nnoise = torch.randn(inputs.shape)\nif use_cuda:\n    noise = noise.cuda()\n"
+        "inputs = inputs + noise"
+    ),
+    "what is moved twice": statements(after="if use_cuda:\n    x = x.cuda()\n    x = x.cuda()\nprint(model(x).shape)"),
+    "in a class": """
+class Trainer:
+    def __init__(self):
+        self.cuda = torch.cuda.is_available()
+        self.model = nn.Linear(3, 5)
+        if self.cuda:
+            self.model = self.model.cuda()
+    def step(self, x, y):
+        if self.cuda:
+            x, y = x.cuda(), y.cuda()
+        return F.cross_entropy(self.model(x), y)
+print(Trainer().step(torch.randn(7, 3), torch.randint(0, 5, (7,))).shape)
+""",
+}
+WRONG |= {f"if: {name}": source for name, source in WRONG_STATEMENTS.items()}
+RIGHT = {f"if: {name}": source for name, source in RIGHT_STATEMENTS.items()} | {
     "a flag that is off": training().replace(f"device = {DEVICE}", FLAG),
     "many batches": LONG.replace("x = x.to(device)", "x, y = x.to(device), y.to(device)"),
     "all moved": training(),

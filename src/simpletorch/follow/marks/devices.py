@@ -2,23 +2,22 @@
 
 A program is followed as on a machine without CUDA. Beside that each tensor remembers its ``place``: where it would be
 if ``torch.cuda.is_available()`` held, "cpu" or "cuda", None where that isn't known. What ``"cuda" if
-torch.cuda.is_available() else "cpu"`` gives is "cpu" that says so (`Name`, `Chosen`). Nothing is said of programs that
-choose by other means.
+torch.cuda.is_available() else "cpu"`` gives is "cpu" that says so (`Name`, `Chosen`); `moves` reads what conditions on
+CUDA move. Nothing is said of programs that choose by other means.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow.marks import moves
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources import texts
-from simpletorch.follow.sources.syntax import parse, walk
 from simpletorch.follow.values import Instance, List, Tensor, Value
 from simpletorch.rules import RULES, CannotTell, Device, ModuleRule, TensorType, parameters
 from simpletorch.rules.core.dtype import DType
@@ -30,12 +29,15 @@ if TYPE_CHECKING:
 __all__ = [
     "Chosen",
     "Name",
+    "as_chosen",
+    "can_move",
     "check_name",
     "chosen",
     "counts",
     "device_of",
     "follow",
     "forward",
+    "is_cpu",
     "move",
     "moved",
     "named",
@@ -77,18 +79,29 @@ def counts(path: Path) -> bool:
 
 
 def chosen(run: Interpreter, node: ast.IfExp, value: Value) -> Value:
-    """``"cuda" if torch.cuda.is_available() else "cpu"``, whose value here is "cpu"."""
-    if type(value) not in (str, Device) or not (value == "cpu" or value == Device("cpu")):
+    """``"cuda" if torch.cuda.is_available() else "cpu"``, whose value here is "cpu"; ``x.cuda() if … else x``."""
+    names = moves.flags(run)
+    if moves.is_move(node, names):
+        return run.call(run.attribute(value, "cuda"), ()) if can_move(value) else value
+    if not is_cpu(value):
         return value
     test, there = node.test, node.body
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, there = test.operand, node.orelse
-    tree = parse(Path(run.path))
-    names = frozenset() if tree is None else _flags(tree)
-    if not _is_availability(test, names) or (
+    if not moves.is_availability(test, names) or (
         "cuda" not in ast.unparse(there) and "accelerator" not in ast.unparse(test)
     ):
         return value
+    return as_chosen(value)
+
+
+def is_cpu(value: Value) -> bool:
+    """Whether a value is the CPU, by name or as a device."""
+    return type(value) in (str, Device) and (value == "cpu" or value == Device("cpu"))
+
+
+def as_chosen(value: Value) -> Value:
+    """ "cpu" that is "cuda" where there is one."""
     if isinstance(value, Device):
         return Chosen("cpu", None, "cuda")
     made = Name(value)
@@ -96,77 +109,11 @@ def chosen(run: Interpreter, node: ast.IfExp, value: Value) -> Value:
     return made
 
 
-@lru_cache(maxsize=64)
-def _flags(tree: ast.Module) -> frozenset[str]:
-    """The names that stand for ``torch.cuda.is_available()``."""
-    found: frozenset[str] = frozenset()
-    for node in walk(tree):
-        if isinstance(node, ast.Assign) and _is_availability(node.value, found):
-            found |= {t.id if isinstance(t, ast.Name) else t.attr for t in node.targets
-                      if isinstance(t, ast.Name | ast.Attribute)}  # fmt: skip
-    return found
-
-
-def _is_availability(node: ast.expr, names: frozenset[str]) -> bool:
-    """Whether an expression is what it is asked for: ``torch.cuda.is_available()``, or a name for it.
-
-    Also ``not args.no_cuda and torch.cuda.is_available()``: a flag of such a name is off unless it is given.
-    """
-    match node:
-        case ast.BoolOp(op=ast.And(), values=values):
-            rest = [v for v in values if not _is_availability(v, names)]
-            return len(rest) < len(values) and all(map(_is_unless, rest))
-        case ast.Call(func=ast.Attribute(value=of, attr="is_available")):
-            return ast.unparse(of).endswith(("cuda", "accelerator"))
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name in names
-    return False
-
-
-def _is_unless(node: ast.expr) -> bool:
-    """``not args.no_cuda``, ``not args.cpu``."""
-    match node:
-        case ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name) | ast.Attribute(attr=name)):
-            return _WITHOUT.match(name) is not None
-    return False
-
-
-_WITHOUT: Final = re.compile(r"(no|disable|without|force)_|(use_)?cpu$|no(cuda|gpu)$", re.IGNORECASE)
-_MOVES: Final = re.compile(r"\.cuda\(|\.to\(|\.cpu\(|DataParallel|Tensor\b")
-_ABOUT: Final = re.compile(r"cuda|device|gpu|is_available|accelerator", re.IGNORECASE)
-_ELSEWHERE: Final = re.compile(
-    r"set_default_device|set_default_tensor_type|with torch\.device|DataParallel|[Aa]ccelerat(e\b|or\()|[Ff]abric"
-    r"|[Ll]ightning|deepspeed|init_empty_weights|device_map|\bBuffer\(|def _apply\b|to_empty|\.prepare\(|torch_xla"
-    r"|functional_call"
-)
-
-
-def _is_clear(run: Interpreter) -> bool:
-    """Whether the program says where things are by ``to`` and ``device=`` alone, and no condition moves anything."""
-    if any(map(_ELSEWHERE.search, run.program.texts())):
-        return False
-    trees = (parse(Path(m.path)) for m in run.program.modules.values() if m.path is not None)
-    return all(tree is None or _is_clear_tree(tree) for tree in trees)
-
-
-@lru_cache(maxsize=64)
-def _is_clear_tree(tree: ast.Module) -> bool:
-    flags = _flags(tree)
-    for node in walk(tree):
-        if not isinstance(node, ast.If | ast.IfExp | ast.While):
-            continue
-        parts = (node.body, node.orelse)
-        body = [n for p in parts for n in (p if isinstance(p, list) else [p])]
-        about = _ABOUT.search(ast.unparse(node.test)) or _names(node.test) & flags
-        if about and any(_MOVES.search(ast.unparse(n)) for n in body):
-            return False
-    return True
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {n.id for n in walk(node) if isinstance(n, ast.Name)} | {
-        n.attr for n in walk(node) if isinstance(n, ast.Attribute)
-    }
+def can_move(value: Value) -> bool:
+    """Whether it is known what ``value.cuda()`` moves."""
+    if isinstance(value, Instance):
+        return value.cls.is_a("torch.nn.Module")
+    return isinstance(value, Tensor) and not value.array
 
 
 def named(run: Interpreter, value: Value) -> str | None:
@@ -336,7 +283,7 @@ def _check_index(run: Interpreter, value: Tensor, index: Value, place: str | Non
 
 def _tell(run: Interpreter, message: str, hint: str) -> None:
     decided = not any(c.cause == "code" for c in run.conditions)  # contents of data move nothing
-    if decided and not run.tries and not run.hypothetical and not run.entry and _is_clear(run):
+    if decided and not run.tries and not run.hypothetical and not run.entry and moves.is_clear(run):
         run.find(_CODE, message, hint)
 
 
