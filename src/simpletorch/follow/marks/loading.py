@@ -47,6 +47,7 @@ class Loading:
     parts: dict[int, _Part] = field(default_factory=dict)
     loaders: list[tuple[Value, Value, str, Finding]] = field(default_factory=list)
     """Of each loader: its data set, its sampler, its name, and what would be said at its place."""
+    shuffles: bool = False  # whether a loader does
 
 
 # -- arguments that torch refuses --------------------------------------------------------------------------------------
@@ -61,6 +62,7 @@ def check(run: Interpreter, dataset: Value, given: Mapping[str, Value]) -> None:
         return
     if run.entry or run.hypothetical:
         return
+    run.training.loading.shuffles |= known.get("shuffle") is True
     name = _assigned(run)
     if name is not None:
         found = run.finding("tensor-training", "", None)

@@ -24,7 +24,7 @@ from simpletorch.rules import ModuleRule
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["finish", "has_stepped"]
+__all__ = ["finish", "has_stepped", "trains_with_chance"]
 
 
 def has_stepped(run: Interpreter, own: set[int]) -> None:
@@ -92,6 +92,12 @@ def _steps_after_each_backward(run: Interpreter) -> bool:
                 if "step" not in names:
                     return False
     return True
+
+
+def trains_with_chance(run: Interpreter) -> bool:
+    """Whether a model is trained that has dropout."""
+    modules = [m for m in run.training.called.values() if id(m.cells) in run.training.modes.trained]
+    return any("Dropout" in name for m in modules for name in _that_differ(run, m))
 
 
 def _that_differ(run: Interpreter, module: Instance) -> Iterator[str]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, final
 from simpletorch.follow import layers
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.heap import Cells
-from simpletorch.follow.marks import gradients, loading, mode_checks, modes, purity, schedules, steps, updates
+from simpletorch.follow.marks import gradients, loading, mode_checks, modes, purity, schedules, seeds, steps, updates
 from simpletorch.follow.marks.loading import Loading
 from simpletorch.follow.marks.schedules import Steps
 from simpletorch.follow.sources.syntax import contains, loop_around, walk
@@ -78,6 +78,8 @@ class Training:
     has_batches: bool = False
     """Whether of some tensor it is known which dim are the samples, see `sequences`."""
     loading: Loading = field(default_factory=Loading)
+    seeds: dict[ast.AST, seeds.Seed] = field(default_factory=dict)
+    """Statements in loops that train which seed torch's generator."""
     rounds: dict[ast.AST, Value] = field(default_factory=dict)
     """What each loop goes over that was begun: a number of items, or a source of which that can be asked."""
     lost_sight: bool = False
@@ -112,6 +114,7 @@ def stepped(run: Interpreter, optimizer: Value, *, calls: bool = False) -> None:
         if not calls:
             steps.stepped(run, own)
         schedules.stepped(run, optimizer)
+        seeds.stepped(run, known.value)
     updates.stepped(run, optimizer)
 
 
@@ -172,6 +175,15 @@ def _loaded(node: ast.expr) -> ast.expr:
     return ast.parse(ast.unparse(node), mode="eval").body
 
 
+def _finish_seeds(run: Interpreter) -> None:
+    """Seeds that are set in each round, where that makes rounds alike."""
+    found = seeds.again(run)
+    if found and (run.training.loading.shuffles or mode_checks.trains_with_chance(run)):
+        for finding, seed in found:
+            message = f"the seed is {seed} again in each round: every round shuffles, and drops out, alike"
+            run.keep(replace(finding, message=message, hint="once, before the loop"))
+
+
 # -- at the end ------------------------------------------------------------------------------------------------------
 
 
@@ -180,6 +192,7 @@ def finish(run: Interpreter) -> None:
     schedules.finish(run)
     loading.finish(run)
     mode_checks.finish(run)
+    _finish_seeds(run)
     seen = run.training
     known = [(o, list(_given(run, o.value))) for o in seen.optimizers.values()]
     if not known or any(o.value.state.get("open") or None in given for o, given in known):

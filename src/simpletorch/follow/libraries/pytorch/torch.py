@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
-from simpletorch.follow.marks import devices, gradients, layout, origins, purity, updates
+from simpletorch.follow.marks import devices, gradients, layout, origins, purity, seeds, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
     HISTORY,
@@ -243,8 +243,13 @@ def _shared(value: Tensor) -> Tensor:
 # -- what changes nothing --------------------------------------------------------------------------------------------
 
 
+@native("torch.manual_seed")
+def _seed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    seeds.seeded(run, run.resolve(args[0] if args else kwargs.get("seed")))
+    return run.unknown("torch's generator")
+
+
 @native(
-    "torch.manual_seed",
     "torch.set_num_threads",
     "torch.set_float32_matmul_precision",
     "torch.use_deterministic_algorithms",

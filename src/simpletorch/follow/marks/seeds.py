@@ -1,0 +1,69 @@
+"""``torch.manual_seed(0)`` in each round of a training: every round shuffles and drops out alike.
+
+Said where the same statement sets the same seed again, in a loop in which an optimizer steps that is older than the
+loop, of a program that shuffles or has dropout in what it trains. Whoever keeps the state of the generator means it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, final
+
+from simpletorch.follow.findings import Finding
+from simpletorch.follow.heap import born, now
+from simpletorch.follow.sources.syntax import loop_around
+from simpletorch.follow.values import Instance, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["Seed", "again", "seeded", "stepped"]
+
+_CODE: Final = "tensor-training"
+_KEEPS_STATE: Final = re.compile(r"set_rng_state|fork_rng|setstate|get_rng_state")
+
+
+@final
+@dataclass(slots=True)
+class Seed:
+    """A statement that seeds torch's generator, in a loop that trains."""
+
+    value: int
+    finding: Finding
+    began: int  # what is born later isn't older than the loop
+    stepped: set[int] = field(default_factory=set)  # optimizers that have stepped since it ran last
+    trained: set[int] = field(default_factory=set)  # those that had stepped when it ran again
+    is_again: bool = False  # the same optimizer steps before and after it
+
+
+def seeded(run: Interpreter, value: Value) -> None:
+    """``torch.manual_seed(value)``."""
+    if type(value) is not int or run.entry or run.hypothetical or run.tries or run.body is None:
+        return
+    known = run.training.seeds.get(run.node)
+    if known is not None:
+        if known.value == value:
+            known.trained |= known.stepped
+        else:
+            known.value, known.trained = value, set()
+        known.stepped = set()
+        return
+    loop = loop_around(run.body, run.node, ast.For, ast.While)
+    if loop is not None and re.search(r"\.step\(|train", ast.unparse(loop)):
+        run.training.seeds[run.node] = Seed(value, run.finding(_CODE, "", None), now())
+
+
+def stepped(run: Interpreter, optimizer: Instance) -> None:
+    """An optimizer makes a step."""
+    for seed in run.training.seeds.values():
+        if born(optimizer.cells) < seed.began:
+            seed.is_again |= id(optimizer.cells) in seed.trained
+            seed.stepped.add(id(optimizer.cells))
+
+
+def again(run: Interpreter) -> list[tuple[Finding, int]]:
+    """The statements that set the same seed in each round of a training, with that seed."""
+    found = [(s.finding, s.value) for s in run.training.seeds.values() if s.is_again]
+    return [] if found and any(map(_KEEPS_STATE.search, run.program.texts())) else found
