@@ -290,7 +290,7 @@ def test_the_version_is_told(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["--version"])
     assert caught.value.code == 0
-    assert capsys.readouterr().out == f"simpletorch {metadata.version('simpletorch')}\n"
+    assert capsys.readouterr().out == f"simpletorch {metadata.version('simpletorch-typed')}\n"
 
 
 def test_checking_imports_no_torch(folder):

@@ -67,4 +67,4 @@ def test_it_says_what_to_install_when_scikit_learn_is_missing(monkeypatch, capsy
     monkeypatch.setattr(_demo, "_check_both", lambda console, file: file.write_text(_demo._source("_digits_model.py")))
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     assert main(["demo"]) == 1
-    assert "pip install simpletorch[sklearn]" in capsys.readouterr().out.replace("\n", " ")
+    assert "pip install 'simpletorch-typed[sklearn]'" in capsys.readouterr().out.replace("\n", " ")

@@ -278,7 +278,7 @@ def test_without_its_packages_it_says_what_to_install(tmp_path: Path):
         [sys.executable, "-c", f"{hide}{code}sys.exit(language_server())"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "pip install 'simpletorch[language-server]'" in done.stderr
+    assert "pip install 'simpletorch-typed[language-server]'" in done.stderr
 
 
 # -- the protocol ------------------------------------------------------------------------------------------------------

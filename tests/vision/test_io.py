@@ -166,5 +166,5 @@ def test_missing_files_folders_and_modes(tmp_path):
 
 def test_without_pillow_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(DataError, match=r"pip install simpletorch\[vision\]"):
+    with pytest.raises(DataError, match=r"pip install 'simpletorch-typed\[vision\]'"):
         decode_image(b"")

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from simpletorch._atomic import StrPath, duplicate
+from simpletorch._distribution import NAME
 from simpletorch.checkpoint._folder import previous_good
 from simpletorch.checkpoint._format import read as read_file
 from simpletorch.checkpoint._format import write
@@ -119,7 +120,8 @@ def save_parts(
 def library_versions() -> dict[str, str]:
     """The versions that a checkpoint records."""
     return {"python": platform.python_version()} | {
-        name: metadata.version(name) for name in ("torch", "simpletorch", "numpy")
+        name: metadata.version(distribution)
+        for name, distribution in (("torch", "torch"), ("simpletorch", NAME), ("numpy", "numpy"))
     }
 
 

@@ -7,9 +7,9 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Final, NoReturn
 
+from simpletorch._distribution import version
 from simpletorch.cli._commands import COMMANDS
 
 __all__ = ["main", "program"]
@@ -77,7 +77,7 @@ def _unknown(command: str, words: Sequence[str]) -> str:
 def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """The parser of the command line, and that of each command."""
     parser = argparse.ArgumentParser(prog="simpletorch", description="PyTorch with shapes in the types.")
-    parser.add_argument("--version", action="version", version=f"simpletorch {version('simpletorch')}")
+    parser.add_argument("--version", action="version", version=f"simpletorch {version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     parsers = {}
     for name, command in COMMANDS.items():

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
+from simpletorch._distribution import NAME
 from simpletorch._settings import FOLLOW_VARIABLE, SettingError, settings
 from simpletorch.cli._config import Config, ConfigError, configure, daemon_file, read
 from simpletorch.cli._followed import diagnostics, find, merged, programs
@@ -182,5 +183,5 @@ def _document(report: Report, config: Config) -> dict[str, object]:
         "other": list(report.other),
         "configuration": None if config.based_on is None else str(config.based_on),
         "seconds": round(report.seconds, 3),
-        "versions": {"simpletorch": version("simpletorch"), "mypy": version("mypy")},
+        "versions": {"simpletorch": version(NAME), "mypy": version("mypy")},
     }

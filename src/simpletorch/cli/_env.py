@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
+from simpletorch._distribution import NAME
+
 _NEEDED: Final = ("torch", "mypy", "jaxtyping", "beartype", "numpy")
 _OPTIONAL: Final = ("scikit-learn", "einops", "triton", "safetensors")
 
@@ -31,7 +33,7 @@ def env(*, as_json: bool = False) -> int:
 def environment() -> dict[str, dict[str, Any]]:
     """Versions (None for what is not installed), devices, capabilities and settings, as plain data."""
     versions: dict[str, Any] = {
-        "simpletorch": _version("simpletorch"),
+        "simpletorch": _version(NAME),
         "python": f"{platform.python_version()} ({sys.implementation.name})",
         "platform": platform.platform(),
     }

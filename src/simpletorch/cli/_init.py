@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from simpletorch._distribution import NAME
 from simpletorch.cli._config import DEFAULTS, PLUGIN, ConfigError, read
 
 __all__ = ["init"]
@@ -122,7 +123,7 @@ def _workflow(file: Path) -> tuple[Path, str]:
     return file, "checks each push and pull request"
 
 
-_GITHUB: Final = """\
+_GITHUB: Final = f"""\
 name: simpletorch
 on: [push, pull_request]
 permissions:
@@ -137,6 +138,6 @@ jobs:
           python-version: "3.12"
           cache: pip
       - run: pip install torch --index-url https://download.pytorch.org/whl/cpu
-      - run: pip install .
+      - run: pip install . {NAME}
       - run: simpletorch check --output github
 """

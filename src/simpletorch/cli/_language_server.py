@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
+from simpletorch._distribution import installing
+
 __all__ = ["language_server"]
 
 
@@ -12,8 +14,7 @@ def language_server() -> int:
     """Serve one editor; 2 if the packages are missing that this takes."""
     if find_spec("pygls") is None or find_spec("lsprotocol") is None:
         print(
-            "simpletorch language-server: the package pygls is not installed: "
-            "pip install 'simpletorch[language-server]'",
+            f"simpletorch language-server: the package pygls is not installed: {installing('language-server')}",
             file=sys.stderr,
         )
         return 2

@@ -7,11 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, final
 from urllib.parse import quote
 
+from simpletorch._distribution import version
 from simpletorch.cli._run import Diagnostic
 from simpletorch.notebook.document import file_of
 from simpletorch.rules.core.codes import CODES
@@ -135,7 +135,7 @@ def _sarif(outcome: Outcome) -> str:
         "exitCode": outcome.exit_code,
         "toolExecutionNotifications": problems,
     }
-    driver = {"name": "simpletorch", "version": version("simpletorch"), "rules": [_rule(code) for code in codes]}
+    driver = {"name": "simpletorch", "version": version(), "rules": [_rule(code) for code in codes]}
     run = {
         "tool": {"driver": driver},
         "invocations": [invocation],

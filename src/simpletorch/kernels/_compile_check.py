@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from simpletorch._distribution import installing
 from simpletorch.errors import BackendError
 from simpletorch.kernels._binary import Resources, resources_of_cubin, resources_of_hsaco
 from simpletorch.kernels._chips import ARCHITECTURES, Architecture
@@ -127,9 +128,7 @@ def compile_check(
         if name not in ARCHITECTURES:
             raise BackendError(f"compile_check knows no chip {name!r}", hint=f"it knows {', '.join(ARCHITECTURES)}")
     if importlib.util.find_spec("triton") is None:
-        raise BackendError(
-            "compile_check needs Triton, which isn't installed", hint='pip install "simpletorch[triton]"'
-        )
+        raise BackendError("compile_check needs Triton, which isn't installed", hint=installing("triton"))
     if interpreted():
         raise BackendError(
             "compile_check can't compile under TRITON_INTERPRET=1: kernels were made for the interpreter"

@@ -6,7 +6,6 @@ import asyncio
 import os
 import sys
 from collections.abc import Generator, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Literal, cast, final
 
@@ -14,6 +13,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
+from simpletorch._distribution import version
 from simpletorch._settings import SettingError, settings
 from simpletorch.language_server.checker import Checker
 from simpletorch.language_server.documents import Document, Encoding
@@ -56,9 +56,7 @@ class Server(LanguageServer):
     """Follows each open file as a program, whenever it or what it imports has changed."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "simpletorch", version("simpletorch"), protocol_cls=_Protocol, converter_factory=default_converter
-        )
+        super().__init__("simpletorch", version(), protocol_cls=_Protocol, converter_factory=default_converter)
         self.session = Session()
         self.follower = Follower()
         self.checker = Checker()

@@ -20,6 +20,7 @@ from typing import Any, Final
 import torch
 
 from simpletorch._atomic import StrPath, replacing
+from simpletorch._distribution import NAME
 from simpletorch.errors import CheckpointError, DataError
 from simpletorch.reproducibility._checksum import checksum
 
@@ -138,7 +139,7 @@ def _installed() -> dict[str, str]:
     found = {}
     for name in _PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            found[name] = metadata.version(NAME if name == "simpletorch" else name)
         except metadata.PackageNotFoundError:
             continue
     return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, overload
 import numpy as np
 import torch
 
+from simpletorch._distribution import installing
 from simpletorch.errors import DataError
 from simpletorch.vision._pillow import pixels
 
@@ -99,7 +100,7 @@ def _decoded(content: bytes, mode: str, turned: bool, max_pixels: int, source: s
     try:
         from PIL import Image, ImageOps, UnidentifiedImageError
     except ImportError as error:
-        raise DataError("images are read by Pillow, which is not installed: pip install simpletorch[vision]") from error
+        raise DataError(f"images are read by Pillow, which is not installed: {installing('vision')}") from error
     try:
         with Image.open(io.BytesIO(content), formats=FORMATS) as image:
             _check_size(image, max_pixels, source)

@@ -53,5 +53,5 @@ def test_batches():
 
 def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(DataError, match=r"pip install simpletorch\[sklearn\]"):
+    with pytest.raises(DataError, match=r"pip install 'simpletorch-typed\[sklearn\]'"):
         Digits()

@@ -92,5 +92,5 @@ def test_bad_input(data, monkeypatch):
     with pytest.raises(DataError, match=r"takes a datasets\.Dataset, but got a list"):
         from_hugging_face([1, 2])
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(DataError, match=r"pip install simpletorch\[huggingface\]"):
+    with pytest.raises(DataError, match=r"pip install 'simpletorch-typed\[huggingface\]'"):
         from_hugging_face(data)

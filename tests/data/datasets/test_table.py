@@ -139,7 +139,7 @@ def test_a_parquet_file_that_is_cut_off(tmp_path):
 @pytest.mark.parametrize(("module", "read"), [("pandas", Table.from_csv), ("pyarrow", Table.from_parquet)])
 def test_without_the_library_the_error_says_what_to_install(monkeypatch, module, read):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(DataError, match=r"pip install simpletorch\[tables\]"):
+    with pytest.raises(DataError, match=r"pip install 'simpletorch-typed\[tables\]'"):
         read("table", "name")
 
 

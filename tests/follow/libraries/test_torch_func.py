@@ -77,6 +77,7 @@ a = Double.apply(torch.randn(3, 5), 2)
 b = Halve.apply(torch.randn(3, 6))
 layers = [nn.Linear(3, 5), nn.ReLU()]
 c = torch.utils.checkpoint.checkpoint_sequential(layers, 2, torch.randn(7, 3), use_reentrant=False)
+d = torch.utils.checkpoint.checkpoint_sequential(nn.ModuleList(layers), 1, torch.randn(11, 3), use_reentrant=False)
 """
 
 
@@ -87,7 +88,7 @@ c = torch.utils.checkpoint.checkpoint_sequential(layers, 2, torch.randn(7, 3), u
         (DERIVED, "a b c d e g h i j k m n o p q r s each"),
         (FUNCTIONAL, "a b c d e f g h"),
         (MODULES, "w mean y z g"),
-        (FUNCTION, "a b c"),
+        (FUNCTION, "a b c d"),
     ],
 )
 def test_what_they_give_is_what_torch_gives(program: str, known: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from simpletorch._distribution import installing
 from simpletorch.data._tensors import TensorDataset
 from simpletorch.dtypes import Float32, Int64
 from simpletorch.errors import DataError
@@ -40,8 +41,7 @@ class Digits(TensorDataset[Tensor[Float32, 1, 8, 8], Tensor[Int64]]):
             from sklearn.model_selection import train_test_split
         except ImportError as error:
             raise DataError(
-                "Digits reads the images that ship with scikit-learn, which is not installed: "
-                "pip install simpletorch[sklearn]"
+                f"Digits reads the images that ship with scikit-learn, which is not installed: {installing('sklearn')}"
             ) from error
         bunch = load_digits()
         rows = train_test_split(

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar, cast, overload
 import numpy as np
 import torch
 
+from simpletorch._distribution import installing
 from simpletorch.data._dataset import Dataset
 from simpletorch.data._stream import IterableDataset
 from simpletorch.errors import DataError
@@ -78,7 +79,7 @@ def from_hugging_face(
         import datasets
     except ImportError as error:
         raise DataError(
-            "this bridge is to Hugging Face's datasets, which is not installed: pip install simpletorch[huggingface]"
+            f"this bridge is to Hugging Face's datasets, which is not installed: {installing('huggingface')}"
         ) from error
     if isinstance(dataset, (datasets.DatasetDict, datasets.IterableDatasetDict)):
         raise DataError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from simpletorch._distribution import installing
 from simpletorch.data._tensors import TensorDataset
 from simpletorch.data.datasets._images import PathLike
 from simpletorch.dtypes import Float32
@@ -168,7 +169,7 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
 
 
 def _not_installed(what: str) -> DataError:
-    return DataError(f"{what}, which is not installed: pip install simpletorch[tables]")
+    return DataError(f"{what}, which is not installed: {installing('tables')}")
 
 
 def _group(columns: dict[str, Any], name: str) -> list[str]:

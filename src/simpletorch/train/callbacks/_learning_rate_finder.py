@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from torch.optim.lr_scheduler import CyclicLR, OneCycleLR
 
+from simpletorch._distribution import installing
 from simpletorch.errors import BackendError, DataError, TorchError, as_also
 from simpletorch.optim import LearningRate
 from simpletorch.train._callback import Callback
@@ -140,9 +141,7 @@ class LearningRateFinder(Callback):
             try:
                 from matplotlib import pyplot
             except ImportError as error:
-                raise BackendError(
-                    "drawing needs matplotlib, which is not installed: pip install simpletorch[plot]"
-                ) from error
+                raise BackendError(f"drawing needs matplotlib, which is not installed: {installing('plot')}") from error
             axes = pyplot.subplots()[1]
         axes.plot(self.rates, self.losses)
         axes.axvline(self.suggestion, linestyle="--", label=f"suggestion {self.suggestion:.2g}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from simpletorch._distribution import installing
 from simpletorch.errors import BackendError, TorchError, as_also
 from simpletorch.train._callback import Callback
 
@@ -41,8 +42,7 @@ class TensorBoardLogger(Callback):
             from torch.utils.tensorboard.writer import SummaryWriter  # here because it costs a second to import
         except ImportError as error:
             raise BackendError(
-                "TensorBoardLogger needs the package tensorboard, which is not installed: "
-                "pip install simpletorch[tensorboard]"
+                f"TensorBoardLogger needs the package tensorboard, which is not installed: {installing('tensorboard')}"
             ) from error
         resumed: dict[str, Any] = {"purge_step": fit.step + 1} if fit.step else {}
         self._writer = SummaryWriter(os.fspath(self.folder), **resumed)

@@ -342,7 +342,7 @@ def _stack_state(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 def _checkpoint_sequential(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     given = by_name("functions segments input", args, kwargs)
     functions, value = run.resolve(given.get("functions")), given.get("input")
-    if isinstance(functions, Instance):
+    if isinstance(functions, Instance) and functions.cls.is_a("torch.nn.Sequential"):
         return _transformed(run, functions, (value,))
     rows = run.items(functions)
     for function in rows or ():
