@@ -142,13 +142,41 @@ def shape_of(run: Interpreter, value: Tensor) -> Value:
 def bind(run: Interpreter, found: Value, receiver: Value, owner: Class) -> Value:
     """What a class has under a name, as its object sees it."""
     if isinstance(found, Function | Native):
-        return Method(found, receiver)
+        return Method(found, receiver) if isinstance(found, Function) or _binds(run, found, owner) else found
     if isinstance(found, StaticMethod):
         cls = receiver.cls if isinstance(receiver, Instance) else owner
         return Method(found.function, cls) if found.of_class else found.function
     if isinstance(found, Property):
         return run.call(found.getter, (receiver,))
     return found
+
+
+def _binds(run: Interpreter, function: Native, owner: Class) -> bool:
+    """Whether a function of a library's becomes a method in a class of the program's: those written in C don't."""
+    if owner.module not in run.program.modules:
+        return True
+    module, _, name = function.name.rpartition(".")
+    if module == "torch.nn.functional":
+        return name not in _COMPILED
+    return name in _IN_PYTHON if module == "torch" else module not in ("builtins", "math", "numpy")
+
+
+_COMPILED: Final = frozenset({
+    "adaptive_avg_pool1d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "celu_", "channel_shuffle", "conv1d",
+    "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity",
+    "elu_", "gelu", "hardshrink", "hardtanh_", "leaky_relu_", "linear", "logsigmoid", "native_channel_shuffle",
+    "one_hot", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu_", "rrelu_",
+    "scaled_dot_product_attention", "selu_", "softplus", "softshrink", "threshold_",
+})  # fmt: skip
+"""Of ``torch.nn.functional``, what is written in C (a test compares both tables with torch)."""
+_IN_PYTHON: Final = frozenset({
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
+    "cdist", "chain_matmul", "compile", "cond", "einsum", "from_dlpack", "is_storage", "is_tensor", "load", "lobpcg",
+    "lu",
+    "manual_seed", "meshgrid", "norm", "pca_lowrank", "save", "seed", "split", "stft", "svd_lowrank", "tensordot",
+    "typename", "unique", "unique_consecutive", "unravel_index", "vmap", "while_loop",
+})  # fmt: skip
+"""Of ``torch``, what is written in Python."""
 
 
 def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:

@@ -1,13 +1,18 @@
 """Mistakes with classes and modules that stop a program in torch, as people write them; and look-alikes."""
 
 import ast
+import inspect
 
 import pytest
 import torch
 from scripts import Scripts
 from torch import nn
+from torch.nn import functional as F
 
+from simpletorch.follow import follow
+from simpletorch.follow.attributes import _COMPILED, _IN_PYTHON
 from simpletorch.follow.marks import modules
+from simpletorch.rules import RULES
 
 HEAD = """import torch
 import torch.nn as nn
@@ -488,3 +493,45 @@ def test_the_sentences(tmp_path):
             "super().__init__() as the first line of Net.__init__",
         ),
     ]
+
+
+BOUND = """
+import math
+class Base(nn.Module):
+    def forward(self, x, w):
+        return self.conv(x, w)
+class Two(Base):
+    conv = torch.conv2d
+class Three(Base):
+    conv = F.conv3d
+class Act(nn.Module):
+    root, act = math.sqrt, torch.relu
+    def forward(self, x):
+        return self.act(x) * self.root(4)
+a = Two()(torch.randn(2, 3, 7, 7), torch.randn(5, 3, 3, 3))
+b = Three()(torch.randn(2, 3, 7, 7, 7), torch.randn(5, 3, 3, 3, 3))
+c = Act()(torch.randn(2, 3))
+"""
+
+
+def test_functions_that_are_written_in_c_are_no_methods(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text("import torch\nimport torch.nn.functional as F\nfrom torch import nn\n" + BOUND)
+    scope: dict[str, object] = {}
+    exec(compile(path.read_text(), str(path), "exec"), scope)
+    found = follow(path)
+    assert (found.errors, found.warnings, found.faults) == ((), (), ())
+    for line, name in enumerate("abc", 17):
+        (kind,) = found.shapes_at(str(path), line)[name]
+        assert kind.shape.dims == tuple(scope[name].shape)
+
+
+@pytest.mark.parametrize(
+    ("module", "table", "kind"),
+    [(F, _COMPILED, inspect.isbuiltin), (torch, _IN_PYTHON, inspect.isfunction)],
+    ids=["torch.nn.functional", "torch"],
+)
+def test_which_functions_are_written_in_c_is_what_torch_has(module, table, kind):
+    known = {name for name in dir(module) if f"{module.__name__}.{name}" in RULES and kind(getattr(module, name))}
+    assert known <= table
+    assert all(kind(getattr(module, name)) for name in table)
