@@ -104,3 +104,26 @@ except RuntimeError:
 y = x @ torch.zeros(13)
 """
     assert lines(source, tmp_path) == [6]
+
+
+FILLED = """
+def forward(x, counts):
+    if counts.max() == 0:
+        return x.mean(1)
+    return torch.cat([x[b, : counts[b]].mean(0, keepdim=True) for b in range(x.shape[0])])
+
+x = torch.rand(2, 5, 7)
+print(forward(x, torch.tensor([3, 2])).shape)
+print(forward(x, COUNTS).shape)
+"""
+
+
+@pytest.mark.parametrize("counts", ["torch.zeros(1).long()", "torch.zeros(1).type(x.type()).long()"])
+def test_what_the_program_fills_a_tensor_with_decides_with_it(counts, tmp_path):
+    """A condition on data may hold or not; one on numbers that the program itself wrote goes together with them."""
+    assert lines(FILLED.replace("COUNTS", counts), tmp_path) == []
+
+
+@pytest.mark.parametrize("counts", ["torch.randint(0, 3, (1,))", "torch.zeros(1).uniform_().long()"])
+def test_a_condition_on_data_may_hold_or_not(counts, tmp_path):
+    assert lines(FILLED.replace("COUNTS", counts), tmp_path) == [5]

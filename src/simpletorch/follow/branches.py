@@ -111,7 +111,10 @@ def truth(run: Interpreter, value: Value) -> bool | tuple[Unknown, bool]:
     if isinstance(value, Unknown):
         return _decided(run, value, True)
     if isinstance(value, Tensor):
-        return truth(run, run.ask("Tensor.__bool__", (value,)))
+        found = run.ask("Tensor.__bool__", (value,))
+        if value.is_written_out and isinstance(found, Unknown):
+            found = run.unknown("what a tensor holds that the program fills", "bool")
+        return truth(run, found)
     if isinstance(value, Expr):
         return _decided(run, run.derived("bool", value, None), True)
     if isinstance(value, List):

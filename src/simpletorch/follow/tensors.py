@@ -239,6 +239,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         run.report(misfit)
     given_back = _in_place(run, name, args, kwargs, result)
     indexes.follow(run, name, args, kwargs, given_back)
+    if type(given_back) is Tensor:
+        indexes.note_written_out(name, args, given_back)
     gradients.follow(run, name, args, kwargs, given_back)
     layout.follow(run, name, args, kwargs, given_back)
     origins.follow(run, name, args, kwargs, given_back)

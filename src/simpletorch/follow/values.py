@@ -180,7 +180,18 @@ class History:
 class Tensor(Object):
     """A tensor of torch's, or an array of NumPy's. ``cells["type"]`` is its type, other cells are attributes of it."""
 
-    __slots__ = ("array", "base", "batch", "is_view", "layout", "numbers", "offset", "origins", "place")
+    __slots__ = (
+        "array",
+        "base",
+        "batch",
+        "is_view",
+        "is_written_out",
+        "layout",
+        "numbers",
+        "offset",
+        "origins",
+        "place",
+    )
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
         self.cells = Cells({"type": type})
@@ -192,6 +203,7 @@ class Tensor(Object):
         self.origins: Origins = None  # see `marks.origins`
         self.place: str | None = None  # see `marks.devices`
         self.is_view = False  # whether it surely is memory of its base
+        self.is_written_out = False  # whether the program itself says what it holds, see `indexes`
         self.batch: int | None = None  # which dim the samples of a batch are along, see `marks.sequences`
 
     @property

@@ -28,6 +28,7 @@ __all__ = [
     "computed",
     "drawn",
     "follow",
+    "note_written_out",
     "of",
     "same",
     "spoil",
@@ -176,6 +177,11 @@ _KEPT: Final = frozenset({
     "flip", "roll", "unflatten", "movedim", "moveaxis", "swapaxes", "tile", "broadcast_to", "broadcast_tensors",
     "meshgrid", "ravel", "pin_memory", "rearrange",
 })  # fmt: skip
+_COMPARED: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+_SAYS_OF_IT: Final = _KEPT | _COMPARED | {f"__{name}__" for name in _COMPARED} | {
+    "type", "float", "double", "half", "bool", "max", "min", "amax", "amin", "sum", "mean", "any", "all", "logical_not",
+    "__invert__", "__getitem__",
+}  # fmt: skip
 _JOINED: Final = frozenset({"cat", "stack", "concat", "hstack", "vstack", "concatenate"})
 _PARTS: Final = frozenset({"__getitem__", "select", "narrow", "unbind", "chunk", "split"})
 _EXTREMES: Final = frozenset({"max", "min", "amax", "amin"})
@@ -218,6 +224,21 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
         result.numbers = _union(first)
     elif (known := bounds(first)) is not None:
         result.numbers = _after(short, known, args, kwargs)
+
+
+def note_written_out(name: str, args: tuple[Value, ...], result: Tensor) -> None:
+    """Whether the program itself says what a result holds: a condition on it isn't one on data."""
+    short = name.rpartition(".")[2]
+    first = args[0] if args else None
+    if result is first:
+        result.is_written_out = False
+    elif short in _WRITTEN_OUT:
+        result.is_written_out = True
+    elif type(first) is Tensor and first.is_written_out and short in _SAYS_OF_IT:
+        result.is_written_out = not any(type(a) is Tensor for a in args[1:])
+
+
+_WRITTEN_OUT: Final = frozenset({"zeros", "ones", "full", "arange", "eye", "zeros_like", "ones_like", "full_like"})
 
 
 def _after(name: str, known: Numbers, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Numbers | None:

@@ -426,7 +426,9 @@ def _type(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
         return run.ask("Tensor.to", (args[0], wanted))
     if wanted is None:
         return run.unknown("the name of a tensor's type", "str")
-    return Tensor(replace(args[0].type, dtype=None, is_parameter=False))
+    made = Tensor(replace(args[0].type, dtype=None, is_parameter=False))
+    made.is_written_out = args[0].is_written_out
+    return made
 
 
 @method(Tensor, "apply_", "map_")
