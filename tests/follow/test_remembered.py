@@ -87,6 +87,30 @@ def test_unknown_numbers_are_others_each_time(tmp_path):
     assert "unknown" in shown(source, tmp_path)[0]
 
 
+GROWN = "def grown(): return torch.zeros(int(input()), 3)\n"
+
+
+def test_a_size_that_a_call_names_is_another_one_in_the_next_call(counted, tmp_path):
+    """Each call gives as many rows as its own argument has, and nobody knows whether these are equal."""
+    source = GROWN + NET.format(body="return self.layer(x).view(x.shape[0], 5), x.shape[0] + 1")
+    source += "a, b = grown(), grown()\n(c, n), (d, m) = net(a), net(b)\n"
+    source += "print(c + a[:, :1], d + b[:, :1])\nprint(torch.zeros(n, 2) + torch.zeros(m, 2))\n"
+    source += "reveal_type(torch.cat([c, c]).shape[0] == 2 * a.shape[0])\nreveal_type(d.shape[0] == b.shape[0])\n"
+    unknown = "unknown: the answer of =="
+    source += "reveal_type(c.shape[0] == d.shape[0])\nreveal_type(m == b.shape[0] + 1)\nreveal_type(n == m)\n"
+    assert shown(source, tmp_path) == ["True", "True", unknown, "True", unknown]
+    assert len(counted) == 1
+
+
+def test_a_call_that_names_a_size_of_something_else_is_followed_again(counted, tmp_path):
+    """What it gives belongs to that tensor, and not to the argument."""
+    source = GROWN + NET.format(body="return x.new_zeros(self.kept.shape[0])")
+    source += "net.kept = grown()\na = net(torch.zeros(7, 3))\nb = net(torch.zeros(7, 3))\n"
+    source += "reveal_type(a.shape == b.shape)\n"
+    assert shown(source, tmp_path) == ["True"]
+    assert not counted
+
+
 def test_a_mistake_is_told_at_each_call_that_leads_to_it(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(HEAD + NET.format(body="return self.layer(x)") + "net(torch.zeros(7, 5))\nnet(torch.zeros(7, 5))\n")

@@ -101,6 +101,19 @@ class Heap:
             self.write(cells, SIZE, MISSING)
         if self.recorders and id(cells) not in self.recorded_apart:
             self._spoil(born(cells))
+        self._put(cells, key, value)
+
+    def name_sizes(self, cells: dict[Any, Any], type: Any) -> None:
+        """Give a tensor a type that has names for sizes that aren't known. It is the same tensor as before."""
+        self.writes += 1
+        birth = born(cells)
+        for recorder in reversed(self.recorders):
+            if recorder.start < birth:
+                break
+            recorder.named.add(id(cells))
+        self._put(cells, "type", type)
+
+    def _put(self, cells: dict[Any, Any], key: Any, value: Any) -> None:
         if self._levels:
             level = self._levels[-1]
             place = id(cells), key

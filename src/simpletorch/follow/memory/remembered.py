@@ -3,17 +3,18 @@
 Modules are built once for the same arguments, too, and those that are built alike share what is remembered of them.
 While a call is recorded, each older object that it meets is noted with what it holds, and each name that it looks up
 outside itself. A call that changed nothing older, found nothing and gave what is known gives the same again as long as
-all that was noted is as it was.
+all that was noted is as it was. Sizes that get a name while it is followed have names of their own each time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.heap import HISTORY, MISSING, Heap, born, now
 from simpletorch.follow.marks import gradients
+from simpletorch.follow.memory import naming
 from simpletorch.follow.numbers import indexes
 from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.values import (
@@ -34,7 +35,8 @@ from simpletorch.follow.values import (
     Value,
     is_known,
 )
-from simpletorch.shapes import Expr
+from simpletorch.rules import TensorType
+from simpletorch.shapes import Dim, Expr, Var, substitute
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -51,10 +53,11 @@ _ALL: Final = object()  # in the place of a name: all that an object holds
 class Recorder:
     """One call while it is followed: what older things it met, and whether it left them as they were."""
 
-    __slots__ = ("complete", "met", "pure", "start")
+    __slots__ = ("complete", "met", "named", "pure", "start")
 
     def __init__(self) -> None:
         self.start = now()
+        self.named: set[int] = set()  # the cells of older tensors of which sizes have got a name
         self.pure = True  # nothing older was changed
         self.complete = True  # all that it met could be noted
         self.met: dict[Any, tuple[dict[Any, Any], Any, Any]] = {}
@@ -105,10 +108,20 @@ class _Older:
 class _Call:
     """What is remembered of a call."""
 
-    __slots__ = ("held", "met", "result", "steps", "updates")
+    __slots__ = ("held", "met", "named", "result", "sizes", "steps", "updates")
 
-    def __init__(self, met: dict[Any, Any], result: Value, steps: int, updates: int, held: Any) -> None:
-        self.met, self.result, self.steps, self.updates = met, result, steps, updates
+    def __init__(
+        self,
+        met: dict[Any, Any],
+        result: Value,
+        named: Sequence[tuple[int, TensorType]],
+        sizes: Collection[Var],
+        cost: tuple[int, int],
+        held: Any,
+    ) -> None:
+        self.met, self.result = met, result
+        self.named, self.sizes = named, sizes  # arguments of which sizes got a name, by place; and all such names
+        self.steps, self.updates = cost
         self.held = held  # keeps the arguments alive whose identity is part of the key
 
     def holds(self) -> bool:
@@ -202,7 +215,10 @@ def _again(run: Interpreter, known: _Call, given: _Given) -> Value:
         raise Exhausted
     if run.heap.recorders:
         run.heap.recorders[-1].take(known.met)
-    return _remade(known.result, given.objects, {})
+    names = {v: run.some_size(*v.range) for v in known.sizes}
+    for place, type in known.named:
+        run.heap.name_sizes(given.objects[place].cells, naming.substituted(type, names))
+    return _Remade(given.objects, names).value(known.result)
 
 
 def _recorded(
@@ -219,7 +235,7 @@ def _recorded(
         recorder.met[id(cells)] = cells, _ALL, tuple(cells.items())
     if isinstance(called, Instance):
         recorder.note(called)
-    steps, updates = run.steps, run.updates
+    steps, updates, made = run.steps, run.updates, run.sizes_made
     before = _effects(run)
     run.heap.recorders.append(recorder)
     try:
@@ -231,24 +247,26 @@ def _recorded(
             outer.complete &= recorder.complete
             outer.take(recorder.met)
     same = before == _effects(run) and all(_is_as_it_was(recorder.met[id(cells)]) for cells in assumed)
-    if recorder.pure and recorder.complete and same:
+    named = given.named(recorder.named)
+    if recorder.pure and recorder.complete and same and named is not None:
         kept = _kept(result, recorder.start, given.places, {})
         if kept is not MISSING:
             met = {place: entry for place, entry in recorder.met.items() if id(entry[0]) not in given.cells}
-            cost = steps - run.steps, run.updates - updates
-            calls.append(_Call(met, kept, *cost, (called, given)))
+            sizes = naming.made_since(made, kept, *(t for _, t in named)) if run.sizes_made > made else ()
+            rest = named, sizes, (steps - run.steps, run.updates - updates), (called, given)
+            calls.append(_Call(met, kept, *rest))
             del calls[:-_MOST_CALLS]
             tree, alike = like or (None, None)
             if tree is not None and alike is not None and not _has_older(kept):
                 outside = {place: entry for place, entry in met.items() if id(entry[0]) not in tree.cells}
-                alike.append(_Call(outside, kept, *cost, (called, given)))
+                alike.append(_Call(outside, kept, *rest))
                 del alike[:-_MOST_CALLS]
     return result
 
 
 def _effects(run: Interpreter) -> tuple[Any, ...]:
-    """What a call may leave behind beside what it writes: findings, sizes that have got a name."""
-    return len(run.findings), run.sizes_made, run.converts_dtypes, tuple(run.modes.items())
+    """What a call may leave behind beside what it writes."""
+    return len(run.findings), run.converts_dtypes, tuple(run.modes.items())
 
 
 # -- modules that are alike -------------------------------------------------------------------------------------------
@@ -386,6 +404,11 @@ class _Given:
             return "method", id(value.function), id(value.receiver)
         return ("object", id(value)) if isinstance(value, Unknown | Instance | Function | Native | Class) else None
 
+    def named(self, cells: Collection[int]) -> list[tuple[int, TensorType]] | None:
+        """The tensors among the arguments with these cells, by place with their types; None if there is another."""
+        found = [(n, v.type) for n, v in enumerate(self.objects) if isinstance(v, Tensor) and id(v.cells) in cells]
+        return found if len(found) == len(cells) else None
+
     def _all(self, kind: tuple[Any, ...], values: tuple[Value, ...]) -> Any:
         keys = tuple(map(self.key, values))
         return None if any(k is None for k in keys) else (*kind, *keys)
@@ -471,32 +494,40 @@ def _with(value: Dict | Instance, inside: dict[Any, Value]) -> Dict | Instance:
     return record
 
 
-def _remade(value: Value, objects: list[Value], done: dict[int, Value]) -> Value:
+@final
+class _Remade:
     """What is remembered, as new objects."""
-    if isinstance(value, tuple):
-        return _like(value, [_remade(v, objects, done) for v in value])
-    if isinstance(value, _Argument):
-        return objects[value.place]
-    if isinstance(value, _Older):
-        return value.value
-    if not isinstance(value, Tensor | List | Dict | Instance):
-        return value
-    if id(value) not in done:
-        if isinstance(value, Instance) and value.cls.is_a(_MODULE):
-            return _remade_module(value, objects, done)
-        if isinstance(value, Tensor):
-            made: Value = _copy(value)
-        elif isinstance(value, List):
-            made = List(tuple(_remade(v, objects, done) for v in value.items or ()))
-        else:
-            made = _with(value, {k: _remade(v, objects, done) for k, v in value.cells.items()})
-        done[id(value)] = made
-    return done[id(value)]
 
+    def __init__(self, objects: list[Value], names: Mapping[Var, Dim]) -> None:
+        self._objects, self._names = objects, names
+        self._done: dict[int, Value] = {}
 
-def _remade_module(kept: Instance, objects: list[Value], done: dict[int, Value]) -> Instance:
-    """A module that is remembered, as a new one."""
-    made = done[id(kept)] = Instance(kept.cls, kept.native)
-    for table, own in ((kept.cells, made.cells), (kept.state, made.state)):
-        own.update({name: _remade(value, objects, done) for name, value in table.items()})
-    return made
+    def value(self, kept: Value) -> Value:
+        """A value for what is kept of one."""
+        if isinstance(kept, tuple):
+            return _like(kept, [self.value(v) for v in kept])
+        if isinstance(kept, _Argument):
+            return self._objects[kept.place]
+        if isinstance(kept, _Older):
+            return kept.value
+        if isinstance(kept, Expr):
+            return substitute(kept, self._names) if self._names else kept
+        if not isinstance(kept, Tensor | List | Dict | Instance):
+            return kept
+        if id(kept) not in self._done:
+            if isinstance(kept, Instance) and kept.cls.is_a(_MODULE):
+                return self._module(kept)
+            if isinstance(kept, Tensor):
+                made: Value = naming.rename(_copy(kept), self._names) if self._names else _copy(kept)
+            elif isinstance(kept, List):
+                made = List(tuple(map(self.value, kept.items or ())))
+            else:
+                made = _with(kept, {k: self.value(v) for k, v in kept.cells.items()})
+            self._done[id(kept)] = made
+        return self._done[id(kept)]
+
+    def _module(self, kept: Instance) -> Instance:
+        made = self._done[id(kept)] = Instance(kept.cls, kept.native)
+        for table, own in ((kept.cells, made.cells), (kept.state, made.state)):
+            own.update({name: self.value(value) for name, value in table.items()})
+        return made
