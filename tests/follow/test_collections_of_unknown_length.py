@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from against_torch import agrees, findings
 
+from simpletorch.follow import follow
+
 HEAD = """import random
 from collections import defaultdict
 import torch
@@ -108,3 +110,41 @@ while random.random() < 0.9:
     x = layer(x).long()
 """
     assert [line for line, _ in findings(HEAD + program, tmp_path)] == [9]
+
+
+ITEMS = """
+import random
+import torch
+names = str(random.random()).split("7")
+rows = [torch.zeros(random.randint(2, 9), 3) for _ in names]
+pairs = [(torch.zeros(n := random.randint(2, 9)), n) for _ in names]
+reveal_type(rows[0].shape == rows[-1].shape)
+reveal_type(rows[0] is rows[-1])
+reveal_type(rows[0].shape[1] == rows[-1].shape[1])
+before, seen = torch.zeros(3), []
+for row in rows:
+    reveal_type(row.shape == before.shape)
+    reveal_type(row is before)
+    reveal_type(row.shape == row.shape)
+    before = row
+first, count = pairs[0]
+reveal_type(pairs[0][0].shape == pairs[-1][0].shape)
+reveal_type(row.t().is_contiguous())
+"""
+
+
+def test_items_of_a_list_of_unknown_length_are_different_ones(tmp_path: Path) -> None:
+    """What is known of each of them is known, but nobody knows whether two are equal."""
+    path = tmp_path / "program.py"
+    path.write_text(ITEMS)
+    shown = {(n.line, n.message.removeprefix('Revealed type is "').removesuffix('"')) for n in follow(path).notes}
+    asked = [line for line, text in enumerate(ITEMS.split("\n"), 1) if "reveal_type" in text]
+    unknown = [line for line in asked for found in [{m for n, m in shown if n == line}] if "True" not in found]
+    assert unknown == [asked[i] for i in (0, 1, 3, 4, 6, 7)]
+
+
+def test_what_is_done_to_an_item_is_done_to_the_list(tmp_path: Path) -> None:
+    """Inputs are made to require gradients one by one, and are read of the list again."""
+    source = HEAD + "rows = [torch.zeros(random.randint(2, 9)) for _ in word]\n"
+    source += "for row in rows:\n    row.requires_grad_(True)\nsum(row.sum() for row in rows).backward()\n"
+    assert findings(source + "print(rows[0].grad.shape == rows[0].shape)\n", tmp_path) == []

@@ -116,6 +116,8 @@ def test(model):
     test_loss = 0
     correct = 0
     for feature, target in batches(30, 45, args.test_batch_size):
+        if args.cuda:
+            feature, target = feature.cuda(), target.cuda()
         with torch.no_grad():
             feature, target = Variable(feature), Variable(target)
         output = F.log_softmax(model(feature), dim=1)

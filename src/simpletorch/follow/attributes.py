@@ -110,7 +110,7 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
     if name == "data":
         made = gradients.cut(value, Tensor(replace(value.type, is_parameter=False), array=value.array))
         made.numbers = value.numbers
-        return origins.keep(value, layout.keep(value, made))
+        return devices.moved(run, origins.keep(value, layout.keep(value, made)), devices.of(run, value))
     if value.array:
         return run.program.array_attribute(run, value, name)
     if name == "grad":

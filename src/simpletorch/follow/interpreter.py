@@ -27,7 +27,7 @@ from simpletorch.follow import (
 from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import Call, Finding
 from simpletorch.follow.guards import Guard
-from simpletorch.follow.heap import Heap, born
+from simpletorch.follow.heap import Heap, born, now
 from simpletorch.follow.marks import devices, gradients, purity
 from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered
@@ -102,7 +102,7 @@ class Interpreter:
         self.unsaid: set[tuple[str, int, str]] = set()  # names that a line gives what isn't known too
         self.remembered: dict[Any, Any] = {}  # calls of modules, see `remembered`
         self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes), id(self.moved)}
-        self.sizes_made = 0  # by `some_size`
+        self.last_size = 0  # when a size was named last, by `some_size`
         self._derived: dict[tuple[str, Any, Any], tuple[Unknown, Value, Value]] = {}
 
     # -- the parts --------------------------------------------------------------------------------------------------
@@ -210,8 +210,8 @@ class Interpreter:
 
     def some_size(self, least: int = 1, most: int | None = None) -> Expr:
         """A size that isn't known, but is one and the same, and lies between these."""
-        self.sizes_made += 1
-        return some(f"?{self.sizes_made}", least, most)
+        self.last_size = now()
+        return some(f"?{self.last_size}", least, most)
 
     def derived(self, operation: str, left: Value, right: Value, type: str | None = "bool") -> Unknown:
         """The unknown answer of an operation: the same one when it is asked again."""

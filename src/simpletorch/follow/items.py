@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, iteration
 from simpletorch.follow.marks import purity
-from simpletorch.follow.numbers import offsets
+from simpletorch.follow.numbers import offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -185,7 +185,7 @@ def _of_list(run: Interpreter, owner: List, index: Value) -> Value:
         return List((item,) * count)
     if owner.items is None:
         if not isinstance(index, slice):
-            return owner.item
+            return sizes.one_of_many(run, owner.item)
         return offsets.filled(run, owner.item, offsets.cut(run, owner, index))
     found = _of_tuple(run, owner.items, index)
     return List(found) if isinstance(index, slice) and isinstance(found, tuple) else found

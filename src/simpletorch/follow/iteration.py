@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
 from simpletorch.follow.marks import gradients, layout, origins
-from simpletorch.follow.numbers import indexes
+from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.values import (
     MISSING,
     NEXT,
@@ -81,9 +81,9 @@ def item(run: Interpreter, value: Value) -> Value:
     """One value for each item."""
     value = _collection(run.resolve(value))
     if isinstance(value, List) and value.items is None:
-        return value.item
+        return sizes.one_of_many(run, value.item)
     if isinstance(value, Iterator) and value.cells["items"] is None:
-        return value.cells["item"]
+        return sizes.one_of_many(run, value.cells["item"])
     if isinstance(value, Choice):
         return run.each(value, lambda v: item(run, v))
     if isinstance(value, Tensor):

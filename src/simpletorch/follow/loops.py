@@ -16,6 +16,7 @@ from simpletorch.follow import assignment, branches, calls, guards, items, itera
 from simpletorch.follow.heap import OF_GRAPHS, Cells, Change, Missing, born, now
 from simpletorch.follow.marks import last_batches, schedules
 from simpletorch.follow.memory import closures
+from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
     MISSING,
@@ -98,7 +99,7 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
             lambda: _over(run, node, scope, run.resolve(left)),
             lambda: _over(run, node, scope, run.resolve(right)),
         )
-    loop = _Loop(run, node, scope)
+    loop, start = _Loop(run, node, scope), now()
     whole, source = source, iteration.stream(run, source)
     loop.last = last_batches.of(source)
     found = run.items(source)
@@ -111,7 +112,8 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
         streams = isinstance(whole, Iterator | Instance)
 
         def bind() -> None:
-            assignment.assign(run, node.target, iteration.another(item) if streams else item, scope)
+            one = sizes.renamed(run, iteration.another(item), {}, start) if streams else sizes.one_of_many(run, item)
+            assignment.assign(run, node.target, one, scope)
 
         done = _again(loop, bind, lambda: None, runs=_has_items(source))
     if loop.last is not None and not isinstance(done, Raise | Return | Jump):

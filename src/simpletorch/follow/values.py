@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
@@ -181,6 +182,7 @@ class Tensor(Object):
     """A tensor of torch's, or an array of NumPy's. ``cells["type"]`` is its type, other cells are attributes of it."""
 
     __slots__ = (
+        "apart",
         "array",
         "base",
         "batch",
@@ -205,12 +207,21 @@ class Tensor(Object):
         self.is_view = False  # whether it surely is memory of its base
         self.is_written_out = False  # whether the program itself says what it holds, see `indexes`
         self.batch: int | None = None  # which dim the samples of a batch are along, see `marks.sequences`
+        self.apart: tuple[TensorType, TensorType] | None = None  # see `one_of_many`
 
     @property
     def type(self) -> TensorType:
         """Its dtype, shape and device as they are now."""
         found: TensorType = self.cells["type"]
-        return found
+        return found if self.apart is None or self.apart[0] is not found else self.apart[1]
+
+    def one_of_many(self, type: TensorType) -> Tensor:
+        """One of the tensors that this one stands for, the items of a list of unknown length: what is known of it is
+        what is known of them all, but the sizes, which are its own, have names of their own in ``type``.
+        """
+        made = copy(self)
+        made.apart = self.cells["type"], type
+        return made
 
     def __repr__(self) -> str:
         return str(self.type)

@@ -238,6 +238,14 @@ RIGHT_STATEMENTS = {
         batch=MOVED + "\nnoise = torch.randn(inputs.shape)\nif use_cuda:\n    noise = noise.cuda()\n"
         "inputs = inputs + noise"
     ),
+    "what is made beside weights that were filled before they moved": """
+model = nn.Linear(3, 5)
+model.weight.data.uniform_(-1, 1)
+if torch.cuda.is_available():
+    model.cuda()
+x = next(model.parameters()).data.new_zeros(7, 3)
+print(model(x).shape)
+""",
     "what is moved twice": statements(after="if use_cuda:\n    x = x.cuda()\n    x = x.cuda()\nprint(model(x).shape)"),
     "in a class": """
 class Trainer:

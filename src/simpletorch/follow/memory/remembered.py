@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.heap import HISTORY, MISSING, Heap, born, now
 from simpletorch.follow.marks import gradients
-from simpletorch.follow.memory import naming
-from simpletorch.follow.numbers import indexes
+from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.values import (
     Class,
@@ -108,19 +107,19 @@ class _Older:
 class _Call:
     """What is remembered of a call."""
 
-    __slots__ = ("held", "met", "named", "result", "sizes", "steps", "updates")
+    __slots__ = ("held", "made", "met", "named", "result", "steps", "updates")
 
     def __init__(
         self,
         met: dict[Any, Any],
         result: Value,
         named: Sequence[tuple[int, TensorType]],
-        sizes: Collection[Var],
+        made: Collection[Var],
         cost: tuple[int, int],
         held: Any,
     ) -> None:
         self.met, self.result = met, result
-        self.named, self.sizes = named, sizes  # arguments of which sizes got a name, by place; and all such names
+        self.named, self.made = named, made  # arguments of which sizes got a name, by place; and all such names
         self.steps, self.updates = cost
         self.held = held  # keeps the arguments alive whose identity is part of the key
 
@@ -215,9 +214,9 @@ def _again(run: Interpreter, known: _Call, given: _Given) -> Value:
         raise Exhausted
     if run.heap.recorders:
         run.heap.recorders[-1].take(known.met)
-    names = {v: run.some_size(*v.range) for v in known.sizes}
+    names = {v: run.some_size(*v.range) for v in known.made}
     for place, type in known.named:
-        run.heap.name_sizes(given.objects[place].cells, naming.substituted(type, names))
+        run.heap.name_sizes(given.objects[place].cells, replace(type, shape=type.shape.substitute(names)))
     return _Remade(given.objects, names).value(known.result)
 
 
@@ -235,7 +234,7 @@ def _recorded(
         recorder.met[id(cells)] = cells, _ALL, tuple(cells.items())
     if isinstance(called, Instance):
         recorder.note(called)
-    steps, updates, made = run.steps, run.updates, run.sizes_made
+    steps, updates = run.steps, run.updates
     before = _effects(run)
     run.heap.recorders.append(recorder)
     try:
@@ -252,8 +251,9 @@ def _recorded(
         kept = _kept(result, recorder.start, given.places, {})
         if kept is not MISSING:
             met = {place: entry for place, entry in recorder.met.items() if id(entry[0]) not in given.cells}
-            sizes = naming.made_since(made, kept, *(t for _, t in named)) if run.sizes_made > made else ()
-            rest = named, sizes, (steps - run.steps, run.updates - updates), (called, given)
+            named_since = run.last_size > recorder.start
+            made = sizes.made_since(recorder.start, kept, *(t for _, t in named)) if named_since else ()
+            rest = named, made, (steps - run.steps, run.updates - updates), (called, given)
             calls.append(_Call(met, kept, *rest))
             del calls[:-_MOST_CALLS]
             tree, alike = like or (None, None)
@@ -518,7 +518,7 @@ class _Remade:
             if isinstance(kept, Instance) and kept.cls.is_a(_MODULE):
                 return self._module(kept)
             if isinstance(kept, Tensor):
-                made: Value = naming.rename(_copy(kept), self._names) if self._names else _copy(kept)
+                made: Value = sizes.rename(_copy(kept), self._names) if self._names else _copy(kept)
             elif isinstance(kept, List):
                 made = List(tuple(map(self.value, kept.items or ())))
             else:

@@ -5,20 +5,32 @@ Each gets a name of its own wherever it becomes a size: the int may be another o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.numbers import indexes, offsets
-from simpletorch.follow.values import SIZE, Cause, Dict, List, Tensor, Unknown, Value
+from simpletorch.follow.values import SIZE, Cause, Dict, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import BOOL
 from simpletorch.shapes import UNKNOWN, Bounded, Dim, Expr, Item, Shape, Var, substitute, variables
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.marks.layout import Layout
 
-__all__ = ["MAKERS", "cause_of", "counted", "named", "named_dim", "of_list", "renamed"]
+__all__ = [
+    "MAKERS",
+    "cause_of",
+    "counted",
+    "made_since",
+    "named",
+    "named_dim",
+    "of_list",
+    "one_of_many",
+    "rename",
+    "renamed",
+]
 
 _NAMES: Final = ("zeros", "ones", "empty", "full", "rand", "randn", "randint", "randperm", "arange", "eye")
 MAKERS: Final = frozenset(
@@ -45,33 +57,93 @@ def named_dim(run: Interpreter, value: Value) -> Dim:
     return found if isinstance(found, int | Expr) else UNKNOWN
 
 
-def renamed(run: Interpreter, value: Value, names: dict[Var, Dim]) -> Value:
+def _made_at(size: Var) -> int:
+    """When a size that isn't known got its name, see `heap.now`; 0 for any other size."""
+    return int(size.scope[1:]) if size.is_some and size.scope.startswith("?") else 0
+
+
+def made_since(number: int, *values: Value) -> list[Var]:
+    """The sizes in these values, which lead to nothing older, that got their names later than this (see `heap.now`)."""
+    found = {v for value in values for v in _sizes(value, set()) if _made_at(v) > number}
+    return sorted(found, key=lambda v: v.sort_key)
+
+
+def _sizes(value: Value, seen: set[int]) -> Iterator[Var]:
+    if isinstance(value, Expr):
+        yield from variables(value)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _sizes(item, seen)
+    elif isinstance(value, TensorType):
+        yield from _sizes(value.shape.items, seen)
+    elif isinstance(value, Tensor):
+        yield from _sizes((value.type, value.layout), seen)
+    elif isinstance(value, List | Dict | Instance) and id(value) not in seen:
+        seen.add(id(value))
+        held = (*value.cells.values(), *(() if isinstance(value, List) else value.state.values()))
+        yield from _sizes(held, seen)
+
+
+def renamed(run: Interpreter, value: Value, names: dict[Var, Dim], start: int = 0) -> Value:
     """The same value as another sample has it: a size that isn't known is another one there.
 
     Args:
         run: the interpreter.
         value: a tensor, or a collection that was made for this sample.
         names: the names so far of the sample's sizes; new ones are added.
+        start: sizes that had their names before this, see `heap.now`, are no sizes of the sample.
     """
     if isinstance(value, Tensor):
-        found = _other_names(run, value.type.shape.items, names)
+        found = _other_names(run, value.type.shape.items, names, start)
         if found is not None:
-            value.cells["type"] = replace(value.type, shape=value.type.shape.substitute(found))
+            rename(value, found)
         return value
     if isinstance(value, Expr):
-        found = _other_names(run, (value,), names)
+        found = _other_names(run, (value,), names, start)
         return value if found is None else substitute(value, found)
     if type(value) is tuple:
-        return tuple(renamed(run, v, names) for v in value)
+        return tuple(renamed(run, v, names, start) for v in value)
     if isinstance(value, List) and value.items is not None:
-        value.cells["items"] = renamed(run, value.items, names)
+        value.cells["items"] = renamed(run, value.items, names, start)
     elif isinstance(value, Dict) and value.default is None:
-        value.cells.update({k: renamed(run, v, names) for k, v in value.cells.items()})
+        value.cells.update({k: renamed(run, v, names, start) for k, v in value.cells.items()})
     return value
 
 
-def _other_names(run: Interpreter, items: Iterable[Item], names: dict[Var, Dim]) -> dict[Var, Dim] | None:
-    found = {v for i in items if isinstance(i, Expr) for v in variables(i) if v.is_some}
+def rename(tensor: Tensor, names: Mapping[Var, Dim]) -> Tensor:
+    """A new tensor, which has got other names for its sizes."""
+    tensor.cells["type"] = replace(tensor.type, shape=tensor.type.shape.substitute(names))
+    tensor.layout = _with_names(tensor.layout, names)
+    return tensor
+
+
+def _with_names(layout: Layout, names: Mapping[Var, Dim]) -> Layout:
+    return tuple(substitute(d, names) for d in layout) if isinstance(layout, tuple) else layout
+
+
+def one_of_many(run: Interpreter, value: Value) -> Value:
+    """An item of a list of unknown length, by what is known of each: sizes that aren't known are other ones each time.
+
+    Objects that can be changed are given as they are: what is written to one may be read of another.
+    """
+    if isinstance(value, Tensor):
+        items = value.type.shape.items
+        names = _other_names(run, items, {}) or {}
+        own = tuple(
+            run.some_size() if d is UNKNOWN else substitute(d, names) if isinstance(d, Expr) else d for d in items
+        )
+        made = value.one_of_many(replace(value.type, shape=Shape(own)))
+        made.layout = _with_names(value.layout, names)
+        return made
+    if type(value) is tuple:
+        return tuple(one_of_many(run, v) for v in value)
+    return value
+
+
+def _other_names(
+    run: Interpreter, items: Iterable[Item], names: dict[Var, Dim], start: int = 0
+) -> dict[Var, Dim] | None:
+    found = {v for i in items if isinstance(i, Expr) for v in variables(i) if _made_at(v) > start}
     for v in sorted(found - names.keys(), key=lambda v: v.sort_key):
         names[v] = run.some_size(*v.range)
     return names if found else None
