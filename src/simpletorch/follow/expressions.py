@@ -10,7 +10,7 @@ from simpletorch.follow import assignment, attributes, branches, classes, guards
 from simpletorch.follow.budget import formats_too_much
 from simpletorch.follow.marks import devices, gradients, modules
 from simpletorch.follow.memory import remembered
-from simpletorch.follow.numbers import offsets
+from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raised, Return
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
@@ -341,21 +341,24 @@ def _comprehension(run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast
     inner = Scope(scope, scope.path, is_inner=True)
     inner.function = scope.function
     out: list[Value] = []
-    certain = _generate(run, node.generators, 0, inner, lambda: out.append(run.evaluate(node.elt, inner)))
+    sources: list[Value] = []
+    certain = _generate(run, node.generators, 0, inner, lambda: out.append(run.evaluate(node.elt, inner)), sources)
     if isinstance(node, ast.SetComp):
         return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)
+    if certain:
+        return Iterator(tuple(out)) if isinstance(node, ast.GeneratorExp) else List(tuple(out))
+    made = _of_unknown_length(run, node, branches.common_item(out), sources[0])
     if isinstance(node, ast.GeneratorExp):
-        return Iterator(tuple(out)) if certain else Iterator(None, branches.common_item(out))
-    return List(tuple(out)) if certain else _of_unknown_length(run, node, branches.common_item(out), scope)
+        made = Iterator(None, made.item) if made.items is None else Iterator(made.items)
+    return made
 
 
-def _of_unknown_length(run: Interpreter, node: ast.ListComp, item: Value, scope: Scope) -> List:
-    """What a comprehension gives: it is as long as the list that it goes through."""
-    (generator, *more) = node.generators
-    source = scope.find(generator.iter.id) if isinstance(generator.iter, ast.Name) else None
-    if more or generator.ifs or not isinstance(source, List):
+def _of_unknown_length(run: Interpreter, node: ast.ListComp | ast.GeneratorExp, item: Value, source: Value) -> List:
+    """What a comprehension gives: it is as long as what it goes through."""
+    if len(node.generators) > 1 or node.generators[0].ifs:
         return List(None, item)
-    return offsets.filled(run, item, offsets.size_of(run, source))
+    size = offsets.size_of(run, source) if isinstance(source, List) else between.size_of(source)
+    return offsets.filled(run, item, size)
 
 
 def _dict_comprehension(run: Interpreter, node: ast.DictComp, scope: Scope) -> Value:
@@ -372,14 +375,24 @@ def _dict_comprehension(run: Interpreter, node: ast.DictComp, scope: Scope) -> V
 
 
 def _generate(
-    run: Interpreter, generators: list[ast.comprehension], index: int, scope: Scope, emit: Callable[[], None]
+    run: Interpreter,
+    generators: list[ast.comprehension],
+    index: int,
+    scope: Scope,
+    emit: Callable[[], None],
+    sources: list[Value] | None = None,
 ) -> bool:
-    """Call ``emit`` for each round of the loops of a comprehension. False if it isn't known how many there are."""
+    """Call ``emit`` for each round of the loops of a comprehension. False if it isn't known how many there are.
+
+    ``sources`` gets what the first loop goes over.
+    """
     if index == len(generators):
         emit()
         return True
     generator = generators[index]
     source = run.resolve(run.evaluate(generator.iter, scope))
+    if sources is not None:
+        sources.append(source)
     found = run.items(source)
     certain = found is not None
     for value in (iteration.item(run, source),) if found is None else found:

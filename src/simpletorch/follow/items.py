@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, iteration
 from simpletorch.follow.marks import purity
-from simpletorch.follow.numbers import offsets, sizes
+from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -31,6 +31,7 @@ from simpletorch.follow.values import (
     is_known,
 )
 from simpletorch.rules import TensorType
+from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -186,7 +187,7 @@ def _of_list(run: Interpreter, owner: List, index: Value) -> Value:
     if owner.items is None:
         if not isinstance(index, slice):
             return sizes.one_of_many(run, owner.item)
-        return offsets.filled(run, owner.item, offsets.cut(run, owner, index))
+        return offsets.filled(run, owner.item, between.cut(run, owner, index))
     found = _of_tuple(run, owner.items, index)
     return List(found) if isinstance(index, slice) and isinstance(found, tuple) else found
 
@@ -213,19 +214,25 @@ def _of_tuple(run: Interpreter, owner: Any, index: Value) -> Value:
         return run.unknown("a slice of unknown length")
     if isinstance(owner, range):
         return run.unknown("a number of a range", "int", "data")
-    return branches.common_item(owner, "which item it is") if owner else run.unknown("an item")
+    if not owner:
+        return run.unknown("an item")
+    return between.narrowed(run, branches.common_item(owner, "which item it is"), owner)
 
 
 def _part(run: Interpreter, owner: str | Unknown, index: Value) -> Unknown:
     """A letter of a string, or a slice of it: its length may be known."""
     made = run.unknown("a part of a string", "str", "data" if isinstance(owner, str) else owner.cause)
     size = len(owner) if isinstance(owner, str) else owner.length
-    if isinstance(index, slice):
-        count = offsets.length(index)
-        if isinstance(count, int) and size is not None and 0 <= count <= size:
-            made.length = count
-        elif is_known(index) and size is not None:
-            made.length = len(range(size)[index])
+    if not isinstance(index, slice):
+        made.length = 1
+        return made
+    count = offsets.length(index)
+    if isinstance(count, int) and isinstance(size, int) and 0 <= count <= size:
+        made.length = count
+    elif is_known(index) and isinstance(size, int):
+        made.length = len(range(size)[index])
+    elif isinstance(size, Expr):
+        made.length = between.first(run, size, index)
     return made
 
 

@@ -26,7 +26,7 @@ from simpletorch.follow.values import (
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["another", "asynchronous", "common_length", "item", "items", "iterator", "stream"]
+__all__ = ["another", "asynchronous", "common_length", "item", "items", "iterator", "letter", "stream"]
 
 _MOST_ITEMS: Final = 5_000
 _MOST_SLICES: Final = 64
@@ -48,8 +48,8 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
         return tuple(value) if len(value) <= _MOST_ITEMS else None
     if isinstance(value, range):
         return tuple(value) if len(value) <= _MOST_ITEMS else None
-    if isinstance(value, Unknown) and value.length is not None and value.length <= _MOST_ITEMS:
-        return tuple(run.unknown("a letter of a string", "str", value.cause) for _ in range(value.length))
+    if isinstance(value, Unknown) and isinstance(value.length, int) and value.length <= _MOST_ITEMS:
+        return tuple(letter(run, value) for _ in range(value.length))
     if isinstance(value, Tensor):
         return _slices(run, value)
     if isinstance(value, Iterator):
@@ -90,8 +90,8 @@ def item(run: Interpreter, value: Value) -> Value:
         return run.ask("Tensor.__getitem__", (value, run.unknown("an index", "int", "data")))
     if isinstance(value, range):
         return run.unknown("a number of a range", "int", "data")
-    if isinstance(value, str):
-        return run.unknown("a letter of a string", "str")
+    if isinstance(value, str) or (isinstance(value, Unknown) and value.type == "str"):
+        return letter(run, value)
     if isinstance(value, Instance | Class):
         inner = iterator(run, value)
         if inner is not None:
@@ -100,6 +100,13 @@ def item(run: Interpreter, value: Value) -> Value:
     if isinstance(value, Dict):
         return run.unknown("a key of a dict")
     return run.part(value, f"an item of {value!r}" if isinstance(value, Unknown) else "an item")
+
+
+def letter(run: Interpreter, text: str | Unknown) -> Unknown:
+    """A letter of a string, which is a string, too."""
+    made = run.unknown("a letter of a string", "str", text.cause if isinstance(text, Unknown) else "code")
+    made.length = 1
+    return made
 
 
 def another(value: Value) -> Value:

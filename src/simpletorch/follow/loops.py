@@ -16,7 +16,7 @@ from simpletorch.follow import assignment, branches, calls, guards, items, itera
 from simpletorch.follow.heap import OF_GRAPHS, Cells, Change, Missing, born, now
 from simpletorch.follow.marks import last_batches, schedules
 from simpletorch.follow.memory import closures
-from simpletorch.follow.numbers import sizes
+from simpletorch.follow.numbers import between, sizes
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
     MISSING,
@@ -34,6 +34,7 @@ from simpletorch.follow.values import (
     Value,
 )
 from simpletorch.rules import TensorType
+from simpletorch.shapes import at_least
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -123,7 +124,10 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
 
 def _has_items(source: Value) -> bool:
     """Whether what a loop goes over surely has an item."""
-    return isinstance(source, Iterator) and isinstance(source.count, int) and source.count > 0
+    if isinstance(source, Iterator) and isinstance(source.count, int):
+        return source.count > 0
+    size = between.count(source)
+    return size is not None and at_least(size, 1) is True
 
 
 def _to_the_last(loop: _Loop, node: ast.For | ast.AsyncFor, last: Last, before: Change | None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, texts
 from simpletorch.follow.budget import LARGEST, formats_too_much
-from simpletorch.follow.numbers import indexes, offsets
+from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -31,6 +31,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     behind,
+    is_int,
     is_known,
 )
 from simpletorch.rules import RULES, Device
@@ -183,6 +184,8 @@ def _of_unknown(run: Interpreter, name: str, left: Value, right: Value) -> Value
     ):
         found = "str"
     source = left if isinstance(left, Unknown) else right
+    if name == "__add__" and types == {"str"}:
+        return between.joined(run, source, (left, right))
     return offsets.moved(name, left, right, run.unknown(source.reason, found, source.cause))
 
 
@@ -234,7 +237,8 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
         if isinstance(one, List) and name == "__mul__":
             if isinstance(times, int) and one.items is not None and len(one.items) * times <= 10_000:
                 return List(one.items * times)
-            return List(None, branches.common_item(one.items) if one.items else one.item)
+            item = branches.common_item(one.items) if one.items else one.item
+            return offsets.times(run, one, times, item) if is_int(times) else List(None, item)
     if isinstance(left, Set) and isinstance(right, Set) and name in _PYTHON:
         if left.open or right.open:
             return Set((), open=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, guards
 from simpletorch.follow.marks import devices, gradients, layout, mixed, modules, origins, purity, sequences, streams
 from simpletorch.follow.memory.answers import answer
-from simpletorch.follow.numbers import indexes, offsets, sizes
+from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.values import (
     Choice,
     Class,
@@ -206,7 +206,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         return refused
     many = args[0] if args and isinstance(args[0], List) and args[0].items is None else None
     if many is not None and isinstance(run.resolve(many.item), Tensor):
-        return _of_many(run, name, run.resolve(many.item), args[1:], kwargs)
+        return _of_many(run, name, many, args[1:], kwargs)
     if name in ("Tensor.__getitem__", "Tensor.__setitem__"):
         args = (args[0], offsets.placed(args[1]), *args[2:])
     if name in _TAKES_SIZES:
@@ -255,6 +255,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     return given_back
 
 
+_JOINS: Final = frozenset({"cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"})
 _NO_TENSORS: Final = (Class, Instance)
 
 
@@ -323,11 +324,16 @@ def _as_asked(name: str, args: tuple[Value, ...], given: tuple[Any, ...]) -> Ten
     return Tensor(replace(args[0].type, shape=Shape(tuple(sizes)), is_parameter=False))
 
 
-def _of_many(run: Interpreter, name: str, item: Tensor, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _of_many(run: Interpreter, name: str, many: List, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``torch.cat`` and its like of an unknown number of tensors: what the results for two and three have in common."""
+    item = run.resolve(many.item)
     found = [by_rule(run, name, ((item,) * n, *args), kwargs) for n in (2, 3)]
     first, second = found
     if isinstance(first, Tensor) and isinstance(second, Tensor):
+        size, two, three = between.count(many), first.type.shape, second.type.shape
+        if _short(name) in _JOINS and size is not None and two.is_exact and two.rank == three.rank:
+            pairs = zip(two.dims, three.dims, strict=True)
+            return Tensor(replace(first.type, shape=Shape(tuple(between.extended(size, *p) for p in pairs))))
         return Tensor(branches.common_type(first.type, second.type))
     return first if first is second else run.unknown(f"what {name} of an unknown number of tensors gives")
 

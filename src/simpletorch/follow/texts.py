@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow.numbers import between
 from simpletorch.follow.values import Cause, List, Native, Tensor, Unknown, Value
 from simpletorch.rules import Report
 
@@ -33,9 +34,14 @@ def answer(run: Interpreter, name: str, args: tuple[Value, ...]) -> Value:
         return List(None, run.unknown("a part of a string", "str", cause))
     if name in _TRIPLES:
         return tuple(run.unknown("a part of a string", "str", cause) for _ in range(3))
+    if name == "join" and len(args) == 2:
+        return between.joined_by(run, args[0], args[1], cause)
     if name.startswith(("is", "startswith", "endswith")):
         return run.unknown(reason, "bool", cause)
-    return run.unknown(reason, "int" if name in _NUMBERS else None if name == "encode" else "str", cause)
+    made = run.unknown(reason, "int" if name in _NUMBERS else None if name == "encode" else "str", cause)
+    if name == "lower" and isinstance(args[0], Unknown):
+        made.length = args[0].length
+    return made
 
 
 def _cause(args: tuple[Value, ...]) -> Cause:

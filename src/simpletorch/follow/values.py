@@ -106,6 +106,7 @@ class Unknown:
         "offset",
         "place",
         "reason",
+        "size",
         "type",
         "usual",
     )
@@ -115,9 +116,10 @@ class Unknown:
         self.place: tuple[str, int] | None = None
         self.negates: Unknown | None = None  # of a bool: it is true where that one is false
         self.usual: bool | None = None  # of a bool: what it is unless something goes wrong (an exception is caught)
-        self.length: int | None = None  # of a string
+        self.length: int | Expr | None = None  # of a string
         self.offset: tuple[Any, Any, Any] | None = None  # of an int by chance, see `offsets`
         self.numbers: Numbers | None = None  # of an int, see `indexes`
+        self.size: Expr | bool = False  # of an int that stays the same: its name as a size, True before it has one
         self.fact: tuple[str, Value, Value] | None = None  # of a bool: the comparison that it is the answer of
 
     def __repr__(self) -> str:

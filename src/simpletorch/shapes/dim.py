@@ -25,6 +25,7 @@ __all__ = [
     "Var",
     "assuming",
     "at_least",
+    "bounds",
     "equal",
     "evaluate",
     "exactly",
@@ -772,7 +773,7 @@ def at_least(a: Dim, b: Dim) -> bool | None:
     difference = a - b
     if isinstance(difference, Unknown):
         return None
-    low, high = _range(difference)
+    low, high = bounds(difference)
     if low is not None and low >= 0:
         return True
     return False if high is not None and high < 0 else None
@@ -781,7 +782,7 @@ def at_least(a: Dim, b: Dim) -> bool | None:
 _Range: TypeAlias = tuple[int | None, int | None]
 
 
-def _range(dim: Dim) -> _Range:
+def bounds(dim: Dim) -> _Range:
     """Between which numbers a dim lies, with every atom between its own; None where there is no bound."""
     if isinstance(dim, int):
         return dim, dim
@@ -789,8 +790,8 @@ def _range(dim: Dim) -> _Range:
     low: int | None = 0
     high: int | None = 0
     for monomial, c in dim.terms:
-        bounds = _range_of_product(monomial)
-        least, most = bounds if c > 0 else bounds[::-1]
+        found = _range_of_product(monomial)
+        least, most = found if c > 0 else found[::-1]
         low = None if low is None or least is None else low + c * least
         high = None if high is None or most is None else high + c * most
     return low, high
@@ -807,7 +808,7 @@ def _range_of_product(monomial: Monomial) -> _Range:
 
 def _range_of_function(atom: Func) -> tuple[int, int | None]:
     """Atoms are sizes: at least 0."""
-    found = [_range(a) for a in atom.args]
+    found = [bounds(a) for a in atom.args]
     least = [0 if low is None else max(low, 0) for low, _ in found]
     most = [high for _, high in found if high is not None]
     if atom.op == "max":

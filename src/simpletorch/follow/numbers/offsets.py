@@ -17,11 +17,11 @@ Offset: TypeAlias = tuple[Any, Dim, Dim]  # what was drawn, times how many, and 
 
 __all__ = [
     "as_number",
-    "cut",
     "drawn",
     "filled",
     "is_toss",
     "length",
+    "linear",
     "moved",
     "placed",
     "size_of",
@@ -93,7 +93,7 @@ def moved(name: str, left: Value, right: Value, result: Value) -> Value:
         return result
     if isinstance(result, Unknown):
         result.numbers = indexes.computed(name, left, right)
-    first, second = _linear(left), _linear(right)
+    first, second = linear(left), linear(right)
     if first is None or second is None or (first[0] is None and second[0] is None):
         return result
     if name == "__add__":
@@ -106,7 +106,8 @@ def moved(name: str, left: Value, right: Value, result: Value) -> Value:
     return result
 
 
-def _linear(value: Value) -> Offset | None:
+def linear(value: Value) -> Offset | None:
+    """How a value was made of an int by chance; a size that is known or has a name was made of none."""
     return (None, 0, value) if is_int(value) else _offset(value)
 
 
@@ -139,24 +140,9 @@ def filled(run: Interpreter, item: Value, size: Offset | None) -> List:
 
 def times(run: Interpreter, value: List, count: Value, item: Value) -> List:
     """``[item] * count``, of a count that isn't known."""
-    each, size = size_of(run, value), _offset(count)
+    each, size = size_of(run, value), linear(count)
     one = size is not None and each[0] is None and each[2] == 1
     return filled(run, item, size if one else None)
-
-
-def cut(run: Interpreter, owner: List, index: slice) -> Offset | None:
-    """How long ``items[:n]`` is of a list that is known to have ``n`` items at least."""
-    most = index.stop
-    if index.start not in (None, 0) or index.step not in (None, 1) or not is_int(most) or SIZE not in owner.cells:
-        return None
-    for condition, holds in run.assumed.items():
-        operation, left, right = condition.fact or ("", None, None)
-        offset = _offset(left)
-        if offset is None or offset[0] is not owner.cells[SIZE][0] or offset != owner.cells[SIZE] or right != most:
-            continue
-        if (operation == "<" and not holds) or (operation in (">", "==") and holds):
-            return None, 0, most
-    return None
 
 
 def length(index: slice) -> Dim | None:

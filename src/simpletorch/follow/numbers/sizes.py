@@ -6,6 +6,7 @@ Each gets a name of its own wherever it becomes a size: the int may be another o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +14,7 @@ from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.values import SIZE, Cause, Dict, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import BOOL
-from simpletorch.shapes import UNKNOWN, Bounded, Dim, Expr, Item, Shape, Var, substitute, variables
+from simpletorch.shapes import UNKNOWN, Bounded, Dim, Expr, Item, Shape, Var, bounds, substitute, variables
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -43,7 +44,12 @@ def named(run: Interpreter, value: Value) -> Value:
     """Sizes as they are given, with a name for an int that isn't known."""
     if isinstance(value, Unknown):
         known = indexes.bounds(value)
-        return value if known is None or known.least < 0 else run.some_size(known.least, known.most)
+        if isinstance(value.size, Expr) or known is None or known.least < 0:
+            return value.size if isinstance(value.size, Expr) else value
+        size = run.some_size(known.least, known.most)
+        if value.size:
+            value.size = size
+        return size
     if type(value) is tuple:
         return tuple(named(run, v) for v in value)
     if isinstance(value, List) and value.items is not None and any(isinstance(v, Unknown) for v in value.items):
@@ -137,6 +143,13 @@ def one_of_many(run: Interpreter, value: Value) -> Value:
         return made
     if type(value) is tuple:
         return tuple(one_of_many(run, v) for v in value)
+    if isinstance(value, Unknown) and (value.length is not None or value.numbers is not None):
+        made = copy(value)
+        made.size = value.size is not False
+        if isinstance(value.length, Expr):
+            least, most = bounds(value.length)
+            made.length = run.some_size(least or 0, most)
+        return made
     return value
 
 
@@ -154,6 +167,8 @@ def of_list(run: Interpreter, value: Value) -> Dim:
     if not isinstance(value, List) or SIZE not in value.cells:
         return UNKNOWN
     _, times, more = offsets.size_of(run, value)
+    if times == 0:
+        return more
     return run.some_size(more) if type(times) is int and times >= 0 and type(more) is int and more >= 0 else UNKNOWN
 
 

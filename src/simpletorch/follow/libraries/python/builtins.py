@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import attributes, branches, items, iteration, operators
 from simpletorch.follow.budget import is_huge
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, native
-from simpletorch.follow.numbers import offsets
+from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
     NEXT,
+    SIZE,
     BoundNative,
     Choice,
     Class,
@@ -35,7 +36,7 @@ from simpletorch.follow.values import (
     is_int,
     is_known,
 )
-from simpletorch.shapes import Expr, maximum, minimum
+from simpletorch.shapes import UNKNOWN, Expr, maximum, minimum
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -130,7 +131,9 @@ def _sequence(run: Interpreter, args: tuple[Value, ...]) -> tuple[Value, ...] | 
         return ()
     source = run.resolve(args[0])
     found = None if isinstance(source, Choice) else run.items(source)
-    return List(None, iteration.item(run, source)) if found is None else found
+    if found is not None:
+        return found
+    return offsets.filled(run, iteration.item(run, source), between.size_of(source))
 
 
 def _make_list(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -170,7 +173,11 @@ def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
     args = tuple(map(run.resolve, args))
     if all(isinstance(a, int) for a in args):
         return computed(run, range, args, {})
-    return Iterator(None, run.unknown("a number of a range", "int", "data"))
+    made = Iterator(None, run.unknown("a number of a range", "int", "data"))
+    size = sizes.named_dim(run, args[0]) if len(args) == 1 else UNKNOWN
+    if isinstance(size, Expr):
+        made.cells[SIZE] = None, 0, size
+    return made
 
 
 def _make_type(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -281,8 +288,11 @@ def length(run: Interpreter, value: Value) -> Value:
         return run.unknown(f"the length of {value!r}", "int")
     if isinstance(value, List):
         if value.items is None:
+            origin, times, more = offsets.size_of(run, value)
+            if origin is None and times == 0:
+                return more
             made = run.unknown("how long a list is", "int", branches.cause_of(value))
-            made.offset = offsets.size_of(run, value)
+            made.offset = origin, times, more
             return made
         return len(value.items)
     if isinstance(value, Dict):
@@ -517,7 +527,9 @@ def _sorted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     if found is None:
         return List(None, iteration.item(run, args[0]))
     ordered = in_order(run, found, kwargs)
-    return List(tuple(branches.common_item(found) for _ in found) if ordered is None and found else ordered or ())
+    if ordered is None and found:
+        return List(tuple(between.narrowed(run, branches.common_item(found), found) for _ in found))
+    return List(ordered or ())
 
 
 def in_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[Value, ...] | None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from simpletorch.follow import branches, iteration
 from simpletorch.follow.libraries import gives, native
-from simpletorch.follow.numbers import indexes, offsets
+from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.values import List, Tensor, Unknown, Value
+from simpletorch.shapes import UNKNOWN
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -42,7 +43,7 @@ def _below(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
 def _between(run: Interpreter, least: Value, end: Value) -> Value:
     """An int by chance."""
     made = offsets.drawn(run.unknown("a number by chance", "int", "data"))
-    made.numbers = indexes.drawn(least, end)
+    made.numbers, made.size = indexes.drawn(least, end), True
     return made
 
 
@@ -56,14 +57,18 @@ def any_of(run: Interpreter, source: Value) -> Value:
     found = run.items(source)
     one = iteration.item(run, source) if found is None else branches.common_item(found, "an item by chance")
     if isinstance(one, Unknown):
-        return run.unknown("an item by chance", one.type, "data" if found is not None else one.cause)
+        made = run.unknown("an item by chance", one.type, "data" if found is not None else one.cause)
+        return between.narrowed(run, made, [one] if found is None else found)
+    if found is not None:
+        one = between.narrowed(run, one, found)
     return Tensor(one.type, array=one.array) if isinstance(one, Tensor) else one
 
 
 def _several(run: Interpreter, source: Value, count: Value) -> Value:
     if isinstance(count, int) and count <= 5_000:
         return List(tuple(any_of(run, source) for _ in range(count)))
-    return List(None, any_of(run, source))
+    size = sizes.named_dim(run, count)
+    return offsets.filled(run, any_of(run, source), None if size is UNKNOWN else (None, 0, size))
 
 
 @native("random.choice")
