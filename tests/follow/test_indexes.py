@@ -62,6 +62,8 @@ def test_the_message_says_what_is_asked_for_and_what_there_is(tmp_path):
         "x = np.random.randint(0, 29, 11)\nx[x > 12] = 0\nnn.Embedding(13, 5)(torch.from_numpy(x))",
         "x = np.random.randint(0, 29, 11)\nx %= 13\nnp.zeros(13)[x]",
         "torch.zeros(5)[torch.tensor([-5, 4])]",
+        "x = torch.stack([torch.randint(0, 5, (31,)), torch.randint(0, 11, (31,))], 1)\nnn.Embedding(5, 3)(x[:, 0])",
+        "x = torch.cat([torch.randint(0, 5, (31, 1)), torch.randint(0, 11, (31, 1))], 1)\nnn.Embedding(5, 3)(x[:, 0])",
         "nn.Embedding(13, 5)(torch.randint(0, 14, (1,)))  # hardly ever wrong",
         "F.cross_entropy(torch.zeros(3, 5), torch.tensor([1, -100, 4]))",
     ],

@@ -122,6 +122,7 @@ def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Va
         run.report(made)
         made = None
     module.native = made
+    devices.made_of(run, module, given)
     inside = not run.entry and any(getattr(call.node, "name", None) == "forward" for call in run.running)
     if inside and made is not None and gradients.has_parameters(made):
         run.training.made_inside.append((module, run.finding("tensor-training", "", None)))

@@ -246,6 +246,10 @@ if torch.cuda.is_available():
 x = next(model.parameters()).data.new_zeros(7, 3)
 print(model(x).shape)
 """,
+    "a loss with weights": statements(
+        after="if use_cuda:\n    x = x.cuda()\nclasses = torch.ones(7).to(x.device)\n"
+        "print(nn.CrossEntropyLoss(weight=classes)(model(x), torch.zeros(38, device=x.device).long()).shape)"
+    ),
     "what is moved twice": statements(after="if use_cuda:\n    x = x.cuda()\n    x = x.cuda()\nprint(model(x).shape)"),
     "in a class": """
 class Trainer:

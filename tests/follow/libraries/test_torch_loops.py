@@ -113,6 +113,11 @@ UNIT = {  # with what is true of the schedule at the end
         loop(epoch="scheduler.step()", setup=COSINE.replace("T_max=EPOCHS", "T_max=EPOCHS * len(loader)")),
         "scheduler.last_epoch == EPOCHS",
     ),
+    "OneCycleLR with each epoch, in each of two runs": (
+        "for rate in (0.1, 0.2):\n"
+        + "".join(f"    {line}\n" for line in loop(epoch="scheduler.step()", setup=CYCLE).splitlines()),
+        "scheduler.last_epoch == EPOCHS",
+    ),
     "a line for batches with each epoch": (
         loop(epoch="scheduler.step()", setup="scheduler = lr_scheduler.LinearLR(optimizer, total_iters=21)\n"),
         "scheduler.last_epoch == EPOCHS",
@@ -231,6 +236,28 @@ RIGHT = {
     "a schedule of the loss": loop(
         epoch="scheduler.step(loss.item())", setup="scheduler = lr_scheduler.ReduceLROnPlateau(optimizer)\n"
     ),
+    "a schedule for each of two runs": SETUP
+    + """
+def fit(rate):
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    scheduler = OneCycleLR(optimizer, rate, total_steps=EPOCHS * len(loader))
+    for epoch in range(EPOCHS):
+        for x, y in loader:
+            optimizer.zero_grad()
+            F.cross_entropy(model(x), y).backward()
+            optimizer.step()
+            scheduler.step()
+for rate in (0.1, 0.2):
+    fit(rate)
+for rate in (0.1, 0.2):
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    scheduler = OneCycleLR(optimizer, rate, total_steps=7)
+    for x, y in loader:
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        scheduler.step()
+""",
     "a schedule that is shown": SETUP + STEP + "optimizer.step()\nfor _ in range(5):\n    scheduler.step()\n",
     "two schedules": loop(
         epoch="scheduler.step()",

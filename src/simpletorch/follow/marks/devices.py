@@ -309,6 +309,13 @@ def move(run: Interpreter, modules: list[Instance], place: str | None) -> None:
                 run.heap.write(run.moved, id(one.cells), (place, one))
 
 
+def made_of(run: Interpreter, module: Instance, given: Mapping[str, Value]) -> None:
+    """A layer is made, perhaps of tensors, such as the weights of a loss's classes: it is where they are."""
+    for value in given.values():
+        if isinstance(value, Tensor):
+            run.heap.write(module.state, _PLACE, of(run, value) or "?")
+
+
 def place_of(run: Interpreter, module: Instance) -> str | None:
     """Where a layer's parameters are."""
     found = module.state.get(_PLACE)

@@ -22,7 +22,7 @@ from simpletorch.follow.values import Iterator as Items
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Steps", "begins", "finish", "made", "stepped"]
+__all__ = ["Steps", "begins", "finish", "made", "site_of", "stepped"]
 
 _CODE: Final = "tensor-training"
 _REFUSED: Final = "tensor-option"
@@ -38,6 +38,7 @@ class Steps:
     """How often something steps, by the places where it does."""
 
     value: Instance
+    made_at: Site
     made_for: int | None = None
     sites: dict[Site, tuple[int, ...] | None] = field(default_factory=dict)
     """By place: how often each of the loops around it goes round, from the outermost; None where that isn't known."""
@@ -83,7 +84,7 @@ def made(run: Interpreter, scheduler: Instance, given: dict[str, Value]) -> None
         if name == "LinearLR" and "total_iters" not in known:
             whole = None
     size = whole if isinstance(whole, int) and not isinstance(whole, bool) else None
-    run.training.schedulers[id(scheduler.cells)] = Steps(scheduler, size)
+    run.training.schedulers[id(scheduler.cells)] = Steps(scheduler, site_of(run), size)
 
 
 def _times(a: Value, b: Value) -> Value:
@@ -101,8 +102,8 @@ def stepped(run: Interpreter, value: Value) -> None:
     steps = scheduler if scheduler is not None else None if optimizer is None else optimizer.counted
     if steps is None:
         return
-    site = (*((path, line) for path, line, *_ in run.stack), (run.path, getattr(run.node, "lineno", 0)))
-    rounds = _rounds(run, site) if _is_sure(run) else None
+    site = site_of(run)
+    rounds = _rounds(run, site, steps.made_at) if _is_sure(run) else None
     if steps.sites.setdefault(site, rounds) != rounds:
         steps.sites[site] = None
     if scheduler is not None and scheduler.first is None:
@@ -124,16 +125,30 @@ def _check_order(run: Interpreter, scheduler: Steps) -> None:
 # -- how often a statement runs ----------------------------------------------------------------------------------------
 
 
-def _rounds(run: Interpreter, site: Site) -> tuple[int, ...] | None:
-    """How often the loops around a statement and around the calls that lead to it go round."""
+def site_of(run: Interpreter) -> Site:
+    """Where the program is."""
+    return (*((path, line) for path, line, *_ in run.stack), (run.path, getattr(run.node, "lineno", 0)))
+
+
+def _rounds(run: Interpreter, site: Site, made_at: Site) -> tuple[int, ...] | None:
+    """How often the loops around a statement and around the calls that lead to it go round.
+
+    Those around the place where what steps was made aren't counted: each of their rounds makes another one.
+    """
     out: list[int] = []
     bodies = [None, *(r.node for r in run.running)]
     if len(bodies) != len(site):
         return None
-    for body, (path, line) in zip(bodies, site, strict=True):
+    for depth, (body, (path, line)) in enumerate(zip(bodies, site, strict=True)):
         tree = parse(Path(path)) if body is None else body
+        together = made_at[:depth] == site[:depth] and made_at[depth:] and made_at[depth][0] == path
+        before = list(_around(tree, made_at[depth][1])) if together else []
         for node in _around(tree, line):
-            if isinstance(node, ast.For):
+            if node in before:
+                inside = before[before.index(node) :]
+                if isinstance(node, ast.For | ast.While) and any(isinstance(n, ast.If | ast.Try) for n in inside):
+                    return None  # it may be made in the first round alone
+            elif isinstance(node, ast.For):
                 count = None if leaves(run, node) else _count(run, run.training.rounds.get(node))
                 if count is None:
                     return None

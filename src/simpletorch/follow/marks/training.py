@@ -99,7 +99,8 @@ def made(run: Interpreter, optimizer: Instance) -> None:
     """An optimizer is made here."""
     if run.entry or any(c.cause == "code" for c in run.conditions) or run.hypothetical:
         return
-    run.training.optimizers[id(optimizer.cells)] = _Optimizer(optimizer, run.finding(_CODE, "", None), Steps(optimizer))
+    counted = Steps(optimizer, schedules.site_of(run))
+    run.training.optimizers[id(optimizer.cells)] = _Optimizer(optimizer, run.finding(_CODE, "", None), counted)
 
 
 def stepped(run: Interpreter, optimizer: Value, *, calls: bool = False) -> None:

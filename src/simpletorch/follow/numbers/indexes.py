@@ -267,11 +267,11 @@ def _union(value: Value) -> Numbers | None:
     known = [n for n in found if n is not None]
     if not known or len(known) < len(found):
         return None
-    return Numbers(
-        min(n.least for n in known), max(n.most for n in known), all(n.by_chance for n in known), known[0].written
-        if len(known) == 1
-        else [], any(n.between for n in known),
-    )  # fmt: skip
+    least, most = min(n.least for n in known), max(n.most for n in known)
+    alike = all((n.least, n.most) == (least, most) for n in known)
+    drawn = all(n.by_chance for n in known)
+    between = any(n.between for n in known) or (drawn and not alike)  # a part has the numbers of one of them
+    return Numbers(least, most, drawn and alike, known[0].written if len(known) == 1 else [], between)
 
 
 def batched(one: Tensor, batch: Tensor) -> Tensor:
