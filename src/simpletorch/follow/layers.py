@@ -83,7 +83,12 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
     if in_class is None:
         return run.call_in_the_dark(run.unknown(f"{module!r} has no forward that is known"), args, kwargs)
     if isinstance(in_class[0], Function):
-        return remembered.call(run, module, in_class[0], args, kwargs)
+        inside = run.training.modes.inside
+        inside.append(module)
+        try:
+            return remembered.call(run, module, in_class[0], args, kwargs)
+        finally:
+            inside.pop()
     return run.call(Method(in_class[0], module), args, kwargs)
 
 
@@ -187,7 +192,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     origins.of_layer(name, rule, args, out)
     if run.places:
         devices.forward(run, module, rule, args, kwargs, out)
-    if run.training.has_batches:
+    if run.training.has_batches or name in sequences.RECURRENT:
         sequences.of_layer(run, name, module, args, out)
     return out
 

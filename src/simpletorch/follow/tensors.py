@@ -6,7 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
-from simpletorch.follow.marks import devices, gradients, layout, mixed, modules, origins, purity, sequences, streams
+from simpletorch.follow.marks import (
+    devices,
+    gradients,
+    layout,
+    mixed,
+    modes,
+    modules,
+    origins,
+    purity,
+    sequences,
+    streams,
+)
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.values import (
@@ -250,8 +261,10 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         sequences.follow(name, args, kwargs, given_back)
     if name in sequences.MAKERS:
         sequences.made(run, name, given_back)
-    elif name in mixed.OPERATIONS:
+    elif name in mixed.OPERATIONS and not sequences.mixes(run, name, args[0], given_back):
         mixed.check(run, name, args[0], given_back)
+    elif name in modes.DROPS:
+        modes.dropped(run, modes.DROPS[name], args, kwargs)
     return given_back
 
 

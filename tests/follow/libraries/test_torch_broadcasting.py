@@ -270,9 +270,26 @@ WRONG = {
     "chunks": GAUSSIAN.replace("ERROR", "(y - mean)"),
     "a mask": MASKED.replace("MASK", "k"),
     "a mask of numbers": MASKED.replace("MASK", "k.float()"),
+    "a loss for each and a mask": """
+model = nn.Linear(5, 3)
+x = torch.randn(34, 5)
+sure, guess = model(x).softmax(1).max(dim=1, keepdim=True)
+loss = (F.cross_entropy(model(x), guess[:, 0], reduction="none") * (sure > 0.5).float()).mean()
+""",
+    "a loss for each and weights": """
+model, weigh = nn.Linear(5, 3), nn.Linear(5, 1)
+x, y = torch.randn(34, 5), torch.randint(0, 3, (34,))
+loss = (nn.CrossEntropyLoss(reduction="none")(model(x), y) * weigh(x).sigmoid()).mean()
+""",
     "mse_loss": REGRESSION.replace("LOSS", "F.mse_loss(predictions, targets)"),
 }
 RIGHT = {
+    "a loss for each and a mask": """
+model = nn.Linear(5, 3)
+x = torch.randn(34, 5)
+sure, guess = model(x).softmax(1).max(dim=1)
+loss = (F.cross_entropy(model(x), guess, reduction="none") * (sure > 0.5).float()).mean()
+""",
     "squeeze": REGRESSION.replace("LOSS", "((predictions.squeeze(-1) - targets) ** 2).mean()"),
     "squeeze in forward": REGRESSION.replace("self.head(self.body(x))", "self.head(self.body(x)).squeeze()").replace(
         "LOSS", "((predictions - targets) ** 2).mean()"

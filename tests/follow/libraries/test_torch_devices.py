@@ -349,7 +349,13 @@ NAMES = {
         self.model = model.to(self.device)
 Trainer(nn.Linear(3, 5))""",
 }
+NAMES_THERE = {  # where there is CUDA
+    "a choice": 'device = "gpu" if torch.cuda.is_available() else "cpu"\nx = torch.ones(3).to(device)',
+    "a flag": 'cuda = torch.cuda.is_available()\nx = torch.ones(3, device="gpu:0" if cuda else "cpu")',
+    "a device": 'device = torch.device("gpu" if torch.cuda.is_available() else "cpu")',
+}
 GOOD_NAMES = {
+    "another library's": 'accelerator = "gpu" if torch.cuda.is_available() else "cpu"\nprint(f"on {accelerator}")',
     "cpu": 'x = torch.zeros(3).to("cpu")',
     "meta": 'x = torch.zeros(3, device="meta")',
     "cpu:0": 'device = torch.device("cpu:0")',
@@ -427,6 +433,16 @@ def test_one_device_is_left_alone(source, tmp_path, monkeypatch):
 def test_a_name_of_no_device_is_found(source, tmp_path):
     with pytest.raises(RuntimeError, match=r"(?i)device"):
         exec(compile(HEAD + source, "program.py", "exec"), {"__name__": "__main__"})
+    (found,) = said(source, tmp_path)
+    assert found.startswith("tensor-device")
+    assert "is no device" in found
+
+
+@pytest.mark.parametrize("source", NAMES_THERE.values(), ids=NAMES_THERE)
+def test_a_name_of_no_device_is_found_for_where_there_is_one(source, tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with pytest.raises(RuntimeError, match=r"(?i)device"):
+        exec(compile(HEAD + source, "program.py", "exec"), {})
     (found,) = said(source, tmp_path)
     assert found.startswith("tensor-device")
     assert "is no device" in found

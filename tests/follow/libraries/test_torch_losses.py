@@ -30,6 +30,10 @@ WRONG = {
     "softmax and a name": "probs = torch.softmax(logits, -1)\nloss = F.cross_entropy(probs.float(), target)\n",
     "a model that ends in one": "loss = nn.CrossEntropyLoss()(Net(nn.Softmax(dim=1))(x), target)\n",
     "a Sequential that ends in one": "loss = F.cross_entropy(nn.Sequential(layer, nn.Softmax(-1))(x), target)\n",
+    "a policy over the batch": (
+        "right = torch.distributions.Categorical(probs=logits.softmax(-1)).probs\n"
+        "loss = torch.distributions.Categorical(probs=logits.softmax(0)).probs\n"
+    ),
     "of images": """images, target = torch.randn(2, 5, 3, 3), torch.zeros(2, 3, 3, dtype=torch.long)
 right, loss = F.cross_entropy(images, target), F.cross_entropy(images.softmax(1), target)
 """,

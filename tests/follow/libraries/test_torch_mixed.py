@@ -340,6 +340,24 @@ for (x,) in loader:
 }
 
 
+STATES = {  # what is made of the states h of 7 samples: (2 layers or directions, 7, 5)
+    "view": "h.view(7, 10)",
+    "view of the rest": "h.view(7, -1)",
+    "the batch is the rest": "h.view(-1, 10)",
+    "reshape": "h.reshape(x.size(0), -1)",
+    "contiguous first": "h.contiguous().view(7, 10)",
+    "torch's reshape": "torch.reshape(h, (7, 10))",
+}
+RIGHT_STATES = {
+    "turned": "h.transpose(0, 1).reshape(7, 10)",
+    "turned by permute": "h.permute(1, 0, 2).flatten(1)",
+    "side by side": "torch.cat((h[-2], h[-1]), dim=1)",
+    "the last": "h[-1].view(7, -1)",
+    "layers and directions": "h.view(1, 2, 7, 5)[-1].transpose(0, 1).reshape(7, 10)",
+    "all rows": "h.reshape(-1, 5)",
+}
+
+
 SCRIPTS = Scripts(HEAD)
 said, run = SCRIPTS.said, SCRIPTS.run
 
@@ -362,6 +380,23 @@ def test_a_view_that_is_meant_is_left_alone(source, tmp_path):
     found = said(source, tmp_path)
     assert not found.errors
     assert not found.warnings
+
+
+STATE = "torch.manual_seed(1)\nx = torch.randn(7, 3, 3)\n_, h = nn.GRU(3, 5, bidirectional=True, batch_first=True)(x)\n"
+
+
+@pytest.mark.parametrize("way", STATES.values(), ids=STATES)
+def test_states_that_are_mixed_are_found(way, tmp_path):
+    scope = run(f"{STATE}out, meant = {way}, torch.cat((h[0], h[1]), dim=1)\n")
+    assert scope["out"].shape == scope["meant"].shape
+    assert not scope["out"].allclose(scope["meant"])
+    assert [w.code for w in said(f"{STATE}out = {way}\n", tmp_path).warnings] == ["tensor-mixed"]
+
+
+@pytest.mark.parametrize("way", RIGHT_STATES.values(), ids=RIGHT_STATES)
+def test_states_that_are_turned_are_left_alone(way, tmp_path):
+    run(f"{STATE}out = {way}\n")
+    assert said(f"{STATE}out = {way}\n", tmp_path).warnings == ()
 
 
 @pytest.mark.parametrize("source", ORDER.values(), ids=ORDER)

@@ -161,6 +161,44 @@ ACTIVE = {  # evaluated in training mode
         "for inputs, targets in test_loader", "for i, (inputs, targets) in enumerate(test_loader)"
     ),
     "accuracy of all": epochs(evaluate="losses = []", after="losses.append(correct)"),
+    "train alone": epochs(train="model.train()", evaluate="pass"),
+    "train once": flat(between="pass", start="model.train()"),
+}
+DROPS = """
+class Functional(Net):
+    def forward(self, x):
+        hidden = F.relu(self.first(x))
+        seen.append(("train" if self.training else "eval", torch.is_grad_enabled()))
+        return self.last(DROPOUT)
+model = Functional()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(2):
+    model.train()
+    for a, b in train_loader:
+        optimizer.zero_grad()
+        F.cross_entropy(model(a), b).backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        print((model(x).argmax(1) == y).float().mean(), model(x).equal(model(x)))
+"""
+ALWAYS = {  # drops in eval mode, too
+    "a default": "F.dropout(hidden, 0.5)",
+    "both defaults": "F.dropout(hidden)",
+    "by name": "F.dropout(hidden, p=0.3)",
+    "twice": "F.dropout(F.relu(F.dropout(hidden, 0.2)), 0.5, self.training)",
+    "channels": "F.dropout1d(hidden.unsqueeze(1)).squeeze(1)",
+    "all of it": "nn.functional.dropout(hidden, 0.25)",
+}
+BY_MODE = {
+    "the mode": "F.dropout(hidden, 0.5, training=self.training)",
+    "the mode, by place": "F.dropout(hidden, 0.5, self.training)",
+    "in training alone": "F.dropout(hidden, 0.5) if self.training else hidden",
+    "on purpose": "F.dropout(hidden, 0.5, training=True)",
+    "on purpose, by place": "F.dropout(hidden, 0.5, True)",
+    "alpha, which drops if it is asked to": "F.alpha_dropout(hidden, 0.5)",
+    "nothing": "F.dropout(hidden, 0.0)",
+    "nothing, by name": "F.dropout(hidden, p=0)",
 }
 ONE = {
     "one sample": "print(Net(nn.BatchNorm1d)(torch.randn(1, 5)))\n",
@@ -251,6 +289,7 @@ for a, _ in train_loader:
     F.softplus(-judge(generator(a))).mean().backward()
     first.step()
 """,
+    "samples by dropout, asked for": epochs(train="model.train()", evaluate="model.train()"),
     "one sample in eval mode": "model = Net(nn.BatchNorm1d).eval()\nprint(model(x[:1]))\n",
     "one picture of many pixels": "print(nn.BatchNorm2d(3)(torch.randn(1, 3, 4, 4)).shape)\n",
     "layer norm of one sample": "print(nn.LayerNorm(5)(x[:1]).shape)\n",
@@ -285,6 +324,19 @@ def test_training_in_eval_mode_is_found(source, tmp_path):
 def test_evaluation_in_training_mode_is_found(source, tmp_path):
     assert ("train", False) in modes(source)
     assert said(source, tmp_path) == ["tensor-mode"]
+
+
+@pytest.mark.parametrize("dropout", ALWAYS.values(), ids=ALWAYS)
+def test_dropout_that_never_ends_is_found(dropout, tmp_path, capsys):
+    modes(DROPS.replace("DROPOUT", dropout))
+    assert "False" in capsys.readouterr().out  # twice the same, and twice another answer
+    assert said(DROPS.replace("DROPOUT", dropout), tmp_path) == ["tensor-mode"]
+
+
+@pytest.mark.parametrize("dropout", BY_MODE.values(), ids=BY_MODE)
+def test_dropout_in_training_is_left_alone(dropout, tmp_path):
+    modes(DROPS.replace("DROPOUT", dropout))
+    assert said(DROPS.replace("DROPOUT", dropout), tmp_path) == []
 
 
 @pytest.mark.parametrize("source", ONE.values(), ids=ONE)

@@ -85,6 +85,12 @@ UNTRAINED = {  # (what is made, the parameter that never changes)
         + LOOP.replace("model(a)", "model.more[1](model.more[0](model(a)))"),
         "model.more[0].weight",
     ),
+    "a list of the program's own": (
+        "model = Net()\nmodel.more = [Deep(nn.ModuleList) for _ in range(2)]\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        + LOOP.replace("model(a)", "model(a) + sum(m(a) for m in model.more)"),
+        "model.more[1].rest[0].weight",
+    ),
 }
 ANEW = {  # the body of a forward that makes layers which nobody trains
     "a layer": "return nn.Linear(5, 5)(self.first(x))",
@@ -110,7 +116,29 @@ HELD = {
 INSIDE = "class Inside(Net):\n    def forward(self, x):\n        BODY\nmodel = Inside()\n" + (
     "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n" + LOOP
 )
+HIDDEN = """
+class Student(Net):
+    def __init__(self, teachers):
+        super().__init__()
+        self.teachers = teachers
+    def forward(self, x):
+        return super().forward(x) + TEACH
+model = Student([Net() for _ in range(COUNT)])
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+"""
 RIGHT = {
+    "a teacher that is hidden": HIDDEN.replace("TEACH", "self.teachers[0](x).detach()").replace("COUNT", "1") + LOOP,
+    "several teachers": HIDDEN.replace("TEACH", "sum(self.judge(x))")
+    .replace("COUNT", "2")
+    .replace(
+        "model = ",
+        "    @torch.no_grad()\n    def judge(self, x):\n        return [t(x) for t in self.teachers]\nmodel = ",
+    )
+    + LOOP,
+    "several with an optimizer each": HIDDEN.replace("TEACH", "sum(t(x) for t in self.teachers)").replace("COUNT", "2")
+    + "more = [torch.optim.SGD(t.parameters(), lr=0.1) for t in model.teachers]\n"
+    + LOOP
+    + "    for one in more:\n        one.step()\n        one.zero_grad()\n",
     **{f"{name} inside": INSIDE.replace("BODY", body) for name, body in HELD.items()},
     "a loop": LOOP,
     "item": "total = 0\n" + LOOP + "    total += loss.item()\n",

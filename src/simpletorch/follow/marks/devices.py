@@ -88,11 +88,11 @@ def chosen(run: Interpreter, node: ast.IfExp, value: Value) -> Value:
     test, there = node.test, node.body
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, there = test.operand, node.orelse
-    if not moves.is_availability(test, names) or (
-        "cuda" not in ast.unparse(there) and "accelerator" not in ast.unparse(test)
-    ):
+    if not moves.is_availability(test, names):
         return value
-    return as_chosen(value)
+    if isinstance(there, ast.Constant) and isinstance(there.value, str) and not _is_name(there.value):
+        return as_chosen(value, there.value)
+    return as_chosen(value) if "cuda" in ast.unparse(there) or "accelerator" in ast.unparse(test) else value
 
 
 def is_cpu(value: Value) -> bool:
@@ -100,12 +100,12 @@ def is_cpu(value: Value) -> bool:
     return type(value) in (str, Device) and (value == "cpu" or value == Device("cpu"))
 
 
-def as_chosen(value: Value) -> Value:
-    """ "cpu" that is "cuda" where there is one."""
+def as_chosen(value: Value, there: str = "cuda") -> Value:
+    """ "cpu" that is "cuda" where there is one, or what the program takes for its name."""
     if isinstance(value, Device):
-        return Chosen("cpu", None, "cuda")
+        return Chosen("cpu", None, there)
     made = Name(value)
-    made.there = "cuda"
+    made.there = there
     return made
 
 
@@ -119,7 +119,7 @@ def can_move(value: Value) -> bool:
 def named(run: Interpreter, value: Value) -> str | None:
     """Where a device is: that of ``to(value)``, ``device=value``."""
     if isinstance(value, Name | Chosen):
-        return value.there
+        return value.there if value.there == "cuda" else None
     if isinstance(value, Tensor):
         return of(run, value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -143,15 +143,20 @@ def check_name(run: Interpreter, name: Value, what: str) -> None:
     Raises:
         Raised: somebody may catch it.
     """
-    if type(name) is not str or name in ("", "auto"):
+    if isinstance(name, Name):
+        name = name.there
+    if type(name) is not str or name in ("", "auto") or _is_name(name):
         return
-    kind, colon, index = name.partition(":")
-    if (kind in _KINDS or kind in _OTHERS) and (not colon or index.isdigit()):
-        return
+    kind = name.partition(":")[0]
     if run.tries:
         raise Raised("RuntimeError", None, ("Exception", "BaseException"))
     hint = {"gpu": '"cuda"', "mp": '"mps"'}.get(kind.lower(), '"cpu", "cuda", "cuda:0"')
     run.find(_CODE, f'{what}: "{name}" is no device', f"{hint} would be one")
+
+
+def _is_name(text: str) -> bool:
+    kind, colon, index = text.partition(":")
+    return (kind in _KINDS or kind in _OTHERS) and (not colon or index.isdigit())
 
 
 # -- where tensors are -----------------------------------------------------------------------------------------------

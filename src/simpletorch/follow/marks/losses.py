@@ -92,6 +92,9 @@ def check(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping
     elif loss == "cross_entropy" and name == "softmax" and dim is not None and (dim == classes or rank == 2):
         run.find("tensor-loss", f"{short} takes logits, but it is given a softmax: a softmax of it is taken again",
                  "leave the softmax out, or take its logarithm and nll_loss")  # fmt: skip
+    elif loss == "cross_entropy" and name == "log_softmax" and dim is not None and (dim == classes or rank == 2):
+        run.find("tensor-memory", f"{short} takes a log_softmax itself: it is taken twice, which changes nothing",
+                 "nll_loss of it, or leave the log_softmax out")  # fmt: skip
     elif loss == "nll_loss" and kwargs.get("reduction", "mean") in ("mean", "sum"):
         if name == "softmax" and dim is not None and dim == classes:
             run.find("tensor-loss", f"{short} takes logarithms of probabilities, but it is given a softmax",
@@ -101,8 +104,8 @@ def check(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping
                      f"log_softmax over dim {classes}, or cross_entropy of the logits")  # fmt: skip
 
 
-CHOICES: Final = {"argmax": 1, "max": 1, "topk": 2, "multinomial": None}
-"""What picks a class by its probability, with the place of its dim among the arguments; ``multinomial`` has no dim."""
+CHOICES: Final = {"argmax": 1, "max": 1, "topk": 2, "multinomial": None, "Categorical": None}
+"""What picks a class by its probability, with the place of its dim among the arguments; some have none."""
 
 
 def check_choice(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
@@ -112,7 +115,7 @@ def check_choice(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: 
     if known is None or known.form not in _OVER_SAMPLES or not isinstance(value, Tensor):
         return
     at = CHOICES[short]
-    last = -1 if short in ("topk", "multinomial") else None
+    last = -1 if short == "topk" or at is None else None
     dim = args[at] if at is not None and len(args) > at else kwargs.get("dim", last)
     dims = origins.of(value)
     if dims is None or len(dims) != 2 or dim not in (1, -1) or isinstance(dim, bool):

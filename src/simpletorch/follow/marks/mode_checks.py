@@ -30,6 +30,7 @@ __all__ = ["finish", "has_stepped", "trains_with_chance"]
 def has_stepped(run: Interpreter, own: set[int]) -> None:
     """An optimizer of these parameters makes a step."""
     seen = run.training.modes
+    seen.anew.clear()
     for key, trains in seen.since.items():
         if trains:
             seen.trained.add(key)
@@ -47,7 +48,7 @@ def finish(run: Interpreter) -> None:
     seen = run.training.modes
     _finish_graphs(run)
     found = [(m, f) for m, f in seen.evaluated.values() if f is not None]
-    if not found or seen.asked:
+    if not found or not all(trains for _, trains, _ in seen.asked.values()):
         return
     if any(".eval(" in text for text in run.program.texts()):
         return

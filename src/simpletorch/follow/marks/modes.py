@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
@@ -16,7 +17,7 @@ from simpletorch.rules import Report
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["CODE", "MEMORY", "Modes", "asked", "called", "check_batch"]
+__all__ = ["CODE", "DROPS", "MEMORY", "Modes", "asked", "called", "check_batch", "dropped"]
 
 CODE: Final = "tensor-mode"
 MEMORY: Final = "tensor-memory"
@@ -30,6 +31,10 @@ class Modes:
 
     asked: dict[int, tuple[Instance, bool, str]] = field(default_factory=dict)
     """Modules whose ``eval()`` or ``train()`` was called: the last of these, and where."""
+    anew: set[int] = field(default_factory=set)
+    """Those of which ``train()`` was called since the last step: perhaps dropout is wanted."""
+    inside: list[Instance] = field(default_factory=list)
+    """The modules whose ``forward`` runs."""
     since: dict[int, bool] = field(default_factory=dict)
     """Those called with gradients since the last step: whether in training mode."""
     trained: set[int] = field(default_factory=set)
@@ -44,12 +49,14 @@ def asked(run: Interpreter, module: Instance, trains: Value) -> None:
     """``module.train()``, ``module.eval()``."""
     place = f"line {getattr(run.node, 'lineno', 0)}"
     run.training.modes.asked[id(module.cells)] = module, trains is not False, place
+    (run.training.modes.anew.discard if trains is False else run.training.modes.anew.add)(id(module.cells))
 
 
 def called(run: Interpreter, module: Instance) -> None:
     """A module is called."""
     seen, key, grad = run.training.modes, id(module.cells), run.modes.get(MODE)
     if grad is True:
+        run.training.recorded.add(key)
         flag = run.resolve(module.cells.get("training", True))
         if flag is True or flag is False:
             seen.since[key] = flag
@@ -57,8 +64,22 @@ def called(run: Interpreter, module: Instance) -> None:
             seen.recorded[key] = module, run.finding(MEMORY, "", None) if _is_evaluation(run) else None
     elif grad is False and key not in seen.evaluated and key in seen.trained and not run.entry:
         flag = run.resolve(module.cells.get("training", True))
-        told = flag is True and not module.state.get("open") and _is_evaluation(run)
+        told = flag is True and key not in seen.anew and not module.state.get("open") and _is_evaluation(run)
         seen.evaluated[key] = module, run.finding(CODE, "", None) if told else None
+
+
+def dropped(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
+    """``F.dropout(x, 0.5)`` in a ``forward``: it drops in eval mode too, unless it is given the mode."""
+    inside = run.training.modes.inside
+    if run.entry or not inside or len(args) > 2 or "training" in kwargs or 0 in (*args[1:2], kwargs.get("p", 0.5)):
+        return
+    if run.resolve(inside[-1].cells.get("training", True)) is False:
+        where = f"{name} drops in eval mode too, in which {inside[-1].cls.name} is here"
+        message = f"{where}: training=True is its default"
+        run.find(CODE, message, f"F.{name}(x, p, training=self.training), or an nn.Dropout made in __init__")
+
+
+DROPS: Final = {f"torch.nn.functional.{name}": name for name in ("dropout", "dropout1d", "dropout2d", "dropout3d")}
 
 
 def _is_evaluation(run: Interpreter) -> bool:
@@ -67,6 +88,8 @@ def _is_evaluation(run: Interpreter) -> bool:
     if inner is None:
         return False
     text = ast.unparse(inner)
+    if _COUNTS.search(text) is None and isinstance(run.body, ast.FunctionDef):
+        text = ast.unparse(run.body)  # what the loop gathers is counted behind it
     trains = ".backward(" in text or ".step(" in text
     return isinstance(inner.target, ast.Tuple) and not trains and _COUNTS.search(text) is not None
 

@@ -125,6 +125,8 @@ def of_layer(name: str, rule: ModuleRule, args: Args, result: Value) -> None:
         if isinstance(one, Tensor) and one is not source:
             if one.type.shape == source.type.shape:
                 one.origins = known
+            elif name in ("CrossEntropyLoss", "NLLLoss"):
+                one.origins = _by_sample(name, args, {}, one)
             elif name == "Flatten":
                 one.origins = _reshaped(name, (source, -1), {}, one)
             else:
@@ -589,6 +591,13 @@ def _indexed(name: str, args: Args, kwargs: Kwargs, result: Tensor) -> Origins:
     )
 
 
+def _by_sample(name: str, args: Args, kwargs: Kwargs, result: Tensor) -> Origins:
+    """A loss for each sample: all dims of the input but that of the classes."""
+    found = _source(args, kwargs)
+    known = None if found is None else found[1]
+    return (known[0], *known[2:]) if known is not None and len(known) == len(_sizes(result)) + 1 > 1 else None
+
+
 def _is_mask(value: Tensor) -> bool:
     return value.type.dtype is None or value.type.dtype.category == "bool"
 
@@ -611,6 +620,7 @@ _TABLE: Final = _names(
     ("gather take_along_dim", _gathered),
     ("matmul __matmul__ __rmatmul__ mm mv", _product),
     ("linear", _linear),
+    ("cross_entropy nll_loss", _by_sample),
     ("conv1d conv2d conv3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool2d", _convolved),
     ("embedding one_hot", _embedded),
     ("view reshape flatten ravel view_as reshape_as", _reshaped),

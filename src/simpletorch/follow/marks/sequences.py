@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.values import Instance, List, Tensor, Value
 from simpletorch.rules import RULES
+from simpletorch.shapes import UNKNOWN
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["INNER", "MAKERS", "follow", "made", "of_batch", "of_layer"]
+__all__ = ["INNER", "MAKERS", "RECURRENT", "follow", "made", "mixes", "of_batch", "of_layer"]
 
 _CODE: Final = "tensor-mixed"
 INNER: Final = "layer"
@@ -35,8 +36,9 @@ _LAYERS: Final = frozenset({
     *("Linear", "Embedding", "LayerNorm", "Dropout", "ReLU", "GELU", "SiLU", "Tanh", "Sigmoid", "Identity", "Softmax"),
     *("LeakyReLU", "ELU", "RMSNorm", "TransformerEncoder", "TransformerEncoderLayer", "LSTM", "GRU", "RNN"),
 })  # fmt: skip
+RECURRENT: Final = ("LSTM", "GRU", "RNN")
 _SEQUENCES: Final = {
-    **dict.fromkeys(("LSTM", "GRU", "RNN"), "features"),
+    **dict.fromkeys(RECURRENT, "features"),
     **dict.fromkeys(("MultiheadAttention", "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder",
                      "TransformerDecoderLayer", "Transformer"), "embedding"),
 }  # fmt: skip
@@ -117,14 +119,41 @@ def _moved(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], at:
 def of_layer(run: Interpreter, name: str, module: Instance, args: tuple[Value, ...], result: Value) -> None:
     """Where the samples are in what a layer gives; a warning where the layer takes them for something else."""
     source = args[0] if args else None
+    if name in RECURRENT:
+        _mark_states(run, result)
     if not isinstance(source, Tensor) or source.batch is None:
         return
     if name in _SEQUENCES and source.type.shape.rank == 3:
         _check(run, name, module, source)
-    first = result[0] if isinstance(result, tuple) and name in ("LSTM", "GRU", "RNN") else result
+    first = result[0] if isinstance(result, tuple) and name in RECURRENT else result
     convolves = name.startswith(("Conv", "BatchNorm", "MaxPool", "AvgPool")) and source.batch == 0
     if isinstance(first, Tensor) and first is not source and (name in _LAYERS or convolves):
         first.batch = source.batch
+
+
+def _mark_states(run: Interpreter, result: Value) -> None:
+    """The last states of a recurrent layer are (layers and directions, batch, features), whatever ``batch_first``."""
+    states = result[1] if isinstance(result, tuple) and len(result) == 2 else None
+    for one in states if isinstance(states, tuple) else (states,):
+        if isinstance(one, Tensor) and one.type.shape.rank == 3:
+            one.batch = 1
+            run.training.has_batches = True
+
+
+def mixes(run: Interpreter, name: str, source: Value, result: Value) -> bool:
+    """Whether ``h_n.view(batch, -1)`` makes rows for samples of what belongs to several of them; a warning if so."""
+    if not isinstance(source, Tensor) or source.batch != 1 or not isinstance(result, Tensor):
+        return False
+    old, new = source.type.shape.items, result.type.shape.items
+    if len(old) != 3 or len(new) != 2 or new[0] != old[1] or old[0] in (1, old[1]) or UNKNOWN in (*old, *new):
+        return False
+    short = name.rpartition(".")[2]
+    message = (
+        f"{short} of {source.type}, of which dim 1 is the batch, to {result.type.shape} mixes the samples: "
+        "a row has the states of several of them"
+    )
+    run.find(_CODE, message, f".transpose(0, 1).reshape{result.type.shape}, or torch.cat((h[-2], h[-1]), dim=1)")
+    return True
 
 
 def _check(run: Interpreter, name: str, module: Instance, source: Tensor) -> None:

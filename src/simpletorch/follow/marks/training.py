@@ -57,6 +57,8 @@ class Training:
     """Layers with parameters that are made in a ``forward``, with what would be said."""
     called: dict[int, Instance] = field(default_factory=dict)
     """Modules that were called, or that code had which isn't followed."""
+    recorded: set[int] = field(default_factory=set)
+    """Those of them, by the identity of their cells, that were called with gradients."""
     used: dict[int, Tensor] = field(default_factory=dict)
     """Parameters that an operation was given, or that such code had."""
     sums: dict[int, tuple[Tensor, Finding]] = field(default_factory=dict)
@@ -288,13 +290,26 @@ def _forgets(run: Interpreter, rows: Value, trained: set[int]) -> bool:
     inside = rows.items if isinstance(rows, List) else rows if isinstance(rows, tuple) else None
     if isinstance(rows, Dict):
         inside = tuple(rows.cells.values())
-    return bool(inside) and all(_is_trainable(run, row, trained) for row in map(run.resolve, inside or ()))
+    if not inside:
+        return False
+    several = len(inside) > 1  # a list of one hides a model from ``parameters()`` on purpose
+    return all(_is_trainable(run, row, trained, own=several) for row in map(run.resolve, inside))
 
 
-def _is_trainable(run: Interpreter, layer: Value, trained: set[int]) -> bool:
-    """Whether it is one of torch's layers that was called, and has parameters that nobody trains or has frozen."""
-    if not isinstance(layer, Instance) or not isinstance(layer.native, ModuleRule):
+def _is_trainable(run: Interpreter, layer: Value, trained: set[int], *, own: bool = False) -> bool:
+    """Whether it is one of torch's layers that was called, and has parameters that nobody trains or has frozen.
+
+    With ``own`` a module of the program's will do, too, if it was called with gradients.
+    """
+    if not isinstance(layer, Instance):
+        return False
+    if not isinstance(layer.native, ModuleRule) and not (own and _is_known(run, layer)):
         return False
     tensors = [t for _, t in layers.named_tensors(run, layer, parameters_only=True)]
     free = all(id(t.cells) not in trained and gradients.of(run, t) for t in tensors)
     return bool(tensors) and free and id(layer.cells) in run.training.called
+
+
+def _is_known(run: Interpreter, module: Instance) -> bool:
+    """Whether a module of the program's was called with gradients, and all that is inside is known."""
+    return layers.is_module(module) and id(module.cells) in run.training.recorded and layers.is_certain(run, module)

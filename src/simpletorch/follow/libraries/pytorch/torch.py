@@ -128,9 +128,9 @@ def _make_device(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
         return name
     if not isinstance(name, str):
         return run.unknown("a device")
+    devices.check_name(run, name, "torch.device")
     if isinstance(name, devices.Name):
         return devices.Chosen(str(name), None, name.there)
-    devices.check_name(run, name, "torch.device")
     kind, _, index = name.partition(":")
     number = run.resolve(args[1]) if len(args) > 1 else int(index) if index.isdigit() else None
     return Device(kind, number if isinstance(number, int) else None)
