@@ -72,7 +72,7 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
             gradients.freeze(run, value, None)
         if name == "backward" and value.type in ("int", "float"):
             return BoundNative(name, value)
-        method = texts.method(run, value, name) if value.type == "str" else None
+        method = texts.method(run, value, name) if value.type in ("str", "date") else None
         return run.derived(f".{name}", value, None, type=None) if method is None else method
     reader = _READERS.get(type(value), _of_plain)
     found = reader(run, value, name)

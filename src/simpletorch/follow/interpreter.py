@@ -102,7 +102,10 @@ class Interpreter:
         self.unsaid: set[tuple[str, int, str]] = set()  # names that a line gives what isn't known too
         self.remembered: dict[Any, Any] = {}  # calls of modules, see `remembered`
         self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes), id(self.moved)}
+        self.varying: set[int] = set()  # when those were named that vary
         self.last_size = 0  # when a size was named last, by `some_size`
+        self.read: dict[tuple[int, int], tuple[Value, Value, list[Value], Value]] = {}
+        """By list and index, of which it isn't known which it is: what they and the items were, and what it gave."""
         self._derived: dict[tuple[str, Any, Any], tuple[Unknown, Value, Value]] = {}
 
     # -- the parts --------------------------------------------------------------------------------------------------
@@ -208,9 +211,14 @@ class Interpreter:
         made.harmless = isinstance(whole, Unknown) and whole.harmless
         return made
 
-    def some_size(self, least: int = 1, most: int | None = None) -> Expr:
-        """A size that isn't known, but is one and the same, and lies between these."""
+    def some_size(self, least: int = 1, most: int | None = None, *, varies: bool = False) -> Expr:
+        """A size that isn't known, but is one and the same, and lies between these.
+
+        ``varies``: another one of its kind, such as that of another sample, is hardly the same.
+        """
         self.last_size = now()
+        if varies:
+            self.varying.add(self.last_size)
         return some(f"?{self.last_size}", least, most)
 
     def derived(self, operation: str, left: Value, right: Value, type: str | None = "bool") -> Unknown:

@@ -40,6 +40,7 @@ __all__ = ["can_be_key", "extend", "get", "or_else", "put", "remove", "update", 
 
 _MOST_WAYS: Final = 3  # keys that a dict may have or not, to look at each of its ways
 _MOST_ITEMS: Final = 5_000
+_MOST_READ: Final = 256  # of the items that are kept in mind by list and index
 _LOOKUP: Final = ("LookupError", "Exception", "BaseException")
 
 
@@ -216,7 +217,14 @@ def _of_tuple(run: Interpreter, owner: Any, index: Value) -> Value:
         return run.unknown("a number of a range", "int", "data")
     if not owner:
         return run.unknown("an item")
-    return between.narrowed(run, branches.common_item(owner, "which item it is"), owner)
+    known = run.read.get((id(owner), id(index)))
+    held = [v.type if isinstance(v, Tensor) else v for v in owner]
+    if known is None or not all(a is b for a, b in zip(known[2], held, strict=True)):
+        found = between.narrowed(run, branches.common_item(owner, "which item it is"), owner)
+        if len(run.read) >= _MOST_READ:
+            run.read.clear()
+        known = run.read[id(owner), id(index)] = owner, index, held, found
+    return known[3]
 
 
 def _part(run: Interpreter, owner: str | Unknown, index: Value) -> Unknown:

@@ -183,6 +183,8 @@ def _of_unknown(run: Interpreter, name: str, left: Value, right: Value) -> Value
         or (name == "__mod__" and isinstance(left, str))
     ):
         found = "str"
+    elif name == "__add__" and "date" in types:
+        found = "date"  # and a timedelta
     source = left if isinstance(left, Unknown) else right
     if name == "__add__" and types == {"str"}:
         return between.joined(run, source, (left, right))
@@ -275,7 +277,8 @@ def _of_sizes(run: Interpreter, name: str, left: Value, right: Value) -> Value:
             return verdict is (name == "__eq__")
         return _negated_twin(run, name, left, right)
     if name in _COMPARISONS:
-        return _negated_twin(run, name, left, right)
+        decided = between.ordered(name, left, right)
+        return _negated_twin(run, name, left, right) if decided is None else decided
     if isinstance(left, int | Expr) and isinstance(right, int | Expr):
         if name in ("__add__", "__sub__", "__mul__", "__floordiv__", "__mod__", "__pow__") and not (
             name in ("__floordiv__", "__mod__") and right == 0

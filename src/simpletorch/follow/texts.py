@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.numbers import between
@@ -21,7 +22,9 @@ _NAMES: Final = frozenset(n for n in dir(str) if not n.startswith("_"))
 
 
 def method(run: Interpreter, owner: Unknown, name: str) -> Native | None:
-    """A method of a string that isn't known, None where strings have no such method."""
+    """A method of a string or a date that isn't known, None where strings have no such method."""
+    if owner.type == "date":
+        return Native(f"date.{name}", partial(_date, name)) if name in ("isoformat", "strftime") else None
     if name not in _NAMES:
         return None
     return Native(f"str.{name}", lambda run, args, kwargs: answer(run, name, (owner, *args)))
@@ -42,6 +45,21 @@ def answer(run: Interpreter, name: str, args: tuple[Value, ...]) -> Value:
     if name == "lower" and isinstance(args[0], Unknown):
         made.length = args[0].length
     return made
+
+
+def _date(name: str, run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A date as a string."""
+    made = run.unknown(f"what .{name}() gives", "str", "data")
+    form = run.resolve(args[0]) if name == "strftime" and args else "%Y-%m-%d" if name == "isoformat" else None
+    if isinstance(form, str):
+        parts = _DIRECTIVE.findall(form)
+        fixed = len(_DIRECTIVE.sub("", form)) + sum(_DIGITS.get(p, 1) for p in parts)
+        made.length = fixed if all(p in _DIGITS for p in parts) else run.some_size(fixed)
+    return made
+
+
+_DIRECTIVE: Final = re.compile(r"%(-?.)")
+_DIGITS: Final = {"Y": 4, "j": 3, **dict.fromkeys("mdyHMSIUWV", 2), "%": 1, "u": 1, "w": 1}
 
 
 def _cause(args: tuple[Value, ...]) -> Cause:

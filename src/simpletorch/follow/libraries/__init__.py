@@ -72,6 +72,7 @@ _FILES: Final = {
     "os": "python.system",
     "pandas": "pandas",
     "pathlib": "python.system",
+    "datetime": "python.system",
     "pickle": "python.system",
     "pytest": "pytest",
     "random": "python.chance",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from simpletorch.follow.numbers import indexes, offsets
+from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.numbers.indexes import Numbers
 from simpletorch.follow.values import (
     MISSING,
@@ -24,12 +24,12 @@ from simpletorch.follow.values import (
     Value,
     is_int,
 )
-from simpletorch.shapes import UNKNOWN, Dim, Expr, Shape, bounds
+from simpletorch.shapes import UNKNOWN, Bounded, Dim, Expr, Shape, at_least, bounds, variables
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["count", "cut", "extended", "first", "joined", "joined_by", "limits", "narrowed", "size_of"]
+__all__ = ["count", "cut", "extended", "first", "joined", "joined_by", "limits", "narrowed", "ordered", "size_of"]
 
 Range: TypeAlias = tuple[int, int | None]
 
@@ -46,6 +46,8 @@ def narrowed(run: Interpreter, found: Value, several: Iterable[Value]) -> Value:
 
 
 def _narrowed(run: Interpreter, found: Value, several: Sequence[Value]) -> Value:
+    if isinstance(found, Unknown) and any(found is v for v in several) and any(found is not v for v in several):
+        found = run.unknown(found.reason, found.type, found.cause)
     if any(found is v for v in several):
         return found
     if isinstance(found, Tensor):
@@ -53,7 +55,7 @@ def _narrowed(run: Interpreter, found: Value, several: Sequence[Value]) -> Value
     elif type(found) is tuple:
         return tuple(_narrowed(run, v, [_item(run, s, i) for s in several]) for i, v in enumerate(found))
     elif isinstance(found, Unknown) and found.type == "str":
-        found.length = _size(run, [_length(v) for v in several])
+        found.length = _size(run, [count(v) if isinstance(v, str | Unknown) else None for v in several])
     elif isinstance(found, Unknown) and found.type == "int" and found.numbers is None:
         found.numbers, found.size = _numbers(several), True
     elif isinstance(found, List):
@@ -79,7 +81,7 @@ def _narrow_shape(run: Interpreter, found: Tensor, several: Sequence[Value]) -> 
     dims = list(shape.dims)
     for i, dim in enumerate(dims):
         if dim is UNKNOWN:
-            known = _size(run, [limits(k.dims[i]) for k in kinds])
+            known = _size(run, [k.dims[i] for k in kinds])
             dims[i] = dim if known is None else known
     found.cells["type"] = replace(found.type, shape=Shape(tuple(dims)))
 
@@ -93,7 +95,7 @@ def _narrow_list(run: Interpreter, found: List, several: Sequence[Value]) -> Non
                 for i, v in enumerate(found.items)
             )
     elif SIZE not in found.cells:
-        size = _size(run, [None if (n := count(v)) is None else limits(n) for v in several])
+        size = _size(run, [count(v) for v in several])
         if size is not None:
             found.cells[SIZE] = None, 0, size
 
@@ -103,7 +105,8 @@ def _numbers(several: Sequence[Value]) -> Numbers | None:
     known = [n for n in found if n is not None]
     if not known or len(known) < len(found):
         return None
-    return Numbers(min(n.least for n in known), max(n.most for n in known), False, [], True)
+    varies = len(known) > 1 and any(n.by_chance or n.varies or n != known[0] for n in known)
+    return Numbers(min(n.least for n in known), max(n.most for n in known), False, [], True, varies)
 
 
 def count(value: Value) -> Dim | None:
@@ -131,19 +134,18 @@ def limits(size: Dim) -> Range | None:
     return None if least is None or (least <= 1 and most is None) else (max(least, 0), most)
 
 
-def _length(value: Value) -> Range | None:
-    size = count(value) if isinstance(value, str | Unknown) else None
-    return None if size is None else limits(size)
-
-
-def _size(run: Interpreter, several: Sequence[Range | None]) -> int | Expr | None:
+def _size(run: Interpreter, several: Sequence[Dim | None]) -> int | Expr | None:
     """A size that is one of several; None where one of these isn't known."""
-    known = [r for r in several if r is not None]
+    known = [r for size in several if size is not None and (r := limits(size)) is not None]
     if not known or len(known) < len(several):
         return None
     least, greatest = min(low for low, _ in known), [high for _, high in known if high is not None]
     most = max(greatest) if len(greatest) == len(known) else None
-    return least if least == most else run.some_size(least, most)
+    if least == most:
+        return least
+    differs = len({size for size in several if isinstance(size, int)}) > 1
+    varies = differs or any(size is not None and sizes.varies(run, size) for size in several)
+    return run.some_size(least, most, varies=varies)
 
 
 def size_of(value: Value) -> offsets.Offset | None:
@@ -156,6 +158,22 @@ def extended(count: Dim, two: Dim, three: Dim) -> Dim:
     """A dim of what is joined of so many alike, from that of two and of three of them."""
     step = three - two
     return two + (count - 2) * step if isinstance(step, int) else UNKNOWN
+
+
+def ordered(name: str, left: Value, right: Value) -> bool | None:
+    """``left < right`` and its like of sizes of which it is known between which numbers they lie."""
+    if not is_int(left) or not is_int(right) or not all(isinstance(v, Bounded) for v in variables(left - right)):
+        return None
+    match name:
+        case "__ge__":
+            return at_least(left, right)
+        case "__gt__":
+            return at_least(left, right + 1)
+        case "__le__":
+            return at_least(right, left)
+        case "__lt__":
+            return at_least(right, left + 1)
+    return None
 
 
 # -- parts of texts and lists ----------------------------------------------------------------------------------------
@@ -171,7 +189,7 @@ def first(run: Interpreter, size: Dim, index: slice) -> int | Expr | None:
     least, greatest = known
     if greatest is not None and greatest <= most and isinstance(size, int | Expr):
         return size
-    return _size(run, [(min(least, most), most)])
+    return run.some_size(least, most) if least < most else most
 
 
 def cut(run: Interpreter, owner: List, index: slice) -> offsets.Offset | None:

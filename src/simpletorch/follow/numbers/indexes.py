@@ -47,6 +47,7 @@ class Numbers:
 
     ``written`` is shared by all views of the tensor: True in it says that the numbers have been changed. Of what is
     only ``between`` them it isn't said that one of them occurs: such numbers are sizes, but say nothing of indexes.
+    One that ``varies`` is hardly the same for another one of its kind.
     """
 
     least: int
@@ -54,6 +55,7 @@ class Numbers:
     by_chance: bool
     written: list[bool]
     between: bool = False
+    varies: bool = False
 
     @property
     def known(self) -> bool:

@@ -31,6 +31,7 @@ __all__ = [
     "one_of_many",
     "rename",
     "renamed",
+    "varies",
 ]
 
 _NAMES: Final = ("zeros", "ones", "empty", "full", "rand", "randn", "randint", "randperm", "arange", "eye")
@@ -46,7 +47,7 @@ def named(run: Interpreter, value: Value) -> Value:
         known = indexes.bounds(value)
         if isinstance(value.size, Expr) or known is None or known.least < 0:
             return value.size if isinstance(value.size, Expr) else value
-        size = run.some_size(known.least, known.most)
+        size = run.some_size(known.least, known.most, varies=known.by_chance or known.varies)
         if value.size:
             value.size = size
         return size
@@ -88,6 +89,11 @@ def _sizes(value: Value, seen: set[int]) -> Iterator[Var]:
         seen.add(id(value))
         held = (*value.cells.values(), *(() if isinstance(value, List) else value.state.values()))
         yield from _sizes(held, seen)
+
+
+def varies(run: Interpreter, size: Dim, start: int = 0) -> bool:
+    """Whether a size, with a name not older than ``start``, is hardly the same for another one of its kind."""
+    return any(_made_at(v) in run.varying and _made_at(v) > start for v in variables(size))
 
 
 def renamed(run: Interpreter, value: Value, names: dict[Var, Dim], start: int = 0) -> Value:
@@ -148,7 +154,7 @@ def one_of_many(run: Interpreter, value: Value) -> Value:
         made.size = value.size is not False
         if isinstance(value.length, Expr):
             least, most = bounds(value.length)
-            made.length = run.some_size(least or 0, most)
+            made.length = run.some_size(least or 0, most, varies=varies(run, value.length))
         return made
     return value
 
@@ -158,7 +164,7 @@ def _other_names(
 ) -> dict[Var, Dim] | None:
     found = {v for i in items if isinstance(i, Expr) for v in variables(i) if _made_at(v) > start}
     for v in sorted(found - names.keys(), key=lambda v: v.sort_key):
-        names[v] = run.some_size(*v.range)
+        names[v] = run.some_size(*v.range, varies=_made_at(v) in run.varying)
     return names if found else None
 
 

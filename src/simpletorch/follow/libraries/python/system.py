@@ -215,6 +215,7 @@ ALIASES.update({"pathlib.PosixPath": "pathlib.Path", "pathlib.PurePosixPath": "p
 gives("time.time time.perf_counter time.monotonic time.process_time time.thread_time", "float", "data")
 gives("time.time_ns time.perf_counter_ns time.monotonic_ns", "int", "data")
 gives("time.strftime time.ctime time.asctime", "str", "data")
+gives("datetime.date datetime.date.today datetime.date.fromisoformat datetime.date.fromordinal", "date", "data")
 gives("time.localtime time.gmtime", None, "data")
 native("time.sleep")(_nothing)
 gives("pickle.load pickle.loads pickle.dumps")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, iteration, tensors
+from simpletorch.follow.heap import now
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.libraries.python.builtins import length
@@ -33,7 +34,7 @@ from simpletorch.follow.values import (
 )
 from simpletorch.rules import Report, TensorType
 from simpletorch.rules.core.dtype import BOOL, FLOAT64, INT64
-from simpletorch.shapes import UNKNOWN, Dim, Expr, Shape
+from simpletorch.shapes import UNKNOWN, Dim, Expr, Shape, variables
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -518,7 +519,7 @@ def _least_samples(run: Interpreter, me: Instance) -> Value:
 
 
 def _batch(run: Interpreter, me: Instance, last: int | None = None) -> Value:
-    least = _least_samples(run, me)
+    least, start = _least_samples(run, me), now()
     one = run.each(run.attribute(me, "dataset"), lambda d: sample(run, d, least))
     collate = run.resolve(run.attribute(me, "collate_fn"))
     batches = run.resolve(run.attribute(me, "batch_sampler"))
@@ -530,8 +531,27 @@ def _batch(run: Interpreter, me: Instance, last: int | None = None) -> Value:
         return converted(run, one) if collate is None else run.call(collate, (one,))
     else:
         size = _full_size(run, me, _source(run, me)) if last is None else last
+    if collate is None and batches is None and run.resolve(me.cells.get("shuffle")) is True:
+        _check_sizes(run, one, size, start)
     batch = batch_of(run, one, size, collate, tuples=bool(_metadata(me.cls, "tuples")))
     return sequences.of_batch(run, batch) if collate is None else batch
+
+
+def _check_sizes(run: Interpreter, one: Value, count: Value, start: int) -> None:
+    """Samples of different sizes can't be stacked, ``count`` of them, if they were drawn since ``start``."""
+    if not isinstance(count, int) or count < _ENOUGH or run.entry:
+        return
+    for value in one if isinstance(one, tuple) else one.cells.values() if isinstance(one, Dict) else (one,):
+        kind = value.type if isinstance(value, Tensor) else TensorType()
+        for i, size in enumerate(kind.shape.items):
+            if isinstance(size, Expr) and len(variables(size)) == 1 and sizes.varies(run, size, start):
+                reason = f"the samples of a batch have different sizes: dim {i} is {size} of {kind}"
+                hint = "a collate_fn that pads them, such as with torch.nn.utils.rnn.pad_sequence"
+                run.report(Report("default_collate", "shape", reason, {}, hint))
+                return
+
+
+_ENOUGH: Final = 3  # samples, of which hardly ever all are of one size
 
 
 def _metadata(cls: Class, name: str) -> Any:
