@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,6 +14,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from torch import nn
 
 from simpletorch._drawing import bars, curves, picture
+from simpletorch.data import Digits, Subset, Table, TensorDataset
+from simpletorch.metrics import ConfusionMatrix
 from simpletorch.notebook import load_ipython_extension, unload_ipython_extension
 from simpletorch.train import Epoch
 
@@ -113,6 +116,8 @@ def test_a_large_tensor_is_looked_at_in_a_sample(shell):
 def test_nothing_is_drawn_from_the_random_numbers(shell):
     before = torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tobytes()
     views(shell, torch.ones(3000, 300))
+    views(shell, Numbers(5))
+    views(shell, [torch.ones(3000, 300)])
     assert torch.equal(before[0], torch.get_rng_state())
     assert before[1:] == (random.getstate(), np.random.get_state()[1].tobytes())
 
@@ -136,6 +141,222 @@ def test_epochs(shell):
     assert page.count("<polyline") == 2
 
 
+class Own(nn.Linear):
+    def _repr_html_(self):
+        return "<b>own</b>"
+
+
+def test_a_class_s_own_view_is_kept(shell):
+    assert views(shell, Own(3, 5))["text/html"] == "<b>own</b>"
+
+
+# -- datasets ---------------------------------------------------------------------------------------------------------
+
+
+class Numbers(torch.utils.data.Dataset):
+    """Samples of a class that somebody has written, with chance in them."""
+
+    def __init__(self, length, fails_at=None):
+        self.length, self.fails_at, self.read = length, fails_at, []
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        self.read.append(index)
+        if index == self.fails_at:
+            raise ValueError("<no> such file")
+        noise = torch.rand(1).item() + random.random() + np.random.rand()
+        return {"x": torch.full((7,), 3.5), "name": f"<{index}>", "noise": noise}
+
+
+def test_a_dataset_of_images_is_a_grid(shell):
+    data = TensorDataset(torch.rand(31, 1, 8, 8), torch.arange(31))
+    page = checked(views(shell, data)["text/html"])
+    assert "<b>TensorDataset</b> 31 samples of (Float32[1, 8, 8], Int64[])" in page
+    assert page.count("data:image/png") == 12
+    assert "<div>11</div>" in page
+    assert views(shell, data)["text/plain"] == "TensorDataset: 31 samples of (Float32[1, 8, 8], Int64[])"
+
+
+def test_classes_have_their_names_behind_parts_and_caches(shell):
+    pytest.importorskip("sklearn")
+    data = Digits(train=False)
+    data.classes = tuple("abcdefghij")
+    first = "abcdefghij"[int(data[5][1])]
+    for view in (Subset(data, [5, 3]), torch.utils.data.Subset(data, [5, 3]), Subset(data, [5, 3]).cache()):
+        assert f"<div>{first}</div>" in views(shell, view)["text/html"]
+    mapped = Subset(data, [5, 3]).map(lambda sample: (sample[0], (sample[1] + 1) % 10))  # other numbers
+    assert f"<div>{first}</div>" not in views(shell, mapped)["text/html"]
+
+
+def test_a_table_s_columns_have_their_names(shell):
+    columns = {"height": np.array([1.5, 2.5, 3.5]), "<w>": np.array([5.0, 7.0, 11.0])}
+    page = checked(views(shell, Table(columns, np.array(["cat", "dog", "cat"])))["text/html"])
+    for told in (">height<", ">&lt;w&gt;<", ">2.5<", ">11<", ">dog<", "(Float32[2], Int64[])"):
+        assert told in page
+
+
+def test_a_dataset_of_one_s_own(shell):
+    page = checked(views(shell, Numbers(5))["text/html"])
+    assert "5 samples of {x: Float32[7], name: str, noise: float}" in page
+    assert "3.5 3.5 3.5 3.5 3.5 3.5 …" in page
+    assert "&lt;3&gt;" in page
+
+
+def test_samples_that_fail_are_told(shell):
+    shown = views(shell, Numbers(5, fails_at=2))
+    assert "sample 2: " in checked(shown["text/html"])
+    assert "ValueError: &lt;no&gt; such file" in shown["text/html"]
+    assert shown["text/plain"] == "Numbers: 5 samples of {x: Float32[7], name: str, noise: float}"
+    assert (
+        views(shell, Numbers(5, fails_at=0))["text/plain"]
+        == "Numbers: 5 samples (sample 0: ValueError: <no> such file)"
+    )
+
+
+def test_a_dataset_that_takes_long_is_read_once(shell, monkeypatch):
+    clock = iter(range(100))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    data = Numbers(5)
+    views(shell, data)
+    assert data.read == [0, 0]  # for the page, and for the text
+
+
+def test_sizes_that_differ_and_images_of_other_kinds(shell):
+    pillow = pytest.importorskip("PIL.Image")
+    data = [(pillow.new("RGB", (16, 13 + i), (200, 30, 40)), torch.zeros(3, 5 + i)) for i in range(3)]
+    page = checked(views(shell, Listed(data))["text/html"])
+    assert "(Image, Float32[3, …])" in page
+    assert page.count("data:image/png") == 3
+    page = checked(views(shell, Listed([(np.zeros((17, 13, 3), np.uint8), np.int64(5))]))["text/html"])
+    assert "data:image/png" in page
+    assert "<div>5</div>" in page
+
+
+class Listed(torch.utils.data.Dataset):
+    def __init__(self, samples):
+        self.samples = samples
+
+    def __len__(self):
+        return len(self.samples)
+
+    def __getitem__(self, index):
+        return self.samples[index]
+
+
+class Stream(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        raise AssertionError("read")
+
+
+class Endless(torch.utils.data.Dataset):
+    def __getitem__(self, index):
+        raise AssertionError("read")
+
+
+@pytest.mark.parametrize("value", [Stream(), Endless(), torch.utils.data.Subset(Stream(), [3])])
+def test_streams_are_left_alone(shell, value):
+    shown = views(shell, value)
+    assert shown["text/plain"] == repr(value) or "Subset" in shown["text/plain"]
+
+
+def test_an_empty_dataset(shell):
+    assert views(shell, Numbers(0))["text/plain"] == "Numbers: 0 samples"
+    assert "0 samples" in checked(views(shell, Numbers(0))["text/html"])
+
+
+# -- batches ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_batch(shell):
+    batch = [torch.rand(11, 3, 16, 16), torch.arange(11)]
+    shown = views(shell, batch)
+    page = checked(shown["text/html"])
+    assert "Float32[11, 3, 16, 16]" in page
+    assert "0 to 10, mean 5" in page
+    assert page.count("data:image/png") == 8
+    assert shown["text/plain"].startswith("[tensor(")
+
+
+def test_a_batch_of_names_in_names(shell):
+    page = checked(views(shell, {"<ids>": torch.arange(35).view(5, 7), "more": (torch.ones(5), 3, None)})["text/html"])
+    for told in ("<b>&lt;ids&gt;</b>", "<b>more.0</b>", "0 1 2 3 4 5 …", "the first 5 along dim 0"):
+        assert told in page
+
+
+def test_rows_are_shown_where_there_are_as_many_of_each(shell):
+    page = checked(views(shell, (torch.ones(5, 7), torch.ones(3)))["text/html"])
+    assert "Float32[5, 7]" in page
+    assert "along dim 0" not in page
+    state = checked(views(shell, nn.Linear(3, 5).state_dict())["text/html"])
+    assert "<b>weight</b>" in state
+    assert "along dim 0" not in state
+
+
+@pytest.mark.parametrize(
+    "value", [{}, (), (3, 5), {"loss": torch.tensor(3.0)}, (torch.ones(3), object()), {"x": [torch.ones(3), {1}]}]
+)
+def test_what_is_no_batch_is_text(shell, value):
+    assert list(views(shell, value)) == ["text/plain"]
+
+
+def test_a_batch_of_tensors_without_numbers(shell):
+    page = checked(views(shell, (torch.ones(3, device="meta"), torch.ones(3).to_sparse()))["text/html"])
+    assert "meta" in page
+    assert "mean" not in page
+
+
+def test_a_large_batch_is_looked_at_in_samples(shell):
+    large = torch.zeros(1).expand(50_000, 50_000)
+    assert "of its numbers" in views(shell, (large, large))["text/html"]
+
+
+# -- confusion matrices -----------------------------------------------------------------------------------------------
+
+
+def confusion(classes: int) -> ConfusionMatrix:
+    metric = ConfusionMatrix(classes)
+    metric.update(torch.tensor([0, 1, 2, 2, 2]), torch.tensor([0, 1, 2, 2, 1]))
+    return metric
+
+
+def test_a_confusion_matrix(shell):
+    shown = views(shell, confusion(3))
+    page = checked(shown["text/html"])
+    assert "5 in 3 classes, 80.0% right" in page
+    assert page.count("rgba(9,105,218") == 3
+    assert page.count("rgba(209,36,47") == 1
+    assert "67%" in page  # precision of class 2: taken for it three times, twice rightly
+    assert shown["text/plain"].splitlines() == [
+        "ConfusionMatrix: 5 in 3 classes, 80.0% right",
+        "   0 1 2",
+        " 0 1 0 0",
+        " 1 0 1 1",
+        " 2 0 0 2",
+    ]
+
+
+def test_many_classes_are_a_picture_and_the_worst_pairs(shell):
+    shown = views(shell, confusion(101))
+    page = checked(shown["text/html"])
+    assert "data:image/png" in page
+    assert page.count("<tr>") == 2
+    assert "1  1 taken for 2" in shown["text/plain"]
+
+
+def test_of_nothing(shell):
+    assert "0 in 7 classes" in checked(views(shell, ConfusionMatrix(7))["text/html"])
+
+
+def test_ranks_are_not_waited_for(shell, monkeypatch):
+    monkeypatch.setattr(ConfusionMatrix, "compute", lambda self: pytest.fail("asks the other ranks"))
+    assert "5 in 3" in views(shell, confusion(3))["text/html"]
+
+
+# -- drawings ---------------------------------------------------------------------------------------------------------
+
+
 def test_curves_leave_out_what_is_not_finite():
     assert "nan" not in curves({"loss": [1.0, math.nan, math.inf, 2.0]})
     assert curves({"loss": [math.nan]}) == ""
@@ -143,19 +364,23 @@ def test_curves_leave_out_what_is_not_finite():
 
 
 def test_the_colours_are_those_of_the_page(shell):
-    for value in (torch.rand(5), nn.Linear(3, 5), [Epoch(1, 3.0, {}, 0.1, 7, 2, 0.3)]):
+    epochs = [Epoch(1, 3.0, {}, 0.1, 7, 2, 0.3)]
+    batch = (torch.rand(3, 5), torch.arange(3))
+    for value in (torch.rand(5), nn.Linear(3, 5), epochs, batch, TensorDataset(*batch), ConfusionMatrix(3)):
         page = views(shell, value)["text/html"]
         assert "color:inherit" in page
-        assert "white" not in page
-        assert "black" not in page
+        assert not re.search(r"\b(white|black)\b(?!-)|#(000|fff)", page)
 
 
 def test_unloading_takes_the_views_off(tmp_path):
+    values = (torch.zeros(3), nn.ReLU(), [Epoch(1, 3.0, {}, 0.1, 7, 2, 0.3)], Numbers(3), ConfusionMatrix(3), ())
     made = InteractiveShell(ipython_dir=str(tmp_path))
+    before = [views(made, value) for value in values]
     load_ipython_extension(made)
+    assert [views(made, value) for value in values] != before
     unload_ipython_extension(made)
-    for value in (torch.zeros(3), nn.ReLU(), [Epoch(1, 3.0, {}, 0.1, 7, 2, 0.3)]):
-        assert list(views(made, value)) == ["text/plain"]
+    assert [views(made, value) for value in values] == before
+    assert [list(shown) for shown in before] == [["text/plain"]] * len(values)
 
 
 # -- tracebacks -------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from simpletorch._drawing import curves
+from simpletorch.notebook.views.tables import cell, table
 
 __all__ = ["epochs_as_html"]
 
@@ -42,9 +43,7 @@ def _table(epochs: Sequence[Any]) -> str:
         ]
         for e in epochs
     ]
-    cells = "".join(f"<th>{escape(name)}</th>" for name in head)
-    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<table style="color:inherit"><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>'
+    return table([cell(escape(name), head=True) for name in head], ([cell(text) for text in row] for row in rows))
 
 
 def _number(value: float | None) -> str:

@@ -8,23 +8,20 @@ from typing import Final
 
 import torch
 
-from simpletorch._drawing import bars, picture
+from simpletorch._drawing import bars
 from simpletorch.errors.live import lift
+from simpletorch.notebook.views.pictures import is_image, picture_of
 
-__all__ = ["tensor_as_html"]
+__all__ = ["has_numbers", "numbers_of", "tensor_as_html"]
 
 _MOST: Final = 2**16  # numbers that are looked at
 _BINS: Final = 32
-_SMALLEST: Final = 12  # pixels of a picture's side: what is smaller is a matrix
-_LARGEST: Final = 96
 _PICTURES: Final = 8  # of a batch
 
 
 def tensor_as_html(tensor: torch.Tensor) -> str | None:
     """A card; None for a tensor without numbers of its own, which IPython then shows as text."""
-    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
-        return None
-    if tensor.is_meta or tensor.is_quantized or tensor.is_nested:
+    if not has_numbers(tensor):
         return None
     facts = [str(lift(tensor)), str(tensor.device), _bytes(tensor.numel() * tensor.element_size())]
     facts += ["requires a gradient"] * tensor.requires_grad
@@ -35,6 +32,18 @@ def tensor_as_html(tensor: torch.Tensor) -> str | None:
         numbers = _numbers(sample, part)
     text = f'<pre style="background:none;color:inherit;margin:0.3em 0">{escape(repr(tensor))}</pre>'
     return f'<div style="color:inherit">{head}<div style="opacity:0.8">{numbers}</div>{drawn}{text}</div>'
+
+
+def has_numbers(tensor: torch.Tensor) -> bool:
+    """Whether it is a plain tensor that has numbers of its own in memory."""
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
+        return False
+    return not (tensor.is_meta or tensor.is_quantized or tensor.is_nested)
+
+
+def numbers_of(tensor: torch.Tensor) -> str:
+    """The range, the mean, and how many aren't finite; of a large tensor in a sample."""
+    return _numbers(*_sample(tensor.detach()))
 
 
 def _bytes(count: float) -> str:
@@ -77,21 +86,9 @@ def _histogram(sample: torch.Tensor) -> str:
 
 def _pictures(tensor: torch.Tensor) -> str:
     """One picture ``(C, H, W)``, or the first of a batch ``(N, C, H, W)``; nothing for what has no such shape."""
-    if tensor.dim() not in (3, 4) or tensor.is_complex() or not tensor.numel():
-        return ""
-    channels, *size = tensor.shape[-3:]
-    if channels not in (1, 3) or min(size) < _SMALLEST:
+    if tensor.dim() not in (3, 4):
         return ""
     rows = tensor[None] if tensor.dim() == 3 else tensor[:_PICTURES]
-    return f"<div>{''.join(map(_picture, rows))}</div>"
-
-
-def _picture(image: torch.Tensor) -> str:
-    step = math.ceil(max(image.shape[-2:]) / _LARGEST)
-    small = image[:, ::step, ::step].to("cpu", torch.float32).nan_to_num()
-    if image.dtype is not torch.uint8:
-        low, high = small.min(), small.max()
-        small = small * 255 if low >= 0 and high <= 1 else (small - low) / (high - low).clamp_min(1e-12) * 255
-    pixels = small.clamp(0, 255).to(torch.uint8).movedim(0, -1).contiguous()
-    height, width, channels = pixels.shape
-    return picture(bytes(pixels.flatten().tolist()), width, height, grey=channels == 1)
+    if not len(rows) or not is_image(rows[0]):
+        return ""
+    return f"<div>{''.join(map(picture_of, rows))}</div>"
