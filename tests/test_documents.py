@@ -18,6 +18,7 @@ PATHS = [*ROOT.iterdir(), *(path for folder in FOLDERS for path in folder.rglob(
 NAMES = [f"/{path.relative_to(ROOT).as_posix()}" for path in PATHS]
 FILE = re.compile(r"(?<![\w./…-])[\w./-]*\w\.(?:pyi?|md)\b(?!\.)")
 FOLDER = re.compile(r"`((?:src|tests|benchmarks|examples|docs|stubs)/[\w./-]*)`")
+PICTURE = re.compile(r"pictures/([\w-]+\.png)")
 NAME = re.compile(r"\bsimpletorch(?:\.\w+)+\b(?!/)")
 
 CATALOGUES = {"benchmarks/follow/programs"}  # a file of one kind for each thing
@@ -58,6 +59,16 @@ def test_a_path_that_is_gone_is_found(gone: str):
 def test_a_name_that_is_gone_is_found():
     found = NAME.findall("simpletorch.gone, `simpletorch.nn.Linaer` and simpletorch.nn.Linear.")
     assert [is_name(name) for name in found] == [False, False, True]
+
+
+def test_pictures_are_there_and_small():
+    """Light and dark; `docs/pictures/make.py` makes them."""
+    folder = ROOT / "docs" / "pictures"
+    named = {name for page in folder.parent.glob("*.md") for name in PICTURE.findall(page.read_text())}
+    assert "card-light.png" in named
+    assert {path.name for path in folder.glob("*.png")} == named
+    assert {name.replace("-light", "-dark") for name in named} == {name for name in named if "-dark" in name}
+    assert {path.name: path.stat().st_size for path in folder.glob("*.png") if path.stat().st_size > 60_000} == {}
 
 
 def test_no_folder_holds_more_files_than_a_reader_can_take_in():

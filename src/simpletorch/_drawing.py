@@ -8,7 +8,10 @@ import zlib
 from collections.abc import Mapping, Sequence
 from html import escape
 
-__all__ = ["bars", "curves", "picture"]
+__all__ = ["AMBER", "BLUE", "RED", "bars", "curves", "picture"]
+
+RED, AMBER, BLUE = "#dc3545", "#a06c00", "#1f75e0"
+"""As far from white as from a dark page's ground: readable on both (contrast over 4)."""
 
 _STROKES = ("", "6 3", "2 2", "8 2 2 2")  # lines are told apart by dashes: the colour is the page's
 

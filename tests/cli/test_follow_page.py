@@ -73,5 +73,11 @@ def test_all_tags_are_closed(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert tags.around == []
 
 
+def test_an_error_stands_under_its_line_with_its_hint(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    page = page_of("import torch\nx = torch.nn.Linear(5, 3)(torch.zeros(2, 7))\n", tmp_path, capsys)
+    (told,) = re.findall(r'class="error".*?<pre>(.*?)</pre>', page, re.DOTALL)
+    assert told.splitlines()[1] == "hint: Linear(7, 3) would fit"
+
+
 def test_a_program_without_a_model_has_no_diagram(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "<section" not in page_of("import torch\nx = torch.zeros(3)\n", tmp_path, capsys)

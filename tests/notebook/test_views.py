@@ -13,7 +13,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from torch import nn
 
-from simpletorch._drawing import bars, curves, picture
+from simpletorch._drawing import AMBER, BLUE, RED, bars, curves, picture
 from simpletorch.data import Digits, Subset, Table, TensorDataset
 from simpletorch.metrics import ConfusionMatrix
 from simpletorch.notebook import load_ipython_extension, unload_ipython_extension
@@ -193,7 +193,7 @@ def test_classes_have_their_names_behind_parts_and_caches(shell):
 def test_a_table_s_columns_have_their_names(shell):
     columns = {"height": np.array([1.5, 2.5, 3.5]), "<w>": np.array([5.0, 7.0, 11.0])}
     page = checked(views(shell, Table(columns, np.array(["cat", "dog", "cat"])))["text/html"])
-    for told in (">height<", ">&lt;w&gt;<", ">2.5<", ">11<", ">dog<", "(Float32[2], Int64[])"):
+    for told in (">height<", ">&lt;w&gt;<", ">2.5<", ">11<", ">target<", ">dog<", "(Float32[2], Int64[])"):
         assert told in page
 
 
@@ -370,6 +370,19 @@ def test_the_colours_are_those_of_the_page(shell):
         page = views(shell, value)["text/html"]
         assert "color:inherit" in page
         assert not re.search(r"\b(white|black)\b(?!-)|#(000|fff)", page)
+
+
+def luminance(colour: str) -> float:
+    """Source: https://www.w3.org/TR/WCAG22/#dfn-relative-luminance"""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("colour", [RED, AMBER, BLUE])
+def test_coloured_words_are_readable_on_light_and_on_dark(colour):
+    assert (luminance("#ffffff") + 0.05) / (luminance(colour) + 0.05) > 4
+    assert (luminance(colour) + 0.05) / (luminance("#111111") + 0.05) > 4
 
 
 def test_unloading_takes_the_views_off(tmp_path):

@@ -16,6 +16,7 @@ _MOST: Final = 2_000  # modules in one page
 STYLE: Final = """
 .model { margin: 0 0 1.5rem; }
 .model details, .model .leaf { border-left: 2px solid var(--line); padding: .1rem 0 .1rem .8rem; margin-left: .35rem; }
+.model .leaf { padding-left: calc(.8rem + 15px); } /* below the names that have an arrow */
 .model > details { border-left: 0; margin-left: 0; padding-left: 0; }
 .model summary { cursor: pointer; }
 .model summary:hover, .model .leaf:hover { background: var(--hover); }

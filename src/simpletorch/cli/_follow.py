@@ -195,7 +195,8 @@ def page(file: str, found: Followed) -> str:
         bad = ' class="bad"' if number in errors else ""
         rows.append(f"<tr{bad}><td>{number}</td><td><code>{html.escape(line)}</code></td><td>{shown}</td></tr>")
         for error in errors.get(number, ()):
-            text = "\n".join((error.message, error.hint or "", *map(str, error.trace))).strip()
+            hint = f"hint: {error.hint}" if error.hint else ""
+            text = "\n".join(filter(None, (error.message, hint, *map(str, error.trace))))
             rows.append(f'<tr class="error"><td></td><td colspan="2"><pre>{html.escape(text)}</pre></td></tr>')
     model = diagram(found.seen.visits) if found.seen is not None else ""
     return _PAGE.format(title=html.escape(file), rows="\n".join(rows), model=model, style=STYLE)
@@ -215,7 +216,7 @@ td:first-child {{ color: var(--dim); text-align: right; user-select: none; }}
 td:nth-child(3) {{ color: var(--shape); font: 12px/1.75 ui-monospace, monospace; white-space: nowrap; }}
 code, pre {{ font: 13px/1.5 ui-monospace, monospace; white-space: pre; margin: 0; }}
 .bad {{ background: var(--bad); }}
-.error pre {{ color: var(--mark); white-space: pre-wrap; padding: .2rem 0 .5rem; }}
+.error pre {{ color: var(--mark); white-space: pre-wrap; padding: .2rem 0 .5rem; max-width: calc(100vw - 7rem); }}
 {style}</style></head><body><h1>{title}</h1>
 {model}
 <table>

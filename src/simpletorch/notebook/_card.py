@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
+from simpletorch._drawing import AMBER, BLUE, RED
 from simpletorch.follow import Finding
 
 __all__ = ["Card", "card_of"]
@@ -14,8 +15,7 @@ __all__ = ["Card", "card_of"]
 Texts = Callable[[str], str]
 """From what a cell or file is called in reports to its text."""
 
-_COLOURS: Final = {"error": "#d1242f", "warning": "#9a6700", "note": "#0969da"}
-"""Of the mark at the left: seen on light and on dark."""
+_COLOURS: Final = {"error": RED, "warning": AMBER, "note": BLUE}
 
 
 @final
@@ -63,7 +63,7 @@ class Card:
     def _repr_html_(self) -> str:
         f = self.finding
         colour = _COLOURS.get(f.severity, _COLOURS["note"])
-        rows = "".join(map(_row, self.lines))
+        rows = "".join(_row(line, colour) for line in self.lines)
         hint = f'<div style="opacity:0.8">hint: {html.escape(f.hint)}</div>' if f.hint else ""
         return (
             f'<div style="border-left:4px solid {colour};padding:0.3em 0.8em;color:inherit;font-size:0.95em">'
@@ -73,9 +73,9 @@ class Card:
         )
 
 
-def _row(line: _Line) -> str:
+def _row(line: _Line, colour: str) -> str:
     before, marked, after = line.source[: line.start], line.source[line.start : line.end], line.source[line.end :]
-    mark = f'<span style="text-decoration:underline wavy">{html.escape(marked)}</span>'
+    mark = f'<span style="text-decoration:underline wavy {colour}">{html.escape(marked)}</span>'
     source = f"{html.escape(before)}{mark if marked else ''}{html.escape(after)}"
     place = f"{html.escape(line.name)}, line {line.number}"
     return (

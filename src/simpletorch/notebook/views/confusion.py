@@ -15,7 +15,7 @@ __all__ = ["confusion_as_html", "confusion_as_text"]
 _TABLE: Final = 20  # classes of which each count is written
 _WORST: Final = 10
 _BLUE, _RED = "9,105,218", "209,36,47"  # right and wrong, below text of any colour
-_STRONGEST: Final = 0.45
+_WEAKEST, _STRONGEST = 0.15, 0.5
 
 
 def confusion_as_html(metric: ConfusionMatrix) -> str:
@@ -67,8 +67,9 @@ def _row(number: int, row: list[int]) -> list[str]:
     cells = [cell(str(number), head=True, left=True)]
     for taken, count in enumerate(row):
         colour = _BLUE if taken == number else _RED
-        ground = f"background:rgba({colour},{_STRONGEST * count / total:.3f})" if count else "opacity:0.4"
-        cells.append(cell(f"{count:,}", ground))
+        strength = _WEAKEST + (_STRONGEST - _WEAKEST) * count / total if count else 0
+        ground = f"background:rgba({colour},{strength:.3f})" if count else ""
+        cells.append(cell(f"{count:,}" if count else '<span style="opacity:0.4">0</span>', ground))
     return [*cells, cell(f"{row[number] / total:.0%}" if total else "")]
 
 

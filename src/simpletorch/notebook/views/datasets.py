@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from torch.utils.data import Dataset, IterableDataset, Subset
 
+from simpletorch._drawing import RED
 from simpletorch.data import CachedDataset, Table
 from simpletorch.notebook.views.samples import items_of, kind_of, samples_as_html
 from simpletorch.reproducibility import rng_state, set_rng_state
@@ -31,7 +32,7 @@ def dataset_as_html(dataset: Dataset[Any]) -> str | None:
     of = f" of {escape(kind_of(samples))}" if samples else ""
     head = f"<b>{escape(type(dataset).__name__)}</b> {count:,} sample{'' if count == 1 else 's'}{of}"
     drawn = samples_as_html(samples, _names(dataset, samples[0]), _columns(dataset)) if samples else ""
-    told = f'<div>sample {len(samples)}: <b style="color:#d1242f">{escape(failed)}</b></div>' if failed else ""
+    told = f'<div>sample {len(samples)}: <b style="color:{RED}">{escape(failed)}</b></div>' if failed else ""
     return f'<div style="color:inherit">{head}{drawn}{told}</div>'
 
 

@@ -27,7 +27,7 @@ def _node(name: str, module: nn.Module, level: int, left: list[int]) -> str:
     shown = f"{type(module).__name__}({module.extra_repr()})" if not module._modules else type(module).__name__
     label = f"{f'<b>{escape(name)}</b> ' if name else ''}{escape(shown)} {_size(module)}"
     if not module._modules:
-        return f'<div style="padding-left:1.2em">{label}</div>'
+        return f'<div style="padding-left:2em">{label}</div>'
     inner = "".join(_node(k, m, level + 1, left) for k, m in module._modules.items() if m is not None)
     is_open = " open" if level < _OPEN else ""
     return f'<details{is_open} style="padding-left:1em"><summary>{label}</summary>{inner}</details>'
@@ -40,4 +40,4 @@ def _size(module: nn.Module) -> str:
     if not count:
         return ""
     frozen = "" if trained == count else f", {trained:,} trained"
-    return f'<span style="opacity:0.7">{count:,} parameters{frozen}</span>'
+    return f'<span style="opacity:0.7;white-space:nowrap">{count:,} parameters{frozen}</span>'

@@ -77,7 +77,7 @@ def samples_as_html(samples: Sequence[Any], names: Names, columns: Sequence[str]
     Args:
         samples: the first ones.
         names: what class numbers are called.
-        columns: what the numbers of each sample's first item are called.
+        columns: what the numbers of each sample's first item are called; the second item is the target.
     """
     rows = [items_of(sample) for sample in samples]
     image = next((name for name, value in rows[0].items() if as_image(value) is not None), None)
@@ -112,7 +112,7 @@ def _cells(row: Mapping[str, Any], names: Names, spread: str | None, columns: Se
             cells += [(title, _number(v)) for title, v in zip(columns, numbers, strict=False)]
             cells += [("…", "")] * (len(columns) > _COLUMNS)
         else:
-            cells.append((name, _value(value, names.get(name, ()))))
+            cells.append(("target" if columns else name, _value(value, names.get(name, ()))))
     return cells
 
 
