@@ -178,6 +178,10 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         return infer_module(rule, given, named, dtype_counts=counts, autocast=cast)
 
     result = answer((rule, counts, cast), given, named, ask) if run.is_plain else run.adapting(ask)
+    if devices.is_doubtful(run, result, (*args, *kwargs.values()), module):
+        rule, given = devices.untold(rule), devices.untold(given)
+        named = {k: devices.untold(v) for k, v in named.items()}
+        result = infer_module(rule, given, named, dtype_counts=counts, autocast=cast)
     if isinstance(result, Report):
         return run.report(result)
     name = rule.names[0].rpartition(".")[2]

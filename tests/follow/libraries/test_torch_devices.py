@@ -158,6 +158,18 @@ for step in range(3):
     weight = weight - 0.1 * (torch.randn(7, 5) @ weight).mean(0)
 """,
 }
+WRONG |= {
+    "told to be on the CPU, and not moved": """
+x = torch.zeros(7, 3, device="cpu")
+x.cuda()
+print((x + torch.zeros(7, 3, device="cuda")).shape)
+""",
+    "told to be on cuda, and half of it back": """
+x = torch.zeros(7, 3, device="cuda")
+y = x.cpu() + torch.zeros(7, 3, device="cpu")
+print((x + y).shape)
+""",
+}
 WRONG_STATEMENTS = {
     "a batch left behind": statements(batch="pass"),
     "targets left behind": statements(batch="if use_cuda:\n    inputs = inputs.cuda()"),
@@ -327,6 +339,29 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 out = torch.zeros(7, 3, device=device)
 print((out.cpu() + torch.randn(7, 3)).shape)
 """,
+    "told to be on the CPU, and moved": """
+x = torch.zeros(7, 3, device="cpu").cuda()
+print((x * 2 + torch.zeros(7, 3, device="cuda")).shape)
+""",
+    "told to be on cuda, and back": """
+x = torch.zeros(7, 3, device="cuda")
+print((x.cpu() * 2 + torch.zeros(7, 3, device="cpu")).shape)
+""",
+    "by name and chosen": """
+device = "cuda" if torch.cuda.is_available() else "cpu"
+x = torch.zeros(7, 3, device=device) * 2 + torch.zeros(7, 3, device="cuda")
+y = torch.zeros(7, 3, device="cuda") + torch.zeros(7, 3, device=torch.device(device))
+print((x + y).shape)
+""",
+    "a parameter that was made on the CPU, and moved": """
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.by = nn.Parameter(torch.ones(3, device="cpu"))
+device = "cuda" if torch.cuda.is_available() else "cpu"
+scale = Scale().to(device)
+print((scale.by * torch.zeros(7, 3, device="cuda")).shape)
+""",
     "shapes of another": """
 device = "cuda" if torch.cuda.is_available() else "cpu"
 a, b = torch.randn(2, 3, device=device), torch.randn(6)
@@ -466,6 +501,22 @@ out.copy_(torch.randn(7, 5))
     assert said(training(after="print(model(x.to(device))[torch.arange(19)].shape)"), tmp_path) == []
     (found,) = said(encoder("print(torch.arange(50)[tokens].shape)"), tmp_path)
     assert found.startswith("tensor-device: []: Int64[50] is on the CPU, but the index Int64[3, 7] is on cuda")
+
+
+def test_layers_that_are_made_on_a_device(tmp_path):
+    """torch has no random numbers for what isn't there, so that fake tensors can't be parameters that are made so."""
+    right = """
+device = "cuda" if torch.cuda.is_available() else "cpu"
+a = nn.Linear(3, 5, device=device)(torch.zeros(7, 3, device="cuda"))
+b = nn.Linear(3, 5, device="cuda")(torch.zeros(7, 3, device=device))
+layer = nn.Linear(3, 5, device="cuda")
+layer = layer.cpu()
+x = torch.zeros(7, 3, device="cpu")
+print(layer(x).shape, (x @ layer.weight.T).shape)
+"""
+    assert said(right, tmp_path) == []
+    (found,) = said('nn.Linear(3, 5, device="cuda")(torch.zeros(7, 3, device="cpu"))', tmp_path)
+    assert "input is on cpu, but the layer is on cuda" in found
 
 
 def test_a_device_that_is_chosen_is_what_it_is(tmp_path):

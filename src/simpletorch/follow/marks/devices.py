@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.marks import moves
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources import texts
 from simpletorch.follow.values import Instance, List, Tensor, Value
-from simpletorch.rules import RULES, CannotTell, Device, ModuleRule, TensorType, parameters
+from simpletorch.rules import RULES, CannotTell, Device, ModuleRule, Report, TensorType, parameters
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.registry import spoken_name
 
@@ -38,11 +38,13 @@ __all__ = [
     "follow",
     "forward",
     "is_cpu",
+    "is_doubtful",
     "move",
     "moved",
     "named",
     "of",
     "to_numpy",
+    "untold",
 ]
 
 _CODE: Final = "tensor-device"
@@ -298,6 +300,42 @@ def to_numpy(run: Interpreter, value: Tensor) -> None:
         _tell(run, f"numpy: {value.type} is on cuda", "fails where CUDA is available: .cpu().numpy()")
 
 
+# -- what types say --------------------------------------------------------------------------------------------------
+
+
+def is_doubtful(run: Interpreter, answer: object, operands: tuple[Value, ...], module: Instance | None = None) -> bool:
+    """Whether a refusal is one of devices, of which one may be another than ``device=`` was told.
+
+    "cpu" may be chosen, and CUDA where there is one. What was moved has a place that says so.
+    """
+    if not isinstance(answer, Report) or answer.kind != "device":
+        return False
+    if any(_is_elsewhere(of(run, t), t.type.device) for t in _tensors(operands)):
+        return True
+    told = module.native.parameters_device if module is not None and isinstance(module.native, ModuleRule) else None
+    if told is None or module is None:
+        return False
+    return _PLACE in module.state or _is_elsewhere(place_of(run, module) or told.type, told)
+
+
+def _is_elsewhere(place: str | None, told: Device | None) -> bool:
+    if told is None or told.type not in ("cpu", "cuda"):
+        return False
+    return place == "cuda" if told.type == "cpu" else place != "cuda"
+
+
+def untold(given: Any) -> Any:
+    """Operands, or a layer's rule, without what they were told of devices."""
+    if isinstance(given, TensorType):
+        return given if given.device is None else replace(given, device=None)
+    if type(given) is tuple:
+        return tuple(map(untold, given))
+    if isinstance(given, ModuleRule) and given.parameters_device is not None:
+        rule: Any = given
+        return replace(rule, device=None)
+    return given
+
+
 # -- modules ---------------------------------------------------------------------------------------------------------
 
 _PLACE: Final = "place"
@@ -312,6 +350,8 @@ def move(run: Interpreter, modules: list[Instance], place: str | None) -> None:
             one = run.resolve(value)
             if isinstance(one, Tensor) and (one.type.is_parameter or f"{BUFFER} {name}" in module.state):
                 run.heap.write(run.moved, id(one.cells), (place, one))
+                if one.type.device is not None:
+                    run.heap.write(one.cells, "type", untold(one.type))
 
 
 def made_of(run: Interpreter, module: Instance, given: Mapping[str, Value]) -> None:

@@ -365,6 +365,8 @@ def _itself_moved(place: str | None) -> Callable[..., Value]:
             made = gradients.mark(Tensor(made.type, array=made.array), made.cells.get(HISTORY))
             made.numbers, made.offset, made.base = args[0].numbers, args[0].offset, args[0]
             layout.keep(args[0], made)
+        if made is not args[0]:
+            made.cells["type"] = devices.untold(made.type)
         return devices.moved(run, origins.keep(args[0], made), place)
 
     return work
