@@ -16,6 +16,7 @@ from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset
 
 import simpletorch as st
 from simpletorch.notebook._following import follow_cell
+from simpletorch.rules import Device
 
 NAME = "Cell In[7]"
 
@@ -210,6 +211,145 @@ def test_modules_that_are_imported():
     here = sys.modules[__name__]
 
     assert shapes("y = here.double(x)", here=here, x=torch.zeros(5, 7)) == {"y": "Float32[10, 7]"}
+
+
+# -- devices ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def on_cuda(monkeypatch):
+    """What stands for a machine that uses CUDA: the tensors and modules that it is given are there."""
+    there = set()
+
+    def device(tensor):
+        return Device("cuda", 0) if id(tensor) in there else Device(tensor.device.type, tensor.device.index)
+
+    def put(*values):
+        for value in values:
+            there.update(
+                map(id, value.state_dict(keep_vars=True).values() if isinstance(value, nn.Module) else [value])
+            )
+
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr("simpletorch.notebook.live.tensors._device", device)
+    return put
+
+
+LAYER = "Linear(7, 3): the layer is on cuda, but Float32[5, 7] is on the CPU"
+
+
+def test_a_model_on_cuda_and_a_batch_on_the_cpu(on_cuda):
+    net, x = nn.Sequential(nn.Linear(7, 3)), torch.zeros(5, 7)
+    on_cuda(net)
+    seen = follow("y = net(x)", net=net, x=x)
+    (found,) = seen.followed.errors
+    assert (found.code, found.message) == ("tensor-device", LAYER)
+    assert found.hint == ".to(device) on the one on the CPU, or device= where it is made"
+    assert seen.stops is found
+
+
+def test_a_batch_of_a_loader_is_on_the_cpu(on_cuda):
+    net, loader = nn.Linear(7, 3), DataLoader(TensorDataset(torch.zeros(11, 7)), 5)
+    on_cuda(net)
+    assert errors("for (x,) in loader:\n    net(x)", net=net, loader=loader) == [f"{NAME}:2: {LAYER}"]
+    assert errors("for (x,) in loader:\n    net(x.cuda())", net=net, loader=loader) == []
+
+
+def test_a_model_on_the_cpu_and_a_batch_on_cuda(on_cuda):
+    net, x = nn.Linear(7, 3), torch.zeros(5, 7)
+    on_cuda(x)
+    (found,) = errors("net(x)", net=net, x=x)
+    assert "Linear(7, 3): the layer is on the CPU, but Float32[5, 7] is on cuda" in found
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "net(there)",
+        "net(x.cuda())",
+        "net(x.to('cuda'))",
+        "net(x.to(0))",
+        "net(x.to(there.device))",
+        "net(x.to(there))",
+        "net(x.type_as(there))",
+        "net(torch.zeros_like(there))",
+        "net(there.new_zeros(5, 7))",
+        "net(torch.zeros(5, 7, device=there.device))",
+        "net(torch.zeros(5, 7, device=next(net.parameters()).device))",
+        "net.cpu()\nnet(x)",
+        "net.to('cpu')\nnet(x)",
+        "net.to(x.device)\nnet(x)",
+        "net(there).cpu() + torch.zeros(5, 3)",
+        "net(there).cpu() + torch.zeros(5, 3, device='cpu')",
+        "net(there).detach().cpu().numpy()",
+        "there.cpu() + x",
+        "(there.cpu() * 2) + x * 3",
+        "x.cuda() + there",
+        "net.cpu()\nnet.weight.sum(0) + x",
+        "other = nn.Linear(7, 3).cuda()\nother(there)",
+        "other = nn.Linear(7, 3).to(there.device)\nother(there)",
+        "other = nn.Linear(7, 3, device='cuda')\nother(there)",
+        "nn.Linear(7, 3)(x)",
+        "there + 3\nthere + torch.tensor(3.0)\nthere * torch.zeros(())",
+        "there[torch.tensor([0, 1])]\nx[0]",
+        "if x.sum() > 3:\n    net.cpu()\nnet(x)",
+        "if x.sum() > 3:\n    x = x.cuda()\nnet(x)",
+        "if torch.cuda.is_available():\n    x = x.cuda()\nnet(x)",
+        "device = 'cuda' if torch.cuda.is_available() else 'cpu'\nnet(x.to(device))",
+        "device = 'cuda' if torch.cuda.is_available() else 'cpu'\nnn.Linear(7, 3).to(device)(x.to(device))",
+        "with torch.device('cuda'):\n    x = torch.zeros(5, 7)\nnet(x)",
+        "torch.set_default_device('cuda')\nnet(torch.zeros(5, 7))",
+        "try:\n    net(x)\nexcept RuntimeError:\n    pass",
+        "nn.functional.cross_entropy(net(there), torch.zeros(5, dtype=torch.long).cuda())",
+    ],
+)
+def test_what_is_moved_is_left_alone(on_cuda, cell):
+    net, x, there = nn.Linear(7, 3), torch.zeros(5, 7), torch.ones(5, 7)
+    on_cuda(net, there)
+    assert errors(cell, net=net, x=x, there=there) == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("net(there) + torch.zeros(5, 3)", "+: Float32[5, 3] is on the CPU, but Float32[5, 3] is on cuda"),
+        ("nn.Linear(7, 3)(there)", "Linear(7, 3): the layer is on the CPU, but Float32[5, 7] is on cuda"),
+        ("there.numpy()", "numpy: Float32[5, 7] is on cuda"),
+        ("net.cpu()\nnet(there)", "Linear(7, 3): the layer is on the CPU, but Float32[5, 7] is on cuda"),
+        ("x.cuda()\nnet(x)", LAYER),
+    ],
+)
+def test_what_is_left_behind_is_found(on_cuda, cell, told):
+    net, x, there = nn.Linear(7, 3), torch.zeros(5, 7), torch.ones(5, 7)
+    on_cuda(net, there)
+    (found,) = errors(cell, net=net, x=x, there=there)
+    assert told in found
+
+
+def test_a_function_that_makes_tensors_elsewhere(on_cuda):
+    net = nn.Linear(7, 3)
+    on_cuda(net)
+
+    def made():
+        with torch.device("cuda"):
+            return torch.zeros(5, 7)
+
+    assert errors("net(made())", net=net, made=made) == []
+
+
+def test_a_default_device_of_an_earlier_cell(on_cuda, monkeypatch):
+    net = nn.Linear(7, 3)
+    on_cuda(net)
+    monkeypatch.setattr(torch, "get_default_device", lambda: torch.device("cuda"))
+    assert errors("net(torch.zeros(5, 7))", net=net) == []
+
+
+def test_a_layer_with_a_forward_of_its_own_moves_what_it_is_given(on_cuda):
+    """As accelerate puts one into each module."""
+    net = nn.Linear(7, 3)
+    on_cuda(net)
+    net.forward = functools.partial(nn.Linear.forward, net)
+    assert errors("net(torch.zeros(5, 7))", net=net) == []
 
 
 # -- what isn't known -----------------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ class Interpreter:
         self.broken: list[Finding] = []  # what they do in spite of it
         self.unsure_modes = 0  # how many managers around here may have set the grad mode
         self.order: dict[Any, Any] | None = None  # of streams, see `streams`
-        self.places = devices.counts(program.path)  # whether the program has to do with CUDA
+        self.places = program.has_cuda or devices.counts(program.path)  # whether the program has to do with CUDA
         self.moved: dict[Any, Any] = {}  # where parameters and buffers have been moved
         self.path = ""  # where the program is
         self.node: ast.AST = ast.Pass(lineno=0, col_offset=0)

@@ -65,7 +65,7 @@ def follow_cell(
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     with collecting_rarely(), texts.instead({name: cell.text}):
-        run, live = begin(namespace, names)
+        run, live = begin(namespace, names, cell.text)
         chosen = {code.name: code.severity for code in CODES.values()} | dict(severities or {})
         scope = live.scope(namespace, name)
         run.program.modules[LiveProgram.main] = Namespace(LiveProgram.main, scope.cells)
@@ -73,10 +73,11 @@ def follow_cell(
     return Seen(found, name, cell.text, _stops(found, name, cell.strange))
 
 
-def begin(namespace: dict[str, Any], names: Callable[[str], str] = str) -> tuple[Interpreter, Live]:
-    """An interpreter that goes on from live values."""
+def begin(namespace: dict[str, Any], names: Callable[[str], str] = str, text: str = "") -> tuple[Interpreter, Live]:
+    """An interpreter that goes on from live values, for a cell with this text."""
     live = Live(namespace, names)
     program = LiveProgram(Path.cwd(), live.value)
+    program.text, program.files = text, live.files
     run = live.run = Interpreter(program, _STEPS, Budget(_SECONDS))
     if "torch" in sys.modules:
         from simpletorch.notebook.live.tensors import prepare

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "BUFFER",
+    "PLACE",
     "Chosen",
     "Name",
     "as_chosen",
@@ -274,7 +276,7 @@ def _mixed(run: Interpreter, name: str, first: Tensor, second: Tensor) -> None:
     first.place = _MIXED  # what was left behind is said once
 
 
-_HINT: Final = "fails where CUDA is available: .to(device) on the one on the CPU, or device= where it is made"
+_HINT: Final = ".to(device) on the one on the CPU, or device= where it is made"
 
 
 def _check_index(run: Interpreter, value: Tensor, index: Value, place: str | None) -> None:
@@ -284,20 +286,20 @@ def _check_index(run: Interpreter, value: Tensor, index: Value, place: str | Non
     for one in _tensors(index if type(index) is tuple else (index,)):
         if of(run, one) == "cuda" and one.type.shape.rank:
             message = f"[]: {value.type} is on the CPU, but the index {one.type} is on cuda"
-            _tell(run, message, "fails where CUDA is available: .cpu() on the index, or the tensor to the device")
+            _tell(run, message, ".cpu() on the index, or the tensor to the device")
             return
 
 
 def _tell(run: Interpreter, message: str, hint: str) -> None:
     decided = not any(c.cause == "code" for c in run.conditions)  # contents of data move nothing
     if decided and not run.tries and not run.hypothetical and not run.entry and moves.is_clear(run):
-        run.find(_CODE, message, hint)
+        run.find(_CODE, message, hint if run.program.has_cuda else f"fails where CUDA is available: {hint}")
 
 
 def to_numpy(run: Interpreter, value: Tensor) -> None:
     """``x.numpy()``, of what must be on the CPU."""
     if of(run, value) == "cuda":
-        _tell(run, f"numpy: {value.type} is on cuda", "fails where CUDA is available: .cpu().numpy()")
+        _tell(run, f"numpy: {value.type} is on cuda", ".cpu().numpy()")
 
 
 # -- what types say --------------------------------------------------------------------------------------------------
@@ -315,7 +317,7 @@ def is_doubtful(run: Interpreter, answer: object, operands: tuple[Value, ...], m
     told = module.native.parameters_device if module is not None and isinstance(module.native, ModuleRule) else None
     if told is None or module is None:
         return False
-    return _PLACE in module.state or _is_elsewhere(place_of(run, module) or told.type, told)
+    return PLACE in module.state or _is_elsewhere(place_of(run, module) or told.type, told)
 
 
 def _is_elsewhere(place: str | None, told: Device | None) -> bool:
@@ -338,14 +340,14 @@ def untold(given: Any) -> Any:
 
 # -- modules ---------------------------------------------------------------------------------------------------------
 
-_PLACE: Final = "place"
+PLACE: Final = "place"
 BUFFER: Final = "buffer"
 
 
 def move(run: Interpreter, modules: list[Instance], place: str | None) -> None:
     """Modules, with their parameters and buffers, are moved."""
     for module in modules:
-        run.heap.write(module.state, _PLACE, place or "?")
+        run.heap.write(module.state, PLACE, place or "?")
         for name, value in list(module.cells.items()):
             one = run.resolve(value)
             if isinstance(one, Tensor) and (one.type.is_parameter or f"{BUFFER} {name}" in module.state):
@@ -358,12 +360,12 @@ def made_of(run: Interpreter, module: Instance, given: Mapping[str, Value]) -> N
     """A layer is made, perhaps of tensors, such as the weights of a loss's classes: it is where they are."""
     for value in given.values():
         if isinstance(value, Tensor):
-            run.heap.write(module.state, _PLACE, of(run, value) or "?")
+            run.heap.write(module.state, PLACE, of(run, value) or "?")
 
 
 def place_of(run: Interpreter, module: Instance) -> str | None:
     """Where a layer's parameters are."""
-    found = module.state.get(_PLACE)
+    found = module.state.get(PLACE)
     if module.state.get("open") or (found is not None and found not in ("cpu", "cuda")):
         return None
     if found is not None:
@@ -407,9 +409,7 @@ def forward(
         one.place = known
 
 
-_LAYER_HINT: Final = (
-    "fails where CUDA is available: .to(device) on the module; layers in a plain list don't move with it"
-)
+_LAYER_HINT: Final = ".to(device) on the module; layers in a plain list don't move with it"
 
 
 @cache

@@ -28,6 +28,7 @@ class Program:
     """The files of one program, and what was imported of them."""
 
     main: Final = "__main__"
+    has_cuda = False  # whether it surely runs on a machine with CUDA, which uses it
 
     def __init__(self, path: Path, arguments: Sequence[str] = (), shown: str | None = None) -> None:
         self.path, self.arguments = path, tuple(arguments)

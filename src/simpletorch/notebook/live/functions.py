@@ -32,6 +32,7 @@ def function_of(live: Live, given: FunctionType) -> Value:
     node = definition(given.__code__)
     if node is None:
         return Unknown(f"the function {given.__name__}, whose source isn't known")
+    live.files[file] = None
     outer = live.scope(given.__globals__, live.name(file))
     made = Function(node, outer, given.__name__)
     live.keep(given, made)

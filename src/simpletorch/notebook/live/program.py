@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.sources.program import Program
 from simpletorch.follow.values import MISSING, Namespace, Native, Value
-from simpletorch.notebook.live.sources import is_own_module
+from simpletorch.notebook.live.sources import is_own_module, text_of
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -27,11 +27,16 @@ class LiveProgram(Program):
     Args:
         folder: where imports are looked for.
         convert: from a live value to the follower's.
+
+    ``text`` is the cell's, ``files`` are those, and the earlier cells, whose functions it has come across.
     """
 
     def __init__(self, folder: Path, convert: Callable[[Any], Value]) -> None:
         super().__init__(folder / "cell", (), "cell")
         self._convert = convert
+        self.text = ""
+        self.files: Iterable[str] = ()
+        self.has_cuda = _uses_cuda()
 
     def load(self, run: Interpreter, name: str) -> Namespace | None:
         """The module of the program's own by its dotted name: the one that is imported, else by its file."""
@@ -41,6 +46,12 @@ class LiveProgram(Program):
             if isinstance(made, Namespace):
                 self.modules[name] = made
         return super().load(run, name)
+
+    def texts(self) -> Iterator[str]:
+        """The cell's text, and those of the functions and modules that it has come across."""
+        yield self.text
+        yield from map(text_of, self.files)
+        yield from super().texts()
 
     def builtin(self, run: Interpreter, name: str) -> Value:
         """A name of Python's own, and what IPython adds."""
@@ -52,6 +63,12 @@ class LiveProgram(Program):
         if name == "torch.cuda.is_available":
             return _has_cuda()
         return _UNCERTAIN if name == "torch.accelerator.is_available" else super().library(run, name)
+
+
+def _uses_cuda() -> bool:
+    """Whether tensors may be on CUDA, and new ones are on the CPU unless somebody says otherwise."""
+    torch: Any = sys.modules.get("torch")
+    return torch is not None and torch.cuda.is_initialized() and torch.get_default_device().type == "cpu"
 
 
 def _has_cuda() -> Native:

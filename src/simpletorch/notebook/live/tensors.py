@@ -12,7 +12,7 @@ from torch import nn
 from simpletorch.errors.live import lift, rule_of
 from simpletorch.follow.layers import own_tensors
 from simpletorch.follow.marks import gradients, layout
-from simpletorch.follow.marks.devices import BUFFER
+from simpletorch.follow.marks.devices import BUFFER, PLACE
 from simpletorch.follow.values import (
     HISTORY,
     MISSING,
@@ -37,6 +37,7 @@ __all__ = ["of_torch", "prepare"]
 
 _TENSORS: Final = (torch.Tensor, nn.Parameter, nn.Buffer)
 _DATA: Final = "torch.utils.data"
+_PLACES: Final = ("cpu", "cuda")  # that marks know
 
 
 def prepare(live: Live) -> None:
@@ -80,14 +81,20 @@ def _tensor(live: Live, given: torch.Tensor) -> Value:
     found = lift(given)
     if given.layout is not torch.strided or given.is_nested or not isinstance(found, TensorType):
         return Unknown("a tensor that isn't strided")
+    device = _device(given)
     is_parameter = isinstance(given, nn.Parameter)
-    made = Tensor(TensorType(found.shape, found.dtype, found.device, is_parameter=is_parameter))
+    made = Tensor(TensorType(found.shape, found.dtype, device, is_parameter=is_parameter))
     made.cells = dict(made.cells)
     made.cells[HISTORY] = History(grad=given.requires_grad, leaf=given.is_leaf)
     if given.requires_grad and (given.retains_grad or (given.is_leaf and given.grad is not None)):
         made.cells[gradients.HAS_GRAD] = True
+    made.place = device.type if device.type in _PLACES else None
     made.layout = layout.CONTIGUOUS if given.is_contiguous() else tuple(given.stride())
     return made
+
+
+def _device(given: torch.Tensor) -> Device:
+    return Device(given.device.type, given.device.index)
 
 
 def _array(given: Any) -> Value:
@@ -132,6 +139,9 @@ def _module(live: Live, given: nn.Module) -> Value:
             made.cells[name] = live.value(value)
     for name in held["_buffers"]:
         made.state[f"{BUFFER} {name}"] = True
+    places = {_device(t).type for part in ("_parameters", "_buffers") for t in held[part].values() if t is not None}
+    if places - {"cpu"}:
+        made.state[PLACE] = next(iter(places)) if len(places) == 1 else "?"  # as the mark has what isn't known
     return made
 
 
@@ -174,7 +184,7 @@ def _as_made(live: Live, given: nn.Module, made: Instance) -> set[str]:
 
 def _is_as_made(given: torch.Tensor, is_parameter: bool) -> bool:
     """Whether a tensor of a layer is what torch makes there."""
-    plain = given.is_contiguous() and given.device.type == "cpu" and given.requires_grad is is_parameter
+    plain = given.is_contiguous() and _device(given).type == "cpu" and given.requires_grad is is_parameter
     return plain and (not is_parameter or given.dtype == torch.float32)
 
 

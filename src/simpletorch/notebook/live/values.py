@@ -53,6 +53,7 @@ class Live:
 
     def __init__(self, namespace: Mapping[str, Any], name: Callable[[str], str]) -> None:
         self.namespace, self.name = namespace, name
+        self.files: dict[str, None] = {}  # and earlier cells, by Python's names: where functions come from
         self._known: dict[int, tuple[Any, Value]] = {}  # with the live object, so that its id stays its own
         self._globals: dict[int, LiveCells] = {}
         self._depth = 0
