@@ -6,7 +6,10 @@ import functools
 import random
 import sys
 import textwrap
+from collections import namedtuple
 from dataclasses import dataclass, field
+from enum import Enum, Flag, IntEnum, auto
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -211,6 +214,108 @@ def test_modules_that_are_imported():
     here = sys.modules[__name__]
 
     assert shapes("y = here.double(x)", here=here, x=torch.zeros(5, 7)) == {"y": "Float32[10, 7]"}
+
+
+# -- named tuples and enumerations ------------------------------------------------------------------------------------
+
+
+class Sizes(NamedTuple):
+    width: int
+    depth: int = 3
+
+    @property
+    def both(self):
+        return self.width * self.depth
+
+
+class Wide(Sizes):
+    def twice(self):
+        return self._replace(width=2 * self.width)
+
+
+Batch = namedtuple("Batch", "images labels")
+
+
+class Kind(Enum):
+    FIRST = 5
+    SECOND = "second"
+    ONE = 5  # noqa: PIE796  # another name for the first
+
+    def size(self):
+        return 7 if self is Kind.FIRST else 11
+
+
+class Level(IntEnum):
+    LOW = 3
+    HIGH = auto()
+
+
+class Mode(str, Enum):  # noqa: UP042  # as people write it
+    SUM = "sum"
+
+
+class Part(Flag):
+    A = auto()
+    B = auto()
+
+
+class Planet(Enum):
+    EARTH = (3, 5)
+
+    def __init__(self, mass, radius):
+        self.mass = mass
+        self.radius = radius
+
+
+def test_named_tuples():
+    batch = Batch(torch.zeros(5, 7), torch.zeros(5))
+    given = {"s": Sizes(7), "w": Wide(2, 5), "batch": batch, "Sizes": Sizes, "Batch": Batch}
+    found = shapes(
+        """
+        a = torch.zeros(s.width, s.both, s[1], len(s))
+        width, depth = s
+        b = torch.zeros(width, depth)
+        c = torch.zeros(w.twice().width, w.both)
+        images, labels = batch
+        d, e = images.T, batch.labels[None]
+        f = torch.zeros(Sizes(13)), Batch(images, labels)
+        g = Batch(images, labels).images
+        """,
+        **given,
+    )
+    assert {k: v for k, v in found.items() if k in "abcdeg"} == {
+        "a": "Float32[7, 21, 3, 2]", "b": "Float32[7, 3]", "c": "Float32[4, 10]", "d": "Float32[7, 5]",
+        "e": "Float32[1, 5]", "g": "Float32[5, 7]",
+    }  # fmt: skip
+
+
+def test_a_named_tuple_of_a_loader():
+    rows = [Batch(torch.zeros(7), torch.zeros(())) for _ in range(5)]
+    assert errors(
+        "for batch in DataLoader(rows, 5):\n    batch.images @ torch.zeros(3)", rows=rows, DataLoader=DataLoader
+    )
+
+
+def test_enumerations():
+    given = {"Kind": Kind, "kind": Kind.FIRST, "Level": Level, "Mode": Mode, "mode": Mode.SUM, "Part": Part,
+             "parts": Part.A | Part.B, "planet": Planet.EARTH}  # fmt: skip
+    found = shapes(
+        """
+        a = torch.zeros(kind.value, kind.size(), len(kind.name), len(list(Kind)))
+        b = torch.zeros(3 if kind is Kind.FIRST else 2, 3 if kind is Kind.ONE else 2, 3 if kind == Kind.SECOND else 2)
+        c = torch.zeros(Kind(5).size(), Kind["SECOND"].size())
+        d = torch.zeros(Level.LOW + 2, 13 if Level.HIGH > Level.LOW else 17)
+        e = torch.zeros(5 if mode == "sum" else 7, 5 if mode is Mode.SUM else 7)
+        f = torch.zeros(planet.mass, planet.radius)
+        g = torch.zeros(3 if parts == Part.A else 5)
+        """,
+        **given,
+    )
+    assert found.pop("g", "?") in ("?", "Tensor[?]", "Float32[?]")  # several flags aren't known
+    assert found == {
+        "a": "Float32[5, 7, 5, 2]", "b": "Float32[3, 3, 2]", "c": "Float32[7, 11]", "d": "Float32[5, 13]",
+        "e": "Float32[5, 5]", "f": "Float32[3, 5]",
+    }  # fmt: skip
 
 
 # -- devices ----------------------------------------------------------------------------------------------------------

@@ -41,7 +41,18 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["METHODS", "binary", "compare", "contains", "identical", "in_place", "is_instance", "negate", "unary"]
+__all__ = [
+    "METHODS",
+    "binary",
+    "compare",
+    "contains",
+    "identical",
+    "in_place",
+    "is_instance",
+    "is_subclass",
+    "negate",
+    "unary",
+]
 
 METHODS: Final[dict[type[ast.AST], str]] = {
     ast.Add: "__add__",
@@ -547,6 +558,13 @@ def is_instance(run: Interpreter, value: Value, cls: Value) -> Value:
     return False if all(a is False for a in answers) and options else run.unknown("of which class a value is", "bool")
 
 
+def is_subclass(cls: Class, other: Class) -> bool:
+    """Whether a class is another one, or derives from it. Named tuples are tuples."""
+    if other.qualified == "builtins.tuple" and any(c.metadata.get("tuple") for c in cls.mro):
+        return True
+    return cls.is_a(other.qualified) or other in cls.mro
+
+
 def _is_no_number(run: Interpreter, cls: Value) -> bool:
     """Whether numbers and strings are of this class only if it is their own."""
     return isinstance(cls, Class) and cls.module.partition(".")[0] in ("builtins", "torch", run.program.main)
@@ -556,7 +574,7 @@ def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
     if not isinstance(cls, Class):
         return None
     if isinstance(value, Instance):
-        if value.cls.is_a(cls.qualified) or cls in value.cls.mro:
+        if is_subclass(value.cls, cls):
             return True
         if cls.name in ("Callable", "Iterable", "Sequence", "Mapping", "Sized", "Hashable"):
             method = {"Callable": "__call__", "Iterable": "__iter__", "Sized": "__len__"}.get(cls.name)

@@ -11,6 +11,41 @@ c = p.total()
 d = p[0]
 e = isinstance(p, P)
 
+# == named tuples are tuples
+from collections import namedtuple
+from typing import NamedTuple
+class P(NamedTuple):
+    x: int
+    y: int = 7
+class Q(P):
+    pass
+R = namedtuple("R", "a b")
+a = isinstance(P(3), tuple), isinstance(Q(3), (list, tuple)), isinstance(R(3, 5), tuple), isinstance((3, 5), R)
+b = issubclass(P, tuple), issubclass(R, (dict, tuple)), issubclass(P, list), isinstance(P(3), list)
+c = R(3, 5)[0] if isinstance(R(3, 5), tuple) else 11
+
+# == what derives from a named tuple
+from typing import NamedTuple
+class P(NamedTuple):
+    x: int
+    y: int = 7
+class Q(P):
+    z: int = 11
+    def total(self):
+        return self.x * self.y
+q = Q(3)
+a, b = q
+c = q.total(), q[1], len(q), q._replace(x=5).total(), q == (3, 7), q._fields, q.z
+
+# == what derives from collections.namedtuple
+from collections import namedtuple
+class Q(namedtuple("R", "x y", defaults=[7])):
+    def total(self):
+        return self.x * self.y
+q = Q(3)
+a, b = q
+c = q.total(), q[1], len(q), q._replace(x=5).total(), isinstance(q, tuple), issubclass(Q, tuple)
+
 # == TypedDict
 from typing import TypedDict
 class D(TypedDict):

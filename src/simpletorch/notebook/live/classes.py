@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import abc
+import collections
 import dataclasses
+import enum
 import functools
 import sys
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.libraries import CLASSES
+from simpletorch.follow.libraries.python.collections import make_named_tuple
 from simpletorch.follow.libraries.python.dataclasses import Field, define
+from simpletorch.follow.libraries.python.enum import define as define_members
 from simpletorch.follow.sources.program import canonical
-from simpletorch.follow.values import MISSING, Class, Function, Property, StaticMethod, Unknown, Value
+from simpletorch.follow.values import (
+    MISSING,
+    Class,
+    Function,
+    Instance,
+    Property,
+    StaticMethod,
+    Unknown,
+    Value,
+)
 from simpletorch.notebook.live.sources import is_own_module, text_of
 from simpletorch.rules import MODULES
 
@@ -21,11 +34,12 @@ if TYPE_CHECKING:
 
 __all__ = ["class_of"]
 
-_PLAIN_KINDS: Final = (type, abc.ABCMeta)  # metaclasses that change nothing
+_PLAIN_KINDS: Final = (type, abc.ABCMeta, enum.EnumMeta)  # metaclasses that change nothing, or are known
 _LEFT_OUT: Final = frozenset({
     "__abstractmethods__", "__annotations__", "__dataclass_fields__", "__dataclass_params__", "__dict__", "__doc__",
     "__firstlineno__", "__hash__", "__match_args__", "__module__", "__orig_bases__", "__parameters__", "__qualname__",
-    "__slots__", "__static_attributes__", "__weakref__", "_abc_impl",
+    "__slots__", "__static_attributes__", "__weakref__", "_abc_impl", "_member_map_", "_member_names_", "_member_type_",
+    "_value2member_map_", "_unhashable_values_", "_hashable_values_", "_new_member_", "_value_repr_", "_use_args_",
 })  # fmt: skip
 
 
@@ -83,15 +97,23 @@ def _foreign(live: Live, given: type) -> Class:
 
 
 def _own(live: Live, given: type) -> Class:
-    bases, strange = _bases(live, given)
+    names = _names_of_items(given)
+    plain = given.__bases__ == (tuple,) and names  # what makes it a tuple isn't a base for the follower
+    bases, strange = ([live.run.program.library_class("typing.NamedTuple")], None) if plain else _bases(live, given)
     made = Class(given.__name__, tuple(bases), {}, live.run.program.main)
     made.metadata["live"] = True
     if strange is not None:
         made.unknown_base = strange
     live.keep(given, made)
+    members = vars(given).get("_member_map_", {}) if isinstance(given, enum.EnumMeta) else {}
+    if members:
+        _enumerate(live, made, members)
     for name, value in vars(given).items():
-        if name not in _LEFT_OUT and not _is_generated(value):
+        if name not in _LEFT_OUT and name not in members and name not in names and not _is_generated(value):
             made.cells[name] = _member(live, made, value)
+    if names:
+        defaults = given._field_defaults  # type: ignore[attr-defined]  # of a named tuple
+        make_named_tuple(made, tuple((n, live.value(defaults[n]) if n in defaults else MISSING) for n in names))
     fields = vars(given).get("__dataclass_fields__")
     if fields is not None:
         options = vars(given)["__dataclass_params__"]
@@ -100,9 +122,39 @@ def _own(live: Live, given: type) -> Class:
     return made
 
 
+def _names_of_items(given: type) -> tuple[str, ...]:
+    """The names of a named tuple's items."""
+    if not issubclass(given, tuple):
+        return ()
+    found = next((vars(c)["_fields"] for c in given.__mro__ if "_fields" in vars(c)), ())
+    return found if type(found) is tuple else ()
+
+
+def _enumerate(live: Live, made: Class, members: dict[str, enum.Enum]) -> None:
+    """The members of an enumeration, each one object; a name more for one is the same object."""
+    known: dict[int, Instance] = {}
+    for name, member in members.items():
+        one = known.get(id(member))
+        if one is None:
+            one = known[id(member)] = Instance(made)
+            live.keep(member, one)
+            held = object.__getattribute__(member, "__dict__")
+            one.cells.update({k: live.value(v) for k, v in held.items() if not k.startswith("__")})
+            one.cells.update(name=name, value=one.cells["_value_"])
+        made.cells[name] = one
+    define_members(made, tuple(known.values()))
+
+
 def _is_generated(value: Any) -> bool:
-    """Whether a method was written by ``dataclasses``."""
-    return type(value) is FunctionType and value.__code__.co_filename == "<string>" and not text_of("<string>")
+    """Whether a method was written by ``dataclasses``, ``collections`` or ``enum``."""
+    inner = getattr(value, "__func__", value) if type(value) in (classmethod, staticmethod) else value
+    if type(inner) is not FunctionType:
+        return False
+    file = inner.__code__.co_filename
+    return file in _GENERATORS or (file == "<string>" and not text_of("<string>"))
+
+
+_GENERATORS: Final = (collections.__file__, enum.__file__)
 
 
 def _member(live: Live, owner: Class, value: Any) -> Value:

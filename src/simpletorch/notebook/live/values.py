@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import sys
 from collections import OrderedDict, defaultdict
@@ -121,10 +122,17 @@ class Live:
     def object(self, given: Any) -> Value:
         """An object of a class of the user's, or of a library's class that is nothing but its attributes."""
         cls = self.value(type(given))
+        if isinstance(given, enum.Enum):  # its class has made its members; several flags are none of them
+            return self._known[id(given)][1] if id(given) in self._known else Unknown(f"a {type(given).__name__}")
         attributes = attributes_of(given)
         plain = isinstance(cls, Class) and (cls.metadata.get("live") or cls.qualified in _OF_ATTRIBUTES)
         if not isinstance(cls, Class) or not plain or attributes is None:
             return Unknown(f"a {type(given).__name__}")
+        if isinstance(given, tuple):
+            attributes = {
+                **attributes,
+                **dict(zip((n for n, _ in cls.fields or ()), tuple.__iter__(given), strict=False)),
+            }
         made = Instance(cls, self._collection(given))
         made.cells = LiveCells(attributes, self.value)
         made.state = {"open": True} if cls.unknown_base is not None else {}

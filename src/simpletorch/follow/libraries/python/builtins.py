@@ -326,7 +326,7 @@ def _issubclass(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
     cls, other = map(run.resolve, args)
     options = other if isinstance(other, tuple) else (other,)
     if isinstance(cls, Class) and all(isinstance(o, Class) for o in options):
-        found = any(cls.is_a(o.qualified) or o in cls.mro for o in options)
+        found = any(operators.is_subclass(cls, o) for o in options)
         return found if found or cls.unknown_base is None else run.unknown("what a class is derived from", "bool")
     return run.unknown("what a class is derived from", "bool")
 

@@ -225,7 +225,7 @@ def _named_tuple(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
         return run.unknown("a named tuple's class")
     if any(not n.isidentifier() or iskeyword(n) or n.startswith("_") for n in names):
         raise Raised("ValueError", None, ("Exception", "BaseException"))
-    made = Class(name, (run.program.library_class("builtins.object"),), {}, run.program.main)
+    made = Class(name, (run.program.library_class("typing.NamedTuple"),), {}, run.program.main)
     padding = (MISSING,) * (len(names) - len(defaults))
     make_named_tuple(made, tuple(zip(names, (*padding, *defaults), strict=True)))
     return made

@@ -37,6 +37,11 @@ def _subclassed(run: Interpreter, cls: Class) -> None:
         cls.metadata.pop("members", None)  # a base for others
 
 
+def define(cls: Class, members: tuple[Instance, ...]) -> None:
+    """An enumeration whose members are there already."""
+    cls.metadata["members"], cls.metadata["make"] = members, _by_value
+
+
 def _value(run: Interpreter, cls: Class, name: str, value: Value, members: list[Instance]) -> Value:
     """The value, counted where it is ``auto()``."""
     if not (isinstance(value, Instance) and value.cls.is_a("enum.auto")):

@@ -49,7 +49,10 @@ for _name in ("Generic", "Protocol", "SupportsFloat", "SupportsInt", "SupportsIn
 
 
 def _subclassed_tuple(run: Interpreter, cls: Class) -> None:
-    if "tuple" not in cls.metadata:
+    inherited = next((c.fields for c in cls.mro[1:] if c.metadata.get("tuple")), None)
+    if inherited is not None:
+        cls.fields, cls.metadata["tuple"] = inherited, True
+    elif "tuple" not in cls.metadata:
         make_named_tuple(cls, tuple((n, cls.cells.get(n, MISSING)) for n in own_annotations(cls)))
 
 
