@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import nbformat
 import pytest
+from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 
 pytestmark = pytest.mark.slow
@@ -39,3 +40,79 @@ def test_with_warn_both_show(tmp_path):
     assert "Cell In[3], line 3" in card.data["text/plain"]
     assert "would fit" in card.data["text/html"]
     assert error.ename == "RuntimeError"
+
+
+# -- training ---------------------------------------------------------------------------------------------------------
+
+MODEL = """
+import torch
+from torch import nn
+from simpletorch import data, train
+torch.manual_seed(3)
+pairs = data.TensorDataset(torch.randn(35, 7), torch.randn(35, 3))
+model = nn.Linear(7, 3)
+optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+live = train.Live(every=0)
+trainer = train.Trainer(loss=nn.functional.mse_loss, optimizer=optimizer, callbacks=[live], progress=False)
+loader = data.DataLoader(pairs, 5)
+"""
+
+
+def test_a_training_shows_one_bar_and_one_curve():
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(s) for s in (MODEL, "history = trainer.fit(model, loader, epochs=3)")]
+    )
+    NotebookClient(notebook).execute()
+    (shown,) = notebook.cells[1].outputs
+    assert shown.output_type == "display_data"
+    assert '<progress value="1.0000" max="1">' in shown.data["text/html"]
+    assert shown.data["text/html"].count("<polyline") == 1
+    assert f"[{'#' * 30}] 100% 21 updates" in shown.data["text/plain"]
+
+
+@pytest.fixture
+def kernel():
+    manager, client = start_new_kernel(kernel_name="python3")
+    yield manager, client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def run(kernel, code: str, interrupt_at: int = 0) -> tuple[str, str]:
+    """How a cell ends, and what it prints; it is interrupted when what it shows has changed so many times."""
+    manager, client = kernel
+    asked = client.execute(code)
+    changes, printed = 0, ""
+    while True:
+        said = client.get_iopub_msg(timeout=120)
+        if said["parent_header"].get("msg_id") != asked:
+            continue
+        if said["msg_type"] == "update_display_data":
+            changes += 1
+            assert not interrupt_at or changes < interrupt_at + 2000, "it goes on"
+            if changes == interrupt_at:
+                manager.interrupt_kernel()
+        printed += said["content"].get("text", "") if said["msg_type"] == "stream" else ""
+        if said["msg_type"] == "status" and said["content"]["execution_state"] == "idle":
+            break
+    while (reply := client.get_shell_msg(timeout=120))["parent_header"]["msg_id"] != asked:
+        pass
+    return reply["content"]["status"], printed
+
+
+HANDLER = "import signal\nprint(signal.getsignal(signal.SIGINT))"
+STEPS = "steps = {int(s['step']) for s in optimizer.state.values()}\nprint(len(steps), min(steps) >= 5)"
+MORE = """
+trainer.fit(model, loader, epochs=1)
+print(int(optimizer.state[model.weight]["step"]) - min(steps))
+"""
+
+
+def test_the_stop_button_keeps_the_state_of_a_training(kernel):
+    assert run(kernel, MODEL) == ("ok", "")
+    before = run(kernel, HANDLER)
+    status, _ = run(kernel, "history = trainer.fit(model, loader, epochs=10**9)", interrupt_at=5)
+    assert status == "ok"
+    assert run(kernel, STEPS) == ("ok", "1 True\n")  # each parameter has had the same updates
+    assert run(kernel, MORE) == ("ok", "7\n")  # and goes on from there
+    assert run(kernel, HANDLER) == before
