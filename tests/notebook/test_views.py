@@ -234,6 +234,18 @@ def test_sizes_that_differ_and_images_of_other_kinds(shell):
     assert "<div>5</div>" in page
 
 
+def test_long_samples_are_short(shell):
+    tokens = Listed([{"ids": list(range(100_000)), "text": "word " * 100_000}])
+    page = checked(views(shell, tokens)["text/html"])
+    assert "{ids: list[int], text: str}" in page
+    assert "0 1 2 3 4 5 …" in page
+    assert len(page) < 5_000
+    wide = Listed([{f"c{i}": i for i in range(1_000)}, {f"c{i}": i for i in range(1_000)}])
+    assert len(checked(views(shell, wide)["text/html"])) < 10_000
+    rows = Listed([[3, 5, 7]])
+    assert ">3 5 7<" in checked(views(shell, rows)["text/html"])
+
+
 class Listed(torch.utils.data.Dataset):
     def __init__(self, samples):
         self.samples = samples

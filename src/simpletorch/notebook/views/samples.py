@@ -23,10 +23,13 @@ Names = Mapping[str, Sequence[str]]
 _LONGEST: Final = 60  # characters of a text
 _NUMBERS: Final = 6  # of a tensor
 _COLUMNS: Final = 12
+_WIDEST: Final = 16  # cells of a row
 
 
 def items_of(sample: Any) -> dict[str, Any]:
-    """What a sample holds, by name or by number; under ``""`` what is no tuple, dict or dataclass."""
+    """What a sample holds, by name or by number; under ``""`` what is one thing, as a long list is."""
+    if _is_row(sample):
+        return {"": sample}
     if isinstance(sample, Mapping):
         return {str(k): v for k, v in sample.items()}
     if is_dataclass(sample) and not isinstance(sample, type):
@@ -35,6 +38,13 @@ def items_of(sample: Any) -> dict[str, Any]:
         names = getattr(sample, "_fields", None) or range(len(sample))
         return {str(k): v for k, v in zip(names, sample, strict=True)}
     return {"": sample}
+
+
+def _is_row(value: Any) -> bool:
+    """Whether a list or tuple is a row of numbers, or too long for each item to be one of its own."""
+    if not isinstance(value, tuple | list) or hasattr(value, "_fields"):
+        return False
+    return len(value) > _COLUMNS or (isinstance(value, list) and all(isinstance(v, int | float) for v in value))
 
 
 def kind_of(values: Sequence[Any]) -> str:
@@ -51,13 +61,17 @@ def kind_of(values: Sequence[Any]) -> str:
     parts = {name: kind_of([row[name] for row in rows]) for name in inner}
     if isinstance(first, list | tuple) and not hasattr(first, "_fields"):
         return f"({', '.join(parts.values())})"
-    named = ", ".join(f"{name}: {kind}" for name, kind in parts.items())
+    more = ", …" if len(parts) > _COLUMNS else ""
+    named = ", ".join(f"{name}: {kind}" for name, kind in list(parts.items())[:_COLUMNS]) + more
     return f"{{{named}}}" if isinstance(first, Mapping) else f"{type(first).__name__}({named})"
 
 
 def _name_of(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype}{list(value.shape)}"
+    if _is_row(value):
+        kinds = dict.fromkeys(type(v).__name__ for v in value[:_NUMBERS])
+        return f"{type(value).__name__}[{' | '.join(kinds)}]"
     return type(value).__name__
 
 
@@ -113,7 +127,7 @@ def _cells(row: Mapping[str, Any], names: Names, spread: str | None, columns: Se
             cells += [("…", "")] * (len(columns) > _COLUMNS)
         else:
             cells.append(("target" if columns else name, _value(value, names.get(name, ()))))
-    return cells
+    return cells if len(cells) <= _WIDEST else [*cells[:_WIDEST], ("…", "")]
 
 
 def _value(value: Any, names: Sequence[str]) -> str:
@@ -127,7 +141,9 @@ def _value(value: Any, names: Sequence[str]) -> str:
     if isinstance(value, float):
         return _number(value)
     if value is None or isinstance(value, str | int | bytes):
-        return escape(_short(str(value)))
+        return escape(_short(str(value[: 4 * _LONGEST]) if isinstance(value, str | bytes) else str(value)))
+    if _is_row(value):
+        return " ".join(_value(v, ()) for v in value[:_NUMBERS]) + (" …" if len(value) > _NUMBERS else "")
     inner = items_of(value)
     return escape(_short(type(value).__name__ if "" in inner else kind_of([value])))
 
