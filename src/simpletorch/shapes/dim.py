@@ -223,6 +223,9 @@ class Expr:
 
     @cached_property
     def _text(self) -> str:
+        if all(isinstance(v, Bounded) for v in variables(self)):  # between which numbers it lies is all that is known
+            least, most = bounds(self)
+            return f"{'' if least is None else least}..{'' if most is None else most}"
         out = ""
         for monomial, coefficient in sorted(self.terms, key=lambda t: (t[0] == (), t[1] < 0)):
             sign = "-" if coefficient < 0 else "+"
