@@ -211,7 +211,7 @@ class Measure(Callback):
         self.values = list(values)
 
     def on_evaluated(self, fit: Fit) -> None:
-        fit.metrics["validation_accuracy"] = self.values.pop(0)
+        fit.metrics["validation accuracy"] = self.values.pop(0)
 
     def state_dict(self):
         return {"values": self.values}
@@ -224,7 +224,7 @@ class Measure(Callback):
 def test_the_best_is_the_one_with_the_best_measure(tmp_path, mode, best):
     nan = float("nan")
     measures = Measure([nan, 0.7, 0.5, 0.7, nan])
-    Variant(epochs=5, validation=True).run(tmp_path, measures, monitor="validation_accuracy", mode=mode, keep=1)
+    Variant(epochs=5, validation=True).run(tmp_path, measures, monitor="validation accuracy", mode=mode, keep=1)
     saved = checkpoint.read(tmp_path / "best.safetensors")
     assert saved.parts["step"] == best
     assert saved.parts["callbacks"][-1][1]["best_step"] == best
@@ -232,7 +232,7 @@ def test_the_best_is_the_one_with_the_best_measure(tmp_path, mode, best):
 
 def test_the_best_value_is_remembered_over_a_stop(tmp_path):
     variant = Variant(epochs=4, validation=True)
-    values, options = [0.5, 0.9, 0.7, 0.8], {"monitor": "validation_accuracy", "mode": "max"}
+    values, options = [0.5, 0.9, 0.7, 0.8], {"monitor": "validation accuracy", "mode": "max"}
     with pytest.raises(SystemExit):
         variant.run(tmp_path, Measure(values), At(20, lambda: signal.raise_signal(signal.SIGTERM)), **options)
     variant.run(tmp_path, Measure(values), At(0, nothing), seed=1, resume="auto", **options)
@@ -241,12 +241,12 @@ def test_the_best_value_is_remembered_over_a_stop(tmp_path):
 
 def test_a_measure_in_the_middle_of_an_epoch_can_be_the_best(tmp_path):
     variant = Variant(epochs=1, validation=True, evaluate_every=3)
-    variant.run(tmp_path, Measure([0.2, 0.9, 0.3]), monitor="validation_accuracy", mode="max")
+    variant.run(tmp_path, Measure([0.2, 0.9, 0.3]), monitor="validation accuracy", mode="max")
     assert checkpoint.read(tmp_path / "best.safetensors").parts["step"] == 6
 
 
 def test_a_measure_that_does_not_exist_is_an_error(tmp_path):
-    with pytest.raises(TorchError, match=r"monitor='validation_f1'.*: there is no such measure, only .*loss"):
+    with pytest.raises(TorchError, match=r"Checkpoint monitors 'validation f1', but what is measured is 'loss'"):
         Variant().run(tmp_path, monitor="validation_f1")
 
 

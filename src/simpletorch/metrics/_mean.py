@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from simpletorch._samples import length_of
 from simpletorch.errors import CheckpointError, DataError
 from simpletorch.metrics._ranks import summed, world_size
 
@@ -91,7 +92,7 @@ class MeanLoss:
 
     def update(self, output: Any, target: Any, /) -> None:
         """Add the loss of one batch, weighted by its number of samples (the length of ``target``)."""
-        self._mean.update(self._loss(output, target), len(target))
+        self._mean.update(self._loss(output, target), length_of(target))
 
     def compute(self) -> float:
         """The mean loss since the last `reset`.

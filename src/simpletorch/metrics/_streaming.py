@@ -30,6 +30,14 @@ class Streaming(ABC):
     def _zeros(self) -> dict[str, torch.Tensor]:
         """The sums of nothing, on the CPU."""
 
+    @abstractmethod
+    def update(self, output: Any, target: Any, /) -> None:
+        """Add one batch."""
+
+    @abstractmethod
+    def compute(self) -> object:
+        """The value of everything since the last `reset`: said here so that a dict of several has metrics as values."""
+
     def _add(self, **terms: torch.Tensor | int) -> None:
         """Add a batch's terms, of which at least one is a tensor; an int costs no transfer to a device."""
         if self._fresh:

@@ -12,7 +12,8 @@ or::
     trainer = Trainer(loss=F.cross_entropy, optimizer=optimizer, clip_norm=1.0, metrics={"accuracy": Accuracy()})
     history = trainer.fit(model, loader, epochs=20, validation=test_loader)
 
-A `Callback` is told what happens in a `Trainer`, and gets the running `Fit`.
+A `Callback` is told what happens in a `Trainer`, and gets the running `Fit`. Several optimizers, as in a GAN, are an
+`Update` each in a step that you write: for a loop by hand, or for `Trainer.with_step`.
 """
 
 from simpletorch.reproducibility import rng_state as rng_state
@@ -25,11 +26,13 @@ from simpletorch.train._epoch import Epoch as Epoch
 from simpletorch.train._evaluate import evaluate as evaluate
 from simpletorch.train._fit import Fit as Fit
 from simpletorch.train._mode import mode as mode
+from simpletorch.train._predict import predict as predict
 from simpletorch.train._recompute import recompute as recompute
 from simpletorch.train._resume import Resume as Resume
 from simpletorch.train._step import Step as Step
 from simpletorch.train._track import track as track
 from simpletorch.train._trainer import Trainer as Trainer
+from simpletorch.train._update import Update as Update
 from simpletorch.train.callbacks._batch_size_finder import BatchSizeFinder as BatchSizeFinder
 from simpletorch.train.callbacks._checkpoint import INTERRUPTED as INTERRUPTED
 from simpletorch.train.callbacks._checkpoint import Checkpoint as Checkpoint

@@ -11,10 +11,15 @@ from torch.nn.parallel import DataParallel, DistributedDataParallel
 
 from simpletorch._tensors import tensors_in
 from simpletorch.errors import DTypeMismatch, ShapeMismatch, explain
+from simpletorch.train._batch import parts_of
 
 
-def dry_step(model: torch.nn.Module, loss: Callable[[Any, Any], torch.Tensor], *batch: Any) -> bool:
+def dry_step(
+    model: torch.nn.Module, loss: Callable[[Any, Any], torch.Tensor], *batch: Any, target: str | None = None
+) -> bool:
     """Send a batch ``(*inputs, target)`` through ``model`` and ``loss`` without data: what doesn't fit is said now.
+
+    A batch may be given as a whole, and have names if ``target`` is that of its target, as for `Step`.
 
     A copy of the model runs on torch's ``meta`` device, where tensors have shapes and dtypes but no contents: it takes
     no memory and no arithmetic, and changes neither the model (its statistics, its caches) nor any random generator.
@@ -23,22 +28,23 @@ def dry_step(model: torch.nn.Module, loss: Callable[[Any, Any], torch.Tensor], *
         Whether the whole step could be tried: False for a model that can't be copied, or can't run without data.
 
     Raises:
+        DataError: it is no batch.
         ShapeMismatch: shapes don't fit; it says in which layer.
         DTypeMismatch: dtypes don't fit.
     """
+    parts = parts_of(batch[0] if len(batch) == 1 else batch, target)
     # the model itself: a wrapper is for real GPUs, and its forward would speak with other processes
     model = model.module if isinstance(model, (DataParallel, DistributedDataParallel)) else model
     try:
         model = _without_data(model)
-        *inputs, target = (copy.deepcopy(item, _meta_copies(item)) for item in batch)
+        inputs, named, targets = copy.deepcopy(parts, _meta_copies(parts))
     except Exception:  # whatever a user's __deepcopy__ raises: this model is none that can be tried
         return False
     # meta draws nothing, but a model may draw on the CPU by itself
     with torch.random.fork_rng(devices=[]):
         try:
             with explain():
-                output = model(*inputs)
-                loss(output, target)
+                loss(model(*inputs, **named), targets)
         except (ShapeMismatch, DTypeMismatch):
             raise
         except Exception:  # it needs values (.item(), nonzero, a kernel without meta): the first real step will tell

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Epoch:
     """The metrics that were measured on the training batches, each with the model as it then was."""
     memory: int = 0
     """The most memory in use so far, in bytes: tensors on the model's GPU, or else this process as a whole."""
+    others: dict[str, Any] = field(default_factory=dict, compare=False)
+    """What the metrics gave that is no single number: ``others["validation confusion"]`` of the one named so."""
 
     def __str__(self) -> str:
         measures = [f"loss {self.loss:.4f}"]

@@ -7,23 +7,29 @@ from typing import Any, TypeVar
 
 import torch
 
+from simpletorch._samples import length_of
 from simpletorch.errors import DataError, explain
 from simpletorch.metrics import Metric
-from simpletorch.train._batch import samples_in
+from simpletorch.train._batch import parts_of
 from simpletorch.train._device import device_of, to_device
 from simpletorch.train._mode import mode
 
 Result = TypeVar("Result")
 
 
-def evaluate(model: torch.nn.Module, loader: Iterable[Any], metrics: Mapping[str, Metric[Result]]) -> dict[str, Result]:
+def evaluate(
+    model: torch.nn.Module, loader: Iterable[Any], metrics: Mapping[str, Metric[Result]], *, target: str | None = None
+) -> dict[str, Result]:
     """Each metric of ``model`` over all batches ``(*inputs, target)`` of ``loader``, by the metric's name.
 
     The model runs in eval mode and without gradients, and is left in the mode it was in; the metrics are reset first.
     Batches are moved to the model's device.
 
+    Args:
+        target: the name of the target, in batches whose items have names (see `Step`); None for tuples.
+
     Raises:
-        DataError: the loader gave no sample, or a batch is no tuple.
+        DataError: the loader gave no sample, or what it gave is no batch.
         TorchError: what torch raised inside, explained.
     """
     for metric in metrics.values():
@@ -31,10 +37,11 @@ def evaluate(model: torch.nn.Module, loader: Iterable[Any], metrics: Mapping[str
     samples = 0
     with mode(model, training=False), torch.no_grad(), explain():
         for batch in to_device(loader, device_of(model)):
-            samples += samples_in(batch)
-            output = model(*batch[:-1])
+            inputs, named, targets = parts_of(batch, target)
+            samples += length_of(targets)
+            output = model(*inputs, **named)
             for metric in metrics.values():
-                metric.update(output, batch[-1])
+                metric.update(output, targets)
     if samples == 0:
         raise DataError("there is nothing to evaluate: the loader gave no sample")
     return {name: metric.compute() for name, metric in metrics.items()}

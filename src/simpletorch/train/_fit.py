@@ -17,6 +17,7 @@ from simpletorch.optim import LRScheduler, Optimizer
 from simpletorch.reproducibility import rng_state, set_rng_state
 from simpletorch.train._callback import Callback
 from simpletorch.train._epoch import Epoch
+from simpletorch.train._own_step import OwnStep
 from simpletorch.train._rng import generators
 from simpletorch.train._step import Step
 
@@ -46,9 +47,11 @@ class Fit:
     scaler: torch.amp.GradScaler | None = None
     ema: torch.nn.Module | None = None
     loss_function: Callable[[Any, Any], torch.Tensor] | None = None
-    train_step: Step | None = None
+    target: str | None = None
+    """The name of the target, in batches whose items have names."""
+    train_step: Step | OwnStep | None = None
     """What makes the updates."""
-    train_metrics: Mapping[str, Metric[float]] = field(default_factory=dict)
+    train_metrics: Mapping[str, Metric[object]] = field(default_factory=dict)
     callbacks: Sequence[Callback] = ()
     epochs: int | None = None
     """Train until this many epochs are done; None for no such limit."""
@@ -75,8 +78,8 @@ class Fit:
     loss: torch.Tensor | None = None
     """The mean loss of the last batch: 0-d, detached, on the model's device (reading it waits for a GPU)."""
     metrics: dict[str, float] = field(default_factory=dict)
-    """The latest measures by name: ``loss`` and the training metrics at an epoch's end, ``validation_loss`` and
-    ``validation_<metric>`` after each evaluation."""
+    """The latest measures by name: ``loss`` and the training metrics at an epoch's end, ``validation loss`` and
+    ``validation <metric>`` after each evaluation; those that are single numbers, under the names that the log has."""
     logged: dict[str, torch.Tensor | float] = field(default_factory=dict)
     """What callbacks logged in this step; loggers write it down."""
     history: list[Epoch] = field(default_factory=list)

@@ -12,6 +12,7 @@ from simpletorch.checkpoint._stateful import differences
 from simpletorch.errors import CheckpointError, TorchError, as_also
 from simpletorch.train._callback import Callback
 from simpletorch.train._fit import Fit
+from simpletorch.train._own_step import Updates
 from simpletorch.train._processes import Processes, processes_of
 from simpletorch.train.callbacks._checkpoint import Checkpoint
 
@@ -49,7 +50,9 @@ def resume_from(resume: Resume, fit: Fit) -> None:
             f"{path} was saved by {processes_of(parts)} processes, and {processes.size} can't go on with it",
             hint="start as many, or begin anew from its weights: simpletorch.checkpoint.load_weights(path, model)",
         )
-    pairs = {"model": fit.model, "optimizer": fit.optimizer, "ema": fit.ema}
+    # of several optimizers, one by one: of all together nothing could be said
+    optimizer = fit.optimizer.parts if isinstance(fit.optimizer, Updates) else fit.optimizer
+    pairs = {"model": fit.model, "optimizer": optimizer, "ema": fit.ema}
     lines = [
         line
         for name, part in pairs.items()

@@ -10,9 +10,11 @@ import torch
 from torch.optim import LBFGS
 from torch.optim.swa_utils import AveragedModel
 
+from simpletorch._samples import length_of
 from simpletorch.amp import GradScaler, Precision, precise
 from simpletorch.errors import TorchError, as_also, explained
 from simpletorch.optim import Optimizer, clip_grad_norm, clip_grad_value
+from simpletorch.train._batch import parts_of
 from simpletorch.train._device import device_of
 
 _Wrong = as_also(TorchError, ValueError)
@@ -21,7 +23,9 @@ _Wrong = as_also(TorchError, ValueError)
 class Step:
     """One training step: forward, loss, backward, clipping, update. ``step(images, targets)`` gives the loss.
 
-    The last argument is the target, the others go to the model: ``loss(model(*inputs), target)``.
+    The last argument is the target, the others go to the model: ``loss(model(*inputs), target)``. A batch may be given
+    as a whole, too: ``step(batch)``. One whose items have names (a dict, a dataclass, a named tuple, transformers'
+    ``BatchEncoding``) needs ``target``, the name of its target; the others go to the parameters of the same names.
 
     With ``accumulate=n`` a call makes only the gradients, and every n-th one updates: as if the n batches had been one.
     Each batch counts by its number of samples, so that a smaller last one is not worth more than it should be;
@@ -39,6 +43,7 @@ class Step:
         ema: an average of the weights (`simpletorch.optim.EMA`, `SWA`), updated after each update.
         count: how many items of a batch's target the loss averages over, when that is not ``len(target)``: for tokens
             with padding, ``lambda target: int((target != -100).sum())``. Only accumulation asks.
+        target: the name of the target, in batches whose items have names; None for tuples.
         keep_output: keep the model's last output, detached, in `output`.
         on_loss: called with the detached loss before each ``backward``.
         on_gradients: called before each update, when the gradients are complete, unscaled and not yet clipped.
@@ -66,7 +71,8 @@ class Step:
         precision: Precision = "float32",
         scaler: torch.amp.GradScaler | None = None,
         ema: AveragedModel | None = None,
-        count: Callable[[Any], float] = len,
+        count: Callable[[Any], float] = length_of,
+        target: str | None = None,
         keep_output: bool = False,
         on_loss: Callable[[torch.Tensor], object] | None = None,
         on_gradients: Callable[[], object] | None = None,
@@ -83,6 +89,7 @@ class Step:
         self.scaler = scaler_for(precision, model) if scaler is None else scaler
         self.ema = ema
         self.count = count
+        self.target = target
         self.keep_output = keep_output
         self.on_loss = on_loss
         self.on_gradients = on_gradients
@@ -96,18 +103,19 @@ class Step:
         """Learn from one batch ``(*inputs, target)``; returns its mean loss before the update, 0-d, detached.
 
         Raises:
+            DataError: it is no batch.
             TorchError: what torch raised inside, explained.
         """
         try:
             if not self.pending:
                 self._zero_grad()  # before the forward pass, which can then use the gradients' memory
-            *inputs, target = batch
+            inputs, named, target = parts_of(batch[0] if len(batch) == 1 else batch, self.target)
             if self.context is None:  # written twice: a context that does nothing has a cost in every step
-                output = self.model(*inputs)
+                output = self.model(*inputs, **named)
                 loss = self.loss(output, target)
             else:
                 with self.context:
-                    output = self.model(*inputs)
+                    output = self.model(*inputs, **named)
                     loss = self.loss(output, target)
             detached = loss.detach()
             if self.keep_output:

@@ -5,27 +5,33 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 import torch
 from torch.optim.swa_utils import AveragedModel
 
+from simpletorch._samples import length_of
 from simpletorch.amp import Precision, precise
 from simpletorch.errors import DataError, TorchError, as_also
 from simpletorch.metrics import MeanLoss, Metric
-from simpletorch.optim import LRScheduler, OneCycleLR, Optimizer, ReduceLROnPlateau
-from simpletorch.train._batch import samples_in
+from simpletorch.optim import LRScheduler, Optimizer, ReduceLROnPlateau
+from simpletorch.train._batch import parts_of, samples_in
 from simpletorch.train._callback import Callback
 from simpletorch.train._device import device_of, to_device
 from simpletorch.train._dry_step import dry_step
 from simpletorch.train._epoch import Epoch
 from simpletorch.train._evaluate import evaluate
 from simpletorch.train._fit import Fit
+from simpletorch.train._measures import VALIDATION, numbers_and_others
 from simpletorch.train._memory import peak_memory
 from simpletorch.train._mode import mode
+from simpletorch.train._own_step import MeanOfUpdates, OwnStep, Updates
+from simpletorch.train._plan import Run, unmeasured, why_not, why_not_called, why_not_measure
+from simpletorch.train._predict import predict
 from simpletorch.train._resume import Resume, resume_from
 from simpletorch.train._step import Step, scaler_for
 from simpletorch.train._track import track
+from simpletorch.train._update import Update
 
 _Wrong = as_also(TorchError, ValueError)
 
@@ -41,13 +47,15 @@ class Trainer:
         clip_norm: limits the norm of all gradients together; None doesn't.
         clip_value: limits each element of the gradients; None doesn't.
         accumulate: how many batches make one update (see `Step`); what is left at an epoch's end makes one too.
-        count: how many items of a target the loss averages over, when that is not ``len(target)`` (see `Step`).
+        count: how many items of a target the loss averages over, when that is not its length (see `Step`).
+        target: the name of the target, in batches whose items have names (see `fit`); None for tuples.
         precision: of forward passes; ``"float16"`` scales losses too.
         compile: run the model through `torch.compile`; a mapping has the arguments for it, such as ``{"mode":
             "max-autotune"}``. The model itself stays as it is.
         ema: an average of the model's weights (`simpletorch.optim.EMA`, `SWA`): updated after each update, and what is
             evaluated.
-        metrics: measured on the validation batches; the loss always is.
+        metrics: measured on the validation batches; the loss always is. What one gives that is no single number, as
+            `ConfusionMatrix`, is in the history (`Epoch.others`), but not in the log.
         train_metrics: measured on the training batches as they are trained on.
         evaluate_every: also evaluate after each so many updates; None evaluates only after each epoch.
         callbacks: asked in this order.
@@ -63,16 +71,68 @@ class Trainer:
     clip_norm: float | None = None
     clip_value: float | None = None
     accumulate: int = 1
-    count: Callable[[Any], float] = len
+    count: Callable[[Any], float] = length_of
+    target: str | None = None
     precision: Precision = "float32"
     compile: bool | Mapping[str, Any] = False
     ema: AveragedModel | None = None
-    metrics: Mapping[str, Metric[float]] = field(default_factory=dict)
-    train_metrics: Mapping[str, Metric[float]] = field(default_factory=dict)
+    metrics: Mapping[str, Metric[object]] = field(default_factory=dict)
+    train_metrics: Mapping[str, Metric[object]] = field(default_factory=dict)
     evaluate_every: int | None = None
     callbacks: Sequence[Callback] = ()
     progress: bool = True
     dry_run: bool = True
+
+    _own_step: tuple[Callable[..., object], Mapping[str, Update]] | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def with_step(
+        cls,
+        step: Callable[..., object],
+        updates: Mapping[str, Update],
+        *,
+        loss: Callable[[Any, Any], torch.Tensor] | None = None,
+        ema: AveragedModel | None = None,
+        metrics: Mapping[str, Metric[object]] | None = None,
+        target: str | None = None,
+        evaluate_every: int | None = None,
+        callbacks: Sequence[Callback] = (),
+        progress: bool = True,
+    ) -> Self:
+        """A trainer for a step of your own: several optimizers, a model that computes its loss, batches of any kind.
+
+        ``step`` gets each batch on the model's device: ``step(images, targets)`` of a tuple, ``step(batch)`` of all
+        else. It computes the losses and hands each to the `Update` that learns from it; the rest is `fit`'s::
+
+            Trainer.with_step(step, {"discriminator": discriminate, "generator": generate}).fit(gan, loader, epochs=20)
+
+        ``gan`` is a module that has all that is trained: it is saved, and its mode is set. In the log and for callbacks
+        each update's mean loss has the update's name, and ``loss`` is their sum.
+
+        Args:
+            updates: all that ``step`` makes, by name.
+            loss: measured on the validation batches, if there are any: then the model takes them as in any `Trainer`.
+            ema, metrics, target, evaluate_every, callbacks, progress: as for `Trainer`.
+        """
+        trainer = cls(
+            loss=_no_loss if loss is None else loss,
+            optimizer=Updates(updates),
+            ema=ema,
+            metrics={} if metrics is None else metrics,
+            train_metrics={name: MeanOfUpdates() for name in updates},
+            target=target,
+            evaluate_every=evaluate_every,
+            callbacks=callbacks,
+            progress=progress,
+            dry_run=False,
+        )
+        trainer._own_step = step, updates
+        return trainer
+
+    @property
+    def has_loss(self) -> bool:
+        """Whether there is a loss of outputs and targets, to measure on validation batches."""
+        return self.loss is not _no_loss
 
     def fit(
         self,
@@ -86,7 +146,9 @@ class Trainer:
     ) -> list[Epoch]:
         """Train ``model`` in place on the batches ``(*inputs, target)`` of ``loader``; returns one `Epoch` for each.
 
-        Batches are moved to the model's device. Afterwards the model is in the mode it was in before.
+        Batches may also be dicts, dataclasses, named tuples and transformers' ``BatchEncoding``: `target` names their
+        target, and the other items go to the parameters of ``forward`` that are called so. They are moved to the
+        model's device. Afterwards the model is in the mode it was in before.
 
         Args:
             epochs: how many times to go through ``loader``; 1 if neither this nor ``steps`` is given.
@@ -97,14 +159,18 @@ class Trainer:
                 loader … are built as they were then.
 
         Raises:
-            ValueError: a setting can't work: no epoch, a scheduler of another optimizer, …; it is a `TorchError` too.
-            DataError: a loader is empty, or its batches are not tuples.
+            ValueError: a setting can't work: no epoch, a scheduler of another optimizer, a monitored measure that
+                nothing measures, …; it is a `TorchError` too, and comes before the first step.
+            DataError: a loader is empty, or gives no batches but something else.
             CheckpointError: the checkpoint can't be read, or is of another training.
             SystemExit: the training was interrupted and has been saved (see `Checkpoint`); its status is 75.
             TorchError: the loss is not finite at the end of an epoch, or a step failed.
         """
-        if reason := self._why_not(loader, epochs, steps):
+        run = Run(model, loader, validation, epochs, steps)
+        if reason := why_not(self, run):
             raise _Wrong(reason)
+        if self.progress and (note := unmeasured(self, run)):
+            print(note, flush=True)
         fit = Fit(
             model=model,
             optimizer=self.optimizer,
@@ -113,7 +179,8 @@ class Trainer:
             scheduler=self.scheduler,
             scaler=scaler_for(self.precision, model),
             ema=self.ema,
-            loss_function=self.loss,
+            loss_function=self.loss if self.has_loss else None,
+            target=self.target,
             train_metrics=self.train_metrics,
             callbacks=sorted(self.callbacks, key=lambda callback: callback.last),
             epochs=1 if epochs is None and steps is None else epochs,
@@ -135,7 +202,33 @@ class Trainer:
             raise
         return fit.history
 
-    def _train(self, fit: Fit, step: Step) -> None:
+    def test(self, model: torch.nn.Module, loader: Iterable[Any]) -> dict[str, Any]:
+        """The loss and each of ``metrics`` over the batches of ``loader``, by name, as validation measures them.
+
+        It is the average of weights (``ema``) that is measured, if there is one, in the trainer's precision.
+
+        Raises:
+            DataError: the loader gave no sample, or what it gave is no batch.
+            TorchError: what torch raised inside, explained.
+        """
+        if reason := why_not_measure(self, model, loader):
+            raise _Wrong(reason)
+        metrics = {"loss": MeanLoss(self.loss), **self.metrics} if self.has_loss else self.metrics
+        with precise(self.precision, device_of(model)):
+            return evaluate(model if self.ema is None else self.ema, loader, metrics, target=self.target)
+
+    def predict(self, model: torch.nn.Module, loader: Iterable[Any], *, targets: bool = True) -> Any:
+        """What the model gives for all batches of ``loader``, put together along the first dim (see `predict`).
+
+        It is the average of weights (``ema``) that predicts, if there is one, in the trainer's precision.
+        """
+        if reason := why_not_measure(self, model, loader):
+            raise _Wrong(reason)
+        with precise(self.precision, device_of(model)):
+            predicting = model if self.ema is None else self.ema
+            return predict(predicting, loader, targets=targets, target=self.target)
+
+    def _train(self, fit: Fit, step: Step | OwnStep) -> None:
         """Train one epoch, or what is left of it."""
         if fit.open_epoch():
             self._tell("on_epoch_start", fit)
@@ -144,11 +237,15 @@ class Trainer:
             batches = self._batches(fit)  # of a resumed epoch too that is over: this is where its generators go on
             for batch in () if fit.is_over else batches:
                 fit.batch = batch
-                size = samples_in(batch)
-                fit.loss = loss = step(*batch)
+                if isinstance(step, Step):
+                    size = samples_in(batch, self.target)
+                    fit.loss = loss = step(batch)
+                    for metric in metrics:
+                        metric.update(step.output, parts_of(batch, self.target)[2])
+                else:  # which tells the metrics itself
+                    size = length_of(batch)
+                    fit.loss = loss = step(batch, size)
                 fit.add(loss, size)
-                for metric in metrics:
-                    metric.update(step.output, batch[-1])
                 if not step.pending:
                     self._updated(fit, step, step_ends)
                     if fit.is_over:
@@ -160,7 +257,7 @@ class Trainer:
         fit.batch = None
         fit.pause()
 
-    def _updated(self, fit: Fit, step: Step, step_ends: Sequence[Callable[[Fit], None]]) -> None:
+    def _updated(self, fit: Fit, step: Step | OwnStep, step_ends: Sequence[Callable[[Fit], None]]) -> None:
         """What follows each update; evaluation before the callbacks, so that a state they save has it behind."""
         fit.step += 1
         fit.epoch_steps += 1
@@ -176,7 +273,7 @@ class Trainer:
         if fit.logged:
             fit.logged.clear()
 
-    def _close(self, fit: Fit, step: Step) -> None:
+    def _close(self, fit: Fit, step: Step | OwnStep) -> None:
         """Evaluate, record and schedule at the end of an epoch."""
         if fit.batches == 0:
             raise DataError(f"there is nothing to train on: the loader gave no batch in epoch {fit.epoch}")
@@ -187,12 +284,13 @@ class Trainer:
                 f"the loss became {mean} in epoch {fit.epoch}: lower the learning rate ({rate:g}), set clip_norm, "
                 "or let the callback DetectNaN find the batch and the layer"
             )
-        training = {name: metric.compute() for name, metric in self.train_metrics.items()}
+        training, others = numbers_and_others({name: metric.compute() for name, metric in self.train_metrics.items()})
         fit.metrics.update({"loss": mean, **training})
-        measured = self._evaluate(fit, step)
+        measured, more = self._evaluate(fit, step)
+        others |= {VALIDATION + name: value for name, value in more.items()}
         memory = peak_memory(device_of(fit.model))
         fit.history.append(
-            Epoch(fit.epoch, mean, measured, rate, fit.samples, fit.epoch_steps, fit.seconds, training, memory)
+            Epoch(fit.epoch, mean, measured, rate, fit.samples, fit.epoch_steps, fit.seconds, training, memory, others)
         )
         if self.progress:
             print(fit.history[-1], flush=True)
@@ -204,21 +302,19 @@ class Trainer:
         fit.phase = "between"
         self._tell("on_epoch_end", fit)
 
-    def _evaluate(self, fit: Fit, step: Step) -> dict[str, float]:
-        """Each metric on the validation batches; nothing without such batches."""
+    def _evaluate(self, fit: Fit, step: Step | OwnStep) -> tuple[dict[str, float], dict[str, Any]]:
+        """Each metric on the validation batches: the numbers, and what is none; nothing without such batches."""
         if fit.validation is None:
-            return {}
-        metrics = {"loss": MeanLoss(self.loss), **self.metrics}
+            return {}, {}
         shown = track(fit.validation, "validation") if self.progress else fit.validation
-        with precise(self.precision, device_of(fit.model)):
-            measured = evaluate(step.model if fit.ema is None else fit.ema, shown, metrics)
-        fit.metrics.update({f"validation_{name}": value for name, value in measured.items()})
+        measured, others = numbers_and_others(self.test(step.model, shown))
+        fit.metrics.update({VALIDATION + name: value for name, value in measured.items()})
         self._tell("on_evaluated", fit)
-        return measured
+        return measured, others
 
     # -- what the loop is made of -------------------------------------------------------------------------------------
 
-    def _step(self, fit: Fit) -> Step:
+    def _step(self, fit: Fit) -> Step | OwnStep:
         options = {} if isinstance(self.compile, bool) else dict(self.compile)
         model = fit.model
         if self.compile is not False:
@@ -234,6 +330,18 @@ class Trainer:
             for method in on_gradients:
                 method(fit)
 
+        heard_loss, heard_gradients = tell_loss if on_loss else None, tell_gradients if on_gradients else None
+        if self._own_step is not None:
+            function, updates = self._own_step
+            return OwnStep(
+                function,
+                model,
+                updates,
+                self.train_metrics,
+                ema=self.ema,
+                on_loss=heard_loss,
+                on_gradients=heard_gradients,
+            )
         return Step(
             model,
             self.loss,
@@ -245,9 +353,10 @@ class Trainer:
             scaler=fit.scaler,
             ema=self.ema,
             count=self.count,
+            target=self.target,
             keep_output=bool(self.train_metrics),
-            on_loss=tell_loss if on_loss else None,
-            on_gradients=tell_gradients if on_gradients else None,
+            on_loss=heard_loss,
+            on_gradients=heard_gradients,
         )
 
     def _batches(self, fit: Fit) -> Iterable[Any]:
@@ -263,48 +372,17 @@ class Trainer:
     def _tried(self, fit: Fit, batches: Iterable[Any]) -> Iterable[Any]:
         for batch in batches:
             if fit.batches == 0:
-                samples_in(batch)
-                dry_step(fit.model, self.loss, *batch)
+                samples_in(batch, self.target)
+                if reason := why_not_called(fit.model, batch, self.target):
+                    raise DataError(reason)
+                dry_step(fit.model, self.loss, batch, target=self.target)
             yield batch
 
     def _tell(self, hook: str, fit: Fit) -> None:
         for method in fit.hooks(hook):
             method(fit)
 
-    def _why_not(self, loader: Iterable[Any], epochs: int | None, steps: int | None) -> str:
-        """Why this can't be trained; "" when it can."""
-        if epochs is not None and epochs < 1:
-            return f"epochs is {epochs}: train for at least 1"
-        if steps is not None and steps < 1:
-            return f"steps is {steps}: make at least 1 update"
-        if self.evaluate_every is not None and self.evaluate_every < 1:
-            return f"evaluate_every is {self.evaluate_every}: it is a number of updates, at least 1"
-        if self.schedule not in ("epoch", "step"):
-            return f"schedule is {self.schedule!r}: it must be 'epoch' or 'step'"
-        if self.scheduler is None:
-            return ""
-        name = type(self.scheduler).__name__
-        if self.scheduler.optimizer is not self.optimizer:
-            return (
-                f"the {name} changes the learning rate of another optimizer than the one that trains: "
-                "build the scheduler from this optimizer, after it"
-            )
-        if isinstance(self.scheduler, ReduceLROnPlateau) and self.schedule == "step":
-            return "ReduceLROnPlateau needs a measure, and there is one per epoch: use schedule='epoch'"
-        # said now and not by torch, which raises in the middle of the training
-        planned = self._planned(loader, epochs, steps)
-        if isinstance(self.scheduler, OneCycleLR) and planned is not None and planned > self.scheduler.total_steps:
-            return (
-                f"the OneCycleLR is over after {self.scheduler.total_steps} steps, but with schedule={self.schedule!r} "
-                f"this training makes {planned}: build it with total_steps={planned}"
-            )
-        return ""
 
-    def _planned(self, loader: Iterable[Any], epochs: int | None, steps: int | None) -> int | None:
-        """How often the scheduler will be stepped; None where that can't be known."""
-        if self.schedule == "epoch":
-            return 1 if epochs is None and steps is None else epochs
-        if not isinstance(loader, Sized):
-            return steps
-        updates = (epochs or 1) * math.ceil(len(loader) / self.accumulate)
-        return updates if steps is None else steps if epochs is None else min(updates, steps)
+def _no_loss(output: Any, target: Any) -> torch.Tensor:
+    """Stands for the loss of a trainer whose own step computes it."""
+    raise TorchError("this Trainer's step computes the loss: there is none of an output and a target")

@@ -34,7 +34,7 @@ def test_the_csv_file_has_every_update_evaluation_and_epoch(tmp_path):
     assert all(float(row["gradient_norm"]) > 0 and float(row["learning_rate"]) == 0.1 for row in steps)
     epochs = [row for row in table if row["kind"] == "epoch"]
     assert [float(row["loss"]) for row in epochs] == [epoch.loss for epoch in history]
-    assert [float(row["validation_accuracy"]) for row in epochs] == [epoch.validation["accuracy"] for epoch in history]
+    assert [float(row["validation accuracy"]) for row in epochs] == [epoch.validation["accuracy"] for epoch in history]
     assert [int(row["step"]) for row in table if row["kind"] == "evaluation"] == [3, 6]
 
 

@@ -76,8 +76,8 @@ def test_early_stopping_begins_anew_with_each_training():
 
 def test_early_stopping_says_what_it_could_monitor():
     model = net()
-    with pytest.raises(TorchError, match="monitors 'validation_accuracy', but what is measured is 'loss'"):
-        trainer(model, EarlyStopping("validation_accuracy")).fit(model, loader(), epochs=2)
+    with pytest.raises(TorchError, match="monitors 'validation accuracy', but what is measured is 'loss'"):
+        trainer(model, EarlyStopping("validation accuracy")).fit(model, loader(), epochs=2)
 
 
 def test_why_it_stopped_is_printed(capsys):

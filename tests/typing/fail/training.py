@@ -1,10 +1,13 @@
 """Loaders whose batches don't fit the model are found where the training is started."""
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import torch
 from torch.nn import functional as F
 
-from simpletorch import B, Float32, Tensor, nn
-from simpletorch.data import DataLoader, TensorDataset
+from simpletorch import B, Float32, Int64, Tensor, nn
+from simpletorch.data import DataLoader, Dataset, TensorDataset
 from simpletorch.metrics import Accuracy
 from simpletorch.optim import SGD
 from simpletorch.train import Trainer, evaluate
@@ -84,6 +87,42 @@ def fail_list_of_batches() -> None:
     model = Classifier()
     batches = [(torch.zeros(5, 2), torch.zeros(5, dtype=torch.int64))]
     Trainer(loss=F.cross_entropy, optimizer=SGD(model.parameters())).fit(model, batches, epochs=1)  # E: tensor-shape
+
+
+@dataclass
+class Sample:
+    x: Tensor[Float32, 5]
+    label: Tensor[Int64]
+
+
+class Samples(Dataset[Sample]):
+    def __len__(self) -> int:
+        return 11
+
+    def __getitem__(self, index: int) -> Sample:
+        return Sample(torch.zeros(5), torch.tensor(2))
+
+
+class Named(NamedTuple):
+    label: torch.Tensor
+    y: torch.Tensor
+
+
+def fail_shape_of_a_field() -> None:
+    model = Classifier()
+    trainer = Trainer(loss=F.cross_entropy, optimizer=SGD(model.parameters()), target="label")
+    trainer.fit(model, DataLoader(Samples(), 7))  # E: tensor-shape
+
+
+def fail_name_that_forward_lacks() -> None:
+    model = Classifier()
+    trainer = Trainer(loss=F.cross_entropy, optimizer=SGD(model.parameters()), target="label")
+    trainer.fit(model, [Named(torch.zeros(5, dtype=torch.int64), torch.zeros(5, 7))])  # E: call-arg
+
+
+def fail_test() -> None:
+    model = Classifier()
+    Trainer(loss=F.cross_entropy, optimizer=SGD(model.parameters())).test(model, narrow)  # E: tensor-shape
 
 
 def fail_evaluation() -> None:

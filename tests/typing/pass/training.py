@@ -1,16 +1,17 @@
 """Loaders that fit, or of which too little is known to say."""
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypedDict
 
 import torch
 from torch.nn import functional as F
 
-from simpletorch import B, Float32, Tensor, nn
-from simpletorch.data import DataLoader, TensorDataset
-from simpletorch.metrics import Accuracy
+from simpletorch import B, Float32, Int64, Tensor, nn
+from simpletorch.data import DataLoader, Dataset, TensorDataset
+from simpletorch.metrics import Accuracy, ConfusionMatrix
 from simpletorch.optim import SGD, AdamW, LearningRate, ParameterGroup, decay_groups
-from simpletorch.train import Callback, Epoch, Fit, Step, Trainer, evaluate, track
+from simpletorch.train import Callback, Epoch, Fit, Step, Trainer, Update, evaluate, predict, track
 
 
 class Classifier(nn.Module):
@@ -52,3 +53,73 @@ step = Step(unknown, F.cross_entropy, SGD([ParameterGroup(plain.parameters(), lr
 for inputs, targets in track(loader):
     loss: torch.Tensor = step(inputs, targets)
 measured: dict[str, float] = evaluate(unknown, loader, {"accuracy": Accuracy()})
+
+
+@dataclass
+class Sample:
+    x: Tensor[Float32, 7]
+    label: Tensor[Int64]
+
+
+class Samples(Dataset[Sample]):
+    def __len__(self) -> int:
+        return 11
+
+    def __getitem__(self, index: int) -> Sample:
+        return Sample(torch.zeros(7), torch.tensor(2))
+
+
+class LabelFirst(NamedTuple):
+    label: torch.Tensor
+    x: torch.Tensor
+
+
+class Columns(TypedDict):
+    x: torch.Tensor
+    label: torch.Tensor
+
+
+def by_name() -> Trainer:
+    """Batches whose items have names; metrics that give a number and others."""
+    metrics = {"accuracy": Accuracy(), "confusion": ConfusionMatrix(3)}
+    return Trainer(loss=F.cross_entropy, optimizer=optimizer, target="label", metrics=metrics, progress=False)
+
+
+zeros, classes = torch.zeros(5, 7), torch.zeros(5, dtype=torch.int64)
+by_label = Trainer(loss=F.cross_entropy, optimizer=optimizer, target="label", progress=False)
+by_label.fit(model, DataLoader(Samples(), 7))
+by_label.fit(model, [LabelFirst(classes, zeros)])
+by_label.fit(model, [{"label": classes, "x": zeros}])
+columns: list[Columns] = [{"x": zeros, "label": classes}]
+by_label.fit(model, columns)
+by_name().fit(model, [LabelFirst(classes, zeros)], validation=DataLoader(Samples(), 7))
+share: float = by_label.fit(model, DataLoader(Samples(), 7))[-1].loss
+assert predict(model, loader).shape == (11, 3)
+assert set(trainer.test(model, loader)) == {"loss"}
+
+
+class Critic(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.actor, self.critic = nn.Linear(7, 3), nn.Linear(7, 1)
+
+    def forward(self, x: Tensor[Float32, B, 7]) -> Tensor[Float32, B, 3]:
+        return self.actor(x)
+
+
+both = Critic()
+improve, judge = Update(SGD(both.actor.parameters())), Update(AdamW(both.critic.parameters()), clip_norm=1.0)
+
+
+def own_step(states: Tensor[Float32, B, 7], rewards: Tensor[Float32, B, 1]) -> None:
+    values = both.critic(states)
+    judge(F.mse_loss(values, rewards))
+    improve(-(both.actor(states) * (rewards - values.detach())).mean())
+
+
+# the model isn't called with these batches, so they need not fit its forward
+rollouts = DataLoader(TensorDataset(torch.zeros(11, 7), torch.zeros(11, 1)), 5)
+Trainer.with_step(own_step, {"actor": improve, "critic": judge}, progress=False).fit(both, rollouts)
+three = DataLoader(TensorDataset(torch.zeros(11, 7), torch.zeros(11, 1), torch.zeros(11, 1)), 5)
+stepping = Trainer.with_step(lambda a, b, c: own_step(a, b + c), {"actor": improve, "critic": judge}, progress=False)
+stepping.fit(both, three)

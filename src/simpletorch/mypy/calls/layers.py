@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, cast
 
 from mypy.maptype import map_instance_to_supertype
-from mypy.nodes import ARG_POS, Context, Expression, TempNode
+from mypy.nodes import ARG_NAMED, ARG_POS, Context, Expression, TempNode
 from mypy.plugin import CheckerPluginInterface
 from mypy.subtypes import is_same_type
 from mypy.types import AnyType, Instance, Type, UnpackType, get_proper_type
@@ -46,9 +46,18 @@ def called(module: Type, given: Type, context: Context, api: CheckerPluginInterf
     return called_with(module, [TempNode(given, context=context)], context, api)
 
 
-def called_with(module: Type, args: list[Expression], context: Context, api: CheckerPluginInterface) -> Type:
-    """The type of ``module(*args)``; what is wrong with the call is reported."""
-    result, _ = cast(Any, api).expr_checker.check_call(module, args, [ARG_POS] * len(args), context)
+def called_with(
+    module: Type,
+    args: list[Expression],
+    context: Context,
+    api: CheckerPluginInterface,
+    named: Mapping[str, Expression] | None = None,
+) -> Type:
+    """The type of ``module(*args, **named)``; what is wrong with the call is reported."""
+    named = named or {}
+    kinds, names = [ARG_POS] * len(args) + [ARG_NAMED] * len(named), [*[None] * len(args), *named]
+    given = [*args, *named.values()]
+    result, _ = cast(Any, api).expr_checker.check_call(module, given, kinds, context, names)
     return cast(Type, result)
 
 

@@ -200,14 +200,35 @@ def _tensor(types: TypeTable, dtype: Type, *dims: Type) -> Type:
 
 def _dataclass(sample: Instance, size: Type, types: TypeTable) -> Type:
     """The dataclass itself, which a batch of it is, with other types of its fields: `field` hands them out."""
+    attributes = {name: _batched(declared, size, types) for name, declared in _declared(sample).items()}
+    return sample.copy_with_extra_attr(_BATCHED, any_type()) if not attributes else _marked(sample, attributes)
+
+
+def _declared(sample: Instance) -> dict[str, Type]:
+    """What a dataclass says of its fields."""
     attributes: dict[str, Type] = {}
     for info in reversed(sample.type.mro):
         for name in info.metadata.get("dataclass", {}).get("attributes", ()):
             symbol = info.names.get(name["name"])
             if symbol is not None and isinstance(symbol.node, Var) and symbol.node.type is not None:
                 declared = expand_type_by_instance(symbol.node.type, map_instance_to_supertype(sample, info))
-                attributes[name["name"]] = _batched(declared, size, types)
-    return sample.copy_with_extra_attr(_BATCHED, any_type()) if not attributes else _marked(sample, attributes)
+                attributes[name["name"]] = declared
+    return attributes
+
+
+def named_items(batch: Type) -> Mapping[str, Type]:
+    """The items of a batch that is a dataclass, a named tuple or a typed dict, by name; none of anything else."""
+    batch = get_proper_type(batch)
+    if isinstance(batch, TypedDictType):
+        return batch.items if batch.required_keys == batch.items.keys() else {}
+    if isinstance(batch, TupleType):
+        names = fields_of(batch.partial_fallback.type)
+        return dict(zip(names, batch.items, strict=True)) if len(names) == len(batch.items) else {}
+    if not isinstance(batch, Instance) or "dataclass" not in batch.type.metadata:
+        return {}
+    if batch.extra_attrs is not None and _BATCHED in batch.extra_attrs.attrs:
+        return {name: item for name, item in batch.extra_attrs.attrs.items() if name != _BATCHED}
+    return _declared(batch)
 
 
 def _marked(sample: Instance, attributes: dict[str, Type]) -> Instance:

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from mypy.nodes import ARG_POS, CallExpr, Expression, MemberExpr, NameExpr, TempNode
+from mypy.nodes import (
+    ARG_POS,
+    ARG_STAR2,
+    CallExpr,
+    Expression,
+    MemberExpr,
+    NameExpr,
+    RefExpr,
+    StrExpr,
+    TempNode,
+    TypeInfo,
+)
 from mypy.plugin import CheckerPluginInterface
 from mypy.types import FunctionLike, Instance, TupleType, Type, UnpackType, get_proper_type
 
 from simpletorch.mypy.calls.arguments import SignatureContext, type_of
 from simpletorch.mypy.calls.functions import call_function
 from simpletorch.mypy.calls.layers import called_with
+from simpletorch.mypy.calls.loaders import named_items
 from simpletorch.mypy.convert.lift import is_module
 from simpletorch.mypy.diagnose.report import mistakes
 from simpletorch.mypy.hooks import FunctionHook, MethodHook
@@ -25,75 +38,113 @@ _EVALUATE: Final = "simpletorch.train._evaluate.evaluate"
 _LOADERS: Final = ("loader", "validation")
 
 
+@dataclass(frozen=True)
+class _Setting:
+    """What decides where the items of a batch go."""
+
+    loss: Expression | None
+    target: str | None
+    """The name of the target; None if it is the last item of a tuple."""
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """The types of a batch's items, as a model is called with them."""
+
+    inputs: Sequence[Type]
+    named: Mapping[str, Type]
+    target: Type
+
+
 def _fit(context: SignatureContext, types: TypeTable) -> FunctionLike:
     """``trainer.fit(model, loader, validation=…)``"""
-    _check(context, types)
+    _check(context, _of_trainer(context))
     return call_function(context.default_signature, context, types, "Trainer.fit")
+
+
+def _test(context: SignatureContext, types: TypeTable) -> FunctionLike:
+    """``trainer.test(model, loader)``"""
+    _check(context, _of_trainer(context))
+    return call_function(context.default_signature, context, types, "Trainer.test")
 
 
 def _evaluate(context: SignatureContext, types: TypeTable) -> FunctionLike:
     """``evaluate(model, loader, metrics)``"""
-    _check(context, types)
+    _check(context, _setting({"target": given} if (given := _given(context).get("target")) else {}))
     return call_function(context.default_signature, context, types, "evaluate")
 
 
-def _check(context: SignatureContext, types: TypeTable) -> None:
-    """Call the model with what the loaders give; mypy then reports what it reports of such a call."""
-    api = context.api
-    given = {
+def _given(context: SignatureContext) -> Mapping[str, Expression]:
+    return {
         name: nodes[0]
         for name, nodes in zip(context.default_signature.arg_names, context.args, strict=True)
         if name is not None and len(nodes) == 1
     }
-    if "model" not in given:
+
+
+def _check(context: SignatureContext, setting: _Setting | None) -> None:
+    """Call the model with what the loaders give; mypy then reports what it reports of such a call."""
+    api, given = context.api, _given(context)
+    if setting is None or "model" not in given:
         return
     model = get_proper_type(type_of(given["model"], api))
     if not is_module(model):
         return
-    loss = _loss(context)
     for name in _LOADERS:
-        if name in given:
-            _call(model, loss, _batch(given[name], api), given[name], name, api)
+        if name in given and (batch := _batch(given[name], setting.target, api)) is not None:
+            _call(model, setting.loss, batch, given[name], name, api)
 
 
-def _loss(context: SignatureContext) -> Expression | None:
-    """What was given as ``loss`` to the trainer whose ``fit`` this is, if that is known."""
+def _of_trainer(context: SignatureContext) -> _Setting | None:
+    """What was given to the trainer whose method this is; None if it isn't known, or has a step of its own."""
     match context.context:
-        case CallExpr(callee=MemberExpr(name="fit", expr=trainer)):
+        case CallExpr(callee=MemberExpr(expr=trainer)):
             made = constant(trainer, cast(Any, context.api).tree) if isinstance(trainer, NameExpr) else trainer
-            if isinstance(made, CallExpr):
-                given = dict(zip(made.arg_names, made.args, strict=True))
-                return given.get("loss")
+            match made:
+                case CallExpr(callee=RefExpr(node=TypeInfo())) if ARG_STAR2 not in made.arg_kinds:
+                    return _setting(dict(zip(made.arg_names, made.args, strict=True)))
     return None
 
 
-def _batch(loader: Expression, api: CheckerPluginInterface) -> Sequence[Type]:
-    """The types of a batch's items, of which the last is the target; none if they aren't known."""
+def _setting(given: Mapping[str | None, Expression]) -> _Setting | None:
+    match given.get("target"):
+        case None | NameExpr(fullname="builtins.None"):
+            return _Setting(given.get("loss"), None)
+        case StrExpr(value=target):
+            return _Setting(given.get("loss"), target)
+    return None
+
+
+def _batch(loader: Expression, target: str | None, api: CheckerPluginInterface) -> _Batch | None:
+    """What goes where of the loader's batches; None if that isn't known."""
     checker = cast(Any, api)
     typ = get_proper_type(type_of(loader, api))
     if not isinstance(typ, Instance | TupleType):
-        return ()
+        return None
     with api.msg.filter_errors():
         batch = get_proper_type(checker.analyze_iterable_item_type_without_expression(typ, loader)[1])
+    if target is not None:
+        named = dict(named_items(batch))
+        return _Batch((), named, named.pop(target)) if target in named else None
     if not isinstance(batch, TupleType) or any(isinstance(item, UnpackType) for item in batch.items):
-        return ()
-    return batch.items
+        return None
+    return _Batch(batch.items[:-1], {}, batch.items[-1]) if len(batch.items) > 1 else None
 
 
 def _call(
     model: Instance,
     loss: Expression | None,
-    batch: Sequence[Type],
+    batch: _Batch,
     loader: Expression,
     name: str,
     api: CheckerPluginInterface,
 ) -> None:
-    if len(batch) < 2:
-        return
     what = "batches" if name == "loader" else "validation batches"
-    *inputs, target = (TempNode(item, context=loader) for item in batch)
+    inputs: list[Expression] = [TempNode(item, context=loader) for item in batch.inputs]
+    named = {name: TempNode(item, context=loader) for name, item in batch.named.items()}
+    target = TempNode(batch.target, context=loader)
     with mistakes(api) as found:
-        output = called_with(model, list(inputs), loader, api)
+        output = called_with(model, inputs, loader, api, named)
     api.msg.add_errors(found)
     if found:
         api.msg.note(f"the {what} don't fit the model's forward", loader)
@@ -110,4 +161,4 @@ def _call(
 
 
 FUNCTIONS: Final[Mapping[str, FunctionHook]] = {_EVALUATE: _evaluate}
-INHERITED_METHODS: Final[Mapping[str, MethodHook]] = {f"{_TRAINER}.fit": _fit}
+INHERITED_METHODS: Final[Mapping[str, MethodHook]] = {f"{_TRAINER}.fit": _fit, f"{_TRAINER}.test": _test}

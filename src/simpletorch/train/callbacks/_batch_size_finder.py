@@ -101,8 +101,8 @@ class BatchSizeFinder(Callback):
         try:
             with trial(fit) as step:
                 for batch in islice(to_device(self.loader(size), device_of(fit.model)), self.updates):
-                    full = full or samples_in(batch) >= size
-                    step(*batch)
+                    full = full or samples_in(batch, fit.target) >= size
+                    step(batch)
         except (OutOfMemory, torch.OutOfMemoryError, MemoryError):
             fits = False
         else:

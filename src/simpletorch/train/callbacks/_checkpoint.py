@@ -15,6 +15,7 @@ from simpletorch.checkpoint._folder import BEST, checkpoints_in, is_undamaged, n
 from simpletorch.errors import CheckpointError, TorchError, as_also
 from simpletorch.reproducibility import Manifest
 from simpletorch.train._callback import Callback
+from simpletorch.train._measures import VALIDATION, spelled
 from simpletorch.train._processes import Processes
 from simpletorch.train.callbacks._interruption import Interruption
 
@@ -49,7 +50,7 @@ class Checkpoint(Callback):
         every_epochs: save after each so many epochs; None only after the last.
         keep: how many of the newest to keep, at least 1; None keeps all.
         best: keep the best one too. It is looked for after each evaluation, or else each epoch.
-        monitor: the name of the measure in `Fit.metrics`; by default ``"validation_loss"``, or without validation
+        monitor: the name of the measure, as the log has it; by default ``"validation loss"``, or without validation
             batches the training ``"loss"``.
         mode: whether smaller (``"min"``) or larger (``"max"``) is better.
         asynchronous: write in the background, from a copy in memory.
@@ -91,7 +92,8 @@ class Checkpoint(Callback):
             raise as_also(TorchError, ValueError)(f"Checkpoint got mode={mode!r}: it must be 'min' or 'max'")
         self.folder = Path(folder)
         self.every_steps, self.every_epochs, self.keep = every_steps, every_epochs, keep
-        self.best, self.monitor, self.mode = best, monitor, mode
+        self.best, self.mode = best, mode
+        self.monitor = None if monitor is None else spelled(monitor)
         self.asynchronous, self.overwrite, self.manifest = asynchronous, overwrite, manifest
         self.best_value, self.best_step = math.inf if mode == "min" else -math.inf, 0
         self.latest = None
@@ -242,9 +244,9 @@ class Checkpoint(Callback):
         self._evaluated = False
         if not self.best:
             return False
-        name = self.monitor or ("loss" if fit.validation is None else "validation_loss")
+        name = self.monitor or ("loss" if fit.validation is None else VALIDATION + "loss")
         if name not in fit.metrics:
-            if self.monitor is not None and not self.monitor.startswith("validation_") and fit.phase != "between":
+            if self.monitor is not None and not self.monitor.startswith(VALIDATION) and fit.phase != "between":
                 return False  # what is measured in training is known at the epoch's end only
             raise TorchError(f"Checkpoint(monitor={name!r}): there is no such measure, only {', '.join(fit.metrics)}")
         value = float(fit.metrics[name])

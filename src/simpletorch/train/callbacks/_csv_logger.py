@@ -12,6 +12,7 @@ import torch
 
 from simpletorch.errors import TorchError, as_also
 from simpletorch.train._callback import Callback
+from simpletorch.train._measures import VALIDATION
 
 if TYPE_CHECKING:
     from simpletorch.train._fit import Fit
@@ -74,7 +75,7 @@ class CSVLogger(Callback):
         """Write the row of an evaluation in the middle of an epoch; the epoch's row has the one at its end."""
         if fit.phase == "training":
             self.flush()
-            measured = {name: value for name, value in fit.metrics.items() if name.startswith("validation_")}
+            measured = {name: value for name, value in fit.metrics.items() if name.startswith(VALIDATION)}
             self._add([{"kind": "evaluation", "epoch": fit.epoch, "step": fit.step, **measured}])
 
     def on_epoch_end(self, fit: Fit) -> None:

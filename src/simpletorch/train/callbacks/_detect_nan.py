@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from simpletorch._tensors import tensors_in
 from simpletorch.errors import TorchError, as_also
+from simpletorch.train._batch import parts_of
 from simpletorch.train._callback import Callback
+from simpletorch.train._step import Step
 
 if TYPE_CHECKING:
     from simpletorch.train._fit import Fit
@@ -42,7 +44,7 @@ class DetectNaN(Callback):
             return
         loss = float(fit.loss)
         if not math.isfinite(loss):
-            found, layer = _origin(fit.model, fit.batch)
+            found, layer = _origin(fit)
             raise TorchError(
                 f"the loss became {loss} in epoch {fit.epoch}, batch {fit.batches + 1}, update {fit.step + 1}: {found}",
                 module_path=layer,
@@ -64,33 +66,41 @@ class DetectNaN(Callback):
         )
 
 
-def _origin(model: torch.nn.Module, batch: Any) -> tuple[str, str | None]:
+def _origin(fit: Fit) -> tuple[str, str | None]:
     """What made a loss that is not finite, in words, and the path of the layer."""
-    *inputs, target = batch
-    for what, item in (("input", inputs), ("target", target)):
+    model, is_own = fit.model, not isinstance(fit.train_step, Step)
+    inputs, named, target = ((fit.batch,), {}, None) if is_own else parts_of(fit.batch, fit.target)
+    for what, item in (("input", (inputs, named)), ("target", target)):
         if not all(map(_is_finite, tensors_in(item))):
             return f"the batch's {what} already has a value that is not finite", None
     for name, parameter in model.named_parameters():
         if not _is_finite(parameter):
             return f"the weights {name} already have a value that is not finite", None
+    if is_own:
+        return (
+            "batch and weights are finite, so it is made in the step; detect_anomaly of torch.autograd may help",
+            None,
+        )
     with torch.no_grad():
-        for name, layer in _first_bad(model, inputs):
+        for name, layer in _first_bad(model, inputs, named):
             return f"{type(layer).__name__} makes it out of finite inputs", f"model.{name}" if name else "model"
     return "every layer's output is finite, so it is the loss function that makes it", None
 
 
-def _first_bad(model: torch.nn.Module, inputs: list[Any]) -> Iterator[tuple[str, torch.nn.Module]]:
+def _first_bad(
+    model: torch.nn.Module, inputs: Sequence[Any], named: dict[str, Any]
+) -> Iterator[tuple[str, torch.nn.Module]]:
     """The layers, in the order in which they finish, whose output is not finite though their input is."""
     found: list[tuple[str, torch.nn.Module]] = []
     names = {module: name for name, module in model.named_modules()}
 
-    def look(module: torch.nn.Module, args: Any, output: Any) -> None:
-        if all(map(_is_finite, tensors_in(args))) and not all(map(_is_finite, tensors_in(output))):
+    def look(module: torch.nn.Module, args: Any, keywords: Any, output: Any) -> None:
+        if all(map(_is_finite, tensors_in((args, keywords)))) and not all(map(_is_finite, tensors_in(output))):
             found.append((names[module], module))
 
-    handles = [module.register_forward_hook(look) for module in names]
+    handles = [module.register_forward_hook(look, with_kwargs=True) for module in names]
     try:
-        model(*inputs)
+        model(*inputs, **named)
     finally:
         for handle in handles:
             handle.remove()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from simpletorch.errors import TorchError, as_also
 from simpletorch.train._callback import Callback
+from simpletorch.train._measures import VALIDATION, spelled
 
 if TYPE_CHECKING:
     import torch
@@ -18,9 +19,9 @@ class EarlyStopping(Callback):
     """Stop when a measure has not got better for some time.
 
     Args:
-        monitor: the name of the measure in `Fit.metrics`; by default ``"validation_loss"``, or the training ``"loss"``
-            without validation batches. What is measured in validation is looked at after each evaluation, what in
-            training after each epoch.
+        monitor: the name of the measure, as the log has it; by default ``"validation loss"``, or the training
+            ``"loss"`` without validation batches. What is measured in validation is looked at after each evaluation,
+            what in training after each epoch.
         mode: whether smaller (``"min"``) or larger (``"max"``) is better.
         patience: how many looks without a better value are put up with.
         min_delta: what a value must be better by to count.
@@ -50,7 +51,7 @@ class EarlyStopping(Callback):
                 f"EarlyStopping got mode={mode!r}, patience={patience}, min_delta={min_delta}: mode must be 'min' or "
                 "'max', patience at least 1 and min_delta at least 0"
             )
-        self.monitor = monitor
+        self.monitor = None if monitor is None else spelled(monitor)
         self.mode = mode
         self.patience = patience
         self.min_delta = min_delta
@@ -65,12 +66,12 @@ class EarlyStopping(Callback):
 
     def on_evaluated(self, fit: Fit) -> None:
         """Look at a measure of validation."""
-        if self._name(fit).startswith("validation_"):
+        if self._name(fit).startswith(VALIDATION):
             self._look(fit)
 
     def on_epoch_end(self, fit: Fit) -> None:
         """Look at a measure of training."""
-        if not self._name(fit).startswith("validation_"):
+        if not self._name(fit).startswith(VALIDATION):
             self._look(fit)
         elif self._name(fit) not in fit.metrics:
             self._look(fit)  # nothing has measured it, which is a mistake: say so
@@ -88,7 +89,7 @@ class EarlyStopping(Callback):
     def _name(self, fit: Fit) -> str:
         if self.monitor is not None:
             return self.monitor
-        return "loss" if fit.validation is None else "validation_loss"
+        return "loss" if fit.validation is None else VALIDATION + "loss"
 
     def _look(self, fit: Fit) -> None:
         name = self._name(fit)

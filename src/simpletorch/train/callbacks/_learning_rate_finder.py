@@ -92,7 +92,7 @@ class LearningRateFinder(Callback):
                 rate = self.low * growth**index
                 for group in fit.optimizer.param_groups:
                     group["lr"] = rate
-                loss = float(step(*batch))
+                loss = float(step(batch))
                 smoothed = self.smoothing * smoothed + (1 - self.smoothing) * loss
                 # the average begins at 0, and this takes that out again, as in Adam
                 value = smoothed / (1 - self.smoothing ** (index + 1))

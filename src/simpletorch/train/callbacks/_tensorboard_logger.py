@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from simpletorch._distribution import installing
 from simpletorch.errors import BackendError, TorchError, as_also
 from simpletorch.train._callback import Callback
+from simpletorch.train._measures import VALIDATION
 
 if TYPE_CHECKING:
     from simpletorch.train._fit import Fit
@@ -59,13 +60,13 @@ class TensorBoardLogger(Callback):
     def on_evaluated(self, fit: Fit) -> None:
         """Write what was measured."""
         for name, value in fit.metrics.items():
-            if name.startswith("validation_"):
-                self._scalar(f"validation/{name.removeprefix('validation_')}", value, fit)
+            if name.startswith(VALIDATION):
+                self._scalar(f"validation/{name.removeprefix(VALIDATION)}", value, fit)
 
     def on_epoch_end(self, fit: Fit) -> None:
         """Write the epoch's measures."""
         for name, value in fit.metrics.items():
-            if not name.startswith("validation_"):
+            if not name.startswith(VALIDATION):
                 self._scalar(f"epoch/{name}", value, fit)
         self._writer.flush()
 

@@ -11,6 +11,7 @@ import torch
 
 from simpletorch.reproducibility import rng_state, set_rng_state
 from simpletorch.train._mode import mode
+from simpletorch.train._own_step import OwnStep
 from simpletorch.train._rng import generators
 from simpletorch.train._step import Step
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def trial(fit: Fit) -> Iterator[Step]:
+def trial(fit: Fit) -> Iterator[Step | OwnStep]:
     """The training's own step, to use for a while: afterwards model, optimizer, scaler and generators are as before.
 
     It tells no callback and updates no average. What it puts aside is kept in the CPU's memory.

@@ -1,0 +1,75 @@
+"""What a model gives for data."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from simpletorch._tensors import map_tensors
+from simpletorch.errors import DataError, explain
+from simpletorch.train._batch import named_items, parts_of
+from simpletorch.train._device import device_of, to_device
+from simpletorch.train._mode import mode
+
+
+def predict(model: torch.nn.Module, loader: Iterable[Any], *, targets: bool = True, target: str | None = None) -> Any:
+    """What ``model`` gives for all batches of ``loader``, put together along the first dim and in the CPU's memory.
+
+    A batch is what it is in training, ``(*inputs, target)``, and its target is left out; or inputs alone: a tensor, or
+    with ``targets=False`` a tuple ``(*inputs)``. A model that gives tuples or dicts of tensors gives one tuple or dict;
+    what is no tensor becomes a list with an item for each batch.
+
+    The model runs in eval mode and without gradients, and is left in the mode it was in.
+
+    Args:
+        targets: whether batches that are tuples have a target at their end.
+        target: the name of the target, in batches whose items have names; None if they have none.
+
+    Raises:
+        DataError: the loader gave no batch.
+        TorchError: what torch raised inside, explained.
+    """
+    outputs: list[Any] = []
+    with mode(model, training=False), torch.no_grad(), explain():
+        for batch in to_device(loader, device_of(model)):
+            inputs, named = _inputs(batch, targets, target)
+            outputs.append(_on_cpu(model(*inputs, **named)))
+    if not outputs:
+        raise DataError("there is nothing to predict: the loader gave no batch")
+    return _together(outputs)
+
+
+def _inputs(batch: Any, targets: bool, target: str | None) -> tuple[Sequence[Any], dict[str, Any]]:
+    if target is not None or not isinstance(batch, (tuple, list)):
+        named = named_items(batch)
+        if named is None:
+            return (batch,), {}
+        return (), {name: item for name, item in named.items() if name != target}
+    if not targets or len(batch) == 1:
+        return batch, {}
+    return parts_of(batch)[0], {}
+
+
+def _on_cpu(output: Any) -> Any:
+    """At once, batch by batch: a GPU would have to hold all of them."""
+    return map_tensors(output, lambda tensor: tensor.cpu())
+
+
+def _together(outputs: Sequence[Any]) -> Any:
+    first = outputs[0]
+    if isinstance(first, torch.Tensor):
+        return torch.cat([output if output.ndim else output.unsqueeze(0) for output in outputs])
+    if isinstance(first, Mapping):
+        return {key: _together([output[key] for output in outputs]) for key in first}
+    if isinstance(first, (tuple, list)):
+        items = [_together(items) for items in zip(*outputs, strict=True)]
+        return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
+    if dataclasses.is_dataclass(first) and not isinstance(first, type):
+        return {
+            field.name: _together([getattr(output, field.name) for output in outputs])
+            for field in dataclasses.fields(first)
+        }
+    return list(outputs)
