@@ -2,11 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 
 .PHONY: demo test lint types check vscode clean
 
-demo: $(READY)
+demo: $(INSTALLED)
 	@$(BIN)/simpletorch demo
 
 test: $(READY)
@@ -26,12 +28,18 @@ vscode: $(READY)
 	cd editors/vscode && npm install --no-audit --no-fund && npm run build && npm run package
 	node editors/vscode/test/headless.js $(CURDIR)/$(BIN)/simpletorch language-server
 
-# torch first and by its exact version: any other order lets a dependency pull the CUDA build (gigabytes).
-$(READY): pyproject.toml constraints.txt
+# What a user has. torch first and by its exact version: any other order lets a dependency pull the CUDA build (gigabytes).
+$(INSTALLED): pyproject.toml constraints.txt
 	@echo "simpletorch: setting up $(VENV) (about a minute, once)"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(PIP) torch
+	$(PIP) -e .
+	@touch $@
+
+# What the tests, the linters and mypy need beside it.
+$(READY): $(INSTALLED)
+	@echo "simpletorch: installing what the tests need (a minute or two, once)"
+	$(PIP) -e ".[dev]"
 	@touch $@
 
 clean:

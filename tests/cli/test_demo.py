@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ def test_the_demo_ends_well_and_is_plain_text_when_piped(folder):
     out = done.stdout
     assert "\x1b" not in out
     assert "\r" not in out + done.stderr
+    assert out.index("net.py:6: error: Linear(100, 10)") < out.index("simpletorch check model.py")
     assert re.search(r"^tensor-shape model\.py:\d+:\d+$", out, re.MULTILINE)
     assert "✔ No error." in out
     accuracy = re.search(r"✔ ([\d.]+)% of the test images", out)
@@ -33,6 +35,27 @@ def found(*diagnostics):
 
 
 BUG = Diagnostic("model.py", 25, 20, 25, 51, "error", "does not fit", "tensor-shape")
+
+
+def test_the_script_is_readme_s():
+    assert f"```python\n{_demo.SCRIPT}```" in (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_follower_comes_first_and_its_find_is_needed(monkeypatch, capsys):
+    monkeypatch.setattr(_demo, "SCRIPT", _demo.SCRIPT.replace("100, 10", "128, 10"))
+    assert main(["demo"]) == 1
+    said = capsys.readouterr().out.replace("\n", " ")
+    assert "== 1  A plain PyTorch script" in said
+    assert "demo failed: following should find the bug in line 6 of the script, but said:" in said
+
+
+@pytest.mark.slow
+def test_it_needs_the_declared_dependencies_only(folder):
+    packages = ("sklearn", "scipy", "pandas", "PIL", "matplotlib", "einops", "datasets", "torchmetrics", "IPython")
+    missing = "".join(f"sys.modules['{name}'] = None\n" for name in packages)
+    program = f"import sys\n{missing}from simpletorch.cli import main\nsys.exit(main(['demo']))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_it_fails_when_mypy_misses_the_bug(monkeypatch, capsys):
@@ -61,10 +84,3 @@ def test_it_fails_when_nothing_goes_wrong_at_run_time(monkeypatch, capsys, tmp_p
 
     with pytest.raises(_demo.DemoError, match="PyTorch should have refused them"):
         _demo._run_time(Console(), tmp_path / "model.py", torch.nn.Flatten())
-
-
-def test_it_says_what_to_install_when_scikit_learn_is_missing(monkeypatch, capsys):
-    monkeypatch.setattr(_demo, "_check_both", lambda console, file: file.write_text(_demo._source("_digits_model.py")))
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    assert main(["demo"]) == 1
-    assert "pip install 'simpletorch-typed[sklearn]'" in capsys.readouterr().out.replace("\n", " ")

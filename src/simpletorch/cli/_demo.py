@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,9 +28,18 @@ from simpletorch.cli._show import block
 if TYPE_CHECKING:
     import torch
 
+SCRIPT: Final = """\
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Flatten(), nn.Linear(784, 128), nn.ReLU(), nn.Linear(100, 10))
+images = torch.randn(64, 1, 28, 28)
+loss = nn.functional.cross_entropy(model(images), torch.randint(10, (64,)))
+loss.backward()
+"""
 RIGHT: Final = "nn.Linear(1024, 128)"
 WRONG: Final = "nn.Linear(4096, 128)"  # as if the images were not halved by the pooling before it
-EPOCHS: Final = 15
+EPOCHS: Final = 8
 ACCURACY: Final = 0.97
 
 
@@ -38,11 +48,12 @@ class DemoError(Exception):
 
 
 def demo() -> int:
-    """Catch a seeded shape bug with mypy, fix it, train the model on real digits; 1 if any step does not hold."""
+    """Follow a plain script, catch a seeded shape bug with mypy, train on real digits; 1 if any step does not hold."""
     console = Console(highlight=False)
     start = time.perf_counter()
     try:
         with tempfile.TemporaryDirectory(prefix="simpletorch-demo-") as folder:
+            _follow(console, Path(folder) / "net.py")
             file = Path(folder) / "model.py"
             _check_both(console, file)
             model = _train(console, file)
@@ -54,17 +65,39 @@ def demo() -> int:
     return 0
 
 
+def _follow(console: Console, file: Path) -> None:
+    """Step 1: a script without an annotation, followed on shapes."""
+    _title(console, 1, "A plain PyTorch script, nothing annotated: followed on shapes, nothing is run")
+    file.write_text(SCRIPT, encoding="utf-8")
+    _code(console, SCRIPT, "model = ")
+    console.print(Text(f"\n  $ simpletorch follow {file.name}", "bold"))
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", "simpletorch.cli", "follow", file.name],
+        cwd=file.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    seconds = time.perf_counter() - start
+    for line in done.stdout.splitlines():
+        console.print(Text(f"  {line}"), soft_wrap=True)
+    if done.returncode != 1 or not re.search(rf"^{file.name}:6: error: .*\[tensor-shape\]$", done.stdout, re.MULTILINE):
+        raise DemoError(f"following should find the bug in line 6 of the script, but said: {done.stdout}{done.stderr}")
+    console.print(Text(f"\n  The bug is found in {seconds:.1f} s, with the layer that would fit.", "green"))
+
+
 def _check_both(console: Console, file: Path) -> None:
-    """Steps 1 to 3: the model with the bug, what mypy says of it, the model without the bug."""
+    """Steps 2 to 4: the model with the bug, what mypy says of it, the model without the bug."""
     source = _source("_digits_model.py")
     if source.count(RIGHT) != 1:
         raise DemoError(f"the model has {RIGHT} {source.count(RIGHT)} times, not once: there is no place for the bug")
     buggy = source.replace(RIGHT, WRONG)
     file.write_text(buggy, encoding="utf-8")
-    _title(console, 1, "A model in plain PyTorch, its shapes annotated")
+    _title(console, 2, "A model in plain PyTorch, its shapes annotated")
     _code(console, buggy, "class ")
 
-    _title(console, 2, "mypy reads it with simpletorch's plugin; nothing has run yet")
+    _title(console, 3, "mypy reads it with simpletorch's plugin; nothing has run yet")
     diagnostics, seconds = _check(console, file)
     errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
     for diagnostic in diagnostics:
@@ -73,7 +106,7 @@ def _check_both(console: Console, file: Path) -> None:
         raise DemoError(f"mypy should report one tensor-shape error for {WRONG}, but it reported {len(errors)} errors")
     console.print(Text(f"\n  The bug is found in {seconds:.1f} s, with its place and the sizes.", "green"))
 
-    _title(console, 3, "The fix")
+    _title(console, 4, "The fix")
     line = next(line.strip() for line in source.splitlines() if RIGHT in line)
     console.print(Text(f"  - {line.replace(RIGHT, WRONG)}", "red"))
     console.print(Text(f"  + {line}", "green"))
@@ -106,21 +139,17 @@ def _check(console: Console, file: Path) -> tuple[list[Diagnostic], float]:
 
 
 def _train(console: Console, file: Path) -> torch.nn.Module:
-    """Step 4: train the very file that mypy passed."""
+    """Step 5: train the very file that mypy passed."""
     import torch
     from torch.nn import functional as F
 
     from simpletorch.data import DataLoader, Digits
-    from simpletorch.errors import DataError
     from simpletorch.metrics import Accuracy
     from simpletorch.optim import AdamW, OneCycleLR
     from simpletorch.train import Trainer
 
-    try:
-        training, test = Digits(train=True), Digits(train=False)
-    except DataError as error:
-        raise DemoError(str(error)) from error
-    _title(console, 4, f"Training on {len(training):,} scanned digits; {len(test)} others are the test")
+    training, test = Digits(train=True), Digits(train=False)
+    _title(console, 5, f"Training on {len(training):,} scanned digits; {len(test)} others are the test")
     torch.manual_seed(0)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the model is so small that threads only wait for each other
@@ -157,12 +186,12 @@ def _module(file: Path) -> ModuleType:
 
 
 def _run_time(console: Console, file: Path, model: torch.nn.Module) -> None:
-    """Step 5: what no checker can know, caught and explained when it happens."""
+    """Step 6: what no checker can know, caught and explained when it happens."""
     import torch
 
     from simpletorch.errors import ShapeMismatch
 
-    _title(console, 5, "At run time: images from elsewhere, one column short")
+    _title(console, 6, "At run time: images from elsewhere, one column short")
     source = _source("_digits_predict.py")
     predict_file = file.with_name("predict.py")
     predict_file.write_text(source, encoding="utf-8")
@@ -190,7 +219,8 @@ def _run_time(console: Console, file: Path, model: torch.nn.Module) -> None:
 def _next(console: Console, seconds: float) -> None:
     _title(console, None, f"That was all, in {seconds:.0f} s. Next")
     for command, what in (
-        ("simpletorch check FILE_OR_FOLDER", "your own code; annotate one forward and see"),
+        ("simpletorch follow SCRIPT", "your own script, as it is"),
+        ("simpletorch check FILE_OR_FOLDER", "with mypy; annotate one forward and see"),
         ("plugins = simpletorch.mypy", "in your mypy configuration, for mypy, dmypy and editors"),
         ("simpletorch env", "versions and devices, for a bug report"),
     ):

@@ -1,13 +1,15 @@
-"""The digits that ship with scikit-learn."""
+"""The digits that come with the package, which scikit-learn has too."""
 
+import gzip
+import subprocess
 import sys
+from importlib import resources
 
-import pytest
 import torch
 from sklearn.datasets import load_digits
 
 from simpletorch.data import DataLoader, Digits
-from simpletorch.errors import DataError
+from tests.data.datasets.make_digits import content
 
 
 def test_samples_are_grey_images_and_digits():
@@ -51,7 +53,14 @@ def test_batches():
     assert (list(images.shape), list(targets.shape)) == ([67, 1, 8, 8], [67])
 
 
-def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(DataError, match=r"pip install 'simpletorch-typed\[sklearn\]'"):
-        Digits()
+def test_the_file_is_made_of_scikit_learn_s_copy():
+    packed = resources.files("simpletorch.data.datasets").joinpath("digits.gz").read_bytes()
+    assert len(packed) < 50_000
+    assert gzip.decompress(packed) == content()
+
+
+def test_nothing_else_has_to_be_installed():
+    code = (
+        "import sys; sys.modules['sklearn'] = None\nfrom simpletorch.data import Digits\nassert len(Digits()) == 1437"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import gzip
+from importlib import resources
+from typing import Any, Final
 
 import torch
 
-from simpletorch._distribution import installing
 from simpletorch.data._tensors import TensorDataset
 from simpletorch.dtypes import Float32, Int64
-from simpletorch.errors import DataError
 from simpletorch.tensor import Tensor
 
-_SPLIT_SEED = 0
-_TEST_SHARE = 0.2
+_TRAINING: Final = 1437  # of 1797; tests/data/datasets/make_digits.py has written the file
+_PIXELS: Final = 64
 
 
 class Digits(TensorDataset[Tensor[Float32, 1, 8, 8], Tensor[Int64]]):
-    """1,797 scanned handwritten digits, 8×8 grey values each, as scikit-learn ships them: works offline.
+    """1,797 scanned handwritten digits, 8×8 grey values each; they come with this package.
 
     A sample is ``(image, target)``: Float32 ``[1, 8, 8]`` between 0 (paper) and 1 (ink), and Int64 ``[]`` from 0 to 9.
     ``Digits(train=True)`` has 1,437 of them and ``Digits(train=False)`` the other 360; the split is always the same one
@@ -26,33 +26,20 @@ class Digits(TensorDataset[Tensor[Float32, 1, 8, 8], Tensor[Int64]]):
     Args:
         train: the training part if true, the test part if false.
 
-    Raises:
-        DataError: scikit-learn is not installed.
-
-    Source: Alpaydin & Kaynak 1998, "Optical recognition of handwritten digits", UCI repository, CC BY 4.0;
-    https://scikit-learn.org/stable/modules/generated/sklearn.datasets.load_digits.html
+    Source: Alpaydin & Kaynak 1998, "Optical recognition of handwritten digits", UCI repository,
+    https://doi.org/10.24432/C50P49, CC BY 4.0: its test part, as scikit-learn's ``load_digits``
+    has it, split and packed.
     """
 
     classes = tuple("0123456789")
 
     def __init__(self, train: bool = True) -> None:
-        try:
-            from sklearn.datasets import load_digits
-            from sklearn.model_selection import train_test_split
-        except ImportError as error:
-            raise DataError(
-                f"Digits reads the images that ship with scikit-learn, which is not installed: {installing('sklearn')}"
-            ) from error
-        bunch = load_digits()
-        rows = train_test_split(
-            range(len(bunch.target)),
-            test_size=_TEST_SHARE,
-            random_state=_SPLIT_SEED,
-            stratify=bunch.target,
-        )[0 if train else 1]
-        images = torch.tensor(bunch.images[rows], dtype=torch.float32).unsqueeze(1) / 16
-        targets = torch.tensor(bunch.target[rows], dtype=torch.int64)
-        super().__init__(images, targets)
+        packed = resources.files("simpletorch.data.datasets").joinpath("digits.gz").read_bytes()
+        numbers = torch.frombuffer(bytearray(gzip.decompress(packed)), dtype=torch.uint8)
+        count = len(numbers) // (_PIXELS + 1)
+        images, targets = numbers[: count * _PIXELS].reshape(count, 1, 8, 8), numbers[count * _PIXELS :]
+        part = slice(_TRAINING) if train else slice(_TRAINING, None)
+        super().__init__(images[part].to(torch.float32) / 16, targets[part].to(torch.int64))
 
     @property
     def images(self) -> Tensor[Float32, Any, 1, 8, 8]:
