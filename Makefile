@@ -34,6 +34,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) torch
 	$(PIP) -e .
+	@$(BIN)/simpletorch check src/simpletorch/cli/_digits_model.py > /dev/null  # mypy reads PyTorch the first time
 	@touch $@
 
 # What the tests, the linters and mypy need beside it.

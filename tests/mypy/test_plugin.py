@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from mypy.errors import CompileError
 
 from simpletorch.mypy import guard
 from simpletorch.mypy import plugin as make_plugin
@@ -19,11 +20,31 @@ from simpletorch.shapes import ANY_REST, Shape, var
 
 
 def test_an_old_mypy_is_refused_in_one_sentence():
-    with pytest.raises(RuntimeError) as error:
+    with pytest.raises(CompileError) as error:
         make_plugin("1.11.2")
-    assert (
-        str(error.value) == "simpletorch needs mypy 2.4 or newer, but this is mypy 1.11.2; pip install 'mypy>=2.4,<3'"
+    assert error.value.messages == [
+        "error: simpletorch needs mypy 2.4 or newer, but this is mypy 1.11.2; pip install 'mypy>=2.4,<3'"
+    ]
+
+
+@pytest.mark.parametrize("version", ["2.0.0", "2.3.1"])
+def test_mypy_prints_that_sentence_and_no_internal_error(version, tmp_path):
+    shim = f"from simpletorch.mypy import plugin as ours\n\ndef plugin(version):\n    return ours('{version}')\n"
+    (tmp_path / "old.py").write_text(shim)
+    (tmp_path / "mypy.ini").write_text("[mypy]\nplugins = ./old.py\n")
+    (tmp_path / "net.py").write_text("x = 3\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--no-incremental", "net.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
+    said = done.stdout + done.stderr
+    assert f"error: simpletorch needs mypy 2.4 or newer, but this is mypy {version}; pip install" in said
+    assert "INTERNAL ERROR" not in said
+    assert "Traceback" not in said
+    assert done.returncode == 2
 
 
 @pytest.mark.parametrize("version", ["2.4.0", "2.4.1", "2.10", "2.5.0+dev.abc", "3.0"])

@@ -11,6 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from mypy.errors import CompileError
 from mypy.nodes import MypyFile, TypeAlias, TypeInfo
 from mypy.options import Options
 from mypy.plugin import (
@@ -314,11 +315,11 @@ def plugin(version: str) -> type[SimpletorchPlugin]:
     """mypy's entry point.
 
     Raises:
-        RuntimeError: mypy is older than 2.4; its plugin interface lacks what we use.
+        CompileError: mypy is older than 2.4; its plugin interface lacks what we use. mypy prints the sentence, where
+            any other exception would be an internal error of mypy's.
     """
     found = tuple(int(part) for part in version.partition("+")[0].split(".")[:2])
     if found < (2, 4):
-        raise RuntimeError(
-            f"simpletorch needs mypy 2.4 or newer, but this is mypy {version}; pip install 'mypy>=2.4,<3'"
-        )
+        needed = f"simpletorch needs mypy 2.4 or newer, but this is mypy {version}; pip install 'mypy>=2.4,<3'"
+        raise CompileError([f"error: {needed}"])
     return SimpletorchPlugin
