@@ -10,7 +10,7 @@ from simpletorch import B, Float32, Int64, Tensor, nn
 from simpletorch.data import DataLoader, Dataset, TensorDataset
 from simpletorch.metrics import Accuracy
 from simpletorch.optim import SGD
-from simpletorch.train import Trainer, evaluate
+from simpletorch.train import Trainer, evaluate, predict
 
 
 class Classifier(nn.Module):
@@ -123,6 +123,15 @@ def fail_name_that_forward_lacks() -> None:
 def fail_test() -> None:
     model = Classifier()
     Trainer(loss=F.cross_entropy, optimizer=SGD(model.parameters())).test(model, narrow)  # E: tensor-shape
+
+
+def fail_prediction() -> None:
+    predict(Classifier(), narrow)  # E: tensor-shape
+
+
+def fail_prediction_of_a_trainer() -> None:
+    model = Classifier()
+    Trainer(loss=F.cross_entropy, optimizer=SGD(model.parameters())).predict(model, [torch.zeros(3, 5)])  # E: tensor-shape
 
 
 def fail_evaluation() -> None:

@@ -19,7 +19,7 @@ from mypy.nodes import (
     TypeInfo,
 )
 from mypy.plugin import CheckerPluginInterface
-from mypy.types import FunctionLike, Instance, TupleType, Type, UnpackType, get_proper_type
+from mypy.types import FunctionLike, Instance, ProperType, TupleType, Type, UnpackType, get_proper_type
 
 from simpletorch.mypy.calls.arguments import SignatureContext, type_of
 from simpletorch.mypy.calls.functions import call_function
@@ -28,13 +28,15 @@ from simpletorch.mypy.calls.loaders import named_items
 from simpletorch.mypy.convert.lift import is_module
 from simpletorch.mypy.diagnose.report import mistakes
 from simpletorch.mypy.hooks import FunctionHook, MethodHook
+from simpletorch.mypy.names import TENSOR
 from simpletorch.mypy.program.constants import constant
-from simpletorch.mypy.types import TypeTable
+from simpletorch.mypy.types import TypeTable, any_type
 
 __all__ = ["FUNCTIONS", "INHERITED_METHODS"]
 
 _TRAINER: Final = "simpletorch.train._trainer.Trainer"
 _EVALUATE: Final = "simpletorch.train._evaluate.evaluate"
+_PREDICT: Final = "simpletorch.train._predict.predict"
 _LOADERS: Final = ("loader", "validation")
 
 
@@ -45,6 +47,7 @@ class _Setting:
     loss: Expression | None
     target: str | None
     """The name of the target; None if it is the last item of a tuple."""
+    precision: Expression | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,47 @@ def _evaluate(context: SignatureContext, types: TypeTable) -> FunctionLike:
     """``evaluate(model, loader, metrics)``"""
     _check(context, _setting({"target": given} if (given := _given(context).get("target")) else {}))
     return call_function(context.default_signature, context, types, "evaluate")
+
+
+def _predict_by(context: SignatureContext, types: TypeTable) -> FunctionLike:
+    """``trainer.predict(model, loader)``"""
+    return _predicted(context, types, _of_trainer(context), "Trainer.predict")
+
+
+def _predict(context: SignatureContext, types: TypeTable) -> FunctionLike:
+    """``predict(model, loader)``"""
+    given = _given(context)
+    return _predicted(context, types, _setting({"target": given["target"]} if "target" in given else {}), "predict")
+
+
+def _predicted(context: SignatureContext, types: TypeTable, setting: _Setting | None, name: str) -> FunctionLike:
+    """The signature with the type of all outputs together, where the model gives a tensor for each batch."""
+    api, given = context.api, _given(context)
+    signature = call_function(context.default_signature, context, types, name)
+    if setting is None or "targets" in given or not {"model", "loader"} <= given.keys():
+        return signature
+    model = get_proper_type(type_of(given["model"], api))
+    batch = _inputs(given["loader"], setting.target, api)
+    if batch is None or not is_module(model):
+        return signature
+    output = get_proper_type(_call(model, None, batch, given["loader"], "loader", api))
+    if not isinstance(output, Instance) or output.type is not types.tensor or len(output.args) < 2:
+        return signature
+    dtype, size, *dims = output.args
+    if isinstance(size, UnpackType):
+        return signature
+    dtype = dtype if setting.precision is None else any_type()
+    return signature.copy_modified(ret_type=output.copy_modified(args=[dtype, any_type(), *dims]))
+
+
+def _inputs(loader: Expression, target: str | None, api: CheckerPluginInterface) -> _Batch | None:
+    """As `_batch`, where the target may be missing: a tensor, or a tuple of one, is the input."""
+    item = _item(loader, api)
+    if target is None and isinstance(item, Instance) and item.type.fullname == TENSOR:
+        return _Batch((item,), {}, any_type())
+    if target is None and isinstance(item, TupleType) and len(item.items) == 1:
+        return None if isinstance(item.items[0], UnpackType) else _Batch(item.items, {}, any_type())
+    return _batch(loader, target, api)
 
 
 def _given(context: SignatureContext) -> Mapping[str, Expression]:
@@ -109,26 +153,31 @@ def _of_trainer(context: SignatureContext) -> _Setting | None:
 def _setting(given: Mapping[str | None, Expression]) -> _Setting | None:
     match given.get("target"):
         case None | NameExpr(fullname="builtins.None"):
-            return _Setting(given.get("loss"), None)
+            return _Setting(given.get("loss"), None, given.get("precision"))
         case StrExpr(value=target):
-            return _Setting(given.get("loss"), target)
+            return _Setting(given.get("loss"), target, given.get("precision"))
     return None
 
 
 def _batch(loader: Expression, target: str | None, api: CheckerPluginInterface) -> _Batch | None:
     """What goes where of the loader's batches; None if that isn't known."""
-    checker = cast(Any, api)
-    typ = get_proper_type(type_of(loader, api))
-    if not isinstance(typ, Instance | TupleType):
-        return None
-    with api.msg.filter_errors():
-        batch = get_proper_type(checker.analyze_iterable_item_type_without_expression(typ, loader)[1])
+    batch = _item(loader, api)
     if target is not None:
-        named = dict(named_items(batch))
+        named = {} if batch is None else dict(named_items(batch))
         return _Batch((), named, named.pop(target)) if target in named else None
     if not isinstance(batch, TupleType) or any(isinstance(item, UnpackType) for item in batch.items):
         return None
     return _Batch(batch.items[:-1], {}, batch.items[-1]) if len(batch.items) > 1 else None
+
+
+def _item(loader: Expression, api: CheckerPluginInterface) -> ProperType | None:
+    """What iterating gives; None if that isn't known."""
+    typ = get_proper_type(type_of(loader, api))
+    if not isinstance(typ, Instance | TupleType):
+        return None
+    with api.msg.filter_errors():
+        item: Type = cast(Any, api).analyze_iterable_item_type_without_expression(typ, loader)[1]
+    return get_proper_type(item)
 
 
 def _call(
@@ -138,7 +187,8 @@ def _call(
     loader: Expression,
     name: str,
     api: CheckerPluginInterface,
-) -> None:
+) -> Type | None:
+    """What the model gives for such a batch, whose mistakes are reported; None if it doesn't take it."""
     what = "batches" if name == "loader" else "validation batches"
     inputs: list[Expression] = [TempNode(item, context=loader) for item in batch.inputs]
     named = {name: TempNode(item, context=loader) for name, item in batch.named.items()}
@@ -148,7 +198,8 @@ def _call(
     api.msg.add_errors(found)
     if found:
         api.msg.note(f"the {what} don't fit the model's forward", loader)
-    elif loss is not None:
+        return None
+    if loss is not None:
         compared = CallExpr(loss, [TempNode(output, context=loader), target], [ARG_POS, ARG_POS], [None, None])
         compared.set_line(loader)
         with mistakes(api) as found:
@@ -158,7 +209,12 @@ def _call(
         api.msg.add_errors(ours)
         if ours:
             api.msg.note(f"the targets of the {what} don't fit the loss", loader)
+    return output
 
 
-FUNCTIONS: Final[Mapping[str, FunctionHook]] = {_EVALUATE: _evaluate}
-INHERITED_METHODS: Final[Mapping[str, MethodHook]] = {f"{_TRAINER}.fit": _fit, f"{_TRAINER}.test": _test}
+FUNCTIONS: Final[Mapping[str, FunctionHook]] = {_EVALUATE: _evaluate, _PREDICT: _predict}
+INHERITED_METHODS: Final[Mapping[str, MethodHook]] = {
+    f"{_TRAINER}.fit": _fit,
+    f"{_TRAINER}.test": _test,
+    f"{_TRAINER}.predict": _predict_by,
+}
