@@ -375,6 +375,17 @@ def test_clipping_of_scaled_gradients_is_found(tmp_path):
     assert "still scaled" in only_warning(SCALED, tmp_path)
 
 
+@pytest.mark.parametrize(
+    "enabled", ["torch.cuda.is_available()", 'device == "cuda"', 'torch.device(device).type == "cuda"', "use_amp"]
+)
+def test_gradients_that_are_scaled_where_there_is_cuda_are_clipped_there(enabled, tmp_path):
+    made = 'device = "cuda" if torch.cuda.is_available() else "cpu"\nuse_amp = device == "cuda"\n'
+    source = made + SCALED.replace("GradScaler('cpu')", f"GradScaler(device, enabled={enabled})")
+    assert "still scaled" in only_warning(source, tmp_path)
+    right = source.replace(CLIP, "scaler.unscale_(optimizer)\n        " + CLIP)
+    assert SCRIPTS.said(right, tmp_path).warnings == ()
+
+
 @pytest.mark.parametrize("source", REFUSED.values(), ids=REFUSED)
 def test_arguments_that_torch_refuses_are_found(source, tmp_path):
     with pytest.raises(ValueError, match=r"\w"):

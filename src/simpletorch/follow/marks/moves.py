@@ -10,14 +10,14 @@ import ast
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from simpletorch.follow.sources.syntax import parse, walk
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["flags", "is_availability", "is_clear", "is_move", "moved_by", "moves", "names_cuda"]
+__all__ = ["asks_for_cuda", "flags", "is_availability", "is_clear", "is_move", "moved_by", "moves", "names_cuda"]
 
 
 def flags(run: Interpreter) -> frozenset[str]:
@@ -35,6 +35,23 @@ def _flags(tree: ast.Module) -> frozenset[str]:
             found |= {t.id if isinstance(t, ast.Name) else t.attr for t in node.targets
                       if isinstance(t, ast.Name | ast.Attribute)}  # fmt: skip
     return found
+
+
+def asks_for_cuda(run: Interpreter, node: ast.expr) -> bool:
+    """Whether an expression is true where there is CUDA: ``use_cuda``, ``device.type == "cuda"``, or a name for it."""
+    match node:
+        case ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant(value="cuda")]):
+            return True
+        case ast.Name(id=name):
+            tree = parse(Path(run.path))
+            given = [n.value for n in walk(tree) if _gives(n, name)] if tree is not None else []
+            return name in flags(run) or (len(given) == 1 and asks_for_cuda(run, given[0]))
+    return is_availability(node, flags(run))
+
+
+def _gives(node: ast.AST, name: str) -> TypeGuard[ast.Assign]:
+    """Whether it assigns to a name alone."""
+    return isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
 
 
 def is_availability(node: ast.expr, names: frozenset[str]) -> bool:

@@ -6,12 +6,13 @@ leaves it as it is.
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import branches, layers, tensors
 from simpletorch.follow.libraries import ALIASES, NATIVES, VALUES, by_name, library_class, method, native
-from simpletorch.follow.marks import updates
+from simpletorch.follow.marks import moves, updates
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     Choice,
@@ -198,7 +199,10 @@ for _module in ("torch.amp", "torch.cuda.amp", "torch.cpu.amp", "simpletorch.amp
 
 
 def _init_scaler(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    if run.resolve(kwargs.get("enabled", True)) is not True:
+    named = run.node.keywords if isinstance(run.node, ast.Call) else []
+    asked = next((k.value for k in named if k.arg == "enabled"), None)
+    on_cuda = asked is not None and moves.asks_for_cuda(run, asked)  # the program must be right there, too
+    if run.resolve(kwargs.get("enabled", True)) is not True and not on_cuda:
         run.heap.write(args[0].state, "off", True)
     return None
 
