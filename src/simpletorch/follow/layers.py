@@ -196,7 +196,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     origins.of_layer(name, rule, args, out)
     if run.places:
         devices.forward(run, module, rule, args, kwargs, out)
-    if run.training.has_batches or name in sequences.RECURRENT:
+    if run.training.has_batches or name in sequences.LAYERS:
         sequences.of_layer(run, name, module, args, out)
     return out
 

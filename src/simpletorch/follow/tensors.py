@@ -260,6 +260,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if run.places or name == "Tensor.to" or "device" in kwargs:
         devices.follow(run, name, args, kwargs, given_back)
     if run.training.has_batches:
+        sequences.check_samples(run, name, args, kwargs)
         sequences.follow(name, args, kwargs, given_back)
     if name in sequences.MAKERS:
         sequences.made(run, name, given_back)

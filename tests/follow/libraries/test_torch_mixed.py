@@ -358,6 +358,48 @@ RIGHT_STATES = {
 }
 
 
+UNTURNED = """
+torch.manual_seed(1)
+x = torch.randn(7, 11, 3)
+def layer(made):
+    torch.manual_seed(2)
+    return made.eval()
+"""
+LAST = {  # of 7 samples of 11 steps, (what is mixed, what was meant): a change of one sample changes others, too
+    "LSTM": "out, _ = layer(nn.LSTM(3, 5))(x)\nout = out[:, -1]\n",
+    "GRU, all features": "out, _ = layer(nn.GRU(3, 5, 2))(x)\nout = out[:, -1, :]\n",
+    "both directions": "out, _ = layer(nn.LSTM(3, 5, bidirectional=True))(x)\nout = nn.Linear(10, 2)(out[:, -1, :])\n",
+    "the mean": "out, _ = layer(nn.RNN(3, 5))(x)\nout = out.mean(dim=1)\n",
+    "the mean of a Transformer": "out = layer(nn.TransformerEncoderLayer(3, 1))(x).mean(1)\n",
+    "a stack": "out = layer(nn.TransformerEncoder(nn.TransformerEncoderLayer(3, 1), 2))(x)\nout = out.mean(dim=1)\n",
+    "the sum behind dropout": "out, _ = layer(nn.GRU(3, 5))(x)\nout = nn.Dropout(0.0)(out).sum(dim=1)\n",
+    "the last behind a norm": "out, _ = layer(nn.LSTM(3, 5))(x)\nout = nn.LayerNorm(5)(out)[:, -1]\n",
+    "the greatest": "out = layer(nn.TransformerEncoderLayer(3, 1))(x)\nout = torch.amax(out, 1)\n",
+    "in a model": """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.fc = nn.GRU(3, 5), nn.Linear(5, 2)
+    def forward(self, x):
+        hidden, _ = self.rnn(x)
+        return self.fc(hidden[:, -1])
+out = layer(Net())(x)
+""",
+}
+RIGHT_LAST = {
+    "batch_first": "out, _ = layer(nn.LSTM(3, 5, batch_first=True))(x)\nout = out[:, -1]\n",
+    "a Transformer": "out = layer(nn.TransformerEncoderLayer(3, 1, batch_first=True))(x).mean(1)\n",
+    "turned": "out, _ = layer(nn.GRU(3, 5))(x.transpose(0, 1))\nout = out[-1]\n",
+    "turned back": "out, _ = layer(nn.GRU(3, 5))(x.transpose(0, 1))\nout = out.transpose(0, 1)[:, -1]\n",
+    "the mean of the steps": "out, _ = layer(nn.GRU(3, 5))(x.transpose(0, 1))\nout = out.mean(0)\n",
+    "the state": "_, h = layer(nn.GRU(3, 5))(x.transpose(0, 1))\nout = h[-1]\n",
+    "one sample": "out, _ = layer(nn.GRU(3, 5))(x[0][:, None])\nout = out[:, -1]\n",
+    "the first sample": "out, _ = layer(nn.GRU(3, 5))(x)\nout = out[:, 0]\n",
+    "no batch": "out, _ = layer(nn.GRU(3, 5))(x[0])\nout = out[-1]\n",
+    "the mean of the features": "out, _ = layer(nn.GRU(3, 5))(x)\nout = out.mean(-1)\n",
+}
+
+
 SCRIPTS = Scripts(HEAD)
 said, run = SCRIPTS.said, SCRIPTS.run
 
@@ -380,6 +422,20 @@ def test_a_view_that_is_meant_is_left_alone(source, tmp_path):
     found = said(source, tmp_path)
     assert not found.errors
     assert not found.warnings
+
+
+@pytest.mark.parametrize("source", LAST.values(), ids=LAST)
+def test_the_last_sample_for_the_last_step_is_found(source, tmp_path):
+    out, other = (run(UNTURNED + change + source)["out"] for change in ("", "x[0] += 1\n"))
+    assert len(out) == 7
+    assert not out[1:].allclose(other[1:])  # what becomes of a sample depends on another one
+    assert [w.code for w in said(UNTURNED + source, tmp_path).warnings] == ["tensor-mixed"]
+
+
+@pytest.mark.parametrize("source", RIGHT_LAST.values(), ids=RIGHT_LAST)
+def test_the_last_step_is_left_alone(source, tmp_path):
+    run(UNTURNED + source)
+    assert said(UNTURNED + source, tmp_path).warnings == ()
 
 
 STATE = "torch.manual_seed(1)\nx = torch.randn(7, 3, 3)\n_, h = nn.GRU(3, 5, bidirectional=True, batch_first=True)(x)\n"

@@ -20,7 +20,7 @@ from simpletorch.shapes import UNKNOWN
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["INNER", "MAKERS", "RECURRENT", "follow", "made", "mixes", "of_batch", "of_layer"]
+__all__ = ["INNER", "LAYERS", "MAKERS", "check_samples", "follow", "made", "mixes", "of_batch", "of_layer"]
 
 _CODE: Final = "tensor-mixed"
 INNER: Final = "layer"
@@ -36,12 +36,18 @@ _LAYERS: Final = frozenset({
     *("Linear", "Embedding", "LayerNorm", "Dropout", "ReLU", "GELU", "SiLU", "Tanh", "Sigmoid", "Identity", "Softmax"),
     *("LeakyReLU", "ELU", "RMSNorm", "TransformerEncoder", "TransformerEncoderLayer", "LSTM", "GRU", "RNN"),
 })  # fmt: skip
-RECURRENT: Final = ("LSTM", "GRU", "RNN")
-_SEQUENCES: Final = {
-    **dict.fromkeys(RECURRENT, "features"),
+_RECURRENT: Final = ("LSTM", "GRU", "RNN")
+LAYERS: Final = {
+    **dict.fromkeys(_RECURRENT, "features"),
     **dict.fromkeys(("MultiheadAttention", "TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder",
                      "TransformerDecoderLayer", "Transformer"), "embedding"),
 }  # fmt: skip
+
+
+class ByLayer(int):
+    """The dim of the samples in what a layer gives that takes ``(time, batch, features)``."""
+
+    layer: str
 
 
 def of_batch(run: Interpreter, value: Value) -> Value:
@@ -119,16 +125,60 @@ def _moved(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], at:
 def of_layer(run: Interpreter, name: str, module: Instance, args: tuple[Value, ...], result: Value) -> None:
     """Where the samples are in what a layer gives; a warning where the layer takes them for something else."""
     source = args[0] if args else None
-    if name in RECURRENT:
+    if name in _RECURRENT:
         _mark_states(run, result)
-    if not isinstance(source, Tensor) or source.batch is None:
+    if not isinstance(source, Tensor):
         return
-    if name in _SEQUENCES and source.type.shape.rank == 3:
+    is_sequence = name in LAYERS and source.type.shape.rank == 3
+    if source.batch is None:
+        if is_sequence and _takes_batch_first(module) is False:
+            _mark_samples(run, name, result)
+        return
+    if is_sequence:
         _check(run, name, module, source)
-    first = result[0] if isinstance(result, tuple) and name in RECURRENT else result
+    first = result[0] if isinstance(result, tuple) and name in _RECURRENT else result
     convolves = name.startswith(("Conv", "BatchNorm", "MaxPool", "AvgPool")) and source.batch == 0
     if isinstance(first, Tensor) and first is not source and (name in _LAYERS or convolves):
         first.batch = source.batch
+
+
+def _takes_batch_first(module: Instance) -> Value:
+    return getattr(module.state.get(INNER, module).native, "batch_first", None)
+
+
+def _mark_samples(run: Interpreter, name: str, result: Value) -> None:
+    """Nobody knows what a program's dims are, but the layer takes dim 1 for the samples."""
+    first = result[0] if isinstance(result, tuple) and result else result
+    if isinstance(first, Tensor) and first.type.shape.rank == 3:
+        first.batch = ByLayer(1)
+        first.batch.layer = name
+        run.training.has_batches = True
+
+
+def check_samples(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
+    """A warning where the last of the samples is taken, or the mean of them, for the last step or that of all."""
+    source = args[0] if args else None
+    if not isinstance(source, Tensor) or not isinstance(source.batch, ByLayer) or source.type.shape.rank != 3:
+        return
+    size = source.type.shape.items[1]
+    if not isinstance(size, int) or size == 1 or run.entry:
+        return
+    short = name.rpartition(".")[2]
+    if short == "__getitem__":
+        index = args[1]
+        if not isinstance(index, tuple) or index[:1] != (slice(None),) or type(index[1]) is not int or index[1] != -1:
+            return
+        what, instead = "[:, -1] takes the last sample, not the last step", "[-1]"
+    elif short in ("mean", "sum", "amax"):
+        if (args[1] if len(args) > 1 else kwargs.get("dim")) != 1:
+            return
+        what, instead = f"{short} over dim 1 mixes the samples, not the steps", f"{short} over dim 0"
+    else:
+        return
+    features = LAYERS[source.batch.layer]
+    message = f"{source.batch.layer} gives (time, batch, {features}) unless it has batch_first=True: {what}"
+    source.batch = None  # said once
+    run.find(_CODE, message, f"batch_first=True where the batch comes first, else {instead}")
 
 
 def _mark_states(run: Interpreter, result: Value) -> None:
@@ -157,10 +207,10 @@ def mixes(run: Interpreter, name: str, source: Value, result: Value) -> bool:
 
 
 def _check(run: Interpreter, name: str, module: Instance, source: Tensor) -> None:
-    first = getattr(module.state.get(INNER, module).native, "batch_first", None)
+    first = _takes_batch_first(module)
     if not isinstance(first, bool) or source.batch not in (0, 1) or first is (source.batch == 0):
         return
-    takes = ("batch, time" if first else "time, batch") + f", {_SEQUENCES[name]}"
+    takes = ("batch, time" if first else "time, batch") + f", {LAYERS[name]}"
     message = f"{name} takes ({takes}), but dim {source.batch} of {source.type} is the batch: it goes over the samples"
     source.batch = None  # said once
     hint = "batch_first=True, or x.transpose(0, 1)" if not first else "x.transpose(0, 1), or batch_first=False"
