@@ -1,0 +1,74 @@
+"""The scripts of examples/gallery: they run, find what they promise, and nothing is found in them."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from simpletorch.follow import follow
+
+FOLDER = Path(__file__).parents[2] / "examples" / "gallery"
+SCRIPTS = {path.stem: path for path in sorted(FOLDER.glob("*.py")) if path.stem != "__init__"}
+Result = dict[str, float]
+
+# what the quick run of a script must reach; a new script needs a line here
+PROMISES: dict[str, Callable[[Result], bool]] = {
+    "autograd": lambda found: found["newton"] < found["descent"] < 0.01 < found["first"] and found["gradient"] == 2,
+    "diffusion": lambda found: found["last"] < found["first"] / 2 and found["right"] > 0.5,
+    "gan": lambda found: found["real"] < found["after"] < 0.8 * found["before"],
+    "mnist": lambda found: found["last"] < found["first"] and found["accuracy"] > 0.9,
+    "modules": lambda found: found["accuracy"] > 0.8 and found["difference"] == 0 and found["seen"] == 3 * 1437,
+    "tensors": lambda found: found["pixels"] > 0.95 and found["12 directions"] > 0.9,
+    "text_classification": lambda found: found["last"] < found["first"] and found["accuracy"] > 0.6,
+    "text_generation": lambda found: found["last"] < found["first"] - 0.5,
+    "transfer": lambda found: found["old"] > 0.9 and found["transferred"] > 0.75,
+    "vae": lambda found: found["last"] < found["first"] - 4 and found["test"] < found["first"],
+    "xor": lambda found: found["last"] < 0.01 < found["first"],
+}
+END = """
+
+if __name__ == "__main__":
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="take a few seconds")
+    parser.add_argument("--picture", type=Path, help="where to write a picture")
+    options = parser.parse_args()
+    main(options.quick, options.picture)
+"""
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """The models are so small that threads only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_each_script_promises_something():
+    assert SCRIPTS.keys() == PROMISES.keys()
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_quick_run_keeps_what_the_script_promises(name, tmp_path):
+    script = importlib.import_module(f"examples.gallery.{name}")
+    found = script.main(quick=True, picture=tmp_path / "picture.png")
+    assert PROMISES[name](found), found
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("path", SCRIPTS.values(), ids=SCRIPTS)
+def test_nothing_is_found_in_a_script(path):
+    found = follow(path)
+    assert [finding.lines() for finding in (*found.errors, *found.warnings, *found.remarks)] == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS.values(), ids=SCRIPTS)
+def test_a_script_is_short_and_takes_the_options_of_all(path):
+    text = path.read_text()
+    assert text.count("\n") < 150
+    assert text.endswith(END)
