@@ -17,11 +17,23 @@ Result = dict[str, float]
 
 # what the quick run of a script must reach; a new script needs a line here
 PROMISES: dict[str, Callable[[Result], bool]] = {
+    "amp": lambda found: min(found["float32"], found["bfloat16"]) > 0.9 and 0 < found["apart"] < 0.3,
     "autograd": lambda found: found["newton"] < found["descent"] < 0.01 < found["first"] and found["gradient"] == 2,
+    "bert": lambda found: found["last"] < found["first"] - 0.5 and found["right"] >= found["always"] > 0.05,
+    "ddp": lambda found: found["last"] < found["first"] / 2 and found["accuracy"] > 0.8 and found["difference"] == 0,
     "diffusion": lambda found: found["last"] < found["first"] / 2 and found["right"] > 0.5,
+    "dqn": lambda found: found["last"] > 50 > found["first"],
     "gan": lambda found: found["real"] < found["after"] < 0.8 * found["before"],
+    "gradcam": lambda found: found["whole"] > 0.9 and found["marked"] < found["chance"] - 0.1,
+    "graph_network": lambda found: found["graph"] > 0.8 and found["graph"] > found["alone"] + 0.05,
+    "hyperparameters": lambda found: 0.9 < found["best"] >= found["first"] and found["test"] > 0.85,
+    "int8": lambda found: found["int8"] > found["float"] - 0.02 > 0.85 and found["small"] < found["bytes"] / 3,
+    "kernels": lambda found: found["last"] < found["first"] / 2 and found["accuracy"] > 0.9,
     "mnist": lambda found: found["last"] < found["first"] and found["accuracy"] > 0.9,
     "modules": lambda found: found["accuracy"] > 0.8 and found["difference"] == 0 and found["seen"] == 3 * 1437,
+    "ppo": lambda found: found["last"] > 80 > found["first"],
+    "pruning": lambda found: found["left"] < 0.07 and found["slowly"] > 0.75 > found["at once"],
+    "super_resolution": lambda found: found["learned"] > found["bicubic"] - 0.1 > 30,
     "tensors": lambda found: found["pixels"] > 0.95 and found["12 directions"] > 0.9,
     "text_classification": lambda found: found["last"] < found["first"] and found["accuracy"] > 0.6,
     "text_generation": lambda found: found["last"] < found["first"] - 0.5,
@@ -29,6 +41,8 @@ PROMISES: dict[str, Callable[[Result], bool]] = {
     "vae": lambda found: found["last"] < found["first"] - 4 and found["test"] < found["first"],
     "xor": lambda found: found["last"] < 0.01 < found["first"],
 }
+NEEDS = {"dqn": "gymnasium", "hyperparameters": "optuna", "ppo": "gymnasium"}  # the extra `gallery`
+SLOW = {"ddp"}  # two processes that load torch
 END = """
 
 if __name__ == "__main__":
@@ -53,8 +67,10 @@ def test_each_script_promises_something():
     assert SCRIPTS.keys() == PROMISES.keys()
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in SCRIPTS])
 def test_a_quick_run_keeps_what_the_script_promises(name, tmp_path):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
     script = importlib.import_module(f"examples.gallery.{name}")
     found = script.main(quick=True, picture=tmp_path / "picture.png")
     assert PROMISES[name](found), found
