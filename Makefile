@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
+DOCS := .venv-docs
 
-.PHONY: demo test lint types check vscode clean
+.PHONY: demo test lint types check vscode docs pictures clean
 
 demo: $(INSTALLED)
 	@$(BIN)/simpletorch demo
@@ -28,6 +29,24 @@ vscode: $(READY)
 	cd editors/vscode && npm install --no-audit --no-fund && npm run build && npm run package
 	node editors/vscode/test/headless.js $(CURDIR)/$(BIN)/simpletorch language-server
 
+# The site, in site/; it has an environment of its own, without torch.
+docs: $(DOCS)/.ready
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+$(DOCS)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(DOCS)
+	$(PYTHON) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'], sep='\n')" > $(DOCS)/packages
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r $(DOCS)/packages
+	@touch $@
+
+# What the gallery's programs print and draw, for its page in the site; takes some minutes, once for each program.
+pictures: $(patsubst examples/gallery/%.py,build/gallery/%.png,$(filter-out %/__init__.py,$(wildcard examples/gallery/*.py)))
+
+build/gallery/%.png: examples/gallery/%.py $(READY)
+	@mkdir -p $(@D)
+	OMP_NUM_THREADS=1 $(BIN)/python -W ignore $< --picture $@ > $(@:.png=.txt)
+
 # What a user has. torch first and by its exact version: any other order lets a dependency pull the CUDA build (gigabytes).
 $(INSTALLED): pyproject.toml constraints.txt
 	@echo "simpletorch: setting up $(VENV) (about a minute, once)"
@@ -44,4 +63,4 @@ $(READY): $(INSTALLED)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DOCS) site .mypy_cache .pytest_cache .ruff_cache .hypothesis

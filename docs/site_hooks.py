@@ -1,0 +1,122 @@
+"""What the site has beside its pages: the reference, from the public names, and the gallery, from its scripts.
+
+mkdocs calls these functions (https://www.mkdocs.org/user-guide/configuration/#hooks).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mkdocs.structure.files import Files
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "simpletorch"
+GALLERY = ROOT / "examples" / "gallery"
+RESULTS = ROOT / "benchmarks" / "results"
+PICTURES = ROOT / "build" / "gallery"  # `make pictures` writes what each script prints and draws
+MODULES = [
+    "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "train", "metrics",
+    "checkpoint", "reproducibility", "kernels", "errors", "follow",
+]  # fmt: skip
+ELSEWHERE = {*MODULES, "dims"}
+OUTSIDE = re.compile(r"\[([^\]\n]+)\]\(((?:\.\./)+(?:src|examples|tests|benchmarks)/[^)\s]*)\)")
+
+
+def on_config(config: Any) -> Any:
+    """The navigation, with the codes' pages and the reference put in where the configuration names their folders."""
+    pages = {
+        "errors/": [
+            "errors/README.md",
+            *sorted(f"errors/{path.name}" for path in (ROOT / "docs/errors").glob("t*.md")),
+        ],
+        "reference/": [f"reference/{module}.md" for module in MODULES],
+        "benchmarks/": [f"benchmarks/{path.name}" for path in sorted(RESULTS.glob("*.md"))],
+    }
+
+    def filled(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {key: pages.get(value, value) if isinstance(value, str) else [filled(one) for one in value]
+                    for key, value in item.items()}  # fmt: skip
+        return item
+
+    config["nav"] = [filled(item) for item in config["nav"]]
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """The pages of the reference, what the benchmarks found, and the pictures of the gallery."""
+    from mkdocs.structure.files import File  # here, so that the tests can read this file without mkdocs
+
+    for module in MODULES:
+        files.append(File.generated(config, f"reference/{module}.md", content=reference(module)))
+    for path in RESULTS.glob("*.md"):
+        files.append(File.generated(config, f"benchmarks/{path.name}", content=path.read_text(encoding="utf-8")))
+    for path in PICTURES.glob("*.png"):
+        files.append(File.generated(config, f"pictures/{path.name}", abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(text: str, page: Any, config: Any, files: Files) -> str:
+    """The page; links out of docs become paths, because the site has no such pages."""
+    if page.file.src_uri == "gallery.md":
+        text += "".join(section(path) for path in sorted(GALLERY.glob("[a-z]*.py")))
+    return OUTSIDE.sub(lambda link: f"{link[1]} (`{link[2].lstrip('./')}`)", text)
+
+
+def section(script: Path) -> str:
+    """A script in the gallery: its docstring, what it prints and draws, its source."""
+    source = script.read_text(encoding="utf-8")
+    title, _, rest = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")
+    printed, drawn = PICTURES / f"{script.stem}.txt", PICTURES / f"{script.stem}.png"
+    parts = [f"\n## {script.stem}\n", f"**{title}**\n", rest + "\n"]
+    if printed.exists():
+        parts.append(f"```text\n{printed.read_text(encoding='utf-8')}```\n")
+    if drawn.exists():
+        parts.append(f"![what {script.stem} draws](pictures/{drawn.name})\n")
+    indented = "".join(f"    {line}\n" if line else "\n" for line in source.splitlines())
+    parts.append(f'??? note "examples/gallery/{script.name}"\n\n    ```python\n{indented}    ```\n')
+    return "\n".join(parts)
+
+
+def reference(module: str) -> str:
+    """A page with every public name of a module."""
+    name = module if module == "simpletorch" else f"simpletorch.{module}"
+    head = f"# {name}\n\n"
+    if document := ast.get_docstring(ast.parse(_face(module, ".py"))):
+        head += f"{document}\n\n"
+    return head + "\n".join(f"::: {path}\n" for path in public(module))
+
+
+def public(module: str) -> list[str]:
+    """Where the module's public names are made; torch's are torch's to document, and other pages have their own."""
+    found: dict[str, str] = {}
+    body = ast.parse(_face(module, ".pyi") or _face(module, ".py")).body
+    listed = _listed(body)
+    for node in body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("simpletorch."):
+            origin = str(node.module)
+            if origin.removeprefix("simpletorch.") not in ELSEWHERE and not origin.endswith("_plain"):
+                names = [alias.name for alias in node.names if alias.asname == alias.name or alias.name in listed]
+                found |= {name: f"{origin}.{name}" for name in names}
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found[node.name] = f"simpletorch.{module}.{node.name}"
+    return [path for name, path in found.items() if not name.startswith("_")]
+
+
+def _listed(body: list[ast.stmt]) -> set[str]:
+    """The names in a module's `__all__`, if it has one."""
+    for node in body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def _face(module: str, ending: str) -> str:
+    """The text of a module's `__init__`, or nothing."""
+    folder = SOURCE if module == "simpletorch" else SOURCE / module.replace(".", "/")
+    file = folder / f"__init__{ending}" if folder.is_dir() else folder.with_suffix(ending)
+    return file.read_text(encoding="utf-8") if file.exists() else ""
