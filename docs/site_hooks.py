@@ -56,7 +56,7 @@ def on_files(files: Files, config: Any) -> Files:
     for path in RESULTS.glob("*.md"):
         files.append(File.generated(config, f"benchmarks/{path.name}", content=path.read_text(encoding="utf-8")))
     for path in PICTURES.glob("*.png"):
-        files.append(File.generated(config, f"pictures/{path.name}", abs_src_path=str(path)))
+        files.append(File.generated(config, f"gallery/{path.name}", abs_src_path=str(path)))
     return files
 
 
@@ -76,7 +76,7 @@ def section(script: Path) -> str:
     if printed.exists():
         parts.append(f"```text\n{printed.read_text(encoding='utf-8')}```\n")
     if drawn.exists():
-        parts.append(f"![what {script.stem} draws](pictures/{drawn.name})\n")
+        parts.append(f"![what {script.stem} draws](gallery/{drawn.name})\n")
     indented = "".join(f"    {line}\n" if line else "\n" for line in source.splitlines())
     parts.append(f'??? note "examples/gallery/{script.name}"\n\n    ```python\n{indented}    ```\n')
     return "\n".join(parts)

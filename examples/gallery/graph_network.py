@@ -84,7 +84,7 @@ def draw(x: Tensor[Float32, N, 64], edges: Tensor[Float32, N, N], answers: Tenso
     across, up = places.T.tolist()
     figure = Figure(figsize=(4.4, 3.6), layout="constrained")
     axes = figure.subplots()
-    axes.add_collection(LineCollection(list(places[pairs].numpy()), colors="lightgrey", linewidths=0.2))
+    axes.add_collection(LineCollection(list(places[pairs].numpy()), colors="lightgrey", linewidths=0.2, zorder=0))
     dots = axes.scatter(across, up, c=answers.tolist(), cmap="tab10", s=4)
     figure.colorbar(dots, label="digit")
     axes.axis("off")

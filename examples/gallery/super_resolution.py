@@ -64,7 +64,7 @@ def draw(images: dict[str, Photo], file: Path) -> None:
 
     figure = Figure(figsize=(6.4, 2.4), layout="constrained")
     for axes, (name, image) in zip(figure.subplots(1, len(images)), images.items(), strict=True):
-        axes.imshow(image[0, :, 160:260, 250:350].clamp(0, 1).permute(1, 2, 0).tolist())
+        axes.imshow(image[0, :, 220:320, 0:100].clamp(0, 1).permute(1, 2, 0).tolist())
         axes.set_title(name, fontsize=9)
         axes.axis("off")
     figure.savefig(file, dpi=100)
