@@ -5,7 +5,7 @@ Each gets a name of its own wherever it becomes a size: the int may be another o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -31,6 +31,7 @@ __all__ = [
     "one_of_many",
     "rename",
     "renamed",
+    "repeated",
     "varies",
 ]
 
@@ -133,6 +134,31 @@ def _with_names(layout: Layout, names: Mapping[Var, Dim]) -> Layout:
     return tuple(substitute(d, names) for d in layout) if isinstance(layout, tuple) else layout
 
 
+def repeated(
+    run: Interpreter, one: Value, count: int, start: int, another: Callable[[Value], Value]
+) -> tuple[Value, ...]:
+    """So many values like this one, which was made since ``start``: each with sizes of its own."""
+    return (one, *(_unlike(run, one, start, another) for _ in range(count - 1)))
+
+
+def _unlike(run: Interpreter, one: Value, start: int, another: Callable[[Value], Value]) -> Value:
+    if isinstance(one, Unknown):
+        return _measured_anew(run, one)
+    if type(one) is tuple:
+        return tuple(_unlike(run, v, start, another) for v in one)
+    return renamed(run, another(one), {}, start)
+
+
+def _measured_anew(run: Interpreter, value: Unknown) -> Unknown:
+    """Another string or number, of which the same is known."""
+    made = copy(value)
+    made.size = value.size is not False
+    if isinstance(value.length, Expr):
+        least, most = bounds(value.length)
+        made.length = run.some_size(least or 0, most, varies=varies(run, value.length))
+    return made
+
+
 def one_of_many(run: Interpreter, value: Value) -> Value:
     """An item of a list of unknown length, by what is known of each: sizes that aren't known are other ones each time.
 
@@ -150,12 +176,7 @@ def one_of_many(run: Interpreter, value: Value) -> Value:
     if type(value) is tuple:
         return tuple(one_of_many(run, v) for v in value)
     if isinstance(value, Unknown) and (value.length is not None or value.numbers is not None):
-        made = copy(value)
-        made.size = value.size is not False
-        if isinstance(value.length, Expr):
-            least, most = bounds(value.length)
-            made.length = run.some_size(least or 0, most, varies=varies(run, value.length))
-        return made
+        return _measured_anew(run, value)
     return value
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import attributes, branches, items, iteration, operators
 from simpletorch.follow.budget import is_huge
+from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, native
 from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised
@@ -528,7 +529,9 @@ def _sorted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
         return List(None, iteration.item(run, args[0]))
     ordered = in_order(run, found, kwargs)
     if ordered is None and found:
-        return List(tuple(between.narrowed(run, branches.common_item(found), found) for _ in found))
+        start = now()
+        one = between.narrowed(run, branches.common_item(found), found)
+        return List(sizes.repeated(run, one, len(found), start, iteration.another))
     return List(ordered or ())
 
 

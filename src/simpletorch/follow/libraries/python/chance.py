@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simpletorch.follow import branches, iteration
+from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import gives, native
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.values import List, Tensor, Unknown, Value
@@ -64,9 +65,15 @@ def any_of(run: Interpreter, source: Value) -> Value:
     return Tensor(one.type, array=one.array) if isinstance(one, Tensor) else one
 
 
+def _items(run: Interpreter, source: Value, count: int) -> tuple[Value, ...]:
+    """So many items by chance."""
+    start = now()
+    return sizes.repeated(run, any_of(run, source), count, start, iteration.another) if count > 0 else ()
+
+
 def _several(run: Interpreter, source: Value, count: Value) -> Value:
     if isinstance(count, int) and count <= 5_000:
-        return List(tuple(any_of(run, source) for _ in range(count)))
+        return List(_items(run, source, count))
     size = sizes.named_dim(run, count)
     return offsets.filled(run, any_of(run, source), None if size is UNKNOWN else (None, 0, size))
 
@@ -86,7 +93,7 @@ def _sample(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 def _shuffle(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     owner = run.resolve(args[0])
     if isinstance(owner, List) and owner.items is not None:
-        run.heap.write(owner.cells, "items", tuple(any_of(run, owner.items) for _ in owner.items))
+        run.heap.write(owner.cells, "items", _items(run, owner.items, len(owner.items)))
     return None
 
 
