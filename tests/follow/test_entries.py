@@ -115,6 +115,26 @@ def test_wrong_for_every_caller(case, tmp_path):
 
 
 RIGHT = {
+    "a decorator of the constructor": """
+import functools
+
+def reviewed(cls):
+    made = cls.__init__
+    @functools.wraps(made)
+    def wrapper(self, *args, **kwargs):
+        made(self, *args, **kwargs)
+    cls.__init__ = wrapper
+    return cls
+
+@reviewed
+class Interpolate(nn.Module):
+    def __init__(self, size=None, scale_factor=None):
+        super().__init__()
+        self.size, self.scale_factor = size, scale_factor
+
+    def forward(self, x: Tensor):
+        return nn.functional.interpolate(x, size=self.size, scale_factor=self.scale_factor)
+""",
     "a caller may choose the sizes so that they fit": """
 class Both(nn.Module):
     def __init__(self, dim: int, hidden: int):

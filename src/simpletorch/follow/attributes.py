@@ -131,7 +131,7 @@ def shape_of(run: Interpreter, value: Tensor) -> Value:
         return run.derived("shape", value, shape, None)
     if UNKNOWN in shape.items:  # from here on these sizes have a name: what is made of them can be compared
         dims = tuple(run.some_size() if d is UNKNOWN else d for d in shape.dims)
-        run.heap.name_sizes(value.cells, replace(value.type, shape=Shape(dims)))
+        run.heap.learn(value.cells, replace(value.type, shape=Shape(dims)))
         return Sizes(dims)
     return Sizes(shape.dims)
 

@@ -83,6 +83,8 @@ def _module(run: Interpreter, cls: Class, scope: Scope) -> None:
     if forward is not None and (not isinstance(forward[0], Function) or forward[0].node in run.entered):
         return
     init = cls.find("__init__")
+    if init is not None and isinstance(init[0], Function) and init[0].node.args.vararg is not None:
+        return  # what a caller gives isn't known: it may be a decorator's
     args: dict[str, Value] = {}
     if init is not None and isinstance(init[0], Function):
         found = dict(_constructor_arguments(run, init[0], cls.name))

@@ -103,14 +103,14 @@ class Heap:
             self._spoil(born(cells))
         self._put(cells, key, value)
 
-    def name_sizes(self, cells: dict[Any, Any], type: Any) -> None:
-        """Give a tensor a type that has names for sizes that aren't known. It is the same tensor as before."""
+    def learn(self, cells: dict[Any, Any], type: Any) -> None:
+        """More is known of the type of a tensor, which is the same one: names for its sizes, or what a layer takes."""
         self.writes += 1
         birth = born(cells)
         for recorder in reversed(self.recorders):
             if recorder.start < birth:
                 break
-            recorder.named.add(id(cells))
+            recorder.learnt.add(id(cells))
         self._put(cells, "type", type)
 
     def _put(self, cells: dict[Any, Any], key: Any, value: Any) -> None:

@@ -380,7 +380,7 @@ def narrow_rank(run: Interpreter, value: Tensor, rank: Value) -> None:
     if not isinstance(rank, int) or shape.is_exact or rank < shape.min_rank:
         return
     items = (*shape.head, *(UNKNOWN,) * (rank - shape.min_rank), *shape.tail)
-    run.heap.write(value.cells, "type", replace(value.type, shape=Shape(items)))
+    run.heap.learn(value.cells, replace(value.type, shape=Shape(items)))
 
 
 def narrow(run: Interpreter, value: Tensor, demanded: Shape, most: int | None = None) -> None:
@@ -397,7 +397,7 @@ def narrow(run: Interpreter, value: Tensor, demanded: Shape, most: int | None = 
         shape = Shape((*shape.head, *shape.tail))
     known = _narrowed(shape, demanded)
     if known is not None and known != value.type.shape:
-        run.heap.write(value.cells, "type", replace(value.type, shape=known))
+        run.heap.learn(value.cells, replace(value.type, shape=known))
 
 
 def _narrowed(shape: Shape, demanded: Shape) -> Shape | None:

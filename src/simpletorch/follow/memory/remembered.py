@@ -52,11 +52,11 @@ _ALL: Final = object()  # in the place of a name: all that an object holds
 class Recorder:
     """One call while it is followed: what older things it met, and whether it left them as they were."""
 
-    __slots__ = ("complete", "met", "named", "pure", "start")
+    __slots__ = ("complete", "learnt", "met", "pure", "start")
 
     def __init__(self) -> None:
         self.start = now()
-        self.named: set[int] = set()  # the cells of older tensors of which sizes have got a name
+        self.learnt: set[int] = set()  # the cells of older tensors of whose types more is known since
         self.pure = True  # nothing older was changed
         self.complete = True  # all that it met could be noted
         self.met: dict[Any, tuple[dict[Any, Any], Any, Any]] = {}
@@ -107,19 +107,19 @@ class _Older:
 class _Call:
     """What is remembered of a call."""
 
-    __slots__ = ("held", "made", "met", "named", "result", "steps", "updates")
+    __slots__ = ("held", "learnt", "made", "met", "result", "steps", "updates")
 
     def __init__(
         self,
         met: dict[Any, Any],
         result: Value,
-        named: Sequence[tuple[int, TensorType]],
+        learnt: Sequence[tuple[int, TensorType]],
         made: Collection[Var],
         cost: tuple[int, int],
         held: Any,
     ) -> None:
         self.met, self.result = met, result
-        self.named, self.made = named, made  # arguments of which sizes got a name, by place; and all such names
+        self.learnt, self.made = learnt, made  # what arguments turned out to be, by place; the sizes that got a name
         self.steps, self.updates = cost
         self.held = held  # keeps the arguments alive whose identity is part of the key
 
@@ -215,8 +215,8 @@ def _again(run: Interpreter, known: _Call, given: _Given) -> Value:
     if run.heap.recorders:
         run.heap.recorders[-1].take(known.met)
     names = {v: run.some_size(*v.range) for v in known.made}
-    for place, type in known.named:
-        run.heap.name_sizes(given.objects[place].cells, replace(type, shape=type.shape.substitute(names)))
+    for place, type in known.learnt:
+        run.heap.learn(given.objects[place].cells, replace(type, shape=type.shape.substitute(names)))
     return _Remade(given.objects, names).value(known.result)
 
 
@@ -246,14 +246,14 @@ def _recorded(
             outer.complete &= recorder.complete
             outer.take(recorder.met)
     same = before == _effects(run) and all(_is_as_it_was(recorder.met[id(cells)]) for cells in assumed)
-    named = given.named(recorder.named)
-    if recorder.pure and recorder.complete and same and named is not None:
+    learnt = given.learnt(recorder.learnt)
+    if recorder.pure and recorder.complete and same and learnt is not None:
         kept = _kept(result, recorder.start, given.places, {})
         if kept is not MISSING:
             met = {place: entry for place, entry in recorder.met.items() if id(entry[0]) not in given.cells}
             named_since = run.last_size > recorder.start
-            made = sizes.made_since(recorder.start, kept, *(t for _, t in named)) if named_since else ()
-            rest = named, made, (steps - run.steps, run.updates - updates), (called, given)
+            made = sizes.made_since(recorder.start, kept, *(t for _, t in learnt)) if named_since else ()
+            rest = learnt, made, (steps - run.steps, run.updates - updates), (called, given)
             calls.append(_Call(met, kept, *rest))
             del calls[:-_MOST_CALLS]
             tree, alike = like or (None, None)
@@ -404,7 +404,7 @@ class _Given:
             return "method", id(value.function), id(value.receiver)
         return ("object", id(value)) if isinstance(value, Unknown | Instance | Function | Native | Class) else None
 
-    def named(self, cells: Collection[int]) -> list[tuple[int, TensorType]] | None:
+    def learnt(self, cells: Collection[int]) -> list[tuple[int, TensorType]] | None:
         """The tensors among the arguments with these cells, by place with their types; None if there is another."""
         found = [(n, v.type) for n, v in enumerate(self.objects) if isinstance(v, Tensor) and id(v.cells) in cells]
         return found if len(found) == len(cells) else None
