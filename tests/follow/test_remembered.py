@@ -113,7 +113,8 @@ def test_a_call_that_names_a_size_of_something_else_is_followed_again(counted, t
 
 def test_what_a_layer_says_of_an_unknown_argument_is_known_of_the_next_one_too(counted, tmp_path):
     source = NET.format(body="return self.layer(x)")
-    source += "a, b = (torch.load(name) * torch.zeros(1, 1) for name in 'ab')\nnet(a)\nnet(b)\nreveal_type(a)\nreveal_type(b)\n"
+    source += "a, b = (torch.load(name) * torch.zeros(1, 1) for name in 'ab')\nnet(a)\nnet(b)\n"
+    source += "reveal_type(a)\nreveal_type(b)\n"
     assert shown(source, tmp_path) == ["Tensor[..., ?, 3]"] * 2
     assert len(counted) == 1
 
