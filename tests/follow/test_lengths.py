@@ -67,6 +67,7 @@ DIFFERENT = [
     "rows[random.randrange(3)].shape == rows[0].shape",
     "sorted(rows, key=lambda r: random.random())[0].shape == row.shape",
     "len(before) == len(later)",
+    "len(left) == n",
     "torch.zeros(first).shape == torch.zeros(second).shape",
 ]
 SAME = [
@@ -80,6 +81,9 @@ SAME = [
 WORDS = """words = ["".join(random.choices("abc", k=random.randint(2, 5))) for _ in range(3)]
 before = later = words[0]
 first = second = random.randint(2, 5)
+begun = iter(range(n))
+next(begun)
+left = [i for i in begun]
 for _ in range(int(input())):
     later = random.choice(words)
     second = random.randint(2, 5)

@@ -421,8 +421,8 @@ def _vars(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 @native("builtins.iter")
 def _iter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source = run.resolve(args[0])
-    if isinstance(source, Iterator):
-        return source
+    if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
+        return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
         found = run.resolve(run.call(run.attribute(source, "__iter__"), ()))
         return found if isinstance(found, Iterator | Instance) else _iter(run, (found,), {})
