@@ -88,6 +88,33 @@ def test_what_torch_refuses_is_found(source, tmp_path):
     assert found(source, tmp_path)[0] == (line - HEAD.count("\n"), "tensor-layout")
 
 
+MADE = "i, v = torch.tensor([[0, 1], [2, 0]]), torch.tensor([3.0, 5.0])\n"
+SPARSE = [
+    "torch.eye(3).to_sparse().numpy()\n",
+    "x = torch.eye(3).to_sparse().coalesce()\ny = x.detach().cpu().numpy()\n",
+    MADE + "x = torch.sparse_coo_tensor(i, v, (2, 3))\nx.numpy()\n",
+    "x = torch.eye(3).to_sparse_csr()\nx.to(torch.float64).numpy()\n",
+]
+DENSE = [
+    "torch.eye(3).to_sparse().to_dense().numpy()\n",
+    MADE + "x = torch.sparse_coo_tensor(i, v, (2, 3)).coalesce()\nx.values().numpy(), x.indices().numpy()\n",
+    "x = torch.eye(3).to_sparse()\ntorch.sparse.mm(x, torch.ones(3, 5)).numpy()\n(x @ torch.ones(3, 5)).numpy()\n",
+]
+
+
+@pytest.mark.parametrize("source", SPARSE)
+def test_sparse_tensors_are_no_arrays(source, tmp_path):
+    with pytest.raises(TypeError, match="to numpy"):
+        run(source)
+    assert found(source, tmp_path) == [(source.count("\n"), "tensor-layout")]
+
+
+@pytest.mark.parametrize("source", DENSE)
+def test_what_is_made_of_sparse_tensors_may_be_dense(source, tmp_path):
+    run(source)
+    assert not found(source, tmp_path)
+
+
 @pytest.mark.parametrize("source", GOOD)
 def test_what_torch_computes_is_no_mistake(source, tmp_path):
     run(source)

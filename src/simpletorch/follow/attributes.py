@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, layers, texts
 from simpletorch.follow.libraries import METHODS
+from simpletorch.follow.libraries.pytorch import sparse
 from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -73,6 +74,8 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
         if name == "backward" and value.type in ("int", "float"):
             return BoundNative(name, value)
         method = texts.method(run, value, name) if value.type in ("str", "date") else None
+        if value.type == sparse.KIND:
+            method = sparse.of_sparse(run, value, name)
         return run.derived(f".{name}", value, None, type=None) if method is None else method
     reader = _READERS.get(type(value), _of_plain)
     found = reader(run, value, name)
