@@ -53,7 +53,7 @@ def descend(time: Tensor[Float32, S], measured: Tensor[Float32, S], steps: int) 
 def newton(time: Tensor[Float32, S], measured: Tensor[Float32, S], steps: int) -> list[float]:
     """The error before each step of Newton's method: the slope, over the curvature."""
 
-    def error(parameters: Tensor[Float32, 3]) -> Tensor[Float32]:
+    def error(parameters: Tensor[Float32, 3]) -> Tensor[Float32, ""]:
         return (oscillation(parameters, time) - measured).square().mean()
 
     parameters = START.clone()

@@ -52,7 +52,7 @@ def hide(tokens: Tensor[Int64, B, T], generator: torch.Generator) -> tuple[Tenso
     return hidden, torch.where(chance < 0.15, tokens, -100)
 
 
-def loss(scores: Tensor[Float32, B, T, V], targets: Tensor[Int64, B, T]) -> Tensor[Float32]:
+def loss(scores: Tensor[Float32, B, T, V], targets: Tensor[Int64, B, T]) -> Tensor[Float32, ""]:
     """The cross-entropy of a hidden letter, in nats."""
     return F.cross_entropy(scores.flatten(0, 1), targets.flatten())
 

@@ -45,7 +45,7 @@ class Denoiser(nn.Module):
         return self.last(F.silu(h))
 
 
-def loss(model: Denoiser, images: Tensor[Float32, B, 64], digits: Tensor[Int64, B]) -> Tensor[Float32]:
+def loss(model: Denoiser, images: Tensor[Float32, B, 64], digits: Tensor[Int64, B]) -> Tensor[Float32, ""]:
     """The squared error of the predicted noise, at a random time for each image."""
     time = torch.randint(STEPS, (len(images),))
     noise = torch.randn_like(images)

@@ -45,7 +45,7 @@ class Values(nn.Module):
         return self.layers(states)
 
 
-def loss(values: Values, target: Values, batch: Transition) -> Tensor[Float32]:
+def loss(values: Values, target: Values, batch: Transition) -> Tensor[Float32, ""]:
     """How far the values are from what the actions turned out to be worth."""
     taken = values(batch.state).gather(1, batch.action.unsqueeze(1)).squeeze(1)
     with torch.no_grad():

@@ -53,7 +53,7 @@ class Discriminator(nn.Module):
         return self.layers(images).squeeze(1)
 
 
-def loss(logits: Tensor[Float32, B], real: bool) -> Tensor[Float32]:
+def loss(logits: Tensor[Float32, B], real: bool) -> Tensor[Float32, ""]:
     """How far the answers are from "all real", or "all made"."""
     return F.binary_cross_entropy_with_logits(logits, torch.full_like(logits, 0.9 if real else 0.0))
 

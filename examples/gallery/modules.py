@@ -37,7 +37,7 @@ class Block(nn.Module, Generic[D]):
 class Network(nn.Module, Generic[I, O]):
     """Blocks between a first and a last layer."""
 
-    seen: Tensor[Int64]
+    seen: Tensor[Int64, ""]
 
     def __init__(self, inputs: Dim[I], outputs: Dim[O], blocks: int = 3) -> None:
         super().__init__()

@@ -55,7 +55,7 @@ def loss(
     before: Tensor[Float32, S],
     gains: Tensor[Float32, S],
     returns: Tensor[Float32, S],
-) -> Tensor[Float32]:
+) -> Tensor[Float32, ""]:
     """The clipped objective, the critic's error, and a little for keeping an open mind."""
     likely, values = model(states)
     ratio = (likely.gather(1, actions.unsqueeze(1)).squeeze(1) - before).exp()

@@ -54,7 +54,7 @@ class Writer(nn.Module, Generic[V]):
         return torch.cat(written)
 
 
-def loss(scores: Tensor[Float32, B, T, V], targets: Tensor[Int64, B, T]) -> Tensor[Float32]:
+def loss(scores: Tensor[Float32, B, T, V], targets: Tensor[Int64, B, T]) -> Tensor[Float32, ""]:
     """The mean cross-entropy of a letter, in nats."""
     return F.cross_entropy(scores.flatten(0, 1), targets.flatten())
 

@@ -17,7 +17,7 @@ from simpletorch.metrics import Accuracy
 from simpletorch.optim import AdamW
 from simpletorch.train import Trainer, evaluate
 
-Images = TensorDataset[Tensor[Float32, 1, 8, 8], Tensor[Int64]]
+Images = TensorDataset[Tensor[Float32, 1, 8, 8], Tensor[Int64, ""]]
 
 
 class Body(nn.Module):

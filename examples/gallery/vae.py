@@ -44,7 +44,7 @@ class VAE(nn.Module):
         return Seen(self.decoder(sample), mean, log_variance)
 
 
-def loss(seen: Seen[B], images: Tensor[Float32, B, 64]) -> Tensor[Float32]:
+def loss(seen: Seen[B], images: Tensor[Float32, B, 64]) -> Tensor[Float32, ""]:
     """The negative evidence lower bound of an image, in nats."""
     lost = F.binary_cross_entropy_with_logits(seen.logits, images, reduction="sum")
     apart = -0.5 * (1 + seen.log_variance - seen.mean.square() - seen.log_variance.exp()).sum()

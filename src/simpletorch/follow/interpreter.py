@@ -102,8 +102,8 @@ class Interpreter:
         self.unsaid: set[tuple[str, int, str]] = set()  # names that a line gives what isn't known too
         self.remembered: dict[Any, Any] = {}  # calls of modules, see `remembered`
         self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes), id(self.moved)}
-        self.varying: set[int] = set()  # when those were named that vary
-        self.last_size = 0  # when a size was named last, by `some_size`
+        self.varying: set[int] = set()  # the numbers of those that vary
+        self.sizes: list[int] = []  # when each got its name by `some_size`, see `heap.now`
         self.read: dict[tuple[int, int], tuple[Value, Value, list[Value], Value]] = {}
         """By list and index, of which it isn't known which it is: what they and the items were, and what it gave."""
         self._derived: dict[tuple[str, Any, Any], tuple[Unknown, Value, Value]] = {}
@@ -216,10 +216,10 @@ class Interpreter:
 
         ``varies``: another one of its kind, such as that of another sample, is hardly the same.
         """
-        self.last_size = now()
+        self.sizes.append(now())
         if varies:
-            self.varying.add(self.last_size)
-        return some(f"?{self.last_size}", least, most)
+            self.varying.add(len(self.sizes))
+        return some(f"?{len(self.sizes)}", least, most)
 
     def derived(self, operation: str, left: Value, right: Value, type: str | None = "bool") -> Unknown:
         """The unknown answer of an operation: the same one when it is asked again."""

@@ -16,7 +16,7 @@ _TRAINING: Final = 1437  # of 1797; tests/data/datasets/make_digits.py has writt
 _PIXELS: Final = 64
 
 
-class Digits(TensorDataset[Tensor[Float32, 1, 8, 8], Tensor[Int64]]):
+class Digits(TensorDataset[Tensor[Float32, 1, 8, 8], Tensor[Int64, ""]]):
     """1,797 scanned handwritten digits, 8×8 grey values each; they come with this package.
 
     A sample is ``(image, target)``: Float32 ``[1, 8, 8]`` between 0 (paper) and 1 (ink), and Int64 ``[]`` from 0 to 9.

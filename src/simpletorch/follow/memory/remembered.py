@@ -251,8 +251,7 @@ def _recorded(
         kept = _kept(result, recorder.start, given.places, {})
         if kept is not MISSING:
             met = {place: entry for place, entry in recorder.met.items() if id(entry[0]) not in given.cells}
-            named_since = run.last_size > recorder.start
-            made = sizes.made_since(recorder.start, kept, *(t for _, t in learnt)) if named_since else ()
+            made = sizes.made_since(run, recorder.start, kept, *(t for _, t in learnt))
             rest = learnt, made, (steps - run.steps, run.updates - updates), (called, given)
             calls.append(_Call(met, kept, *rest))
             del calls[:-_MOST_CALLS]

@@ -65,14 +65,22 @@ def named_dim(run: Interpreter, value: Value) -> Dim:
     return found if isinstance(found, int | Expr) else UNKNOWN
 
 
-def _made_at(size: Var) -> int:
-    """When a size that isn't known got its name, see `heap.now`; 0 for any other size."""
+def _number(size: Var) -> int:
+    """The number of a size that `Interpreter.some_size` has named, counted from 1; 0 for any other size."""
     return int(size.scope[1:]) if size.is_some and size.scope.startswith("?") else 0
 
 
-def made_since(number: int, *values: Value) -> list[Var]:
-    """The sizes in these values, which lead to nothing older, that got their names later than this (see `heap.now`)."""
-    found = {v for value in values for v in _sizes(value, set()) if _made_at(v) > number}
+def _made_at(run: Interpreter, size: Var) -> int:
+    """When it got its name, see `heap.now`."""
+    number = _number(size)
+    return run.sizes[number - 1] if 0 < number <= len(run.sizes) else 0
+
+
+def made_since(run: Interpreter, start: int, *values: Value) -> list[Var]:
+    """The sizes in these values, which lead to nothing older, that got their names later than this, see `heap.now`."""
+    if not run.sizes or run.sizes[-1] < start:
+        return []
+    found = {v for value in values for v in _sizes(value, set()) if _made_at(run, v) > start}
     return sorted(found, key=lambda v: v.sort_key)
 
 
@@ -94,7 +102,7 @@ def _sizes(value: Value, seen: set[int]) -> Iterator[Var]:
 
 def varies(run: Interpreter, size: Dim, start: int = 0) -> bool:
     """Whether a size, with a name not older than ``start``, is hardly the same for another one of its kind."""
-    return any(_made_at(v) in run.varying and _made_at(v) > start for v in variables(size))
+    return any(_number(v) in run.varying and _made_at(run, v) > start for v in variables(size))
 
 
 def renamed(run: Interpreter, value: Value, names: dict[Var, Dim], start: int = 0) -> Value:
@@ -183,9 +191,9 @@ def one_of_many(run: Interpreter, value: Value) -> Value:
 def _other_names(
     run: Interpreter, items: Iterable[Item], names: dict[Var, Dim], start: int = 0
 ) -> dict[Var, Dim] | None:
-    found = {v for i in items if isinstance(i, Expr) for v in variables(i) if _made_at(v) > start}
+    found = {v for i in items if isinstance(i, Expr) for v in variables(i) if _made_at(run, v) > start}
     for v in sorted(found - names.keys(), key=lambda v: v.sort_key):
-        names[v] = run.some_size(*v.range, varies=_made_at(v) in run.varying)
+        names[v] = run.some_size(*v.range, varies=_number(v) in run.varying)
     return names if found else None
 
 
