@@ -41,9 +41,10 @@ def advantages(
 ) -> Tensor[Float32, T, B]:
     """How much better each action was than the critic expected."""
     errors = rewards + 0.98 * values[1:] * going_on - values[:-1]
+    carried = 0.98 * 0.9 * going_on
     result, following = torch.zeros_like(rewards), torch.zeros_like(values[0])
     for t in reversed(range(len(rewards))):
-        following = errors[t] + 0.98 * 0.9 * going_on[t] * following
+        following = errors[t] + carried[t] * following
         result[t] = following
     return result
 
