@@ -20,7 +20,7 @@ from simpletorch.data import DataLoader, TensorDataset
 from simpletorch.dims import B, S, T
 from simpletorch.optim import Adam, clip_grad_norm
 
-GAMES, STEPS = 8, 64
+GAMES, STEPS = 16, 32
 
 
 class ActorCritic(nn.Module):
@@ -88,7 +88,7 @@ def main(quick: bool = False, picture: Path | None = None) -> dict[str, float]:
     lengths: list[float] = []
     ages = torch.zeros(GAMES)
     state = torch.from_numpy(games.reset(seed=0)[0])
-    for _ in range(12 if quick else 100):
+    for _ in range(16 if quick else 100):
         states, actions = torch.empty(STEPS, GAMES, 4), torch.empty(STEPS, GAMES, dtype=torch.int64)
         likely, rewards, going_on = torch.empty(3, STEPS, GAMES).unbind()
         with torch.no_grad():
