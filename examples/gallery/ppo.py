@@ -1,6 +1,6 @@
-"""PPO: actor and critic learn from eight games at once to balance a pole (gymnasium's CartPole).
+"""PPO: actor and critic learn from sixteen games at once to balance a pole (gymnasium's CartPole).
 
-The actor says how likely each action is, the critic what a state is worth. After each 64 steps both learn from them a
+The actor says how likely each action is, the critic what a state is worth. After each 32 steps both learn from them a
 few times; the objective is clipped, so that the policy doesn't leave the one that played. T are steps, B games, S
 samples (steps of all games).
 
