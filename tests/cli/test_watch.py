@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
@@ -30,7 +31,10 @@ def test_a_change_changes_the_state(folder):
 def test_a_change_is_checked(folder):
     (folder / "plain.py").write_text("x: int = 'three'\n")
     command = [sys.executable, "-m", "simpletorch.cli", "check", "--watch", "--no-follow", "plain.py"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as running:
+    # who runs the tests in the background of a shell has Ctrl-C switched off, for what they start as well
+    listens = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    pipes = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True, "preexec_fn": listens}
+    with subprocess.Popen(command, **pipes) as running:
         try:
             assert until(running, "watching 1 files")[0].startswith("plain.py:1")
             (folder / "plain.py").write_text("x: int = 3\n")
