@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -73,9 +73,8 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
             gradients.freeze(run, value, None)
         if name == "backward" and value.type in ("int", "float"):
             return BoundNative(name, value)
-        method = texts.method(run, value, name) if value.type in ("str", "date") else None
-        if value.type == sparse.KIND:
-            method = sparse.of_sparse(run, value, name)
+        methods = _OF_UNKNOWN.get(value.type)
+        method = None if methods is None else methods(value, name)
         return run.derived(f".{name}", value, None, type=None) if method is None else method
     reader = _READERS.get(type(value), _of_plain)
     found = reader(run, value, name)
@@ -93,6 +92,12 @@ def _of_choice(run: Interpreter, value: Choice, name: str) -> Value:
     if isinstance(left, BoundNative | Method) and isinstance(right, BoundNative | Method):
         return Choice(value.condition, left, right)
     return branches.merge(value.condition, left, right)
+
+
+_OF_UNKNOWN: Final[Mapping[str | None, Callable[[Unknown, str], Native | None]]] = {
+    "str": texts.of_text, "date": texts.of_date, sparse.KIND: sparse.of_sparse,
+}  # fmt: skip
+"""By what is known of a value that isn't known otherwise: its methods."""
 
 
 # -- tensors ---------------------------------------------------------------------------------------------------------

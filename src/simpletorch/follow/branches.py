@@ -159,8 +159,7 @@ def alike(a: Value, b: Value) -> bool:
     if a is b:
         return True
     if isinstance(a, Unknown) and isinstance(b, Unknown):
-        known = a.length, a.numbers, a.size
-        return a.type == b.type and (known == _NOTHING or (a.size is False and _measure_alike(a, b)))
+        return a.type == b.type and a.size is False and _measure_alike(a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         same = same_history(a, b) and indexes.same(a, b) and layout.same(a, b) and origins.same(a, b)
         return a.type == b.type and a.array == b.array and same
@@ -244,9 +243,6 @@ def _common_shape(a: Shape, b: Shape) -> Shape:
             break
         tail.insert(0, x)
     return Shape((*head, ANY_REST, *tail))
-
-
-_NOTHING: Final = None, None, False
 
 
 def _measure_alike(a: Unknown, b: Unknown) -> bool:

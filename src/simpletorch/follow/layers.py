@@ -127,7 +127,8 @@ def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Va
         run.report(made)
         made = None
     module.native = made
-    devices.made_of(run, module, given)
+    if run.places:
+        devices.made_of(run, module, given)
     inside = not run.entry and any(getattr(call.node, "name", None) == "forward" for call in run.running)
     if inside and made is not None and gradients.has_parameters(made):
         run.training.made_inside.append((module, run.finding("tensor-training", "", None)))
@@ -178,7 +179,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         return infer_module(rule, given, named, dtype_counts=counts, autocast=cast)
 
     result = answer((rule, counts, cast), given, named, ask) if run.is_plain else run.adapting(ask)
-    if devices.is_doubtful(run, result, (*args, *kwargs.values()), module):
+    if isinstance(result, Report) and devices.is_doubtful(run, result, (*args, *kwargs.values()), module):
         rule, given = devices.untold(rule), devices.untold(given)
         named = {k: devices.untold(v) for k, v in named.items()}
         result = infer_module(rule, given, named, dtype_counts=counts, autocast=cast)

@@ -237,7 +237,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         result = answer(what, given, named, lambda: infer(name, given, named, autocast=cast))
     else:
         result = run.adapting(lambda: infer(name, given, named, autocast=cast), args)
-    if devices.is_doubtful(run, result, (*args, *kwargs.values())):
+    if isinstance(result, Report) and devices.is_doubtful(run, result, (*args, *kwargs.values())):
         result = infer(name, devices.untold(given), {k: devices.untold(v) for k, v in named.items()}, autocast=cast)
     result = sizes.counted(run, name, args, kwargs, offsets.unplaced(result))
     if run.guards and not isinstance(result, Report) and _may_fail(name, args, kwargs):

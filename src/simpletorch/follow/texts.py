@@ -13,7 +13,7 @@ from simpletorch.rules import Report
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["answer", "check_number", "check_percent", "method"]
+__all__ = ["answer", "check_number", "check_percent", "of_date", "of_text"]
 
 _LISTS: Final = frozenset({"split", "rsplit", "splitlines"})
 _TRIPLES: Final = frozenset({"partition", "rpartition"})
@@ -21,10 +21,13 @@ _NUMBERS: Final = frozenset({"find", "rfind", "index", "rindex", "count"})
 _NAMES: Final = frozenset(n for n in dir(str) if not n.startswith("_"))
 
 
-def method(run: Interpreter, owner: Unknown, name: str) -> Native | None:
-    """A method of a string or a date that isn't known, None where strings have no such method."""
-    if owner.type == "date":
-        return Native(f"date.{name}", partial(_date, name)) if name in ("isoformat", "strftime") else None
+def of_date(owner: Unknown, name: str) -> Native | None:
+    """A method of a date that gives a string, None of all others."""
+    return Native(f"date.{name}", partial(_date, name)) if name in ("isoformat", "strftime") else None
+
+
+def of_text(owner: Unknown, name: str) -> Native | None:
+    """A method of a string that isn't known, None where strings have no such method."""
     if name not in _NAMES:
         return None
     return Native(f"str.{name}", lambda run, args, kwargs: answer(run, name, (owner, *args)))

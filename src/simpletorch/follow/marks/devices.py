@@ -305,12 +305,12 @@ def to_numpy(run: Interpreter, value: Tensor) -> None:
 # -- what types say --------------------------------------------------------------------------------------------------
 
 
-def is_doubtful(run: Interpreter, answer: object, operands: tuple[Value, ...], module: Instance | None = None) -> bool:
+def is_doubtful(run: Interpreter, answer: Report, operands: tuple[Value, ...], module: Instance | None = None) -> bool:
     """Whether a refusal is one of devices, of which one may be another than ``device=`` was told.
 
     "cpu" may be chosen, and CUDA where there is one. What was moved has a place that says so.
     """
-    if not isinstance(answer, Report) or answer.kind != "device":
+    if answer.kind != "device":
         return False
     if any(_is_elsewhere(of(run, t), t.type.device) for t in _tensors(operands)):
         return True

@@ -13,7 +13,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.marks import layout
-from simpletorch.follow.sources.syntax import walk
+from simpletorch.follow.sources.syntax import assigns_to, walk
 from simpletorch.follow.values import Tensor, Value
 from simpletorch.shapes import UNKNOWN, Dim, Expr
 
@@ -177,7 +177,7 @@ def _adds(node: ast.expr) -> bool:
 def _values(body: ast.AST, name: str) -> Iterator[ast.expr]:
     """What a function assigns to a name alone."""
     for n in walk(body):
-        if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in n.targets):
+        if assigns_to(n, name):
             yield n.value
         elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name) and n.target.id == name:
             yield ast.BinOp(n.target, n.op, n.value)

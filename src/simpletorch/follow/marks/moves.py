@@ -10,9 +10,9 @@ import ast
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.sources.syntax import parse, walk
+from simpletorch.follow.sources.syntax import assigns_to, parse, walk
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -44,14 +44,9 @@ def asks_for_cuda(run: Interpreter, node: ast.expr) -> bool:
             return True
         case ast.Name(id=name):
             tree = parse(Path(run.path))
-            given = [n.value for n in walk(tree) if _gives(n, name)] if tree is not None else []
+            given = [n.value for n in walk(tree) if assigns_to(n, name)] if tree is not None else []
             return name in flags(run) or (len(given) == 1 and asks_for_cuda(run, given[0]))
     return is_availability(node, flags(run))
-
-
-def _gives(node: ast.AST, name: str) -> TypeGuard[ast.Assign]:
-    """Whether it assigns to a name alone."""
-    return isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
 
 
 def is_availability(node: ast.expr, names: frozenset[str]) -> bool:

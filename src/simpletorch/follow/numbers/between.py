@@ -211,14 +211,16 @@ def cut(run: Interpreter, owner: List, index: slice) -> offsets.Offset | None:
 def joined(run: Interpreter, source: Unknown, parts: Sequence[Value]) -> Unknown:
     """A string that is made of others, as long as all of them; ``source``: one that isn't known."""
     made = run.unknown(source.reason, "str", source.cause)
-    lengths = [count(p) for p in parts]
+    made.length = _total(map(count, parts))
+    return made
+
+
+def _total(lengths: Iterable[Dim | None]) -> int | Expr | None:
+    """The sum, None where one of them isn't known."""
     total: Dim = 0
     for length in lengths:
-        if length is None:
-            return made
-        total = total + length
-    made.length = total if isinstance(total, int | Expr) else None
-    return made
+        total = UNKNOWN if length is None else total + length
+    return total if isinstance(total, int | Expr) else None
 
 
 def joined_by(run: Interpreter, by: Value, items: Value, cause: Cause) -> Unknown:
@@ -228,14 +230,9 @@ def joined_by(run: Interpreter, by: Value, items: Value, cause: Cause) -> Unknow
     if number is None or between is None or not isinstance(items, tuple | List | Iterator):
         return made
     rows = items if isinstance(items, tuple) else items.items
-    one = items.cells["item"] if isinstance(items, List | Iterator) else None
-    lengths = [count(run.resolve(v)) for v in ((one,) if rows is None else rows)]
-    total: Dim = UNKNOWN
     if rows is not None:
-        total = max(len(rows) - 1, 0) * between
-        for length in lengths:
-            total = UNKNOWN if length is None else total + length
-    elif isinstance(lengths[0], int) and between == 0:
-        total = number * lengths[0]
-    made.length = total if isinstance(total, int | Expr) else None
+        made.length = _total((max(len(rows) - 1, 0) * between, *(count(run.resolve(v)) for v in rows)))
+    elif between == 0 and not isinstance(items, tuple):
+        each = count(run.resolve(items.cells["item"]))
+        made.length = _total((number * each,)) if isinstance(each, int) else None
     return made

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
 from simpletorch.follow.sources import texts
 
-__all__ = ["contains", "loop_around", "parse", "walk"]
+__all__ = ["assigns_to", "contains", "loop_around", "parse", "walk"]
 
 L = TypeVar("L", bound=ast.stmt)
 
@@ -97,3 +97,8 @@ def _number(root: ast.AST) -> None:
 
 
 _SHARED: Final = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+
+
+def assigns_to(node: ast.AST, name: str) -> TypeGuard[ast.Assign]:
+    """Whether a statement assigns to a name alone."""
+    return isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)

@@ -288,14 +288,12 @@ def length(run: Interpreter, value: Value) -> Value:
             return length(run, behind(value))
         return run.unknown(f"the length of {value!r}", "int")
     if isinstance(value, List):
-        if value.items is None:
-            origin, times, more = offsets.size_of(run, value)
-            if origin is None and times == 0:
-                return more
-            made = run.unknown("how long a list is", "int", branches.cause_of(value))
-            made.offset = origin, times, more
-            return made
-        return len(value.items)
+        known = between.count(value)
+        if known is not None:
+            return known
+        made = run.unknown("how long a list is", "int", branches.cause_of(value))
+        made.offset = offsets.size_of(run, value)
+        return made
     if isinstance(value, Dict):
         ways = items.whole(run, value)
         if ways is not value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.libraries import gives, method
@@ -29,13 +28,13 @@ def _to_sparse(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     return run.unknown("a sparse tensor", KIND)
 
 
-def of_sparse(run: Interpreter, owner: Unknown, name: str) -> Native | None:
+def of_sparse(owner: Unknown, name: str) -> Native | None:
     """A method of a sparse tensor of which something is known; None of all others."""
     if name in _KEEPS:
         return Native(f"Tensor.{name}", _to_sparse)
-    return Native("Tensor.numpy", partial(_to_numpy, owner)) if name == "numpy" else None
+    return Native("Tensor.numpy", _to_numpy) if name == "numpy" else None
 
 
-def _to_numpy(owner: Unknown, run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _to_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     run.report(Report("numpy", "layout", "a sparse tensor can't become a NumPy array", {}, ".to_dense().numpy()"))
     return run.unknown("an error was found here")
