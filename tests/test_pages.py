@@ -1,8 +1,4 @@
-"""What the pages in docs show runs, from the first block of a page to the last, and is typed; links lead somewhere.
-
-A block `python` is part of the page's program. One that begins with `# bad` fails on purpose: what is said of it stands
-in the block `text` below it. A block `py` is a fragment, which is only shown: it needs a file, a GPU or a long time.
-"""
+"""What the pages in docs show runs, from the first block of a page to the last, and is typed; links lead somewhere."""
 
 from __future__ import annotations
 
@@ -19,25 +15,13 @@ from typing import Any
 import pytest
 
 from simpletorch.follow import follow
+from tests.pages import BAD, BLOCK, program
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = {path.relative_to(DOCS).as_posix(): path.read_text() for path in sorted(DOCS.rglob("*.md"))}
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-BAD = re.compile(r"^```python\n(# bad\n.*?)^```\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\(([^)\s]+)\)")
 OF_THEIR_OWN = ("errors/", "kernels.md", "gpu.md")  # pages that have tests of their own
-
-
-def program(page: str) -> str:
-    """The page's program, with each line where it is on the page."""
-    lines = [""] * (page.count("\n") + 1)
-    for block in BLOCK.finditer(page):
-        if not block[1].startswith(("# bad\n", "# good\n")):
-            start = page.count("\n", 0, block.start(1))
-            lines[start : start + block[1].count("\n")] = block[1].splitlines()
-    return "\n".join(lines).rstrip() + "\n"
-
 
 PROGRAMS = {name: text for name, page in PAGES.items() if (text := program(page)).strip()}
 # of the codes' pages, whose programs are written without regard to torch's stubs, only our own errors count
@@ -47,8 +31,6 @@ GOOD = {
     for number, block in enumerate(BLOCK.findall(page), 1)
     if block.startswith("# good\n")
 }
-# of right programs; a name alone in simpletorch's own Float[...] is taken for a class
-FALSE_ALARMS = {("kernels", f'Name "{name}" is not defined  [name-defined]') for name in ("n", "k")}
 RUN_HERE = [name for name in PROGRAMS if not name.startswith(OF_THEIR_OWN)]
 MISTAKES = {
     f"{name}-{number}": found.group(1, 2)
@@ -100,7 +82,7 @@ def test_mypy_finds_nothing_in_the_programs_of_all_pages(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     errors = re.findall(r"^(\w+)\.py:\d+: error: (.*)$", done.stdout, re.MULTILINE)
     ours = {(file, text) for file, text in errors if not file.startswith("errors_") or "[tensor-" in text}
-    assert ours == FALSE_ALARMS, done.stdout + done.stderr
+    assert ours == set(), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -108,6 +108,18 @@ def test_what_an_annotation_refuses_before_torch_does_is_said_once(project):
     assert merged(Report(1, said, (), "", 0.1), found).diagnostics == said[1:]
 
 
+def test_layers_that_cannot_follow_each_other_are_said_once(project):
+    (project / "train.py").write_text(
+        "import torch\nfrom torch import nn\n\nnet = nn.Sequential(nn.Linear(5, 7), nn.Linear(11, 3))\n"
+        "net(torch.ones(2, 5))\nother = nn.Sequential(nn.Linear(5, 7), nn.Linear(11, 3))\n"
+    )
+    found = list(find(["train.py"]))
+    assert [f.line for f in found] == [5]
+    wrong = f"Sequential: layer 1 doesn't fit layer 0, Linear(5, 7): {found[0].message.replace('2, 7', '?, 7')}"
+    said = (_said("train.py", 4, message=wrong), _said("train.py", 4, "note"), _said("train.py", 6, message=wrong))
+    assert merged(Report(1, said, (), "", 0.1), found).diagnostics == said[2:]
+
+
 def test_what_following_finds_decides_the_exit_code(project):
     report = Report(0, (), (), "Success: no issues found in 2 source files", 0.1)
     left = merged(report, list(find(["train.py"])))

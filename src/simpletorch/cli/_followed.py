@@ -94,11 +94,12 @@ def _others(theirs: Iterable[Diagnostic], found: Sequence[Finding]) -> Iterator[
 
 
 def _is_same(diagnostic: Diagnostic, error: Finding) -> bool:
-    """Whether mypy says the same: at its place, at a call that leads there, or where a wrong tensor is handed over."""
+    """Whether mypy says the same: there, at a call that leads there, or where what is wrong is made or handed over."""
     if diagnostic.code != error.code:
         return False
     path = Path(diagnostic.file).resolve()
-    if _HANDED.search(diagnostic.message) and _has_passed(error, path, diagnostic.line):
+    is_of_parts = error.message.partition(" [")[0] in diagnostic.message  # of a Sequential, where it is made
+    if (is_of_parts or _HANDED.search(diagnostic.message)) and _has_passed(error, path, diagnostic.line):
         return True
     if path == Path(error.path).resolve():
         return error.line <= diagnostic.line <= (error.end_line or error.line)

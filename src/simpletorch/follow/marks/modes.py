@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.marks.gradients import MODE
-from simpletorch.follow.sources.syntax import loop_around
+from simpletorch.follow.sources.syntax import loop_around, unparsed
 from simpletorch.follow.values import Instance, Tensor, Value
 from simpletorch.rules import Report
 
@@ -85,13 +85,12 @@ DROPS: Final = {f"torch.nn.functional.{name}": name for name in ("dropout", "dro
 def _is_evaluation(run: Interpreter) -> bool:
     """Whether a call stands in a loop over pairs that counts something and trains nothing."""
     inner = None if run.body is None else loop_around(run.body, run.node, ast.For)
-    if inner is None:
+    if inner is None or not isinstance(inner.target, ast.Tuple):
         return False
-    text = ast.unparse(inner)
+    text = unparsed(inner)
     if _COUNTS.search(text) is None and isinstance(run.body, ast.FunctionDef):
-        text = ast.unparse(run.body)  # what the loop gathers is counted behind it
-    trains = ".backward(" in text or ".step(" in text
-    return isinstance(inner.target, ast.Tuple) and not trains and _COUNTS.search(text) is not None
+        text = unparsed(run.body)  # what the loop gathers is counted behind it
+    return ".backward(" not in text and ".step(" not in text and _COUNTS.search(text) is not None
 
 
 def check_batch(run: Interpreter, module: Instance, name: str, args: tuple[Value, ...]) -> Report | None:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeGuard, TypeVar
 
 from simpletorch.follow.sources import texts
 
-__all__ = ["assigns_to", "contains", "loop_around", "parse", "walk"]
+__all__ = ["assigns_to", "contains", "loop_around", "parse", "unparsed", "walk"]
 
 L = TypeVar("L", bound=ast.stmt)
 
@@ -64,6 +64,15 @@ def loop_around(body: ast.AST, inner: ast.AST, *kinds: type[L]) -> L | None:
     return next((n for n in reversed(walk(body)) if isinstance(n, kinds) and contains(n, inner)), None)
 
 
+def unparsed(node: ast.AST) -> str:
+    """``ast.unparse`` of a node that is asked for again and again."""
+    found: str | None = node.__dict__.get(_TEXT)
+    if found is None:
+        found = node.__dict__[_TEXT] = ast.unparse(node)
+    return found
+
+
+_TEXT: Final = "_simpletorch_text"
 _PLACE: Final = "_simpletorch_place"  # in a node: the nodes of its tree in order, and where its own begin and end
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
+from mypy.errorcodes import NAME_DEFINED
+from mypy.errors import Errors
 from mypy.expandtype import expand_type
 from mypy.nodes import (
     AssignmentStmt,
@@ -189,6 +191,8 @@ class Annotations:
         types = self._types()
         if text is None or types.tensor is None:
             return None
+        if isinstance(unbound.args[1], UnboundType):
+            take_back_undefined(text, unbound.line, cast(Any, api).api.errors)
         array = get_proper_type(api.analyze_type(unbound.args[0]))
         reader = Subscript(types, api, context.context)
         dims = reader.axes(text)
@@ -219,6 +223,19 @@ class Annotations:
         if not isinstance(array, Instance) or not is_tensor(array) or not array.type.has_type_var_tuple_type:
             return None
         return Instance(array.type, [dtype, *dims], array.line, array.column)
+
+
+def take_back_undefined(text: str, line: int, errors: Errors) -> None:
+    """A size in a string of one word is no name, for which mypy takes it in a signature with our names of dtypes.
+
+    It looks for type variables there before it asks any plugin, and leaves out only ``typing.Annotated``, which
+    jaxtyping's names are for it.
+    """
+    said = errors.error_info_map.get(errors.file, [])
+    wrong = f'Name "{text}" is not defined'
+    said[:] = [e for e in said if not (e.line == line and e.code is NAME_DEFINED and e.message.startswith(wrong))]
+    if not said:
+        errors.error_info_map.pop(errors.file, None)
 
 
 def opened(alias: nodes.TypeAlias, reader: Subscript) -> Type | None:
