@@ -77,6 +77,8 @@ def deep(run: Interpreter, value: Value, done: dict[int, Value]) -> Value:
     if made is not value and own is None and not isinstance(value, Set | Tensor):
         for key, inner in list(made.cells.items()):
             made.cells[key] = deep(run, inner, done)
+    if isinstance(made, Instance) and made is not value and "hooks" in made.state:
+        made.state["hooks"] = deep(run, made.state["hooks"], done)  # methods of what is copied are the copy's
     return made
 
 
