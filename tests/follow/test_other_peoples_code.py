@@ -37,6 +37,15 @@ for kind in kinds:
     torch.zeros(2, 3, dtype=kind)
 x.reshape(3, 2)
 """,
+    "the part that two pictures share, of which one is known": """
+import random
+pictures = [torch.randn(3, 4 + i, 4 + i) for i in range(3)]
+for one in pictures:
+    other = pictures[random.randint(0, 2)]
+    height = min(one.shape[1], other.shape[1])
+    top, other_top = (one.shape[1] - height) // 2, (other.shape[1] - height) // 2
+    one[:, top : top + height, :height] + other[:, other_top : other_top + height, :height]
+""",
     "what may be left out may be given": """
 class Merge(nn.Module):
     def __init__(self, wide: int):

@@ -366,6 +366,11 @@ def test_a_size_lies_between_its_bounds(size, other, verdict):
     assert equal(size, other) is verdict
 
 
+def test_what_can_only_be_one_number_is_that_number():
+    assert (minimum(5, FEW), maximum(FEW, 13), FEW // 14, (FEW - 5) // 9) == (5, 13, 0, 0)
+    assert str((3 - FEW) // 2) != "0"  # below 0
+
+
 def test_bounds_are_shown():
     sizes = (FEW, 3 * FEW, some("filled", 2), maximum(some("one", 2), some("other", 2)))
     assert [str(d) for d in sizes] == ["5..13", "15..39", "2..", "2.."]

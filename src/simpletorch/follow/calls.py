@@ -62,7 +62,7 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
             return _instance(run, function, args, kwargs)
         case StaticMethod(function=inner):
             return call(run, inner, args, kwargs)
-        case DType():  # ``np.float32(x)``
+        case DType() if args:  # ``np.float32(x)``
             return call(run, run.program.library(run, "numpy.asarray"), args, {"dtype": function})
         case Choice():
             return branches.distribute(run, function, lambda v: call(run, v, args, kwargs))
@@ -112,7 +112,8 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
         return run.ask(f"Tensor.{name}", (receiver, *args), kwargs)
     if name == "backward" and branches.type_name(receiver) in ("int", "float"):
         gradients.need_number(run, receiver)
-    escape(run, (*args, *kwargs.values()))
+    changed = (receiver,) if isinstance(receiver, List | Dict | Set) else ()
+    escape(run, (*changed, *args, *kwargs.values()))
     return run.unknown(f"what .{name}() gives")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, attributes, branches, classes, guards, items, iteration, operators, texts
 from simpletorch.follow.budget import formats_too_much
+from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients, modules
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.numbers import between, offsets
@@ -235,7 +236,10 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     run.node, run.path = node, scope.path
     if run.guards:
         _may_raise(run, function, (*args, *kwargs.values()) if not isinstance(args, Unknown) else (args,))
-    is_zip = isinstance(function, Native) and function.name == "builtins.zip"
+    name = function.name if isinstance(function, Native) else ""
+    if name == "builtins.eval" and type(args) is tuple and len(args) == 1 and not kwargs:
+        return evaluate(run, args[0], scope)
+    is_zip = name == "builtins.zip"
     if isinstance(args, Unknown) and len(node.args) == 1 and is_zip:
         return _transposed(run, node.args[0], scope)
     if isinstance(args, Unknown) or hidden:

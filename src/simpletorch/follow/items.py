@@ -18,6 +18,7 @@ from simpletorch.follow.values import (
     Fields,
     Function,
     Instance,
+    Iterator,
     List,
     Method,
     Namespace,
@@ -352,6 +353,11 @@ def update(run: Interpreter, owner: Dict, more: Value) -> None:
             _forget(run, owner)
         return
     pairs = None if isinstance(more, Unknown | Choice) else run.items(more)
+    if pairs is None and isinstance(more, List | Iterator):  # nobody knows how many pairs
+        one = run.items(iteration.item(run, more))
+        if one is not None and len(one) == 2:
+            put(run, owner, run.unknown("a key"), one[1])
+            return
     rows = [run.items(p) for p in pairs or ()]
     if pairs is None or not all(r is not None and len(r) == 2 for r in rows):
         _forget(run, owner)

@@ -47,7 +47,7 @@ _STEPS: Final = 4_000  # statements that a loop may take while it is unrolled
 _TRAINING_ROUNDS: Final = 2  # rounds of a loop that trains
 _FIRST_ROUNDS: Final = 3
 _MANY: Final = 12  # rounds that are left: fewer are unrolled though each is like the last
-_CHEAP: Final = 40  # statements that these may take, to be unrolled all the same
+_CHEAP: Final = 300  # statements that these may take, to be unrolled all the same
 _FORKS: Final = 6  # rounds that may end in several ways
 _ROUNDS: Final = 5  # until everything that still changes is unknown
 

@@ -465,7 +465,6 @@ def identical(run: Interpreter, left: Value, right: Value) -> Value:
 
 def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     """``value in collection``."""
-    """``value in collection``."""
     collection, value = run.resolve(collection), run.resolve(value)
     for choice, other in ((collection, value), (value, collection)):
         if isinstance(choice, Choice):

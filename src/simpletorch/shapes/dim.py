@@ -321,8 +321,19 @@ def _atom(atom: Atom) -> Expr:
 
 def _function(op: str, *args: Dim) -> Dim:
     """A function of dims that doesn't reduce further; unknown where one of them is too long to compute with."""
-    too_long = any(isinstance(a, Expr) and len(str(a)) > _LONGEST for a in args)
-    return UNKNOWN if too_long else _atom(Func(op, args))
+    if any(isinstance(a, Expr) and len(str(a)) > _LONGEST for a in args):
+        return UNKNOWN
+    made = Func(op, args)
+    only = _only_value(made)
+    return _atom(made) if only is None else only
+
+
+def _only_value(atom: Func) -> int | None:
+    """The number that a function is of whatever its arguments are: ``min(4, n)`` is 4 if ``n`` is at least that."""
+    if any(isinstance(a, Unknown) or not at_least(a, 0) for a in atom.args):
+        return None  # what may be negative is no size, for which alone the range is right
+    least, most = _range_of_function(atom)
+    return least if least == most else None
 
 
 def _sum(a: int | Expr, b: Dim) -> int | Expr:

@@ -75,3 +75,25 @@ a = isinstance([1], Sequence)
 b = isinstance({}, Mapping)
 c = isinstance(3, Iterable)
 d = isinstance(len, Callable)
+
+# == what brackets call
+import torch
+seen = {}
+hook = lambda name, value: seen.__setitem__(name, value)
+hook("a", torch.zeros(3, 5))
+a = seen["a"]
+b = (seen.__contains__("a"), seen.__len__())
+rows = [torch.zeros(2), torch.zeros(11)]
+rows.__setitem__(0, torch.zeros(7))
+c = rows.__getitem__(0)
+del hook
+
+# == a list in an order that isn't known
+import random
+import torch
+rows = [torch.zeros(3, 2), torch.zeros(3, 2), torch.zeros(3, 2)]
+rows.sort(key=lambda x: random.random())
+a = len(rows)
+b = torch.stack(rows)
+rows.sort(key=len)
+c = rows[2]

@@ -55,3 +55,25 @@ layer = nn.Linear(3, 5)
 net = nn.ModuleList([copy.deepcopy(layer) for _ in range(2)])
 out = net[1](torch.zeros(2, 3))
 n = len(net)
+
+# == hooks of what is copied
+import copy
+import torch
+from torch import nn
+class Seen(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(3, 5), nn.Linear(5, 7))
+        self.hidden = {}
+        self.net[0].register_forward_hook(self.hook)
+    def hook(self, module, given, result):
+        self.hidden["x"] = result
+    def forward(self, x):
+        self.hidden.clear()
+        self.net(x)
+        return self.hidden["x"]
+first = Seen()
+second = copy.deepcopy(first)
+a = second(torch.ones(2, 3))
+b = (len(first.hidden), len(second.hidden))
+del first, second

@@ -50,6 +50,7 @@ _FILES: Final = {
     "PIL": "pil",
     "absl": "command_lines",
     "argparse": "python.argparse",
+    "ast": "python.evaluation",
     "asyncio": "python.asyncio",
     "click": "command_lines",
     "collections": "python.collections",

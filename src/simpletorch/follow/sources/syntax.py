@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeGuard, TypeVar
 
 from simpletorch.follow.sources import texts
 
-__all__ = ["assigns_to", "contains", "loop_around", "parse", "unparsed", "walk"]
+__all__ = ["assigns_to", "contains", "expression", "loop_around", "parse", "unparsed", "walk"]
 
 L = TypeVar("L", bound=ast.stmt)
 
@@ -44,6 +45,19 @@ def _state(path: Path) -> tuple[Any, int]:
         return text, len(text)
     status = path.stat()
     return (status.st_mtime_ns, status.st_size), status.st_size
+
+
+@lru_cache(maxsize=256)
+def expression(text: str, path: str, line: int) -> ast.expr | None:
+    """The expression that a text is, at the line that evaluates it; None if it is none."""
+    try:
+        found = ast.parse(text.strip(), path, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for node in ast.walk(found):
+        if isinstance(node, ast.expr | ast.keyword | ast.arg):
+            node.lineno = node.end_lineno = line
+    return found
 
 
 def walk(node: ast.AST) -> Sequence[ast.AST]:

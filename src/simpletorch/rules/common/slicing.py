@@ -52,4 +52,6 @@ def _bound(value: Dim, size: Dim) -> Dim:
 
 
 def _is_negative(value: int | Expr) -> bool:
-    return value < 0 if isinstance(value, int) else at_least(-value, 0) is True
+    if isinstance(value, int):
+        return value < 0
+    return at_least(-value, 0) is True and at_least(value, 0) is not True  # not what is 0 for sure

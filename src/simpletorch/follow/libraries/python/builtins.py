@@ -525,16 +525,20 @@ def _sorted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     found = run.items(args[0])
     if found is None:
         return List(None, iteration.item(run, args[0]))
-    ordered = in_order(run, found, kwargs)
-    if ordered is None and found:
-        start = now()
-        one = between.narrowed(run, branches.common_item(found), found)
-        return List(sizes.repeated(run, one, len(found), start, iteration.another))
-    return List(ordered or ())
+    return List(in_order(run, found, kwargs))
 
 
-def in_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[Value, ...] | None:
-    """The items sorted, None if their order isn't known."""
+def in_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[Value, ...]:
+    """The items sorted; where their order isn't known, so many of them, each of which may be any."""
+    ordered = _in_known_order(run, found, kwargs)
+    if ordered is not None or not found:
+        return ordered or ()
+    start = now()
+    one = between.narrowed(run, branches.common_item(found), found)
+    return sizes.repeated(run, one, len(found), start, iteration.another)
+
+
+def _in_known_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[Value, ...] | None:
     key = run.resolve(kwargs.get("key"))
     keys = list(found) if key is None else [run.resolve(run.call(key, (v,))) for v in found]
     if not all(map(is_known, keys)):
@@ -558,7 +562,7 @@ def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[
         at = next(i for i, v in enumerate(values) if isinstance(v, Choice))
         return run.each(values[at], lambda v: _extreme(run, name, (*values[:at], v, *values[at + 1 :]), kwargs))
     if all(map(is_known, values)) and kwargs.keys() <= {"key", "default"}:
-        ordered = in_order(run, values, {**kwargs, "reverse": name == "max"})
+        ordered = _in_known_order(run, values, {**kwargs, "reverse": name == "max"})
         if ordered is not None:
             return ordered[0]
     if all(map(is_int, values)) and "key" not in kwargs:

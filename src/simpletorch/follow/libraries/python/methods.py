@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, items, texts
+from simpletorch.follow import branches, items, operators, texts
 from simpletorch.follow.budget import formats_too_much, is_too_much
 from simpletorch.follow.libraries import METHODS, Work, method
 from simpletorch.follow.libraries.python.builtins import computed, in_order
@@ -51,6 +51,17 @@ for _kind in (str, bytes, int, float, bool, complex, range, frozenset):
 @method(Expr, "bit_length", "__index__")
 def _of_size(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.unknown("a number made of a size", "int")
+
+
+# -- what brackets and words call ---------------------------------------------------------------------------------------
+
+for _kind in (List, Dict):
+    METHODS.setdefault(_kind, {}).update({
+        "__getitem__": lambda run, args, kwargs: items.get(run, args[0], args[1]),
+        "__setitem__": lambda run, args, kwargs: items.put(run, args[0], args[1], args[2]),
+        "__contains__": lambda run, args, kwargs: operators.contains(run, args[0], args[1]),
+        "__len__": lambda run, args, kwargs: run.call(run.program.builtin(run, "len"), args),
+    })
 
 
 # -- lists -----------------------------------------------------------------------------------------------------------
@@ -141,11 +152,7 @@ def _clear(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
 def _sort(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     owner = args[0]
     if owner.items is not None:
-        ordered = in_order(run, owner.items, kwargs)
-        if ordered is None:
-            forget(run, owner)
-        else:
-            run.heap.write(owner.cells, "items", ordered)
+        run.heap.write(owner.cells, "items", in_order(run, owner.items, kwargs))
     return None
 
 

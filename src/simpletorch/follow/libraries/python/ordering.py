@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from simpletorch.follow.libraries import NATIVES, Work, native
 from simpletorch.follow.libraries.python.builtins import in_order, pure
-from simpletorch.follow.libraries.python.methods import forget
 from simpletorch.follow.values import List, Native, Value
 
 if TYPE_CHECKING:
@@ -19,11 +18,8 @@ if TYPE_CHECKING:
 def _heapify(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     owner = run.resolve(args[0])
     if isinstance(owner, List) and owner.items is not None:
-        ordered = in_order(run, owner.items, {})  # a sorted list is a heap: what pops is the same
-        if ordered is None:
-            forget(run, owner)
-        else:
-            run.heap.write(owner.cells, "items", ordered)
+        # a sorted list is a heap: what pops is the same
+        run.heap.write(owner.cells, "items", in_order(run, owner.items, {}))
     return None
 
 
@@ -48,10 +44,9 @@ def _extreme(*, largest: bool) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         count, found = run.resolve(args[0]), run.items(args[1])
         key = {"key": args[2] if len(args) > 2 else kwargs.get("key")}
-        ordered = None if found is None else in_order(run, found, {**key, "reverse": largest})
-        if ordered is None or not isinstance(count, int):
+        if found is None or not isinstance(count, int):
             return List(None, run.unknown("an item of a list"))
-        return List(ordered[:count])
+        return List(in_order(run, found, {**key, "reverse": largest})[:count])
 
     return work
 
