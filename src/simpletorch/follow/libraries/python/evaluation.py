@@ -1,4 +1,4 @@
-"""``eval`` and ``ast.literal_eval`` of a text that is known: a setting such as ``"[(512, 10, 5)] + [(512, 3, 2)] * 4"``."""
+"""``eval`` and ``ast.literal_eval`` of a text that is known: a setting such as ``"[(512, 10, 5)] + [(512, 3, 2)]"``."""
 
 from __future__ import annotations
 

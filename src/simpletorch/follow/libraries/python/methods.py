@@ -53,15 +53,17 @@ def _of_size(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return run.unknown("a number made of a size", "int")
 
 
-# -- what brackets and words call ---------------------------------------------------------------------------------------
+# -- what brackets call ----------------------------------------------------------------------------------------------
 
 for _kind in (List, Dict):
-    METHODS.setdefault(_kind, {}).update({
-        "__getitem__": lambda run, args, kwargs: items.get(run, args[0], args[1]),
-        "__setitem__": lambda run, args, kwargs: items.put(run, args[0], args[1], args[2]),
-        "__contains__": lambda run, args, kwargs: operators.contains(run, args[0], args[1]),
-        "__len__": lambda run, args, kwargs: run.call(run.program.builtin(run, "len"), args),
-    })
+    METHODS.setdefault(_kind, {}).update(
+        {
+            "__getitem__": lambda run, args, kwargs: items.get(run, args[0], args[1]),
+            "__setitem__": lambda run, args, kwargs: items.put(run, args[0], args[1], args[2]),
+            "__contains__": lambda run, args, kwargs: operators.contains(run, args[0], args[1]),
+            "__len__": lambda run, args, kwargs: run.call(run.program.builtin(run, "len"), args),
+        }
+    )
 
 
 # -- lists -----------------------------------------------------------------------------------------------------------
