@@ -27,3 +27,19 @@ import string
 a = string.ascii_lowercase[:3]
 b = len(string.ascii_letters)
 vocabulary = {c: i for i, c in enumerate(string.digits)}
+
+# == patterns that are made once
+import re
+word = re.compile(r"(?P<kind>[a-z]+)\.(\d+)\.w[qv]$", re.I | re.M)
+found = word.search("layers.12.WQ")
+a = (found.group(0), found[1], int(found.group(2)), found.start(), found.span(), found.lastindex, found.string)
+b = found.groups()
+c = found.groupdict()["kind"]
+d = (word.pattern, word.groups, word.flags)
+e = word.search("norm")
+f = [m.group() for m in re.finditer(r"\w+", "ab cde")]
+g = re.compile("[a-z]+").sub("x", "a1b2")
+h = [part.upper() for part in re.compile(r"\s+").split("a b  c")]
+k = "one" if re.fullmatch("a+", "aaa") else "other"
+tokens = re.compile(r"\w+|[^\w\s]").findall("Hello, world!")
+del word, found

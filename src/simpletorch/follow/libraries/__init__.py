@@ -77,7 +77,7 @@ _FILES: Final = {
     "pickle": "python.system",
     "pytest": "pytest",
     "random": "python.chance",
-    "re": "python.text",
+    "re": "python.patterns",
     "sklearn": "sklearn",
     "simpletorch.data": "pytorch.torch_data",
     "simpletorch.kernels": "pytorch.shipped_kernels",
