@@ -114,7 +114,8 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
     if name == "dtype":
         return value.type.dtype if value.type.dtype is not None else run.derived("dtype", value, None, None)
     if name == "device":
-        return run.derived("device", value, None, None) if value.type.device is None else devices.device_of(run, value)
+        known = value.type.device is not None
+        return devices.device_of(run, value) if known else run.derived("device", value, None, "device")
     if name == "data":
         made = gradients.cut(value, Tensor(replace(value.type, is_parameter=False), array=value.array))
         made.numbers = value.numbers

@@ -75,6 +75,7 @@ _UNKNOWN_KINDS: Final[dict[str, RuleValue]] = {
     "float": Scalar("float"),
     "bool": Scalar("bool"),
     "complex": Scalar("complex"),
+    "device": Device(""),
 }
 
 
@@ -89,6 +90,8 @@ def to_rule(value: Value) -> Any:
     if type(value) in _SAME:
         return value
     if isinstance(value, Unknown):
+        if value.type is None and value.fact is not None and value.fact[0] == ".device":
+            return Device("")  # what has this name is no dtype, whatever it is of
         return _UNKNOWN_KINDS.get(value.type or "", ANYTHING)
     if isinstance(value, slice):
         return slice(to_rule(value.start), to_rule(value.stop), to_rule(value.step))

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from programs import compare
+from programs import compare, follow_source
 from torch import nn
 from torch._subclasses import FakeTensorMode
 
 from simpletorch.follow import follow
+from simpletorch.follow.values import Unknown
 
 HEAD = """import torch
 import torch.nn.functional as F
@@ -534,3 +535,18 @@ x = torch.zeros(3, device=chosen)
 where = x.device.type, torch.ones(2, device=x.device).to(_name).device.type, (x + x.to("cpu")).device == chosen
 """
     compare(source, tmp_path / "program.py")
+
+
+def test_where_something_is_isnt_what_numbers_it_holds(tmp_path):
+    source = """
+import torch
+from elsewhere import load
+x, settings = load(), load()
+a = torch.zeros(3, 5).to(x.device)
+b = torch.zeros(3, 5).to(settings.device, non_blocking=True)
+c = torch.zeros(3, 5).to(x)
+d = isinstance(settings.device, str)
+"""
+    found, _ = follow_source(source, tmp_path / "program.py")
+    assert [str(found[name].type) for name in "abc"] == ["Float32[3, 5]", "Float32[3, 5]", "Tensor[3, 5]"]
+    assert isinstance(found["d"], Unknown)  # a text may be a device

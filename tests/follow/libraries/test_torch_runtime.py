@@ -21,7 +21,7 @@ a, b = f(x), g(x)
 m = torch.jit.trace(nn.Linear(3, 7), x)
 c = m(x)
 v = torch.autograd.Variable(x)
-n = x.new(3, 5)
+n, o, p = x.new(3, 5), x.new(x), x.new(x.shape)
 """
 SCRIPTED = """
 def by(x, factor: float):

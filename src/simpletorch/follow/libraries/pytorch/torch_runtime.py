@@ -24,6 +24,7 @@ from simpletorch.follow.values import (
     Method,
     Namespace,
     Native,
+    Sizes,
     Tensor,
     Unknown,
     Value,
@@ -352,9 +353,15 @@ def _variable(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 @method(Tensor, "new")
 def _new(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """The constructor of long ago: of sizes, of a shape, of another tensor of the dtype, or of a list of numbers."""
     me, *sizes = args
     if sizes and all(is_int(run.resolve(s)) for s in sizes):
         return run.ask("Tensor.new_empty", (me, tuple(sizes)))
+    only = run.resolve(sizes[0]) if len(sizes) == 1 else None
+    if isinstance(only, Sizes):
+        return run.ask("Tensor.new_empty", (me, tuple(only)))
+    if isinstance(only, Tensor) and not only.array:
+        return run.ask("Tensor.detach", (only,))
     if len(sizes) == 1 and isinstance(run.resolve(sizes[0]), List):
         return (
             run.ask("Tensor.to", (run.call(NATIVES["torch.tensor"], sizes), me.type.dtype))
