@@ -37,6 +37,22 @@ for kind in kinds:
     torch.zeros(2, 3, dtype=kind)
 x.reshape(3, 2)
 """,
+    "settings that are read have other values than by default": """
+from dataclasses import dataclass
+
+@dataclass
+class Settings:
+    words: int = 0
+    wide: int = 5
+
+class Plain:
+    words = 0
+    def __init__(self, **settings):
+        self.__dict__.update(settings)
+
+for settings in (Settings(**torch.load("model.pt")["settings"]), Plain(**load())):
+    nn.Embedding(settings.words, 7)(torch.tensor([3, 11]))
+""",
     "the part that two pictures share, of which one is known": """
 import random
 pictures = [torch.randn(3, 4 + i, 4 + i) for i in range(3)]

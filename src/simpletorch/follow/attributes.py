@@ -188,6 +188,9 @@ _IN_PYTHON: Final = frozenset({
 """Of ``torch``, what is written in Python."""
 
 
+_OF_CLASSES: Final = (Function, Native, Property, StaticMethod, Class)
+
+
 def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
     in_class = value.cls.find(name)
     if in_class is not None and isinstance(in_class[0], Property):
@@ -208,6 +211,8 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
         found = layers.attribute(run, value, name)
         if found is not MISSING:
             return found
+    if in_class is not None and value.state.get("open") and not isinstance(in_class[0], _OF_CLASSES):
+        return run.derived(f".{name}", value, None, type=None)  # a default: the object may have another value
     if in_class is not None:
         return bind(run, in_class[0], value, in_class[1])
     if name == "__class__":
