@@ -247,7 +247,13 @@ def _common_shape(a: Shape, b: Shape) -> Shape:
 
 def _measure_alike(a: Unknown, b: Unknown) -> bool:
     """Whether all that is known of the length of one, or between which numbers it lies, is true of the other one."""
-    return (a.length is None or a.length == b.length) and (a.numbers is None or indexes.same(a, b))
+    measured = (a.length is None or a.length == b.length) and (a.numbers is None or indexes.same(a, b))
+    return measured and (a.parts is None or a.parts == b.parts) and (a.written is None or _written_alike(a, b))
+
+
+def _written_alike(a: Unknown, b: Unknown) -> bool:
+    """Whether two texts were made of the same, as far as anything is known of that."""
+    return a.written == b.written or (b.written is not None and alike(a.written, b.written))
 
 
 def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, classes, layers
+from simpletorch.follow import branches, classes, files, layers
 from simpletorch.follow.libraries import METHODS
 from simpletorch.follow.marks import gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
@@ -219,6 +219,7 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
     """A call of something unknown, or with arguments that aren't all known: it may change all that it gets."""
     run.training.lost_sight = True
     if isinstance(function, Unknown) and function.harmless:
+        files.spoiled(run, (*args, *kwargs.values()))
         return run.part(function, function.reason)
     escape(run, (*args, *kwargs.values()))
     if isinstance(function, Method):
@@ -241,6 +242,7 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
     Tensors keep their types: code that changes the shape of a tensor that it is given is not of this world.
     """
     run.training.lost_sight |= bool(values)
+    files.handed_over(run, values)
     seen: set[int] = set()
     todo = list(values)
     while todo:

@@ -20,6 +20,7 @@ from simpletorch.follow.values import (
     Choice,
     Dict,
     Function,
+    Instance,
     Iterator,
     List,
     Method,
@@ -310,15 +311,10 @@ def _lambda(run: Interpreter, node: ast.Lambda, scope: Scope) -> Value:
 
 
 def _formatted(run: Interpreter, node: ast.JoinedStr, scope: Scope) -> Value:
-    parts: list[str] = []
-    known = True
-    for part in node.values:
-        value = run.resolve(run.evaluate(part, scope))
-        if isinstance(value, str):
-            parts.append(value)
-        else:
-            known = False
-    return "".join(parts) if known else run.unknown("a formatted string", "str")
+    parts = [run.resolve(run.evaluate(part, scope)) for part in node.values]
+    if all(isinstance(part, str) for part in parts):
+        return "".join(parts)
+    return texts.made_of(run, run.unknown("a formatted string", "str"), parts)
 
 
 _CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
@@ -330,6 +326,9 @@ def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Va
     if not is_known(value) or not isinstance(spec, str) or formats_too_much(spec):
         if spec != "" and node.conversion not in _CONVERSIONS:
             texts.check_number(run, value)
+        shown = value.native if isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") else value
+        if spec == "" and node.conversion in (-1, ord("s")) and texts.is_text(shown):
+            return shown
         return run.unknown("a formatted value", "str")
     shown = _CONVERSIONS[node.conversion](value) if node.conversion in _CONVERSIONS else value
     try:

@@ -27,7 +27,7 @@ from simpletorch.follow import (
 from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import Call, Finding
 from simpletorch.follow.guards import Guard
-from simpletorch.follow.heap import Heap, born, now
+from simpletorch.follow.heap import Cells, Heap, born, now
 from simpletorch.follow.marks import devices, gradients, purity
 from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered
@@ -102,6 +102,8 @@ class Interpreter:
         self.unsaid: set[tuple[str, int, str]] = set()  # names that a line gives what isn't known too
         self.remembered: dict[Any, Any] = {}  # calls of modules, see `remembered`
         self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes), id(self.moved)}
+        self.files = Cells()  # what the program has written to which file, see `files`
+        self.texts: dict[Any, Unknown] = {}  # those that aren't known, by what they are joined of
         self.varying: set[int] = set()  # the numbers of those that vary
         self.sizes: list[int] = []  # when each got its name by `some_size`, see `heap.now`
         self.read: dict[tuple[int, int], tuple[Value, Value, list[Value], Value]] = {}

@@ -198,7 +198,7 @@ def _of_unknown(run: Interpreter, name: str, left: Value, right: Value) -> Value
         found = "date"  # and a timedelta
     source = left if isinstance(left, Unknown) else right
     if name == "__add__" and types == {"str"}:
-        return between.joined(run, source, (left, right))
+        return texts.made_of(run, between.joined(run, source, (left, right)), (left, right))
     return offsets.moved(name, left, right, run.unknown(source.reason, found, source.cause))
 
 

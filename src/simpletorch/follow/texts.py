@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from simpletorch.follow.numbers import between
 from simpletorch.follow.values import Cause, List, Native, Tensor, Unknown, Value
@@ -13,7 +15,24 @@ from simpletorch.rules import Report
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["answer", "check_number", "check_percent", "of_date", "of_text"]
+__all__ = [
+    "Parts",
+    "Root",
+    "answer",
+    "begins_anew",
+    "check_number",
+    "check_percent",
+    "is_text",
+    "known_parts",
+    "made_of",
+    "name_in",
+    "of_date",
+    "of_parts",
+    "of_path",
+    "of_text",
+    "parts_of",
+    "rooted",
+]
 
 _LISTS: Final = frozenset({"split", "rsplit", "splitlines"})
 _TRIPLES: Final = frozenset({"partition", "rpartition"})
@@ -69,6 +88,103 @@ def _cause(args: tuple[Value, ...]) -> Cause:
     """Of an answer that depends on these: "data" where all that isn't known of them is."""
     causes = {v.cause for a in args for v in (a if isinstance(a, tuple) else (a,)) if isinstance(v, Unknown)}
     return "data" if causes == {"data"} else "code"
+
+
+# -- what a text is joined of ----------------------------------------------------------------------------------------
+
+
+@final
+class Root:
+    """A text that isn't known but is one and the same: the name of a directory that the program has made for itself."""
+
+    __slots__ = ()
+
+
+Parts: TypeAlias = tuple[Any, ...]
+"""What a text is joined of: strings, a `Root`, and None for what may be any text."""
+
+
+def rooted(run: Interpreter, reason: str) -> Unknown:
+    """The name of a new directory or file, that no other one has."""
+    made = run.unknown(reason, "str")
+    made.parts = (Root(),)
+    return made
+
+
+def parts_of(value: Value) -> Parts:
+    """What a value is joined of, as a text."""
+    if isinstance(value, str):
+        return (str(value),)
+    return (value.parts or (None,)) if isinstance(value, Unknown) else (None,)
+
+
+def is_text(value: Value) -> bool:
+    """Whether it is a string, of which something may be known."""
+    return isinstance(value, str) or (isinstance(value, Unknown) and value.type == "str")
+
+
+def begins_anew(value: Value) -> bool:
+    """Whether a path begins with the name of a new directory, which is one from the root."""
+    return isinstance(value, Unknown) and value.parts is not None and isinstance(value.parts[0], Root)
+
+
+def known_parts(parts: Parts) -> bool:
+    """Whether it is the same text wherever these are its parts."""
+    return None not in parts
+
+
+def made_of(run: Interpreter, made: Unknown, values: Iterable[Value]) -> Unknown:
+    """A text that isn't known, with what it is joined of; the same one for the same known parts."""
+    return _with_parts(run, made, tuple(p for v in values for p in parts_of(v)))
+
+
+def of_parts(run: Interpreter, parts: Parts, reason: str) -> Value:
+    """The text that is joined of these."""
+    parts = _flat(parts)
+    if all(isinstance(p, str) for p in parts):
+        return parts[0] if parts else ""
+    return _with_parts(run, run.unknown(reason, "str"), parts)
+
+
+def _with_parts(run: Interpreter, made: Unknown, parts: Parts) -> Unknown:
+    parts = _flat(parts)
+    if parts == (None,):
+        return made
+    made.parts = parts
+    return run.texts.setdefault(parts, made) if known_parts(parts) else made
+
+
+def _flat(parts: Parts) -> Parts:
+    """The parts with neighbouring strings as one."""
+    out: list[Any] = []
+    for part in parts:
+        if isinstance(part, str) and out and isinstance(out[-1], str):
+            out[-1] += part
+        elif part != "" and not (part is None and out and out[-1] is None):
+            out.append(part)
+    return tuple(out)
+
+
+def of_path(run: Interpreter, values: Sequence[Value], reason: str) -> Value:
+    """The text of a path that is joined of others, of which some aren't known."""
+    out: list[Any] = []
+    for value in values:
+        parts = parts_of(value)
+        if not out or not isinstance(parts[0], str) or parts[0].startswith("/"):
+            out = list(parts)  # what isn't known may begin at the root
+        else:
+            slash = () if isinstance(out[-1], str) and out[-1].endswith("/") else ("/",)
+            out += [*slash, *parts]
+    return of_parts(run, tuple(out), reason)
+
+
+def name_in(path: Value) -> tuple[Parts, str] | None:
+    """A path that isn't known, as what is before its last name, and that; None where the name isn't known."""
+    *before, last = parts_of(path)
+    if not isinstance(last, str):
+        return None
+    folder, slash, name = posixpath.normpath(last).rpartition("/")
+    return ((*before, folder), name) if slash and name not in ("", ".", "..") else None
 
 
 # -- tensors as numbers ----------------------------------------------------------------------------------------------

@@ -104,11 +104,13 @@ class Unknown:
         "negates",
         "numbers",
         "offset",
+        "parts",
         "place",
         "reason",
         "size",
         "type",
         "usual",
+        "written",
     )
 
     def __init__(self, reason: str, type: str | None = None, cause: Cause = "code", *, harmless: bool = False) -> None:
@@ -121,6 +123,8 @@ class Unknown:
         self.numbers: Numbers | None = None  # of an int, see `indexes`
         self.size: Expr | bool = False  # of an int that stays the same: its name as a size, True before it has one
         self.fact: tuple[str, Value, Value] | None = None  # of a bool: the comparison that it is the answer of
+        self.parts: tuple[Any, ...] | None = None  # of a string: what it is joined of, see `texts.parts_of`
+        self.written: tuple[str, Value] | None = None  # of a string or bytes: what they were made of, see `files`
 
     def __repr__(self) -> str:
         return f"<unknown {self.type or 'value'}: {self.reason}>"

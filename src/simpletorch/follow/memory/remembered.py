@@ -40,7 +40,7 @@ from simpletorch.shapes import Dim, Expr, Var, substitute
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["MUTABLE", "Recorder", "call", "construction", "note", "note_name"]
+__all__ = ["MUTABLE", "Recorder", "call", "construction", "note", "note_cells", "note_name"]
 
 MUTABLE: Final = frozenset({Tensor, List, Dict, Set, Instance, Iterator, Namespace})
 _MOST_ITEMS: Final = 64  # of a list that is noted with what its items hold
@@ -142,6 +142,13 @@ def note(heap: Heap, value: Value) -> None:
     """What is being recorded has a value in hand."""
     if type(value) in MUTABLE:
         heap.recorders[-1].note(value)
+
+
+def note_cells(heap: Heap, cells: dict[Any, Any]) -> None:
+    """What is being recorded looks at all that a table holds."""
+    recorder = heap.recorders[-1]
+    if born(cells) < recorder.start:
+        recorder.met.setdefault(id(cells), (cells, _ALL, tuple(cells.items())))
 
 
 def note_name(heap: Heap, cells: dict[Any, Any], name: str) -> None:

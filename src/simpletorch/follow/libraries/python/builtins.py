@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import attributes, branches, items, iteration, operators
+from simpletorch.follow import attributes, branches, files, items, iteration, operators
 from simpletorch.follow.budget import is_huge
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, native
@@ -269,6 +269,8 @@ gives("builtins.input", "str", "data")
 
 @native("builtins.print", "builtins.breakpoint", "builtins.help")
 def _print(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if "file" in kwargs:
+        files.spoiled(run, (kwargs["file"],))
     return None
 
 

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from simpletorch.follow import branches
 from simpletorch.follow.libraries import native
-from simpletorch.follow.values import Choice, Dict, Instance, Iterator, List, Method, Set, Tensor, Value, behind
+from simpletorch.follow.values import (
+    Choice,
+    Dict,
+    Fields,
+    Instance,
+    Iterator,
+    List,
+    Method,
+    Object,
+    Set,
+    Tensor,
+    Value,
+    behind,
+)
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -17,12 +32,12 @@ def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
         own = value.cls.find("__copy__") if isinstance(value, Instance) else None
         if own is not None:
             return run.call(Method(own[0], value), ())
-        return _twin(value)
+        return twin_of(value)
 
     return run.each(args[0], one)
 
 
-def _twin(value: Value) -> Value:
+def twin_of(value: Value) -> Value:
     """Another object with the same contents."""
     made: Any
     if isinstance(value, Tensor):
@@ -40,7 +55,7 @@ def _twin(value: Value) -> Value:
     elif isinstance(value, Iterator):
         made = Iterator(None, None, value.count)
     elif isinstance(value, Instance):
-        made = Instance(value.cls, value.native if behind(value) is value else _twin(value.native))
+        made = Instance(value.cls, value.native if behind(value) is value else twin_of(value.native))
         made.state.update(value.state)
     else:
         return value
@@ -53,37 +68,49 @@ def _deepcopy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return deep(run, args[0], {})
 
 
-def deep(run: Interpreter, value: Value, done: dict[int, Value]) -> Value:
-    """The value with copies of all objects in it; ``done`` are those that are copied already."""
-    value = run.resolve(value)
+def deep(run: Interpreter, value: Value, done: dict[int, Value], twin: Callable[[Value], Value] | None = None) -> Value:
+    """The value with copies of all objects in it.
+
+    Args:
+        run: the interpreter.
+        value: what to copy.
+        done: the objects that are copied already, by identity.
+        twin: gives another object with the same contents, in the place of what ``copy`` does; nothing of the program's
+            (``__deepcopy__``) is called then.
+    """
+    decided = branches.decision(run, value.condition) if isinstance(value, Choice) else None
+    if isinstance(value, Choice) and decided is not None:
+        return deep(run, value.when_true if decided else value.when_false, done, twin)
     if id(value) in done:
         return done[id(value)]
-    if isinstance(value, Choice):
-        return Choice(value.condition, deep(run, value.when_true, done), deep(run, value.when_false, done))
+    if isinstance(value, Choice):  # what may not be there may not be there in the copy
+        return Choice(value.condition, deep(run, value.when_true, done, twin), deep(run, value.when_false, done, twin))
     if isinstance(value, tuple):
-        return _tuple(run, value, done)
+        return _tuple(run, value, done, twin)
     if isinstance(value, Method):
-        return Method(value.function, deep(run, value.receiver, done))
-    own = value.cls.find("__deepcopy__") if isinstance(value, Instance) else None
+        return Method(value.function, deep(run, value.receiver, done, twin))
+    own = value.cls.find("__deepcopy__") if isinstance(value, Instance) and twin is None else None
     if own is not None:
         made = run.call(Method(own[0], value), (Dict(),))
     elif isinstance(value, Instance) and value.cls.metadata.get("members") is not None:
         return value  # of an enumeration there is one
     else:
-        made = _twin(value)
+        made = (twin or twin_of)(value)
     done[id(value)] = made
     if isinstance(made, Instance) and made is not value and own is None and behind(value) is not value:
-        made.native = deep(run, value.native, done)
-    if made is not value and own is None and not isinstance(value, Set | Tensor):
+        made.native = deep(run, value.native, done, twin)
+    if made is not value and own is None and not isinstance(value, Set | Tensor) and isinstance(made, Object):
         for key, inner in list(made.cells.items()):
-            made.cells[key] = deep(run, inner, done)
+            made.cells[key] = deep(run, inner, done, twin)
     if isinstance(made, Instance) and made is not value and "hooks" in made.state:
-        made.state["hooks"] = deep(run, made.state["hooks"], done)  # methods of what is copied are the copy's
+        made.state["hooks"] = deep(run, made.state["hooks"], done, twin)  # methods of what is copied are the copy's
     return made
 
 
-def _tuple(run: Interpreter, value: Any, done: dict[int, Value]) -> Value:
-    parts = [deep(run, v, done) for v in value]
+def _tuple(run: Interpreter, value: Any, done: dict[int, Value], twin: Callable[[Value], Value] | None) -> Value:
+    parts = [deep(run, v, done, twin) for v in value]
     if all(a is b for a, b in zip(parts, value, strict=True)):
         return value
+    if isinstance(value, Fields):
+        return Fields(value.names, tuple(parts))
     return tuple(parts) if type(value) is tuple else value

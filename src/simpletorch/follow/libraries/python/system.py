@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import items, operators
+from simpletorch.follow import items, operators, texts
 from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, gives, library_class, native
-from simpletorch.follow.libraries.python.builtins import pure
+from simpletorch.follow.libraries.python.builtins import computed, pure
 from simpletorch.follow.values import (
     Choice,
     Class,
@@ -58,11 +58,53 @@ def _on_paths(name: str, function: Callable[..., Any], type: str | None) -> None
     NATIVES[name] = Native(name, lambda run, args, kwargs: inner.work(run, tuple(_text(run, a) for a in args), kwargs))
 
 
-for _name in ("join", "basename", "dirname", "normpath", "commonprefix"):
+for _name in ("normpath", "commonprefix"):
     _on_paths(f"os.path.{_name}", getattr(posixpath, _name), "str")
 for _name in ("split", "splitext"):
     _on_paths(f"os.path.{_name}", getattr(posixpath, _name), None)
-_on_paths("os.fspath", str, "str")
+
+
+def _on_each(run: Interpreter, args: tuple[Value, ...], compute: Callable[[tuple[Value, ...]], Value]) -> Value:
+    """``compute`` of paths as strings, for each that they may be."""
+    given = tuple(_text(run, a) for a in args)
+    place = next((i for i, a in enumerate(given) if isinstance(a, Choice)), None)
+    if place is None:
+        return compute(given)
+    return run.each(given[place], lambda v: _on_each(run, (*given[:place], v, *given[place + 1 :]), compute))
+
+
+@native("os.path.join")
+def _join(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def compute(given: tuple[Value, ...]) -> Value:
+        if all(isinstance(a, str) for a in given):
+            return computed(run, posixpath.join, given, {})
+        return texts.of_path(run, given, "what os.path.join gives")
+
+    return _on_each(run, args, compute)
+
+
+def _name_or_folder(name: str, function: Callable[[str], str], which: int) -> Native:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        def compute(given: tuple[Value, ...]) -> Value:
+            if isinstance(given[0], str):
+                return computed(run, function, given, kwargs)
+            found = texts.name_in(given[0])
+            if found is None:
+                return run.unknown(f"what {name} gives", "str")
+            return texts.of_parts(run, found[0], "a folder") if which == 0 else found[1]
+
+        return _on_each(run, args, compute)
+
+    return Native(name, work)
+
+
+NATIVES["os.path.dirname"] = _name_or_folder("os.path.dirname", posixpath.dirname, 0)
+NATIVES["os.path.basename"] = _name_or_folder("os.path.basename", posixpath.basename, 1)
+
+
+@native("os.fspath")
+def _fspath(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.each(args[0], lambda v: _text(run, v))
 
 
 @native("os.getenv")
@@ -130,16 +172,26 @@ def _path(run: Interpreter, text: Value) -> Instance:
 
 
 def _make_path(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    parts = [_text(run, a) for a in args]
-    if all(isinstance(p, str) for p in parts):
-        return Instance(cls, str(PurePosixPath(*parts)))
-    return Instance(cls, run.unknown("a path", "str"))
+    def compute(parts: tuple[Value, ...]) -> Value:
+        if all(isinstance(p, str) for p in parts):
+            return Instance(cls, str(PurePosixPath(*parts)))
+        return Instance(cls, texts.of_path(run, parts, "a path"))
+
+    return _on_each(run, args, compute)
 
 
 def _joined(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if any(isinstance(run.resolve(a), Choice) for a in args):
-        return _path(run, run.unknown("a path", "str"))
     return _make_path(run, args[0].cls, args, {})
+
+
+def _of_unknown(run: Interpreter, name: str, text: Value) -> Value:
+    """A part of a path of which only a part is known."""
+    known = texts.name_in(text)
+    if name == "parent":
+        return _path(run, run.unknown("a path", "str") if known is None else texts.of_parts(run, known[0], "a path"))
+    if known is None or name == "parts":
+        return run.unknown("a path's name", "str" if name != "parts" else None)
+    return getattr(PurePosixPath(known[1]), name)
 
 
 def _part(name: str) -> Property:
@@ -148,7 +200,7 @@ def _part(name: str) -> Property:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         text = args[0].native
         if not isinstance(text, str):
-            return _path(run, run.unknown("a path", "str")) if name == "parent" else run.unknown("a path's name", "str")
+            return _of_unknown(run, name, text)
         found = getattr(PurePosixPath(text), name)
         return _path(run, str(found)) if name == "parent" else found
 
@@ -158,14 +210,21 @@ def _part(name: str) -> Property:
 def _changed(name: str) -> Any:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         text, to = args[0].native, run.resolve(args[1])
-        known = isinstance(text, str) and isinstance(to, str)
-        return _path(run, str(getattr(PurePosixPath(text), name)(to)) if known else run.unknown("a path", "str"))
+        if isinstance(text, str) and isinstance(to, str):
+            return _path(run, str(getattr(PurePosixPath(text), name)(to)))
+        known = texts.name_in(text)
+        if known is None or not isinstance(to, str):
+            return _path(run, run.unknown("a path", "str"))
+        other = str(getattr(PurePosixPath(known[1]), name)(to))
+        return _path(run, texts.of_parts(run, (*known[0], f"/{other}"), "a path"))
 
     return work
 
 
 def _elsewhere(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """A path that depends on where the program runs."""
+    if args and texts.begins_anew(args[0].native):
+        return args[0]
     return _path(run, run.unknown("a path", "str"))
 
 
@@ -196,7 +255,8 @@ _PATH_METHODS: Final[dict[str, Any]] = {
     "with_name": _changed("with_name"),
     "with_stem": _changed("with_stem"),
     **{n: _part(n) for n in ("parent", "name", "stem", "suffix", "parts")},
-    **dict.fromkeys(("resolve", "absolute", "expanduser", "relative_to"), _elsewhere),
+    **dict.fromkeys(("resolve", "absolute", "expanduser"), _elsewhere),
+    "relative_to": lambda run, args, kwargs: _path(run, run.unknown("a path", "str")),
     **dict.fromkeys(("exists", "is_file", "is_dir", "is_symlink", "is_absolute"), _unknown("bool")),
     **dict.fromkeys(("read_text",), _unknown("str")),
     **dict.fromkeys(("stat", "open", "read_bytes", "samefile"), _unknown(None)),

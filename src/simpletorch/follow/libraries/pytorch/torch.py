@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import branches, iteration, tensors
-from simpletorch.follow.libraries import ALIASES, VALUES, library_class, method, native
+from simpletorch.follow import branches, files, iteration, layers, tensors
+from simpletorch.follow.libraries import ALIASES, VALUES, by_name, library_class, method, native
 from simpletorch.follow.marks import devices, gradients, layout, origins, purity, seeds, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
     HISTORY,
+    MISSING,
     Choice,
     Class,
+    Dict,
     Function,
     Instance,
     List,
@@ -258,7 +261,6 @@ def _seed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     "torch.cuda.empty_cache",
     "torch.set_printoptions",
     "torch.cuda.set_device",
-    "torch.save",
     "torch.autograd.set_detect_anomaly",
     "torch.seed",
     "torch.backends.cudnn.flags",
@@ -293,9 +295,40 @@ def _default_dtype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, 
     return DEFAULT_FLOAT
 
 
-@native(
-    "torch.load", "torch.hub.load", "torch.hub.load_state_dict_from_url", "torch.initial_seed", "torch.get_rng_state"
-)
+@native("torch.save")
+def _save_file(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = by_name("obj f", args, kwargs)
+    files.save(run, "torch", given.get("obj"), given.get("f"))
+    return None
+
+
+@native("torch.load")
+def _load_file(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = by_name("f map_location", args, kwargs)
+    target = run.resolve(given.get("map_location"))
+    tensor = None if target is None else partial(_mapped, run, target)
+    found = files.load(run, ("torch",), given.get("f"), tensor)
+    if found is MISSING:
+        return run.unknown("what is loaded from a file")
+    if target is not None and run.places:
+        for one in (found, *(found.cells.values() if isinstance(found, Dict) else ())):
+            inside = [m for _, m in layers.named_modules(run, one)] if isinstance(one, Instance) else []
+            devices.move(run, inside, devices.named(run, target))
+    return found
+
+
+def _mapped(run: Interpreter, target: Value, saved: Tensor) -> Tensor:
+    """A tensor that is loaded with ``map_location=target``."""
+    made = files.tensor_of(run, saved)
+    if not made.array:
+        there = run.ask("Tensor.to", (saved, target)) if isinstance(target, str | Device) else None
+        device = there.type.device if isinstance(there, Tensor) else None
+        made.cells["type"] = replace(made.type, device=device)
+        made.place = devices.of(run, there)
+    return made
+
+
+@native("torch.hub.load", "torch.hub.load_state_dict_from_url", "torch.initial_seed", "torch.get_rng_state")
 def _from_file(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.unknown("what is loaded from a file")
 

@@ -17,8 +17,10 @@ from simpletorch.follow.values import (
     Choice,
     Class,
     Dict,
+    Fields,
     Instance,
     Iterator,
+    List,
     Native,
     Tensor,
     Unknown,
@@ -170,6 +172,13 @@ def _state_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
     found = dict(layers.named_tensors(run, args[0], parameters_only=False))
     plain = {k: Tensor(replace(t.type, is_parameter=False)) for k, t in found.items()}
     return Dict(plain, MISSING if layers.is_certain(run, args[0]) else run.unknown("an entry of a state dict"))
+
+
+def _load_state_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What was missing or too much is named; where it must fit, nothing was."""
+    strict = run.resolve(args[2] if len(args) > 2 else kwargs.get("strict", True))
+    names = [List() if strict is True else List(None, run.unknown("a name", "str")) for _ in range(2)]
+    return Fields(("missing_keys", "unexpected_keys"), tuple(names))
 
 
 def _register(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -334,7 +343,8 @@ _PARTS: Final = {
     **dict.fromkeys(("share_memory", "type"), _itself),
     "requires_grad_": _freeze,
     "zero_grad": _zero,
-    **dict.fromkeys(("compile", "extra_repr", "load_state_dict", "set_extra_state"), _nothing),
+    "load_state_dict": _load_state_dict,
+    **dict.fromkeys(("compile", "extra_repr", "set_extra_state"), _nothing),
     "register_forward_hook": _forward_hook,
     "register_forward_pre_hook": _pre_hook,
     **dict.fromkeys(

@@ -1,0 +1,322 @@
+"""Files that the program has written itself, and reads back.
+
+`Interpreter.files` holds by the parts of a path (`texts.parts_of`) what kind of file is there, and a copy of what was
+saved. A path counts if its text is known, or but for the name of a new directory (`texts.Root`). Who writes to a path
+that isn't known may have written to each that it may be; paths that unknown code was given aren't trusted any more.
+
+What libraries that only draw, log or download write isn't looked at: nobody gives them the name of a checkpoint.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from simpletorch.follow import branches
+from simpletorch.follow.libraries.python.copy import deep, twin_of
+from simpletorch.follow.marks import devices
+from simpletorch.follow.memory import remembered
+from simpletorch.follow.texts import Parts, Root, is_text, known_parts, parts_of
+from simpletorch.follow.values import (
+    HISTORY,
+    MISSING,
+    Choice,
+    Function,
+    History,
+    Instance,
+    Iterator,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = [
+    "AT",
+    "BYTES",
+    "END",
+    "HOLDS",
+    "PATH",
+    "START",
+    "STREAM",
+    "STREAMS",
+    "TEXT",
+    "Entry",
+    "copied",
+    "exists",
+    "found",
+    "handed_over",
+    "holds",
+    "load",
+    "moved",
+    "path_of",
+    "put_into",
+    "removed",
+    "save",
+    "spoiled",
+    "tensor_of",
+    "written",
+]
+
+Entry: TypeAlias = "tuple[str, Value]"
+"""What kind of file it is (what wrote it), and a copy of what was written."""
+
+STREAM: Final = "io.IOBase"
+STREAMS: Final = frozenset({"BytesIO", "StringIO", "TextIOWrapper"})
+HOLDS, AT, PATH = "(holds)", "(at)", "(path)"
+"""In the cells of a stream: the entry that it holds, None where it is empty; where it stands; the parts of its path."""
+START: Final = "start"
+END: Final = "end"
+TEXT: Final = "text"
+BYTES: Final = "bytes"
+_ELSEWHERE: Final = "elsewhere"
+
+
+class _Handed(NamedTuple):
+    """In the table: unknown code has this path, and may write to it, or below it, at any time."""
+
+    parts: Parts
+
+
+class _Vague(NamedTuple):
+    """In the table: something was written to a path that begins and ends so."""
+
+    parts: Parts
+
+
+# -- paths -------------------------------------------------------------------------------------------------------------
+
+
+def path_of(run: Interpreter, value: Value) -> Parts:
+    """The path that a value is, as the parts of its text."""
+    value = run.resolve(value)
+    if isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath"):
+        value = value.native
+    if not is_text(value):
+        return (None,)
+    parts = parts_of(value)
+    if all(isinstance(p, str) for p in parts):
+        return (posixpath.normpath("".join(parts)),)
+    clean = tuple(_clean(p) if isinstance(p, str) and i else p for i, p in enumerate(parts))
+    return (*parts[:1], None) if any(isinstance(p, str) and ".." in p for p in clean) else clean
+
+
+def _clean(part: str) -> str:
+    while "//" in part or "/./" in part:
+        part = part.replace("//", "/").replace("/./", "/")
+    return part
+
+
+def _may_be(a: Parts, b: Parts) -> bool:
+    """Whether two paths may be the same. A directory that is new is no other one."""
+    if a == b:
+        return True
+    first, other = a[0], b[0]
+    if isinstance(first, Root) or isinstance(other, Root):
+        if first is None or other is None:
+            return _may_end_alike(a, b)
+        return first is other and _may_begin_alike(a[1:], b[1:]) and _may_end_alike(a, b)
+    return _may_begin_alike(a, b) and _may_end_alike(a, b)
+
+
+def _may_begin_alike(a: Parts, b: Parts) -> bool:
+    one, other = (p[0] if p and isinstance(p[0], str) else "" for p in (a, b))
+    if one.startswith("/") is not other.startswith("/"):
+        return True  # one of them from here, the other from the root
+    return one.startswith(other) or other.startswith(one)
+
+
+def _may_end_alike(a: Parts, b: Parts) -> bool:
+    one, other = (p[-1] if isinstance(p[-1], str) else "" for p in (a, b))
+    return one.endswith(other) or other.endswith(one)
+
+
+def _is_under(path: Parts, above: Parts) -> bool:
+    """Whether the text of a path begins with another one."""
+    last = len(above) - 1
+    if len(path) <= last or path[:last] != above[:last]:
+        return False
+    one, other = path[last], above[last]
+    return one == other or (isinstance(one, str) and isinstance(other, str) and one.startswith(other))
+
+
+# -- what is in them ---------------------------------------------------------------------------------------------------
+
+
+def written(run: Interpreter, path: Parts, entry: Value) -> None:
+    """A file is written, whole."""
+    _overwritten(run, path)
+    if known_parts(path):
+        run.heap.write(run.files, path, entry)
+    else:
+        run.heap.write(run.files, _Vague(path), True)
+
+
+def _overwritten(run: Interpreter, path: Parts) -> None:
+    """What a path may be the name of isn't known any more."""
+    for key in [k for k in run.files if type(k) is tuple and k != path and _may_be(path, k)]:
+        run.heap.write(run.files, key, run.unknown("a file that may have been written to since"))
+
+
+def removed(run: Interpreter, path: Parts, *, below: bool = False) -> None:
+    """A file is gone, or a directory with what is in it."""
+    if not known_parts(path):
+        _overwritten(run, path)
+        return
+    for key in [k for k in run.files if type(k) is tuple and (k == path or (below and _is_under(k, path)))]:
+        run.heap.write(run.files, key, MISSING)
+
+
+def moved(run: Interpreter, source: Parts, target: Parts, *, copies: bool = False) -> None:
+    """A file gets another name, or there is a copy of it."""
+    entry = found(run, source)
+    if not copies:
+        removed(run, source, below=True)
+    written(run, target, run.unknown("a file that was moved") if entry is MISSING else entry)
+
+
+def found(run: Interpreter, path: Parts) -> Value:
+    """What the program has written to a path: an entry, MISSING if it has written nothing there."""
+    if run.heap.recorders:
+        remembered.note_cells(run.heap, run.files)
+    entry = run.files.get(path, MISSING) if known_parts(path) else MISSING
+    if entry is MISSING:
+        return MISSING
+    if any(isinstance(k, _Handed) and _is_under(path, k.parts) for k in run.files):
+        return run.unknown("a file that unknown code may have written")
+    if branches.may_be_missing(run, entry):
+        vague = any(isinstance(k, _Vague) and _may_be(path, k.parts) for k in run.files)
+        if vague or not isinstance(path[0], Root):
+            return run.unknown("a file that the program may not have written")
+    return run.resolve(entry)
+
+
+def exists(run: Interpreter, path: Parts) -> bool:
+    """Whether a file is surely there."""
+    entry = found(run, path)
+    return isinstance(entry, tuple) and not branches.may_be_missing(run, run.files[path])
+
+
+def handed_over(run: Interpreter, values: Iterable[Value]) -> None:
+    """Unknown code has these values: paths among them are its own from here on."""
+    for value in values:
+        value = run.resolve(value)
+        path = value.native if isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") else value
+        if not is_text(path):
+            continue
+        parts = path_of(run, path)
+        parts = parts[: parts.index(None)] if None in parts else parts
+        known = parts and any(type(k) is tuple and _is_under(k, parts) for k in run.files)
+        if (known or (parts and isinstance(parts[0], Root))) and _Handed(parts) not in run.files:
+            run.heap.write(run.files, _Handed(parts), True)
+
+
+def spoiled(run: Interpreter, values: Iterable[Value]) -> None:
+    """Streams among these values may be written to, by what is no other harm."""
+    for value in values:
+        stream = run.resolve(value) if isinstance(value, Instance | Choice) else None
+        if isinstance(stream, Instance) and stream.cls.is_a(STREAM):
+            run.heap.write(stream.cells, AT, _ELSEWHERE)
+            run.heap.write(stream.cells, HOLDS, run.unknown("what others have written to a file"))
+            path = stream.cells.get(PATH)
+            if isinstance(path, tuple):
+                written(run, path, run.unknown("what others have written to a file"))
+
+
+# -- what is saved and loaded ------------------------------------------------------------------------------------------
+
+
+def tensor_of(run: Interpreter, value: Tensor) -> Tensor:
+    """A tensor as it is saved: in memory of its own, a leaf."""
+    made = Tensor(value.type, array=value.array)
+    history: History | None = value.cells.get(HISTORY)
+    if history is not None and history.grad is not None:
+        made.cells[HISTORY] = History(grad=history.grad, leaf=True, form=history.form)
+    made.place = devices.of(run, value)
+    return made
+
+
+_OWN: Final = ("__getstate__", "__setstate__", "__reduce__", "__reduce_ex__")
+
+
+def _twin(run: Interpreter, tensor: Callable[[Tensor], Tensor], value: Value) -> Value:
+    """Another object of the same contents, as pickle makes it."""
+    if isinstance(value, Tensor):
+        return tensor(value)
+    if isinstance(value, Iterator):
+        return run.unknown("what can't be saved")
+    if isinstance(value, Instance) and any(isinstance(_in_class(value, n), Function) for n in _OWN):
+        return run.unknown("an object that saves itself in its own way")
+    return twin_of(value)
+
+
+def _in_class(value: Instance, name: str) -> Value:
+    inner = value.cls.find(name)
+    return None if inner is None else inner[0]
+
+
+def copied(run: Interpreter, value: Value, tensor: Callable[[Tensor], Tensor] | None = None) -> Value:
+    """A copy of all that is saved, or loaded; ``tensor`` gives the copy of one."""
+    return deep(run, value, {}, partial(_twin, run, tensor or partial(tensor_of, run)))
+
+
+def save(run: Interpreter, kind: str, value: Value, target: Value) -> None:
+    """Write a value to a path or into a stream."""
+    _write(run, (kind, copied(run, value)), run.resolve(target))
+
+
+def _write(run: Interpreter, entry: Entry, target: Value) -> Value:
+    if isinstance(target, Instance) and target.cls.is_a(STREAM):
+        put_into(run, target, entry)
+        return None
+    if isinstance(target, str | Instance | Unknown):
+        written(run, path_of(run, target), entry)
+        return None
+    return run.each(target, lambda one: _write(run, entry, one)) if not isinstance(target, int) else None
+
+
+def put_into(run: Interpreter, stream: Instance, entry: Entry) -> None:
+    """What is written into a stream comes behind what is there."""
+    held, at = run.resolve(stream.cells.get(HOLDS, MISSING)), run.resolve(stream.cells.get(AT))
+    now: Value
+    if held is None and at == START:
+        now = entry
+    elif isinstance(held, tuple) and held[0] == entry[0] == TEXT and at == END:
+        now = (TEXT, run.operate("__add__", held[1], entry[1]))
+    else:
+        now = run.unknown("what several have written to one file")
+    run.heap.write(stream.cells, HOLDS, now)
+    run.heap.write(stream.cells, AT, END)
+    path = stream.cells.get(PATH)
+    if path is not None:
+        written(run, path if isinstance(path, tuple) else (None,), now)
+
+
+def holds(run: Interpreter, source: Value) -> Value:
+    """What there is to read in a path or a stream: an entry, MISSING where the program has put nothing there."""
+    if not isinstance(source, Instance) or not source.cls.is_a(STREAM):
+        return found(run, path_of(run, source))
+    held, at = run.resolve(source.cells.get(HOLDS, MISSING)), run.resolve(source.cells.get(AT))
+    run.heap.write(source.cells, AT, _ELSEWHERE)
+    return held if at == START and held is not None else run.unknown("a part of a file")
+
+
+def load(
+    run: Interpreter, kinds: tuple[str, ...], source: Value, tensor: Callable[[Tensor], Tensor] | None = None
+) -> Value:
+    """What a path or a stream holds that was saved as one of these kinds; MISSING where that isn't known."""
+
+    def one(entry: Value) -> Value:
+        if isinstance(entry, tuple) and entry[0] in kinds:
+            return copied(run, entry[1], tensor)
+        return run.unknown("what is loaded from a file")
+
+    source = run.resolve(source)
+    if not (is_text(source) or isinstance(source, Instance)):
+        return MISSING
+    entry = holds(run, source)
+    return MISSING if entry is MISSING else run.each(entry, one)
