@@ -19,6 +19,7 @@ from simpletorch.follow.values import (
     MISSING,
     NEXT,
     SIZE,
+    BoundNative,
     Cause,
     Choice,
     Class,
@@ -27,7 +28,9 @@ from simpletorch.follow.values import (
     Instance,
     Iterator,
     List,
+    Method,
     Namespace,
+    Native,
     Object,
     Set,
     Tensor,
@@ -57,12 +60,14 @@ __all__ = [
     "join_two",
     "may_be_missing",
     "merge",
+    "one_of",
     "resolve",
     "same_history",
     "truth",
 ]
 
 _MOST_ALTERNATIVES: Final = 6
+_MOST_FUNCTIONS: Final = 8
 _AS_LONG: Final = 4  # changes that take as long to join as an expression to evaluate
 
 
@@ -348,6 +353,26 @@ def common_item(items: Iterable[Value], reason: str = "which item it is") -> Val
     for item in items:
         out = item if out is MISSING else generalise(out, item, reason)
     return Unknown(reason) if out is MISSING else out
+
+
+def one_of(items: Sequence[Value], reason: str = "which item it is") -> Value:
+    """One of several values, nobody knows which: of functions and classes each remains, as they have nothing in common
+    but that each can be followed; of anything else it is what they have in common.
+    """
+    if not 2 <= len(items) <= _MOST_FUNCTIONS or not all(map(_is_called, items)):
+        return common_item(items, reason)
+    out = items[-1]
+    for item in reversed(items[:-1]):
+        out = item if item is out else Choice(Unknown(reason, "bool"), item, out)
+    return out
+
+
+def _is_called(value: Value) -> bool:
+    """Whether it is there to be called, or a row of a table that holds what is."""
+    if type(value) is tuple:
+        return any(map(_is_called, value))
+    partial = isinstance(value, Instance) and value.cls.is_a("functools.partial")
+    return partial or isinstance(value, Function | Class | Method | Native | BoundNative)
 
 
 def type_name(value: Value) -> str | None:

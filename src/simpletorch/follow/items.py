@@ -126,7 +126,7 @@ def _key(run: Interpreter, owner: Dict, index: Value) -> Value:
         raise Raised("KeyError", None, _LOOKUP)
     if owner.default is not None and owner.rest is MISSING:
         put(run, owner, index, run.call(owner.default, ()))  # the item of any other key too
-    return branches.common_item(values(owner), "which item of a dict it is")
+    return branches.one_of(values(owner), "which item of a dict it is")
 
 
 def whole(run: Interpreter, owner: Dict) -> Value:
@@ -221,7 +221,7 @@ def _of_tuple(run: Interpreter, owner: Any, index: Value) -> Value:
     known = run.read.get((id(owner), id(index)))
     held = [v.type if isinstance(v, Tensor) else v for v in owner]
     if known is None or not all(a is b for a, b in zip(known[2], held, strict=True)):
-        found = between.narrowed(run, branches.common_item(owner, "which item it is"), owner)
+        found = between.narrowed(run, branches.one_of(owner, "which item it is"), owner)
         if len(run.read) >= _MOST_READ:
             run.read.clear()
         known = run.read[id(owner), id(index)] = owner, index, held, found

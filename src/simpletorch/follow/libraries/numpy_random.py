@@ -8,7 +8,7 @@ from simpletorch.follow.libraries import library_class, native
 from simpletorch.follow.libraries.arrays import ANY, array, as_array, as_dtype, shape_of
 from simpletorch.follow.libraries.python.chance import any_of
 from simpletorch.follow.numbers import indexes, offsets
-from simpletorch.follow.values import Instance, List, Tensor, Unknown, Value, is_int
+from simpletorch.follow.values import Choice, Instance, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules.core.dtype import FLOAT64, INT64, DType
 from simpletorch.shapes import Shape
 
@@ -65,7 +65,7 @@ def _choice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
         return made
     if size is None and isinstance(source, List | tuple | range):
         found = any_of(run, source)
-        return found if isinstance(found, Tensor) else run.unknown("an item by chance")
+        return found if isinstance(found, Tensor | Choice) else run.unknown("an item by chance")
     given = as_array(run, source).type
     if size is None and given.shape.rank is None:
         return array(Shape(()), given.dtype) if kwargs.get("axis") is None else array(ANY, given.dtype)

@@ -132,7 +132,9 @@ class ModuleRule:
     def parameters_device(self) -> Device | None:
         """What ``device=`` says; without it nothing is known, because the default can be changed."""
         given = getattr(self, "device", None)
-        return as_device(given) if isinstance(given, str) else given if isinstance(given, Device) else None
+        if isinstance(given, str):
+            return as_device(given)
+        return given if isinstance(given, Device) and given.type else None  # Device("") is some device
 
     def forward(self, input: TensorType) -> Value:
         """The rule of ``forward``; subclasses declare their own parameters."""

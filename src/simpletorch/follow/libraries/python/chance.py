@@ -56,7 +56,7 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 def any_of(run: Interpreter, source: Value) -> Value:
     """One item by chance: what all have in common."""
     found = run.items(source)
-    one = iteration.item(run, source) if found is None else branches.common_item(found, "an item by chance")
+    one = iteration.item(run, source) if found is None else branches.one_of(found, "an item by chance")
     if isinstance(one, Unknown):
         made = run.unknown("an item by chance", one.type, "data" if found is not None else one.cause)
         return between.narrowed(run, made, [one] if found is None else found)

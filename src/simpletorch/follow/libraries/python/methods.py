@@ -212,7 +212,7 @@ def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
         if key in owner.cells:
             return run.resolve(items.or_else(owner.cells[key], default))
         return default if owner.rest is MISSING else branches.common_item((owner.rest, default), "an item of a dict")
-    return branches.common_item((*items.values(owner), default), "which item of a dict it is")
+    return branches.one_of((*items.values(owner), default), "which item of a dict it is")
 
 
 def _view(name: str) -> Work:

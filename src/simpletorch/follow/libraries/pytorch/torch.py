@@ -130,7 +130,7 @@ def _make_device(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
     if isinstance(name, Device):
         return name
     if not isinstance(name, str):
-        return run.unknown("a device")
+        return run.unknown("a device", "device")
     devices.check_name(run, name, "torch.device")
     if isinstance(name, devices.Name):
         return devices.Chosen(str(name), None, name.there)
