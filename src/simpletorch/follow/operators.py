@@ -407,7 +407,9 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
     if isinstance(old, Choice):
         return branches.distribute(run, old, lambda v: in_place(run, name, v, value))
     if isinstance(old, Tensor) and old.array:
-        run.operate(name, old, value)
+        found = run.operate(name, old, value)
+        if not old.type.shape.min_rank and isinstance(found, Tensor):  # of a number it is another one
+            return found if found.type.shape.min_rank else branches.common_tensor(old, found)
         indexes.spoil(run, old)
         return old  # what is written into an array has its shape and dtype
     if isinstance(old, Tensor):

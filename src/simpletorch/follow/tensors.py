@@ -51,6 +51,8 @@ from simpletorch.rules.core.values import Sizes
 from simpletorch.shapes import ANY_REST, UNKNOWN, Expr, Item, Rest, Shape
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
@@ -67,6 +69,7 @@ __all__ = [
     "operands",
     "settle",
     "to_rule",
+    "type_of_many",
 ]
 
 _PYTHON_DTYPES: Final = {"float": FLOAT32, "int": INT64, "bool": BOOL, "complex": COMPLEX64}
@@ -274,7 +277,9 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     return given_back
 
 
-_JOINS: Final = frozenset({"cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"})
+_JOINS: Final = frozenset({
+    "cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack",
+})  # fmt: skip
 _NO_TENSORS: Final = (Class, Instance)
 
 
@@ -346,15 +351,29 @@ def _as_asked(name: str, args: tuple[Value, ...], given: tuple[Any, ...]) -> Ten
 def _of_many(run: Interpreter, name: str, many: List, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``torch.cat`` and its like of an unknown number of tensors: what the results for two and three have in common."""
     item = run.resolve(many.item)
-    found = [by_rule(run, name, ((item,) * n, *args), kwargs) for n in (2, 3)]
-    first, second = found
-    if isinstance(first, Tensor) and isinstance(second, Tensor):
-        size, two, three = between.count(many), first.type.shape, second.type.shape
-        if _short(name) in _JOINS and size is not None and two.is_exact and two.rank == three.rank:
-            pairs = zip(two.dims, three.dims, strict=True)
-            return Tensor(replace(first.type, shape=Shape(tuple(between.extended(size, *p) for p in pairs))))
-        return Tensor(branches.common_type(first.type, second.type))
+    first, second = found = [by_rule(run, name, ((item,) * n, *args), kwargs) for n in (2, 3)]
+    type_ = type_of_many(name, many, found)
+    if type_ is not None:
+        return Tensor(type_)
     return first if first is second else run.unknown(f"what {name} of an unknown number of tensors gives")
+
+
+def type_of_many(name: str, many: Value, found: Sequence[Value]) -> TensorType | None:
+    """The type of what an operation makes of an unknown number of tensors.
+
+    Args:
+        name: the operation's.
+        many: the collection; of it may be known how long it is.
+        found: what the operation makes of two of its items, and of three.
+    """
+    first, second = found
+    if not isinstance(first, Tensor) or not isinstance(second, Tensor):
+        return None
+    size, two, three = between.count(many), first.type.shape, second.type.shape
+    if _short(name) in _JOINS and size is not None and two.is_exact and two.rank == three.rank:
+        pairs = zip(two.dims, three.dims, strict=True)
+        return replace(first.type, shape=Shape(tuple(between.extended(size, *p) for p in pairs)))
+    return branches.common_type(first.type, second.type)
 
 
 def _in_place(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value], result: Any) -> Value:

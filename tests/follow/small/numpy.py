@@ -333,3 +333,32 @@ some = np.unique(np.array([1, 1, 2]))
 g = np.isin(np.arange(4), [1, 2])
 some_h = np.argwhere(a > 0)
 i = np.argsort(a, axis=None)
+
+# == windows, and what is drawn for several parameters
+import numpy as np
+a = np.hanning(7) * np.hamming(M=7)
+b = np.kaiser(5, 14.0)
+rng = np.random.default_rng(0)
+c = rng.uniform([0.0, 1.0, 2.0], 3.0)
+d = rng.normal(np.zeros((5, 1)), np.ones(7))
+e = rng.zipf(2.0, 11)
+f = np.indices((3, 5))
+yy, xx = np.indices((3, 5))
+g = np.indices((3, 5), dtype=np.float32)
+
+# == in place
+import numpy as np
+a = np.zeros(3, dtype=np.float32)
+b = a
+a += np.ones(3)
+a /= 3
+c = np.zeros((5, 3))
+c *= np.ones(3, dtype=np.float32)
+c @= np.ones((3, 3))
+m = np.ones(3) > 0
+m &= np.zeros(3, dtype=bool)
+x = np.float64(2.0)
+x += np.ones(3)
+y = np.arange(3)[1]
+y += 3
+np.copyto(a, [3, 5, 7])

@@ -34,12 +34,14 @@ if TYPE_CHECKING:
 __all__ = [
     "ANY",
     "Strong",
+    "argument",
     "array",
     "as_array",
     "as_dtype",
     "as_tensor",
     "by_rule",
     "floating",
+    "is_vague",
     "promote",
     "shape_of",
     "wrap",
@@ -82,6 +84,13 @@ for _operator in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "rad
 def array(shape: Shape, dtype: DType | None) -> Tensor:
     """A new array."""
     return Tensor(TensorType(shape, dtype), array=True)
+
+
+def argument(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value], place: int, *names: str) -> Value:
+    """An argument by its place or one of its names, None where it isn't given."""
+    if len(args) > place:
+        return run.resolve(args[place])
+    return next((run.resolve(kwargs[n]) for n in names if n in kwargs), None)
 
 
 def as_dtype(value: Value, default: DType | None = None) -> DType | None:
@@ -167,6 +176,11 @@ def _with_number(dtype: DType, value: Value, has_arrays: bool) -> DType | None:
 
 
 # -- values as arrays ------------------------------------------------------------------------------------------------
+
+
+def is_vague(value: Value) -> bool:
+    """Whether not even the rank of what this would be as an array is known."""
+    return isinstance(value, Unknown | Choice) and getattr(value, "type", None) is None
 
 
 def as_array(run: Interpreter, value: Value) -> Tensor:

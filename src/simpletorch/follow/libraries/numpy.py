@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import iteration, tensors
+from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries import (  # noqa: F401
     METHODS,
     NATIVES,
@@ -16,26 +16,30 @@ from simpletorch.follow.libraries import (  # noqa: F401
     library_class,
     native,
     numpy_grids,
+    numpy_joins,
     numpy_random,
 )
 from simpletorch.follow.libraries.arrays import (
     ANY,
     NAMES,
     Strong,
+    argument,
     array,
     as_array,
     as_dtype,
     as_tensor,
     by_rule,
     floating,
+    is_vague,
     promote,
     shape_of,
 )
 from simpletorch.follow.marks import gradients, mixed
-from simpletorch.follow.numbers import indexes
+from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.values import BoundNative, Choice, List, Tensor, Unknown, Value, is_int, is_known
+from simpletorch.rules import Report
 from simpletorch.rules.core.dtype import BOOL, BY_TORCH_NAME, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, DType
-from simpletorch.shapes import UNKNOWN, Expr, Item, Shape
+from simpletorch.shapes import UNKNOWN, Expr, Item, Shape, at_least
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -48,13 +52,6 @@ VALUES.update(
 VALUES["numpy.bool"] = BOOL
 library_class("numpy.ndarray")
 _ARRAY: Final = METHODS.setdefault("array", {})
-
-
-def _argument(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value], place: int, *names: str) -> Value:
-    """An argument by its place or one of its names, None where it isn't given."""
-    if len(args) > place:
-        return run.resolve(args[place])
-    return next((run.resolve(kwargs[n]) for n in names if n in kwargs), None)
 
 
 def both(*names: str) -> Callable[[Work], Work]:
@@ -74,11 +71,11 @@ def both(*names: str) -> Callable[[Work], Work]:
 
 def _filled(place: int) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        dtype = _argument(run, args, kwargs, place, "dtype")
+        dtype = argument(run, args, kwargs, place, "dtype")
         default: DType | None = FLOAT64
         if place == 2 and dtype is None:
-            default = as_array(run, _argument(run, args, kwargs, 1, "fill_value")).type.dtype
-        return array(shape_of(run, _argument(run, args, kwargs, 0, "shape")), as_dtype(dtype, default))
+            default = as_array(run, argument(run, args, kwargs, 1, "fill_value")).type.dtype
+        return array(shape_of(run, argument(run, args, kwargs, 0, "shape")), as_dtype(dtype, default))
 
     return work
 
@@ -86,7 +83,7 @@ def _filled(place: int) -> Work:
 def _alike(place: int) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         like = as_array(run, args[0]).type
-        dtype = as_dtype(_argument(run, args, kwargs, place, "dtype"), like.dtype)
+        dtype = as_dtype(argument(run, args, kwargs, place, "dtype"), like.dtype)
         shape = kwargs.get("shape")
         return array(like.shape if shape is None else shape_of(run, shape), dtype)
 
@@ -107,7 +104,7 @@ def _make_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
             gradients.to_numpy(run, value)
         source = as_array(run, value)
         given = source.type
-        made = array(given.shape, as_dtype(_argument(run, args, kwargs, 1, "dtype"), given.dtype))
+        made = array(given.shape, as_dtype(argument(run, args, kwargs, 1, "dtype"), given.dtype))
         indexes.follow(run, "numpy.clone", (source,), {}, made)
         return made
 
@@ -127,17 +124,18 @@ def _arange(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
         run.resolve(kwargs.get(name, now)) for name, now in (("start", start), ("stop", stop), ("step", step))
     )
     numbers = [0 if start is None else start, stop, 1 if step is None else step]
-    dtype = INT64 if all(map(is_int, numbers)) else FLOAT64 if any(isinstance(v, float) for v in numbers) else None
-    named = _argument(run, args, kwargs, 3, "dtype")
-    made = array(Shape((_steps(*numbers),)), as_dtype(named, dtype))
+    kinds = {branches.type_name(v) for v in numbers}
+    dtype = FLOAT64 if "float" in kinds else INT64 if kinds == {"int"} else None
+    named = argument(run, args, kwargs, 3, "dtype")
+    made = array(Shape((_steps(*(sizes.named(run, v) for v in numbers)),)), as_dtype(named, dtype))
     indexes.follow(run, "numpy.arange", tuple(numbers), {}, made)
     return made
 
 
 def _steps(start: Value, stop: Value, step: Value) -> Item:
     """How many numbers there are from ``start`` on, before ``stop``."""
-    if isinstance(stop, Expr) and start == 0 and step == 1:
-        return stop
+    if isinstance(stop, Expr) and is_int(start) and step == 1:
+        return stop - start if start == 0 or at_least(stop, start) else UNKNOWN
     if not all(isinstance(v, int | float) for v in (start, stop, step)) or step == 0:
         return UNKNOWN
     count: int = math.ceil((stop - start) / step)
@@ -146,27 +144,42 @@ def _steps(start: Value, stop: Value, step: Value) -> Item:
 
 @native("numpy.linspace", "numpy.logspace", "numpy.geomspace")
 def _linspace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    count = _argument(run, args, kwargs, 2, "num")
-    ends = [_argument(run, args, kwargs, i, n) for i, n in enumerate(("start", "stop"))]
+    count = argument(run, args, kwargs, 2, "num")
+    ends = [argument(run, args, kwargs, i, n) for i, n in enumerate(("start", "stop"))]
     dtype = as_dtype(run.resolve(kwargs.get("dtype")), FLOAT64)
     if kwargs.get("retstep") or not all(is_int(v) or isinstance(v, float) for v in ends):
         return run.unknown("what linspace gives") if kwargs.get("retstep") else array(ANY, dtype)
     return array(shape_of(run, 50 if count is None else count), dtype)
 
 
+@native("numpy.hanning", "numpy.hamming", "numpy.blackman", "numpy.bartlett", "numpy.kaiser")
+def _window(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``(n)`` numbers of a window."""
+    return array(Shape((sizes.named_dim(run, argument(run, args, kwargs, 0, "M")),)), FLOAT64)
+
+
 @native("numpy.eye", "numpy.tri")
 def _eye(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = [_argument(run, args, kwargs, i, *names) for i, names in enumerate((("N", "n"), ("M",)))]
+    given = [argument(run, args, kwargs, i, *names) for i, names in enumerate((("N", "n"), ("M",)))]
     rows, columns = (v if is_int(v) else UNKNOWN for v in given)
     return array(Shape((rows, rows if given[1] is None else columns)),
-                 as_dtype(_argument(run, args, kwargs, 3, "dtype"), FLOAT64))  # fmt: skip
+                 as_dtype(argument(run, args, kwargs, 3, "dtype"), FLOAT64))  # fmt: skip
+
+
+@native("numpy.indices")
+def _indices(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``(rank, *dimensions)``"""
+    dims = shape_of(run, argument(run, args, kwargs, 0, "dimensions"))
+    if dims.rank is None or len(args) > 2 or kwargs.get("sparse"):
+        return run.unknown("a grid of unknown size")
+    return array(Shape((dims.rank, *dims.items)), as_dtype(argument(run, args, kwargs, 1, "dtype"), INT64))
 
 
 @native("numpy.identity")
 def _identity(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    size = _argument(run, args, kwargs, 0, "n")
+    size = argument(run, args, kwargs, 0, "n")
     rows = size if is_int(size) else UNKNOWN
-    return array(Shape((rows, rows)), as_dtype(_argument(run, args, kwargs, 1, "dtype"), FLOAT64))
+    return array(Shape((rows, rows)), as_dtype(argument(run, args, kwargs, 1, "dtype"), FLOAT64))
 
 
 @native("numpy.meshgrid")
@@ -283,11 +296,6 @@ def array_operation(run: Interpreter, name: str, args: tuple[Value, ...], kwargs
     return _binary(run, method, first, args[1]) if len(args) == 2 else run.unknown(f"what {method} gives")
 
 
-def _is_vague(value: Value) -> bool:
-    """Whether not even the rank of what this would be as an array is known."""
-    return isinstance(value, Unknown | Choice) and getattr(value, "type", None) is None
-
-
 def _on_tensor(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """An operation of a tensor's that gets an array: an index, or a number."""
     if name in ("Tensor.__getitem__", "Tensor.__setitem__"):
@@ -326,7 +334,7 @@ def _item(run: Interpreter, owner: Tensor, index: Value) -> Value:
 
 def _put(run: Interpreter, owner: Tensor, index: Value, value: Value) -> Value:
     found = _index(run, index) if index is not None else (None,)
-    if found is not None and not _is_vague(value):
+    if found is not None and not is_vague(value):
         by_rule(run, "Tensor.__setitem__", (owner, found, as_array(run, value)))
     return None
 
@@ -373,7 +381,7 @@ _FUNCTIONS: Final = {
 for _name, _operator in _FUNCTIONS.items():
     native(f"numpy.{_name}")(
         lambda run, args, kwargs, o=_operator: _binary(run, o, as_array(run, args[0]), args[1])  # type: ignore[misc]
-        if len(args) == 2 and not _is_vague(run.resolve(args[0])) else run.unknown("what NumPy gives")
+        if len(args) == 2 and not is_vague(run.resolve(args[0])) else run.unknown("what NumPy gives")
     )  # fmt: skip
 
 
@@ -382,7 +390,7 @@ def _pairwise(dtype: Callable[[DType | None], DType | None]) -> Work:
         left, right = (run.resolve(a) for a in args[:2])
         if all(is_known(v) and isinstance(v, int | float) for v in (left, right)):
             return array(Shape(()), dtype(promote((as_array(run, left), as_array(run, right)))))
-        if _is_vague(left) or _is_vague(right):
+        if is_vague(left) or is_vague(right):
             return run.unknown("what NumPy gives")
         rows = [v if isinstance(v, int | float) else as_array(run, v) for v in (left, right)]
         first = rows[0] if isinstance(rows[0], Tensor) else as_array(run, rows[0])
@@ -416,9 +424,13 @@ def _where(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
 
 @both("nonzero")
 def _nonzero(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rank = as_array(run, args[0]).type.shape.rank
+    given = as_array(run, args[0])
+    rank = given.type.shape.rank
     if rank is None:
         return List(None, array(Shape((UNKNOWN,)), INT64))
+    if rank == 0:
+        return run.report(Report("nonzero", "shape", "NumPy gives no places of a number, only of an array with dims",
+                                 {"a": given.type}, hint="np.atleast_1d(a)"))  # fmt: skip
     return tuple(array(Shape((UNKNOWN,)), INT64) for _ in range(rank))
 
 
@@ -454,12 +466,12 @@ def _reduction(name: str, rule: str, kind: Callable[[DType | None], DType | None
         source = run.resolve(args[0])
         if isinstance(source, Choice):
             return run.each(source, lambda v: work(run, (v, *args[1:]), kwargs))
-        axis = _argument(run, args, kwargs, 1, "axis")
+        axis = argument(run, args, kwargs, 1, "axis")
         if name == "prod" and axis is None and not isinstance(source, Tensor):
             found = _product(run, source)
             if found is not None:
                 return found
-        if _is_vague(source):
+        if is_vague(source):
             return run.unknown(f"what numpy.{name} gives")
         given = as_array(run, source)
         dtype = as_dtype(run.resolve(kwargs.get("dtype")), kind(given.type.dtype))
@@ -493,7 +505,7 @@ for _name, (_rule, _kind) in _REDUCTIONS.items():
 @both("cumsum", "cumprod")
 def _cumulated(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = as_array(run, args[0])
-    axis = _argument(run, args, kwargs, 1, "axis")
+    axis = argument(run, args, kwargs, 1, "axis")
     dtype = as_dtype(run.resolve(kwargs.get("dtype")), _summed(given.type.dtype))
     if axis is None:
         return by_rule(run, "torch.flatten", (given,), {}, dtype)
@@ -553,6 +565,14 @@ def _places(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return run.unknown("places in an array")
 
 
+@native("numpy.copyto")
+def _copy_to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    target, source = run.resolve(args[0]), run.resolve(args[1])
+    if isinstance(target, Tensor) and target.array:
+        return _put(run, target, ..., source)
+    return None
+
+
 @native("numpy.argwhere")
 def _argwhere(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     rank = as_array(run, args[0]).type.shape.rank
@@ -569,7 +589,7 @@ def _diff(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 @native("numpy.pad")
 def _pad(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given, width = as_array(run, args[0]).type, run.resolve(_argument(run, args, kwargs, 1, "pad_width"))
+    given, width = as_array(run, args[0]).type, run.resolve(argument(run, args, kwargs, 1, "pad_width"))
     rank = given.shape.rank
     if rank is None:
         return array(ANY, given.dtype)
@@ -611,14 +631,14 @@ def _shaped(rule: str, *, axis: str | None = None, spread: bool = False) -> Work
         source = run.resolve(args[0])
         if isinstance(source, Choice):
             return run.each(source, lambda v: work(run, (v, *args[1:]), kwargs))
-        if _is_vague(source):
+        if is_vague(source):
             return run.unknown("an array made of what isn't known")
         given, rest = as_array(run, source), tuple(map(run.resolve, args[1:]))
         if axis is not None and "axis" in kwargs:
             rest = (*rest, run.resolve(kwargs["axis"]))
         if spread and len(rest) > 1 and all(is_int(v) or isinstance(v, Unknown) for v in rest):
             rest = (rest,)
-        if any(isinstance(v, Choice) or _is_vague(v) for v in rest):
+        if any(isinstance(v, Choice) or is_vague(v) for v in rest):
             return array(ANY, given.type.dtype)
         return by_rule(run, rule, (given, *rest), {}, given.type.dtype)
 
@@ -631,7 +651,7 @@ def _reshape(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     named = next((kwargs[n] for n in ("newshape", "shape") if n in kwargs), None)
     rest = tuple(map(run.resolve, args[1:] if named is None else (named,)))
     rest = tuple(v for v in rest if not isinstance(v, str))
-    if _is_vague(source) or isinstance(source, Choice) or any(isinstance(v, Choice) or _is_vague(v) for v in rest):
+    if is_vague(source) or isinstance(source, Choice) or any(isinstance(v, Choice) or is_vague(v) for v in rest):
         return run.unknown("an array of a shape that isn't known")
     given = as_array(run, source)
     made = by_rule(run, "Tensor.reshape", (given, *rest), {}, given.type.dtype)
@@ -672,7 +692,7 @@ def _transpose(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
 
 @native("numpy.expand_dims")
 def _expand_dims(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given, axis = as_array(run, args[0]), _argument(run, args, kwargs, 1, "axis")
+    given, axis = as_array(run, args[0]), argument(run, args, kwargs, 1, "axis")
     if not isinstance(axis, int):
         return array(ANY, given.type.dtype)
     return by_rule(run, "torch.unsqueeze", (given, axis), {}, given.type.dtype)
@@ -684,37 +704,10 @@ def _flip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return array(given.shape, given.dtype)
 
 
-def _joined(rule: str, default_axis: int | None) -> Work:
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        found = run.items(args[0])
-        if found is None:
-            one = iteration.item(run, args[0])
-            return array(ANY, one.type.dtype) if isinstance(one, Tensor) else run.unknown("arrays put together")
-        rows = [run.resolve(v) for v in found]
-        if any(_is_vague(v) or isinstance(v, Choice) for v in rows):
-            return run.unknown("arrays put together")
-        arrays = tuple(as_array(run, v) for v in rows)
-        axis = _argument(run, args, kwargs, 1, "axis") if default_axis is not None else None
-        if axis is None and "axis" in kwargs:
-            return array(Shape((UNKNOWN,)), promote(arrays))
-        given = () if default_axis is None else (default_axis if axis is None else axis,)
-        return by_rule(run, rule, (arrays, *given), {}, promote(arrays))
-
-    return work
-
-
-native("numpy.concatenate", "numpy.concat")(_joined("torch.cat", 0))
-native("numpy.stack")(_joined("torch.stack", 0))
-native("numpy.vstack", "numpy.row_stack")(_joined("torch.vstack", None))
-native("numpy.hstack")(_joined("torch.hstack", None))
-native("numpy.dstack")(_joined("torch.dstack", None))
-native("numpy.column_stack")(_joined("torch.column_stack", None))
-
-
 @native("numpy.split", "numpy.array_split")
 def _split(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given, parts = as_array(run, args[0]), run.resolve(args[1])
-    axis = _argument(run, args, kwargs, 2, "axis")
+    axis = argument(run, args, kwargs, 2, "axis")
     if not isinstance(parts, int | tuple | List) or isinstance(axis, Unknown):
         return List(None, array(ANY, given.type.dtype))
     found = by_rule(run, "torch.tensor_split", (given, parts, 0 if axis is None else axis), {}, given.type.dtype)
@@ -753,7 +746,7 @@ native("numpy.kron")(_product_of("kron", flat=False))
 @native("numpy.einsum")
 def _einsum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     pattern, *rows = map(run.resolve, args)
-    if not isinstance(pattern, str) or any(map(_is_vague, rows)):
+    if not isinstance(pattern, str) or any(map(is_vague, rows)):
         return run.unknown("what einsum gives")
     arrays = [as_array(run, r) for r in rows]
     return by_rule(run, "torch.einsum", (pattern, *arrays), {}, promote(arrays))
@@ -761,7 +754,7 @@ def _einsum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 @native("numpy.linalg.norm")
 def _norm(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given, axis = as_array(run, args[0]), _argument(run, args, kwargs, 2, "axis")
+    given, axis = as_array(run, args[0]), argument(run, args, kwargs, 2, "axis")
     dtype = _averaged(given.type.dtype)
     if axis is None:
         return array(Shape(()), dtype if not kwargs.get("keepdims") else None)
@@ -805,7 +798,7 @@ def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 
 def _astype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    made = array(args[0].type.shape, as_dtype(_argument(run, args, kwargs, 1, "dtype")))
+    made = array(args[0].type.shape, as_dtype(argument(run, args, kwargs, 1, "dtype")))
     indexes.follow(run, "numpy.clone", (args[0],), {}, made)
     return made
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch.follow import branches
 from simpletorch.follow.libraries import library_class, native
-from simpletorch.follow.libraries.arrays import ANY, array, as_array, as_dtype, shape_of
+from simpletorch.follow.libraries.arrays import ANY, array, as_array, as_dtype, by_rule, is_vague, shape_of
 from simpletorch.follow.libraries.python.chance import any_of
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.values import Choice, Instance, List, Tensor, Unknown, Value, is_int
@@ -21,13 +22,32 @@ _FLOATS: Final = {
     "rayleigh": 1, "standard_t": 1, "pareto": 1, "power": 1, "weibull": 1, "chisquare": 1, "uniform": 2, "normal": 2,
     "laplace": 2, "beta": 2, "gamma": 2, "lognormal": 2, "gumbel": 2, "logistic": 2, "vonmises": 2, "triangular": 3,
 }  # fmt: skip
-_INTS: Final = {"poisson": 1, "geometric": 1, "binomial": 2, "negative_binomial": 2, "randint": 2, "integers": 2}
+_INTS: Final = {
+    "poisson": 1,
+    "geometric": 1,
+    "binomial": 2,
+    "negative_binomial": 2,
+    "zipf": 1,
+    "randint": 2,
+    "integers": 2,
+}
 
 
 def _number(run: Interpreter, dtype: DType) -> Unknown:
     """A number of Python's, by chance."""
     made = run.unknown("a number by chance", dtype.category, "data")
+    made.size = dtype is INT64
     return offsets.drawn(made) if dtype is INT64 else made
+
+
+def _together(run: Interpreter, parameters: list[Value]) -> Shape:
+    """The shape of what is drawn for parameters that aren't all numbers."""
+    whole: Value = array(Shape(()), FLOAT64)
+    for one in parameters:
+        if one is None or is_vague(one) or isinstance(one, Choice) or not isinstance(whole, Tensor):
+            return ANY
+        whole = by_rule(run, "Tensor.__add__", (whole, as_array(run, one)))
+    return whole.type.shape if isinstance(whole, Tensor) else ANY
 
 
 def _drawn(dtype: DType, place: int, *, ints: bool = False) -> Any:
@@ -36,8 +56,8 @@ def _drawn(dtype: DType, place: int, *, ints: bool = False) -> Any:
         kind = as_dtype(run.resolve(kwargs.get("dtype", args[3] if place == 2 and len(args) > 3 else None)), dtype)
         parameters = [run.resolve(a) for a in args[:place]]
         parameters += [run.resolve(v) for k, v in kwargs.items() if k not in ("size", "dtype", "endpoint")]
-        if size is None and not all(is_int(p) or isinstance(p, float) for p in parameters):
-            return array(ANY, kind)
+        if size is None and not all(branches.type_name(p) in ("int", "float") for p in parameters):
+            return array(_together(run, parameters), kind)
         made = _number(run, dtype) if size is None and kind == dtype else array(shape_of(run, size), kind)
         if ints and len(parameters) in (1, 2) and "endpoint" not in kwargs:
             made.numbers = indexes.drawn(0 if len(parameters) == 1 else parameters[0], parameters[-1])

@@ -1,0 +1,117 @@
+"""NumPy's arrays whose sizes depend on chance or on how long a list is: what is known of them all the same."""
+
+from pathlib import Path
+
+import pytest
+
+from simpletorch.follow import follow
+
+HEAD = "import numpy as np\nimport torch\nfrom torch import nn\nrng = np.random.default_rng(0)\n"
+
+
+def shown(source: str, folder: Path) -> str:
+    """What ``x`` is at the end."""
+    path = folder / "program.py"
+    path.write_text(f"{HEAD}{source}\nreveal_type(x)\n")
+    found = follow(path)
+    assert not found.faults
+    assert not found.errors
+    return found.notes[-1].message.removeprefix('Revealed type is "').removesuffix('"')
+
+
+def lines(source: str, folder: Path) -> list[int]:
+    """The lines of the source with mistakes, from 1."""
+    path = folder / "program.py"
+    path.write_text(HEAD + source)
+    found = follow(path)
+    assert not found.faults
+    return [f.line - HEAD.count("\n") for f in found.errors]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = np.arange(rng.integers(5, 14))", "Int64[5..13]"),
+        ("n = rng.integers(5, 14)\nx = np.sin(np.arange(n) / 7) * np.hanning(n)", "Float64[5..13]"),
+        ("x = np.arange(3, rng.integers(5, 14))", "Int64[2..10]"),
+        ("x = np.arange(7, rng.integers(5, 14))", "Int64[?]"),
+        ("x = np.arange(len(open('f').read())) * 0.5", "Float64[?]"),
+        ("x = np.arange(float(open('f').read()))", "Float64[?]"),
+        ("x = np.arange(open('f'))", "Tensor[?]"),
+        ("x = np.hamming(M=11)", "Float64[11]"),
+        ("x = rng.uniform(low=[-1.0, 2.0, 3.0], high=[5.0, 7.0, 11.0])", "Float64[3]"),
+        ("x = rng.normal(np.zeros((5, 1)), np.ones(7))", "Float64[5, 7]"),
+        ("x = rng.zipf(1.3, 11)", "Int64[11]"),
+        ("x = np.zeros(rng.integers(0, 11 - rng.integers(0, 5)))", "Float64[?]"),
+    ],
+)
+def test_what_is_made_of_numbers_by_chance(source, expected, tmp_path):
+    assert shown(source, tmp_path) == expected
+
+
+CHUNKS = """
+chunks = []
+for word in open("f").read().split():
+    chunks.append(np.sin(np.arange(rng.integers(5, 14))))
+    chunks.append(np.zeros(rng.integers(3, 8)))
+rows = [np.zeros((5, 7), dtype=np.float32) for word in open("f").read().split()]
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = np.concatenate(chunks)", "Float64[?]"),
+        ("x = np.hstack(chunks).astype(np.float32)", "Float32[?]"),
+        ("x = torch.from_numpy(np.concatenate(chunks))", "Float64[?]"),
+        ("x = np.concatenate(chunks)\nx += 0.1 * rng.standard_normal(len(x))", "Float64[?]"),
+        ("x = np.concatenate(rows)", "Float32[?, 7]"),
+        ("x = np.concatenate(rows, axis=1)", "Float32[5, ?]"),
+        ("x = np.stack(rows)", "Float32[?, 5, 7]"),
+        ("x = np.stack(rows, axis=-1)", "Float32[5, 7, ?]"),
+        ("x = np.vstack([r[0] for r in rows])", "Float32[?, 7]"),
+        ("x = np.stack([r.mean() for r in rows])", "Float32[?]"),
+        ("x = np.column_stack(3 * [np.zeros(5)])", "Float64[5, 3]"),
+        ("x = torch.cat([torch.from_numpy(c) for c in chunks]).float()", "Float32[?]"),
+        ("x = np.concatenate(np.zeros((101, 5, 7)))", "Float64[505, 7]"),
+    ],
+)
+def test_a_list_of_arrays_of_unknown_length(source, expected, tmp_path):
+    assert shown(CHUNKS + source, tmp_path) == expected
+
+
+def test_padded_sequences_of_such(tmp_path):
+    source = CHUNKS + "x = nn.utils.rnn.pad_sequence([torch.from_numpy(c) for c in chunks], batch_first=True)"
+    assert shown(source, tmp_path) == "Float64[?, ?]"
+    assert len(lines(source + "\nnn.Conv1d(1, 3, 5)(x.unsqueeze(1))", tmp_path)) == 1
+    assert lines(source + "\nnn.Conv1d(1, 3, 5)(x.float().unsqueeze(1))", tmp_path) == []
+
+
+def test_an_operation_in_place_keeps_shape_and_dtype(tmp_path):
+    assert shown("x = np.zeros(5, dtype=np.float32)\nx += np.ones(5)", tmp_path) == "Float32[5]"
+    assert shown("x = np.zeros(5)\nx += np.ones(int(open('f').read()))", tmp_path) == "Float64[5]"
+    assert shown("x = np.zeros((7, 3))\nx /= np.linalg.norm(x, axis=1, keepdims=True)", tmp_path) == "Float64[7, 3]"
+    assert lines("x = np.zeros((7, 3))\nx /= np.linalg.norm(x, axis=1)", tmp_path) == [2]
+
+
+def test_what_was_changed_in_place_has_other_numbers(tmp_path):
+    source = "i = np.arange(5)\nj = i\ni -= 3\nnn.Embedding(4, 7)(torch.from_numpy(j))"
+    assert lines(source.replace("i -= 3\n", ""), tmp_path) == [3]
+    assert lines(source, tmp_path) == []
+
+
+def test_two_lengths_drawn_apart_may_be_equal(tmp_path):
+    assert lines("np.arange(rng.integers(5, 14)) * np.hanning(rng.integers(3, 8))", tmp_path) == []
+    assert lines("np.arange(rng.integers(5, 14)) * np.hanning(17)", tmp_path) == [1]
+
+
+def test_what_is_copied_into_an_array_must_fit(tmp_path):
+    head = "x = np.zeros((11, 3), dtype=np.float32)\n"
+    assert shown(head + "np.copyto(x[5], np.ones(3))", tmp_path) == "Float32[11, 3]"
+    assert lines(head + "np.copyto(x[5], np.ones(3))\nnp.copyto(x[5], np.ones(7))", tmp_path) == [3]
+
+
+def test_the_places_of_a_number_that_is_not_zero(tmp_path):
+    assert lines("labels = np.arange(5)\nnp.nonzero(labels[2] > 1)", tmp_path) == [2]
+    assert lines("labels = np.arange(5)\nys, xs = np.where(labels[2])", tmp_path) == [2]
+    assert lines("labels = np.arange(5)\nxs, = np.where(labels > 2)\nnp.where(labels[2], 3, 5)", tmp_path) == []
