@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, branches, calls, guards, items, iteration
 from simpletorch.follow.heap import OF_GRAPHS, Cells, Change, Missing, born, now
-from simpletorch.follow.marks import last_batches, schedules
+from simpletorch.follow.marks import last_batches, last_rounds, schedules
 from simpletorch.follow.memory import closures
 from simpletorch.follow.numbers import between, sizes
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split
@@ -164,7 +164,11 @@ def _each(
         left = len(items) - index
         if left > 1 and (loop.is_long(items[index:]) or (same_again and left > _MANY)):
             rest = branches.common_item(items[index:], "which round of a loop it is")
-            return _again(loop, partial(assignment.assign, run, node.target, rest, scope), lambda: None)
+            done = _again(loop, partial(assignment.assign, run, node.target, rest, scope), lambda: None)
+            if done is None and index:
+                bind = partial(assignment.assign, run, node.target, items[-1], scope)
+                last_rounds.follow(run, node, scope, items[index - 1], items[-1], partial(loop.once, bind))
+            return done
         start, steps = now(), run.steps
         run.heap.begin()
         done = loop.once(partial(assignment.assign, run, node.target, items[index], scope))

@@ -1,0 +1,86 @@
+"""The last round of a loop that isn't unrolled to its end, where it goes another way than the first rounds.
+
+``for step in range(1_000): if step >= warmup: update()``: the first rounds don't update, the last one surely does.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow import assignment, branches
+from simpletorch.follow.sources.syntax import walk
+from simpletorch.follow.values import Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.scopes import Scope
+
+__all__ = ["follow"]
+
+_LEAVES: Final = (ast.Break, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom)
+_CODES: Final = ("tensor-shape", "tensor-dtype")
+_PLAIN: Final = (
+    ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp,
+    ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.USub, ast.Not, ast.And, ast.Or, ast.Load,
+    ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq,
+)  # fmt: skip
+
+
+def follow(
+    run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, early: Value, last: Value, once: Callable[[], object]
+) -> None:
+    """Look for mistakes in the last round, from a state that stands for that after any round.
+
+    Args:
+        run: the interpreter.
+        node: the loop.
+        scope: its scope.
+        early: the item of one of the first rounds.
+        last: the last item.
+        once: follows a round with it.
+    """
+    tests = _tests(node)
+    if not tests or run.hypothetical or any(isinstance(n, _LEAVES) for n in walk(node)):
+        return  # it may never get there
+    with run.heap.aside():
+        if not any(_differs(run, node, scope, test, early, last) for test in tests):
+            return
+    outer, run.findings = run.findings, []
+    shown = run.claims, run.certain, run.unsaid, run.revealed
+    run.claims, run.certain, run.unsaid, run.revealed = {}, set(), set(), {}
+    try:
+        with run.heap.aside():
+            once()
+    finally:
+        found, run.findings = run.findings, outer
+        run.claims, run.certain, run.unsaid, run.revealed = shown
+    known = {(f.path, f.line, f.code) for f in outer}
+    outer += [f for f in found if f.code in _CODES and (f.path, f.line, f.code) not in known]
+
+
+def _tests(node: ast.For | ast.AsyncFor) -> list[ast.expr]:
+    """The conditions in the body, by themselves, that compare what the loop counts and have no effects."""
+    names = {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+    tests = [s.test for s in node.body if isinstance(s, ast.If)]
+    return [t for t in tests if _compares(t, names)]
+
+
+def _compares(test: ast.expr, names: set[str]) -> bool:
+    parts = list(ast.walk(test))
+    compared = any(isinstance(n, ast.Compare) for n in parts)
+    return compared and all(isinstance(n, _PLAIN) for n in parts) and any(
+        isinstance(n, ast.Name) and n.id in names for n in parts
+    )  # fmt: skip
+
+
+def _differs(
+    run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, test: ast.expr, early: Value, last: Value
+) -> bool:
+    """Whether a condition surely has one answer in an early round and the other in the last."""
+    answers = []
+    for item in (early, last):
+        assignment.assign(run, node.target, item, scope)
+        answers.append(branches.truth(run, run.evaluate(test, scope)))
+    return all(isinstance(a, bool) for a in answers) and answers[0] is not answers[1]
