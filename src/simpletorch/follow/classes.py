@@ -11,11 +11,13 @@ from simpletorch.follow import branches, guards
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import modules
 from simpletorch.follow.memory import remembered
+from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import (
     MISSING,
+    SIZE,
     Choice,
     Class,
     Dict,
@@ -113,7 +115,8 @@ def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
             )
         finally:
             run.hypothetical = before
-        return Iterator(given.items, given.item)
+        number = between.count(given)
+        return Iterator(given.items, given.item, number if type(number) is int else None)
 
     return run.enter(function, scope, work)
 
@@ -163,8 +166,10 @@ def give(run: Interpreter, scope: Scope, value: Value, *, several: bool = False)
         if again and run.heap.depth == scope.depth:
             raise _Enough
         kept = taker.items if taker.items is not None else (taker.item,)
+        size = None if several else taker.cells.get(SIZE)
         run.heap.write(taker.cells, "item", branches.common_item((*kept, value)))
         run.heap.write(taker.cells, "items", None)
+        offsets.resized(run, taker, size, 1)
         return None
     items = (*taker.items, value)
     run.heap.write(taker.cells, "items", items)

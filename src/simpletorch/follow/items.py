@@ -311,7 +311,8 @@ def extend(run: Interpreter, owner: List, more: Value) -> None:
         return
     kept = owner.items if owner.items is not None else () if owner.item is None else (owner.item,)
     added = found if found is not None else (iteration.item(run, more),)
-    size = offsets.total(offsets.size_of(run, owner), offsets.size_of(run, more)) if isinstance(more, List) else None
+    own = offsets.size_of(run, more) if isinstance(more, List) else None if found is None else (None, 0, len(found))
+    size = offsets.total(offsets.size_of(run, owner), own)
     whole = offsets.filled(run, branches.common_item((*kept, *added), "which item of a list it is"), size)
     for key in ("item", "items", SIZE):
         run.heap.write(owner.cells, key, whole.cells.get(key, MISSING))
@@ -337,6 +338,8 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
             run.heap.write(owner.cells, "items", None)
         else:
             run.heap.write(owner.cells, "items", tuple(kept))
+    elif isinstance(owner, List):
+        offsets.resized(run, owner, owner.cells.get(SIZE), -1 if is_int(index) else None)
     elif isinstance(owner, Instance) and owner.cls.find("__delitem__") is not None:
         run.call(run.attribute(owner, "__delitem__"), (index,))
     elif behind(owner) is not owner:

@@ -83,6 +83,8 @@ def item(run: Interpreter, value: Value) -> Value:
     if isinstance(value, List) and value.items is None:
         return sizes.one_of_many(run, value.item)
     if isinstance(value, Iterator) and value.cells["items"] is None:
+        if value.count is not None:
+            run.heap.write(value.cells, NEXT, 1)
         return sizes.one_of_many(run, value.cells["item"])
     if isinstance(value, Choice):
         return run.each(value, lambda v: item(run, v))

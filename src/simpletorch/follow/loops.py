@@ -18,6 +18,7 @@ from simpletorch.follow.heap import OF_GRAPHS, Cells, Change, Missing, born, now
 from simpletorch.follow.marks import last_batches, last_rounds, schedules
 from simpletorch.follow.memory import closures
 from simpletorch.follow.numbers import between, sizes
+from simpletorch.follow.numbers.growth import Growth
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
     MISSING,
@@ -110,6 +111,8 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
         done = _each(loop, node, found, 0, source if isinstance(source, List) and source is whole else None)
     else:
         guards.may_raise(run, guards.ANY)
+        length = between.count(source) if isinstance(source, List | Iterator) and loop.last is None else None
+        rounds = length if type(length) is int and length > 0 else None
         item = iteration.item(run, source)
         streams = isinstance(whole, Iterator | Instance)
 
@@ -117,7 +120,7 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
             one = sizes.renamed(run, iteration.another(item), {}, start) if streams else sizes.one_of_many(run, item)
             assignment.assign(run, node.target, one, scope)
 
-        done = _again(loop, bind, lambda: None, runs=_has_items(source))
+        done = _again(loop, bind, lambda: None, runs=_has_items(source), rounds=rounds, source=source)
     if loop.last is not None and not isinstance(done, Raise | Return | Jump):
         _to_the_last(loop, node, loop.last, None)
     return _after(run, done, node.orelse, scope)
@@ -164,7 +167,8 @@ def _each(
         left = len(items) - index
         if left > 1 and (loop.is_long(items[index:]) or (same_again and left > _MANY)):
             rest = branches.common_item(items[index:], "which round of a loop it is")
-            done = _again(loop, partial(assignment.assign, run, node.target, rest, scope), lambda: None)
+            bind = partial(assignment.assign, run, node.target, rest, scope)
+            done = _again(loop, bind, lambda: None, rounds=left, source=source)
             if done is None and index:
                 bind = partial(assignment.assign, run, node.target, items[-1], scope)
                 last_rounds.follow(run, node, scope, items[index - 1], items[-1], partial(loop.once, bind))
@@ -269,7 +273,15 @@ def _after(run: Interpreter, done: Done, orelse: list[ast.stmt], scope: Scope) -
     return None if isinstance(done, Jump) else done
 
 
-def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | None], *, runs: bool = False) -> Done:
+def _again(
+    loop: _Loop,
+    bind: Callable[[], None],
+    goes_on: Callable[[], bool | None],
+    *,
+    runs: bool = False,
+    rounds: int | None = None,
+    source: Value = None,
+) -> Done:
     """Rounds that are like each other, any number of them.
 
     Args:
@@ -277,8 +289,11 @@ def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | N
         bind: begins a round.
         goes_on: whether there is another one; None where that isn't known.
         runs: there surely is a first one.
+        rounds: how many there are, where that is known.
+        source: the list that it goes over.
     """
     run = loop.run
+    growth = Growth(run, rounds, source)
     leaving: list[Outcome] = []
     depth = run.heap.depth
     run.heap.begin()
@@ -291,6 +306,8 @@ def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | N
         if another is False:
             break
         at_once = run.heap.since(depth)
+        if attempt:
+            growth.begin()
         run.heap.begin()
         if another is None or attempt:
             run.conditions.append(condition)
@@ -310,10 +327,11 @@ def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | N
                 calls.escape(run, tuple(closures.changed_by(run, loop.body, loop.scope)))
             break
         before = older(run.heap.keep(), start)
+        growth.end(before, attempt == 0)
         if loop.last is not None and isinstance(loop.node, ast.For):
             _to_the_last(loop, loop.node, loop.last, before)
         if attempt == 0 and _carries_tensors(before):  # what one round leaves to the next must suit it as it is
-            leaving += [] if another else [Outcome(None, at_once)]
+            leaving += [] if another or rounds else [Outcome(None, at_once)]
             continue
         if not widen(run, before, forced=attempt >= _ROUNDS - 1):
             break
@@ -321,6 +339,7 @@ def _again(loop: _Loop, bind: Callable[[], None], goes_on: Callable[[], bool | N
     ways = [*leaving] if another is True and leaving else [Outcome(None, change, [], (), began), *leaving]
     if len(ways) == 1 and not leaving:
         run.heap.apply(change)
+        growth.settle()
         return None
     for k, o in enumerate(ways):
         o.began = began

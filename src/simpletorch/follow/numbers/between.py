@@ -13,6 +13,7 @@ from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.numbers.indexes import Numbers
 from simpletorch.follow.values import (
     MISSING,
+    NEXT,
     SIZE,
     Cause,
     Dict,
@@ -123,6 +124,8 @@ def count(value: Value) -> Dim | None:
     if isinstance(value, List | Iterator) and SIZE in value.cells:
         origin, _, more = value.cells[SIZE]
         return more if origin is None else None
+    if isinstance(value, Iterator) and value.cells[NEXT] == 0:  # nobody has taken one of them
+        return value.count
     return None
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow.numbers import indexes
-from simpletorch.follow.values import SIZE, List, Tensor, Unknown, Value, is_int
+from simpletorch.follow.values import MISSING, SIZE, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules import TensorType
 from simpletorch.shapes import UNKNOWN, Dim, Expr, Shape, some, variables
 
@@ -126,6 +126,12 @@ def size_of(run: Interpreter, value: List) -> Offset:
         run.heap.write(value.cells, SIZE, (object(), 1, 0))
     found: Offset = value.cells[SIZE]
     return found
+
+
+def resized(run: Interpreter, value: List, size: Offset | None, by: int | None) -> None:
+    """A list of unknown length that had this size has so many more items; ``by`` is None where that isn't known."""
+    if size is not None:
+        run.heap.write(value.cells, SIZE, MISSING if by is None else (*size[:2], size[2] + by))
 
 
 def filled(run: Interpreter, item: Value, size: Offset | None) -> List:

@@ -134,7 +134,8 @@ def _sequence(run: Interpreter, args: tuple[Value, ...]) -> tuple[Value, ...] | 
     found = None if isinstance(source, Choice) else run.items(source)
     if found is not None:
         return found
-    return offsets.filled(run, iteration.item(run, source), between.size_of(source))
+    size = between.size_of(source)
+    return offsets.filled(run, iteration.item(run, source), size)
 
 
 def _make_list(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -442,6 +443,7 @@ def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
         condition = run.unknown("whether there is a next item", "bool", "data")
         return branches.merge(condition, iteration.another(source.cells["item"]), args[1])
     if left is None:
+        run.heap.write(source.cells, NEXT, 1)
         return iteration.another(source.cells["item"])
     if not left:
         if len(args) > 1:

@@ -9,8 +9,9 @@ from simpletorch.follow import branches, items, operators, texts
 from simpletorch.follow.budget import formats_too_much, is_too_much
 from simpletorch.follow.libraries import METHODS, Work, method
 from simpletorch.follow.libraries.python.builtins import computed, in_order
+from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import MISSING, Dict, Fields, Iterator, List, Set, Sizes, Value, is_known
+from simpletorch.follow.values import MISSING, SIZE, Dict, Fields, Iterator, List, Set, Sizes, Value, is_known
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
@@ -74,7 +75,9 @@ def _added(
 ) -> None:
     if owner.items is None:
         known = more if isinstance(owner.item, type(None)) else (owner.item, *more)
+        size = owner.cells.get(SIZE)
         run.heap.write(owner.cells, "item", branches.common_item(known, "which item of a list it is"))
+        offsets.resized(run, owner, size, len(more))
     else:
         run.heap.write(owner.cells, "items", build(owner.items))
 
@@ -117,6 +120,7 @@ def _pop(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 def _popped(run: Interpreter, owner: List, at: Value) -> Value:
     if owner.items is None:
+        offsets.resized(run, owner, owner.cells.get(SIZE), -1)
         return owner.item
     if not isinstance(at, int):
         found = branches.common_item(owner.items)
@@ -134,7 +138,9 @@ def _popped(run: Interpreter, owner: List, at: Value) -> Value:
 @method(List, "remove")
 def _remove(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     owner = args[0]
-    if owner.items is not None:
+    if owner.items is None:
+        offsets.resized(run, owner, owner.cells.get(SIZE), -1)
+    else:
         at = next((i for i, v in enumerate(owner.items) if v is args[1] or (is_known(v) and v == args[1])), None)
         if at is None:
             forget(run, owner)
