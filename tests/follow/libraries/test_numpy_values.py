@@ -1,8 +1,9 @@
-"""NumPy's arrays whose sizes depend on chance or on how long a list is: what is known of them all the same."""
+"""NumPy's arrays whose sizes depend on chance or on how long a list is, or that come of ``np.mgrid`` and its like."""
 
 from pathlib import Path
 
 import pytest
+from against_torch import agrees
 
 from simpletorch.follow import follow
 
@@ -115,3 +116,18 @@ def test_the_places_of_a_number_that_is_not_zero(tmp_path):
     assert lines("labels = np.arange(5)\nnp.nonzero(labels[2] > 1)", tmp_path) == [2]
     assert lines("labels = np.arange(5)\nys, xs = np.where(labels[2])", tmp_path) == [2]
     assert lines("labels = np.arange(5)\nxs, = np.where(labels > 2)\nnp.where(labels[2], 3, 5)", tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "y, x = np.mgrid[:5, :7]",
+        "y, x = np.mgrid[2:5, 3:13]",
+        "y = x = np.mgrid[0:1:11j]",
+        "y = x = np.add(*np.ogrid[:5, :7])",
+        "y = x = np.c_[np.zeros(5), np.ones((5, 2))]",
+        "y = x = np.zeros((5, 7))[np.s_[:, 2]]",
+    ],
+)
+def test_grids_are_numpys(source: str, tmp_path: Path) -> None:
+    agrees(f"{HEAD}{source}\na, b = torch.from_numpy(y.copy()), torch.from_numpy(x.copy())\n", tmp_path, "a b")
