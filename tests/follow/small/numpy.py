@@ -362,3 +362,13 @@ x += np.ones(3)
 y = np.arange(3)[1]
 y += 3
 np.copyto(a, [3, 5, 7])
+
+# == what is there once, and places
+import numpy as np
+some_words = np.array(["north", "coast", "north", "valley"])
+some_levels, codes = np.unique(some_words, return_inverse=True)
+a = np.stack([codes.astype(np.int64), codes], axis=1)
+some_values, some_counts = np.unique(np.array([3, 5, 3]), return_counts=True)
+b = np.linspace(np.log10(1 + np.asarray(3.0)), np.asarray(8.0), 42)
+c = np.digitize(np.zeros((3, 5)), np.array([0.1, 0.5]))
+d = np.searchsorted(np.arange(7), np.zeros((2, 3)))

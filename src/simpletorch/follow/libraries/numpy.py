@@ -12,6 +12,7 @@ from simpletorch.follow.libraries import (  # noqa: F401
     NATIVES,
     VALUES,
     Work,
+    by_name,
     gives,
     library_class,
     native,
@@ -142,12 +143,19 @@ def _steps(start: Value, stop: Value, step: Value) -> Item:
     return max(0, count)
 
 
+def _is_number(value: Value) -> bool:
+    """Whether a value is one number, in an array or not."""
+    if isinstance(value, Tensor):
+        return value.type.shape.rank == 0
+    return branches.type_name(value) in ("int", "float", "bool") or is_int(value)
+
+
 @native("numpy.linspace", "numpy.logspace", "numpy.geomspace")
 def _linspace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     count = argument(run, args, kwargs, 2, "num")
     ends = [argument(run, args, kwargs, i, n) for i, n in enumerate(("start", "stop"))]
     dtype = as_dtype(run.resolve(kwargs.get("dtype")), FLOAT64)
-    if kwargs.get("retstep") or not all(is_int(v) or isinstance(v, float) for v in ends):
+    if kwargs.get("retstep") or not all(map(_is_number, ends)):
         return run.unknown("what linspace gives") if kwargs.get("retstep") else array(ANY, dtype)
     return array(shape_of(run, 50 if count is None else count), dtype)
 
@@ -550,9 +558,18 @@ gives("numpy.load numpy.linalg.eig numpy.linalg.eigh numpy.linalg.svd numpy.lina
 
 @native("numpy.unique")
 def _unique(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if len(args) > 1 or kwargs:
+    """``(*n) -> (k)``; if asked for: where each is ``(k)``, which each item is ``(*n)``, how many there are ``(k)``."""
+    given = by_name("ar return_index return_inverse return_counts axis", args, kwargs)
+    asked = [run.resolve(given.get(f"return_{name}", False)) for name in ("index", "inverse", "counts")]
+    if run.resolve(given.get("axis")) is not None or not all(isinstance(a, bool) for a in asked):
         return run.unknown("what unique() gives")
-    return array(Shape((UNKNOWN,)), as_array(run, args[0]).type.dtype)
+    source = as_array(run, given["ar"])
+    several = Shape((run.some_size(0),))
+    inverse = source.type.shape if source.type.shape.rank == 1 else ANY  # of others, versions give other shapes
+    shapes = (several, inverse, several)
+    parts = tuple(array(shape, INT64) for shape, wanted in zip(shapes, asked, strict=True) if wanted)
+    values = array(several, source.type.dtype)
+    return (values, *parts) if parts else values
 
 
 @native("numpy.isin", "numpy.in1d")
@@ -560,9 +577,19 @@ def _is_in(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     return array(as_array(run, args[0]).type.shape, BOOL)
 
 
-@native("numpy.searchsorted", "numpy.digitize")
+@native("numpy.digitize")
+def _bins(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``(*m), (n) -> (*m)``"""
+    return array(as_array(run, args[0]).type.shape, INT64) if args else run.unknown("places in an array")
+
+
+@native("numpy.searchsorted")
 def _places(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.unknown("places in an array")
+    """``(n), (*m) -> (*m)``"""
+    looked_up = args[1] if len(args) > 1 else kwargs.get("v")
+    if looked_up is None:
+        return run.unknown("places in an array")
+    return array(as_array(run, looked_up).type.shape, INT64)
 
 
 @native("numpy.copyto")

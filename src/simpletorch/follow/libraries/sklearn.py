@@ -10,7 +10,7 @@ from simpletorch.follow.libraries.arrays import ANY, array, as_array
 from simpletorch.follow.libraries.python.chance import any_of
 from simpletorch.follow.values import Class, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
-from simpletorch.rules.core.dtype import FLOAT32, FLOAT64, INT64, DType
+from simpletorch.rules.core.dtype import FLOAT32, FLOAT64, INT64, UINT8, DType
 from simpletorch.shapes import UNKNOWN, Dim, Expr, Item, Shape
 
 if TYPE_CHECKING:
@@ -54,6 +54,22 @@ def _of_bunch(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
 library_class("sklearn.utils.Bunch", methods={"__getitem__": _of_bunch})
 for _name in _LOADED:
     native(f"sklearn.datasets.{_name}")(_loader(_name))
+
+
+@native("sklearn.datasets.load_sample_image")
+def _sample_image(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return array(Shape(_PICTURE), UINT8)
+
+
+@native("sklearn.datasets.load_sample_images")
+def _sample_images(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Two photographs, which the package brings."""
+    made = Instance(run.program.library_class("sklearn.utils.Bunch"))
+    made.cells.update(images=List(tuple(array(Shape(_PICTURE), UINT8) for _ in range(2))))
+    return made
+
+
+_PICTURE: Final = (427, 640, 3)
 
 # By name: the number of features where none is given, and the dtype of the targets.
 _MADE: Final[dict[str, tuple[int, DType]]] = {
