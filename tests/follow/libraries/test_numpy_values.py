@@ -131,3 +131,8 @@ def test_the_places_of_a_number_that_is_not_zero(tmp_path):
 )
 def test_grids_are_numpys(source: str, tmp_path: Path) -> None:
     agrees(f"{HEAD}{source}\na, b = torch.from_numpy(y.copy()), torch.from_numpy(x.copy())\n", tmp_path, "a b")
+
+
+def test_a_number_is_taken_of_one_element_only(tmp_path):
+    source = "x = np.zeros((3, 5))\na, b = x[:1, :1].item(), x.item(3)\nc = x.item()\n"
+    assert lines(source, tmp_path) == [3]

@@ -267,3 +267,9 @@ _k = copy.deepcopy(_m)
 _k[5] = 1
 d = len(_m)
 e = [v for v in _m.values()]
+
+# == windows of an unknown number of elements
+import torch
+some_first = (torch.randint(0, 9, (100,)) == 3).nonzero(as_tuple=True)[0]
+some_ids = torch.cat([some_first, torch.arange(100)])
+a = torch.arange(100)[torch.randperm(some_ids.numel())[:5] % 100]

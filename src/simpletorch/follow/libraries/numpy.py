@@ -840,8 +840,13 @@ def _to_lists(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
 
 
 def _to_number(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    dtype = args[0].type.dtype
-    return run.unknown("a number of an array", None if dtype is None else dtype.category, "data")
+    """``array.item()`` of the only number in it."""
+    kind = args[0].type
+    count = math.prod(kind.shape.dims) if kind.shape.is_exact and all(type(d) is int for d in kind.shape.dims) else 1
+    if len(args) == 1 and not kwargs and count != 1:
+        reason = f"the array has {count} elements, but it gives a number only if it has one"
+        return run.report(Report("item", "shape", reason, {"input": kind}, "item(index), or .tolist()"))
+    return run.unknown("a number of an array", None if kind.dtype is None else kind.dtype.category, "data")
 
 
 def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:

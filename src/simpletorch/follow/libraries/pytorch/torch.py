@@ -381,6 +381,15 @@ def _size_of(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return run.ask("Tensor.size", (args[0], which))
 
 
+@method(Tensor, "numel", "nelement")
+def _number_of_elements(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """The product of the sizes, of which those that aren't known get a name."""
+    shape = run.attribute(args[0], "shape")
+    if not isinstance(shape, Sizes):
+        return run.ask("Tensor.numel", args)
+    return run.call(run.attribute(shape, "numel"), ())
+
+
 @method(Tensor, "dim", "ndimension")
 def _rank(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.attribute(args[0], "ndim")
