@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, guards
+from simpletorch.follow import branches, guards, texts
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import modules
 from simpletorch.follow.memory import remembered
@@ -103,20 +103,20 @@ def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
     if function.context_manager:
         return Instance(run.program.library_class("contextlib.AbstractContextManager"), (function, scope))
     given = List()
-    scope.yielded, scope.depth = given, run.heap.depth
+    scope.yielded, scope.depth, roots = given, run.heap.depth, run.roots
 
     def work() -> Value:
         before = run.hypothetical
         try:
             branches.finish(run, _to_the_end(run, function, scope))
         except _Enough:
-            return Iterator(
-                None, branches.common_item(given.items, "what a generator gives") if given.items else given.item
-            )
+            item = branches.common_item(given.items, "what a generator gives") if given.items else given.item
+            return Iterator(None, texts.one_of_many(run, item, roots))
         finally:
             run.hypothetical = before
         number = between.count(given)
-        return Iterator(given.items, given.item, number if type(number) is int else None)
+        item = given.item if given.items is not None else texts.one_of_many(run, given.item, roots)
+        return Iterator(given.items, item, number if type(number) is int else None)
 
     return run.enter(function, scope, work)
 

@@ -345,12 +345,14 @@ def _comprehension(run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast
     inner.function = scope.function
     out: list[Value] = []
     sources: list[Value] = []
+    roots = run.roots
     certain = _generate(run, node.generators, 0, inner, lambda: out.append(run.evaluate(node.elt, inner)), sources)
     if isinstance(node, ast.SetComp):
         return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)
     if certain:
         return Iterator(tuple(out)) if isinstance(node, ast.GeneratorExp) else List(tuple(out))
-    made = _of_unknown_length(run, node, branches.common_item(out), sources[0])
+    item = texts.one_of_many(run, branches.common_item(out), roots)
+    made = _of_unknown_length(run, node, item, sources[0])
     if isinstance(node, ast.GeneratorExp):
         made = Iterator(None, made.item) if made.items is None else Iterator(made.items)
     return made
@@ -366,14 +368,15 @@ def _of_unknown_length(run: Interpreter, node: ast.ListComp | ast.GeneratorExp, 
 
 def _dict_comprehension(run: Interpreter, node: ast.DictComp, scope: Scope) -> Value:
     inner = Scope(scope, scope.path, is_inner=True)
-    made = Dict()
+    made, roots = Dict(), run.roots
 
     def add() -> None:
         key = run.evaluate(node.key, inner)
         items.put(run, made, key, run.evaluate(node.value, inner))
 
     if not _generate(run, node.generators, 0, inner, add):
-        return Dict(made.cells, branches.common_item(items.values(made), "which item of a dict it is"))
+        rest = branches.common_item(items.values(made), "which item of a dict it is")
+        return Dict(made.cells, texts.one_of_many(run, rest, roots))
     return made
 
 

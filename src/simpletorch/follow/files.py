@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -31,6 +32,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
 )
+from simpletorch.rules import Device
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -46,12 +48,17 @@ __all__ = [
     "STREAMS",
     "TEXT",
     "Entry",
+    "as_entry",
+    "as_read",
     "copied",
     "exists",
     "found",
     "handed_over",
     "holds",
+    "left_alone",
+    "left_behind",
     "load",
+    "mapped",
     "moved",
     "path_of",
     "put_into",
@@ -171,12 +178,26 @@ def removed(run: Interpreter, path: Parts, *, below: bool = False) -> None:
         run.heap.write(run.files, key, MISSING)
 
 
+def left_alone(run: Interpreter) -> None:
+    """Another program runs, which may write to any file."""
+    for key in [k for k in run.files if type(k) is tuple]:
+        run.heap.write(run.files, key, run.unknown("a file that another program may have written"))
+
+
+def left_behind(run: Interpreter) -> None:
+    """Paths from here are others from now on: the program goes to another directory."""
+    for key in [k for k in run.files if type(k) is tuple and isinstance(k[0], str) and not k[0].startswith("/")]:
+        run.heap.write(run.files, key, run.unknown("a file in another directory"))
+
+
 def moved(run: Interpreter, source: Parts, target: Parts, *, copies: bool = False) -> None:
     """A file gets another name, or there is a copy of it."""
     entry = found(run, source)
     if not copies:
         removed(run, source, below=True)
     written(run, target, run.unknown("a file that was moved") if entry is MISSING else entry)
+    if entry is MISSING:  # it may be a directory
+        written(run, (*target, None), MISSING)
 
 
 def found(run: Interpreter, path: Parts) -> Value:
@@ -220,9 +241,11 @@ def spoiled(run: Interpreter, values: Iterable[Value]) -> None:
     for value in values:
         stream = run.resolve(value) if isinstance(value, Instance | Choice) else None
         if isinstance(stream, Instance) and stream.cls.is_a(STREAM):
+            path = stream.cells.get(PATH)
+            for name in list(stream.cells) if stream.cls.module != "io" else ():  # its own methods are called
+                run.heap.write(stream.cells, name, run.unknown("what others have changed of a file"))
             run.heap.write(stream.cells, AT, _ELSEWHERE)
             run.heap.write(stream.cells, HOLDS, run.unknown("what others have written to a file"))
-            path = stream.cells.get(PATH)
             if isinstance(path, tuple):
                 written(run, path, run.unknown("what others have written to a file"))
 
@@ -320,3 +343,35 @@ def load(
         return MISSING
     entry = holds(run, source)
     return MISSING if entry is MISSING else run.each(entry, one)
+
+
+def as_entry(run: Interpreter, value: Value) -> Value:
+    """A text or bytes as what a file holds; those that were made of a value are known by that."""
+    value = run.resolve(value)
+    if isinstance(value, Unknown) and value.written is not None:
+        return value.written
+    if isinstance(value, bytes):
+        return BYTES, value
+    return (TEXT, value) if is_text(value) else run.unknown("what is written to a file")
+
+
+def as_read(run: Interpreter, entry: Value, type: str) -> Value:
+    """What a file holds, read as a text ("str") or as bytes ("bytes")."""
+    kind, value = entry if isinstance(entry, tuple) else (None, None)
+    if kind == (BYTES if type == "bytes" else TEXT) and not (isinstance(value, str) and "\r" in value):
+        return value
+    made = run.unknown("what a file holds", "str" if type == "str" else None)
+    if isinstance(kind, str) and kind not in (TEXT, BYTES):
+        made.written = kind, value
+    return made
+
+
+def mapped(run: Interpreter, target: Value, saved: Tensor) -> Tensor:
+    """A tensor as it is loaded to a device."""
+    made = tensor_of(run, saved)
+    if not made.array:
+        there = run.ask("Tensor.to", (saved, target)) if isinstance(target, str | Device) else None
+        device = there.type.device if isinstance(there, Tensor) else None
+        made.cells["type"] = replace(made.type, device=device)
+        made.place = devices.of(run, there)
+    return made

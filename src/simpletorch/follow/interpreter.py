@@ -55,7 +55,7 @@ class Interpreter:
     """One follow of a program."""
 
     def __init__(self, program: Program, steps: int = STEPS, budget: Budget | None = None) -> None:
-        self.program = program
+        self.program: Program = program
         self.heap = Heap()
         self.findings: list[Finding] = []
         self.assumed: dict[Unknown, bool] = {}
@@ -103,6 +103,7 @@ class Interpreter:
         self.remembered: dict[Any, Any] = {}  # calls of modules, see `remembered`
         self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes), id(self.moved)}
         self.files = Cells()  # what the program has written to which file, see `files`
+        self.roots = 0  # how many new directories and files have a name, see `texts.Root`
         self.texts: dict[Any, Unknown] = {}  # those that aren't known, by what they are joined of
         self.varying: set[int] = set()  # the numbers of those that vary
         self.sizes: list[int] = []  # when each got its name by `some_size`, see `heap.now`

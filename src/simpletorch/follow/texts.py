@@ -30,6 +30,7 @@ __all__ = [
     "of_parts",
     "of_path",
     "of_text",
+    "one_of_many",
     "parts_of",
     "rooted",
 ]
@@ -108,7 +109,13 @@ def rooted(run: Interpreter, reason: str) -> Unknown:
     """The name of a new directory or file, that no other one has."""
     made = run.unknown(reason, "str")
     made.parts = (Root(),)
+    run.roots += 1
     return made
+
+
+def one_of_many(run: Interpreter, value: Value, roots: int) -> Value:
+    """What stands for several values that were made since there were so many new names: each may have its own."""
+    return value if run.roots == roots else run.unknown("one of several new names")
 
 
 def parts_of(value: Value) -> Parts:

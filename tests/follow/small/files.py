@@ -246,3 +246,196 @@ some_result = model.load_state_dict(found)
 head = {k: v for k, v in found.items() if k.startswith("0.")}
 n = len(head)
 some_missing = model.load_state_dict(head, strict=False)[0]
+
+# == json
+import json, tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+@dataclass
+class Config:
+    a: int = 3
+    names: tuple = ("x", "y")
+    scale: float = 0.5
+    inner: dict = None
+config = Config(inner={1: 2, None: [True]})
+out = Path(tempfile.mkdtemp())
+(out / "config.json").write_text(json.dumps(config.__dict__))
+a = json.loads((out / "config.json").read_text())
+config.a = 7
+with open(out / "config.json", "w") as some_f:
+    json.dump(asdict(config), some_f, indent=2)
+with open(out / "config.json") as some_f:
+    b = json.load(some_f)
+c = json.loads(open(out / "config.json").read())
+text = json.dumps({"b": [1, 2.5, "x"], "a": (None, True)}, sort_keys=True)
+del out, some_f
+
+# == json of what is known in parts
+import json, random, time, tempfile
+from pathlib import Path
+out = Path(tempfile.mkdtemp())
+some_state = {"time": time.time(), "sizes": (3, 5), "n": {7: random.random()}}
+(out / "s.json").write_text(json.dumps(some_state))
+found = json.loads((out / "s.json").read_text())
+sizes = found["sizes"]
+keys = list(found), list(found["n"])
+sizes.append(11)
+again = json.loads((out / "s.json").read_text())["sizes"]
+text = json.loads(json.dumps(some_state))["sizes"]
+del out, found
+some_x = json.loads(json.dumps({"x": {3, 5}}, default=sorted))["x"]
+
+# == texts
+import os, tempfile
+from pathlib import Path
+folder = tempfile.mkdtemp()
+path = os.path.join(folder, "words.txt")
+with open(path, "w", encoding="utf-8") as some_f:
+    some_f.write("one two\n")
+    some_n = some_f.write("three\n")
+a = open(path).read()
+words = a.split()
+with open(path) as some_f:
+    some_lines = [line.strip() for line in some_f]
+some_first = open(path).readline()
+with open(path, "a") as some_f:
+    some_f.write("four")
+some_all = Path(path).read_text()
+Path(path).write_text("five")
+b = Path(path).read_text()
+there = os.path.exists(path), os.path.isfile(path), Path(path).exists()
+os.rename(path, path + ".old")
+c = open(path + ".old").read()
+some_there = os.path.exists(path)
+with open(path, "w") as some_f:
+    print("six", file=some_f)
+some_d = open(path).read()
+with open(path, "w") as some_f:
+    some_f.write("a\r\nb")
+some_e = open(path).read()
+with open(path, "wb") as some_f:
+    some_f.write(b"seven")
+e = open(path, "rb").read()
+some_e = open(path).read()
+import shutil
+shutil.copyfile(path + ".old", path)
+g = open(path).read()
+Path(path).write_text("eight")
+some_folder = str(shutil.copytree(folder, folder + "2"))
+shutil.copy(some_folder + "/words.txt", folder)
+some_g = open(path).read()
+Path(path).write_text("nine")
+os.system("true")
+some_h = Path(path).read_text()
+Path(path).write_text("ten")
+import csv
+with open(path, "w", newline="") as some_w:
+    some_w.write("a,b\n")
+    csv.writer(some_w).writerow([3, 5])
+some_i = open(path).read()
+del folder, path, some_w, some_f
+
+# == a file that is removed
+import os, tempfile
+from pathlib import Path
+p = Path(tempfile.mkdtemp()) / "x.txt"
+p.write_text("one")
+p.unlink()
+some_there = p.exists()
+try:
+    some_text = p.read_text()
+except FileNotFoundError:
+    some_text = "none"
+p.write_text("two")
+os.remove(p)
+some_there_2 = os.path.exists(p)
+del p
+
+# == pickle
+import io, os, pickle, tempfile, torch
+from torch import nn
+folder = tempfile.mkdtemp()
+state = {"x": torch.zeros(3, 5), "k": [7, (11, 13)], "t": nn.Linear(3, 5).state_dict()}
+with open(folder + "/s.pkl", "wb") as some_f:
+    pickle.dump(state, some_f)
+with open(folder + "/s.pkl", "rb") as some_f:
+    a = pickle.load(some_f)
+b = pickle.loads(pickle.dumps(state))
+b["k"].append(17)
+c = pickle.load(io.BytesIO(pickle.dumps(state)))
+buffer = io.BytesIO()
+pickle.dump(3, buffer)
+pickle.dump(state, buffer)
+buffer.seek(0)
+some_d = pickle.load(buffer)
+some_e = pickle.load(buffer)
+del folder, some_f
+
+# == arrays
+import os, tempfile
+import numpy as np
+folder = tempfile.mkdtemp()
+np.save(os.path.join(folder, "x"), np.zeros((3, 5)))
+np.save(os.path.join(folder, "y.npy"), [7, 11])
+np.savez(folder + "/z.npz", np.zeros(13), a=np.ones((2, 3), dtype=np.float32))
+x = np.load(folder + "/x.npy")
+y = np.load(folder + "/y.npy")
+some_z = np.load(folder + "/z.npz")
+a, first = some_z["a"], some_z["arr_0"]
+names = sorted(some_z.files)
+n = len(some_z), "a" in some_z, "b" in some_z
+rows = {k: v.shape for k, v in some_z.items()}
+with np.load(folder + "/z.npz") as some_d:
+    keys = sorted(list(some_d.keys()))
+    each = sorted(k for k in some_d)
+np.savetxt(folder + "/x.txt", x)
+some_text = open(folder + "/x.txt").read()
+del folder
+
+# == streams of the program's own
+import io, sys
+class Tee(io.StringIO):
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+    def write(self, text):
+        self.count += 1
+        return super().write(text)
+tee = Tee()
+tee.write("one")
+print("two", file=tee)
+some_text = tee.getvalue()
+some_count = tee.count
+a = io.StringIO("one\ntwo")
+some_lines = [line for line in a]
+b = io.BytesIO(b"abc")
+c = b.read()
+some_rest = b.read()
+del tee, a, b
+
+# == as many directories as nobody knows
+import random, tempfile, torch
+def some_folders():
+    for _ in range(random.randint(2, 2)):
+        yield tempfile.mkdtemp()
+def some_pair():
+    while True:
+        yield tempfile.mkdtemp()
+some_dirs = [tempfile.mkdtemp() + "/x.pt" for _ in range(random.randint(2, 2))]
+torch.save(torch.zeros(3), some_dirs[0])
+torch.save(torch.zeros(5), some_dirs[1])
+some_x = torch.load(some_dirs[0])
+some_dirs = list(some_folders())
+torch.save(torch.zeros(3), some_dirs[0] + "/x.pt")
+torch.save(torch.zeros(5), some_dirs[1] + "/x.pt")
+some_y = torch.load(some_dirs[0] + "/x.pt")
+some_source = some_pair()
+some_a, some_b = next(some_source), next(some_source)
+torch.save(torch.zeros(3), some_a + "/x.pt")
+torch.save(torch.zeros(5), some_b + "/x.pt")
+some_z = torch.load(some_a + "/x.pt")
+some_dict = {k: tempfile.mkdtemp() for k in range(random.randint(2, 2))}
+torch.save(torch.zeros(3), some_dict[0] + "/x.pt")
+torch.save(torch.zeros(5), some_dict[1] + "/x.pt")
+some_w = torch.load(some_dict[0] + "/x.pt")
+del some_source

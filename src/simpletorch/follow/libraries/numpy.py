@@ -16,6 +16,7 @@ from simpletorch.follow.libraries import (  # noqa: F401
     gives,
     library_class,
     native,
+    numpy_files,
     numpy_grids,
     numpy_joins,
     numpy_random,
@@ -553,7 +554,7 @@ def _some_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
     return run.unknown("an array of a shape that isn't known")
 
 
-gives("numpy.load numpy.linalg.eig numpy.linalg.eigh numpy.linalg.svd numpy.linalg.lstsq numpy.memmap numpy.vectorize")
+gives("numpy.linalg.eig numpy.linalg.eigh numpy.linalg.svd numpy.linalg.lstsq numpy.memmap numpy.vectorize")
 
 
 @native("numpy.unique")
@@ -643,9 +644,7 @@ def _widths(run: Interpreter, width: Value, rank: int) -> list[tuple[int, int]] 
 
 
 gives("numpy.allclose numpy.array_equal", "bool", "data")
-native(
-    "numpy.save", "numpy.savez", "numpy.savez_compressed", "numpy.savetxt", "numpy.set_printoptions", "numpy.seterr"
-)(lambda run, args, kwargs: None)
+native("numpy.set_printoptions", "numpy.seterr")(lambda run, args, kwargs: None)
 
 
 # -- of another shape ------------------------------------------------------------------------------------------------

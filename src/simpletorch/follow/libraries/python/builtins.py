@@ -696,7 +696,12 @@ def _classmethod(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
     return StaticMethod(args[0], of_class=True)
 
 
-@native("builtins.id", "builtins.open", "builtins.globals", "builtins.locals", "builtins.eval", "builtins.exec",
+@native("builtins.open")
+def _open(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.call(run.program.library(run, "io.open"), args, kwargs)
+
+
+@native("builtins.id", "builtins.globals", "builtins.locals", "builtins.eval", "builtins.exec",
         "builtins.compile", "builtins.__import__", "builtins.dir")  # fmt: skip
 def _dark(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.unknown("what Python's own function gives")

@@ -1,17 +1,20 @@
-"""``io``, ``tempfile`` and ``shutil``: what a program puts into files of its own, see `follow.files`."""
+"""``io``, ``pickle``, ``shutil`` and ``tempfile``: what a program puts into files of its own, see `follow.files`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import files
-from simpletorch.follow.files import AT, BYTES, END, HOLDS, PATH, START, STREAM, TEXT
-from simpletorch.follow.libraries import library_class, native
-from simpletorch.follow.texts import rooted
-from simpletorch.follow.values import Class, Instance, Unknown, Value
+from simpletorch.follow.files import AT, END, HOLDS, PATH, START, STREAM
+from simpletorch.follow.libraries import by_name, library_class, native
+from simpletorch.follow.texts import known_parts, rooted
+from simpletorch.follow.values import MISSING, Class, Instance, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
+
+_BINARY: Final = "(binary)"
 
 
 def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -25,23 +28,11 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 # -- streams -----------------------------------------------------------------------------------------------------------
 
 
-def _as_entry(run: Interpreter, value: Value) -> Value:
-    """A text or bytes as what a file holds; bytes that were made of a value are known by that."""
-    value = run.resolve(value)
-    if isinstance(value, Unknown) and value.written is not None:
-        return value.written
-    if isinstance(value, bytes):
-        return BYTES, value
-    if isinstance(value, str) or (isinstance(value, Unknown) and value.type == "str"):
-        return TEXT, value
-    return run.unknown("what is written to a file")
-
-
 def _make_stream(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``BytesIO()``, ``BytesIO(bytes)``."""
     made = Instance(cls)
     given = run.resolve(next(iter((*args, *kwargs.values())), None))
-    made.cells.update({HOLDS: None if given in (None, b"", "") else _as_entry(run, given), AT: START})
+    made.cells.update({HOLDS: None if given in (None, b"", "") else files.as_entry(run, given), AT: START})
     made.state["open"] = True
     return made
 
@@ -67,7 +58,12 @@ def _truncate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
 def _contents(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``getvalue()``: all that is held, wherever the stream stands."""
     held = run.resolve(args[0].cells.get(HOLDS))
-    return run.each(held, lambda v: as_read(run, v, "str" if args[0].cls.name == "StringIO" else "bytes"))
+    return run.each(held, lambda v: files.as_read(run, v, _kind(args[0])))
+
+
+def _kind(stream: Instance) -> str:
+    """What one reads from a stream."""
+    return "bytes" if stream.cls.name == "BytesIO" or stream.cells.get(_BINARY) else "str"
 
 
 def _read(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -75,22 +71,12 @@ def _read(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     run.heap.write(args[0].cells, AT, END if len(args) == 1 else None)
     if len(args) > 1:
         return run.unknown("a part of a file")
-    return run.each(held, lambda v: as_read(run, v, None))
-
-
-def as_read(run: Interpreter, entry: Value, type: str | None) -> Value:
-    """What a file holds as a text, or as bytes; ``type``: None where it isn't known which."""
-    if isinstance(entry, tuple) and entry[0] == (BYTES if type == "bytes" else TEXT):
-        return entry[1]
-    made = run.unknown("what a file holds", "str" if type == "str" else None)
-    if isinstance(entry, tuple) and isinstance(entry[0], str) and entry[0] not in (TEXT, BYTES):
-        made.written = entry
-    return made
+    return run.each(held, lambda v: files.as_read(run, v, _kind(args[0])))
 
 
 def _put(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``write(text)``."""
-    entry = _as_entry(run, args[1])
+    entry = files.as_entry(run, args[1])
     if isinstance(entry, tuple):
         files.put_into(run, args[0], entry)
     else:
@@ -127,6 +113,125 @@ library_class(
 for _name in ("BytesIO", "StringIO"):
     library_class(f"io.{_name}", (STREAM,), make=_make_stream)
 library_class("io.TextIOWrapper", (STREAM,))
+
+
+# -- open --------------------------------------------------------------------------------------------------------------
+
+
+@native("io.open")
+def _open(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = by_name("file mode", args, kwargs)
+    path, mode = files.path_of(run, given.get("file")), run.resolve(given.get("mode", "r"))
+    unknown = run.unknown("what is in a file")
+    if not isinstance(mode, str) or "a" in mode or "+" in mode:
+        files.written(run, path, unknown)
+        return unknown
+    if "w" in mode or "x" in mode:
+        files.written(run, path, unknown)
+        return opened(run, path, None, "b" in mode) if known_parts(path) else unknown
+    entry = files.found(run, path)
+    return unknown if entry is MISSING else opened(run, None, entry, "b" in mode)
+
+
+def opened(run: Interpreter, path: Any, entry: Value, binary: bool) -> Instance:
+    """A file that is open: at its start, with what it holds; ``path`` of one that is written to."""
+    made = Instance(run.program.library_class("io.TextIOWrapper"))
+    made.cells.update({HOLDS: entry, AT: START, PATH: path, _BINARY: binary})
+    made.state["open"] = True
+    return made
+
+
+# -- pickle ------------------------------------------------------------------------------------------------------------
+
+
+@native("pickle.dump")
+def _dump(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = by_name("obj file", args, kwargs)
+    files.save(run, "pickle", given.get("obj"), given.get("file"))
+    return None
+
+
+@native("pickle.dumps")
+def _dumps(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    made = run.unknown("what pickle.dumps gives")
+    made.written = "pickle", files.copied(run, args[0])
+    return made
+
+
+@native("pickle.load")
+def _load(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = files.load(run, ("pickle",), args[0])
+    return run.unknown("what is loaded from a file") if found is MISSING else found
+
+
+@native("pickle.loads")
+def _loads(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def one(value: Value) -> Value:
+        entry = value.written if isinstance(value, Unknown) else None
+        if entry is not None and entry[0] == "pickle":
+            return files.copied(run, entry[1])
+        return run.unknown("what is loaded from bytes")
+
+    return run.each(args[0], one)
+
+
+# -- safetensors -------------------------------------------------------------------------------------------------------
+
+
+@native("safetensors.torch.save_file")
+def _save_tensors(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = by_name("tensors filename", args, kwargs)
+    files.save(run, "safetensors", given.get("tensors"), given.get("filename"))
+    return None
+
+
+@native("safetensors.torch.load_file")
+def _load_tensors(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = by_name("filename device", args, kwargs)
+    tensor = partial(files.mapped, run, run.resolve(given.get("device", "cpu")))
+    found = files.load(run, ("safetensors",), given.get("filename"), tensor)
+    return run.unknown("what is loaded from a file") if found is MISSING else found
+
+
+# -- shutil ------------------------------------------------------------------------------------------------------------
+
+
+def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value], copies: bool = True) -> Value:
+    given = by_name("src dst", args, kwargs)
+    source, target = (files.path_of(run, given.get(k)) for k in ("src", "dst"))
+    last = target[-1]
+    if isinstance(last, str) and "." in last.rpartition("/")[2]:
+        files.moved(run, source, target, copies=copies)
+    else:  # it may be a directory
+        files.written(run, (*target, None), run.unknown("a file that was copied"))
+    return run.unknown("where a file was copied to")
+
+
+native("shutil.copyfile", "shutil.copy", "shutil.copy2")(_copy)
+native("shutil.move")(partial(_copy, copies=False))
+
+
+@native("shutil.rmtree")
+def _rmtree(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    files.removed(run, files.path_of(run, args[0]), below=True)
+    return None
+
+
+@native("shutil.copytree")
+def _copytree(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    files.written(run, (*files.path_of(run, args[1]), None), run.unknown("a file that was copied"))
+    return run.unknown("where files were copied to")
+
+
+# -- other programs ----------------------------------------------------------------------------------------------------
+
+
+@native("subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen")
+def _other_program(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    files.left_alone(run)
+    made = run.unknown("what another program gives")
+    made.harmless = True
+    return made
 
 
 # -- tempfile ----------------------------------------------------------------------------------------------------------
@@ -167,14 +272,6 @@ def _mkstemp(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 @native("tempfile.NamedTemporaryFile", "tempfile.TemporaryFile")
 def _new_file(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     name = rooted(run, "the name of a new file")
-    made = opened(run, files.path_of(run, name), None)
+    made = opened(run, files.path_of(run, name), None, True)
     made.cells["name"] = name
-    return made
-
-
-def opened(run: Interpreter, path: Any, entry: Value) -> Instance:
-    """A file that is open: at its start, with what it holds."""
-    made = Instance(run.program.library_class("io.TextIOWrapper"))
-    made.cells.update({HOLDS: entry, AT: START, PATH: path})
-    made.state["open"] = True
     return made

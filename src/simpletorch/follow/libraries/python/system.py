@@ -1,4 +1,4 @@
-"""``os``, ``sys``, ``pathlib``, ``time`` and ``pickle``: paths are computed, what is on the disk isn't known."""
+"""``os``, ``sys``, ``pathlib`` and ``time``: paths are computed; what is on the disk, `follow.files` knows in part."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import items, operators, texts
-from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, gives, library_class, native
+from simpletorch.follow import files, items, operators, texts
+from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, by_name, gives, library_class, native
 from simpletorch.follow.libraries.python.builtins import computed, pure
 from simpletorch.follow.values import (
+    MISSING,
     Choice,
     Class,
     Dict,
@@ -35,16 +36,53 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 VALUES.update({"os.sep": "/", "os.linesep": "\n", "os.pathsep": ":", "os.path.sep": "/"})
 MADE["os.environ"] = lambda run: Dict({}, Unknown("an environment variable", "str"))
-gives("os.path.exists os.path.isfile os.path.isdir os.path.islink os.path.isabs os.access", "bool", "data")
-gives("os.path.getsize os.getpid os.getppid os.system os.get_terminal_size", "int", "data")
+gives("os.path.isdir os.path.islink os.path.isabs os.access", "bool", "data")
+gives("os.path.getsize os.getpid os.getppid os.get_terminal_size", "int", "data")
 gives("os.path.getmtime os.path.getctime", "float", "data")
 gives(
     "os.getcwd os.path.abspath os.path.realpath os.path.expanduser os.path.expandvars os.path.relpath os.getlogin",
     "str",
 )
 gives("os.cpu_count os.listdir os.scandir os.walk os.popen os.stat os.uname os.sched_getaffinity", None, "data")
-native("os.makedirs", "os.mkdir", "os.remove", "os.rename", "os.replace", "os.rmdir", "os.unlink", "os.chdir",
-       "os.symlink", "os.kill", "os.umask", "os.chmod", "os.nice", "os.putenv")(_nothing)  # fmt: skip
+native("os.makedirs", "os.mkdir", "os.rmdir", "os.kill", "os.umask", "os.chmod", "os.nice", "os.putenv")(_nothing)
+
+
+@native("os.system")
+def _system(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    files.left_alone(run)
+    return run.unknown("what os.system gives", "int", "data")
+
+
+@native("os.path.exists", "os.path.isfile")
+def _exists(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    there = bool(args) and files.exists(run, files.path_of(run, args[0]))
+    return there or run.unknown("what is on the disk", "bool", "data")
+
+
+@native("os.remove", "os.unlink")
+def _remove(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    files.removed(run, files.path_of(run, args[0]))
+    return None
+
+
+@native("os.symlink", "os.link")
+def _link(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    target = files.path_of(run, by_name("src dst", args, kwargs).get("dst"))
+    files.written(run, (*target, None), run.unknown("a file of two names"))
+    return None
+
+
+@native("os.rename", "os.replace")
+def _rename(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = by_name("src dst", args, kwargs)
+    files.moved(run, *(files.path_of(run, given.get(k)) for k in ("src", "dst")))
+    return None
+
+
+@native("os.chdir")
+def _chdir(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    files.left_behind(run)
+    return None
 
 
 def _text(run: Interpreter, value: Value) -> Value:
@@ -235,6 +273,39 @@ def _same(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return run.operate("__eq__", args[0].native, other.native)
 
 
+def _is_there(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _exists(run, args[:1], {})
+
+
+def _read(type: str) -> Any:
+    """``read_text()``, ``read_bytes()``."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        entry = files.found(run, files.path_of(run, args[0]))
+        if entry is MISSING:
+            return run.unknown("what is on the disk", "str" if type == "str" else None, "data")
+        return run.each(entry, lambda v: files.as_read(run, v, type))
+
+    return work
+
+
+def _write(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``write_text(text)``, ``write_bytes(bytes)``."""
+    given = args[1] if len(args) > 1 else kwargs.get("data")
+    files.written(run, files.path_of(run, args[0]), files.as_entry(run, given))
+    return run.unknown("how much was written", "int", "data")
+
+
+def _move(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``rename(target)``, ``replace(target)``."""
+    files.moved(run, files.path_of(run, args[0]), files.path_of(run, args[1]))
+    return _make_path(run, args[0].cls, args[1:], {})
+
+
+def _open(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.call(run.program.library(run, "io.open"), args, kwargs)
+
+
 def _unknown(type: str | None) -> Any:
     return lambda run, args, kwargs: run.unknown("what is on the disk", type, "data")
 
@@ -257,11 +328,17 @@ _PATH_METHODS: Final[dict[str, Any]] = {
     **{n: _part(n) for n in ("parent", "name", "stem", "suffix", "parts")},
     **dict.fromkeys(("resolve", "absolute", "expanduser"), _elsewhere),
     "relative_to": lambda run, args, kwargs: _path(run, run.unknown("a path", "str")),
-    **dict.fromkeys(("exists", "is_file", "is_dir", "is_symlink", "is_absolute"), _unknown("bool")),
-    **dict.fromkeys(("read_text",), _unknown("str")),
-    **dict.fromkeys(("stat", "open", "read_bytes", "samefile"), _unknown(None)),
+    **dict.fromkeys(("is_dir", "is_symlink", "is_absolute"), _unknown("bool")),
+    **dict.fromkeys(("stat", "samefile"), _unknown(None)),
+    **dict.fromkeys(("exists", "is_file"), _is_there),
+    **dict.fromkeys(("write_text", "write_bytes"), _write),
+    **dict.fromkeys(("rename", "replace"), _move),
+    "read_text": _read("str"),
+    "read_bytes": _read("bytes"),
+    "open": _open,
+    "unlink": lambda run, args, kwargs: _remove(run, args[:1], {}),
     **dict.fromkeys(("glob", "rglob", "iterdir"), _paths),
-    **dict.fromkeys(("mkdir", "unlink", "rmdir", "touch", "rename", "write_text", "write_bytes", "chmod"), _nothing),
+    **dict.fromkeys(("mkdir", "rmdir", "touch", "chmod"), _nothing),
     "cwd": StaticMethod(Native("cwd", _elsewhere)),
     "home": StaticMethod(Native("home", _elsewhere)),
 }
@@ -270,7 +347,7 @@ library_class("pathlib.Path", ("pathlib.PurePath",))
 ALIASES.update({"pathlib.PosixPath": "pathlib.Path", "pathlib.PurePosixPath": "pathlib.PurePath"})
 
 
-# -- time, pickle ----------------------------------------------------------------------------------------------------
+# -- time ------------------------------------------------------------------------------------------------------------
 
 gives("time.time time.perf_counter time.monotonic time.process_time time.thread_time", "float", "data")
 gives("time.time_ns time.perf_counter_ns time.monotonic_ns", "int", "data")
@@ -278,5 +355,3 @@ gives("time.strftime time.ctime time.asctime", "str", "data")
 gives("datetime.date datetime.date.today datetime.date.fromisoformat datetime.date.fromordinal", "date", "data")
 gives("time.localtime time.gmtime", None, "data")
 native("time.sleep")(_nothing)
-gives("pickle.load pickle.loads pickle.dumps")
-native("pickle.dump")(_nothing)

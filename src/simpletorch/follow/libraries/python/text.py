@@ -6,9 +6,12 @@ import json
 import string
 from typing import TYPE_CHECKING, Any
 
-from simpletorch.follow.libraries import VALUES, gives, native
+from simpletorch.follow import files
+from simpletorch.follow.libraries import VALUES, by_name, native
+from simpletorch.follow.libraries.python.builtins import computed
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import Dict, List, Value
+from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Unknown, Value, is_known
+from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -37,15 +40,106 @@ def _as_value(found: Any) -> Value:
 
 @native("json.loads")
 def _loads(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    text = run.resolve(args[0])
-    if not isinstance(text, str) or kwargs:
+    def one(text: Value) -> Value:
+        if isinstance(text, Unknown) and text.written is not None:
+            return _loaded(run, text.written)
+        return _loaded(run, (files.TEXT, text))
+
+    return run.unknown("what a text says") if kwargs else run.each(args[0], one)
+
+
+@native("json.load")
+def _load(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    held = files.holds(run, run.resolve(args[0])) if args and not kwargs else MISSING
+    return run.unknown("what a text says") if held is MISSING else run.each(held, lambda v: _loaded(run, v))
+
+
+def _loaded(run: Interpreter, entry: Value) -> Value:
+    """What a text says that is known, or was made by ``json`` of what is known in parts."""
+    kind, value = entry if isinstance(entry, tuple) else (None, None)
+    if kind == "json":
+        return files.copied(run, value)
+    if kind != files.TEXT or not isinstance(value, str):
         return run.unknown("what a text says")
     try:
-        return _as_value(json.loads(text))
+        return _as_value(json.loads(value))
     except ValueError:
         raise Raised("JSONDecodeError", None, ("ValueError", "Exception", "BaseException")) from None
 
 
-gives("json.load")
-gives("json.dumps", "str")
-native("json.dump")(lambda run, args, kwargs: None)
+@native("json.dumps")
+def _dumps(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    entry = _dumped(run, args[0], kwargs)
+    if isinstance(entry, tuple) and entry[0] == files.TEXT:
+        return entry[1]
+    made = run.unknown("what json.dumps gives", "str")
+    made.written = entry if isinstance(entry, tuple) else None
+    return made
+
+
+@native("json.dump")
+def _dump(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = by_name("obj fp", args, kwargs)
+    target = run.resolve(given.pop("fp", None))
+    if isinstance(target, Instance) and target.cls.is_a(files.STREAM):
+        entry = _dumped(run, given.pop("obj", None), given)
+        if isinstance(entry, tuple):
+            files.put_into(run, target, entry)
+        else:
+            files.spoiled(run, (target,))
+    return None
+
+
+def _dumped(run: Interpreter, value: Value, options: dict[str, Value]) -> Value:
+    """What ``json`` writes: the text, if all is known; else what will be read."""
+    value = files.copied(run, value)
+    try:
+        plain = _plain(run, value)
+        if all(map(is_known, options.values())):
+            return files.TEXT, computed(run, json.dumps, (plain,), options)
+    except ValueError:
+        pass
+    changes = any(k in options for k in ("default", "cls", "skipkeys"))
+    return run.unknown("what json writes in another way") if changes else ("json", _read_again(run, value))
+
+
+def _plain(run: Interpreter, value: Value) -> Any:
+    """A value that is known in all its parts.
+
+    Raises:
+        ValueError: it isn't.
+    """
+    if isinstance(value, tuple):
+        return tuple(_plain(run, v) for v in value)
+    if isinstance(value, List) and value.items is not None:
+        return [_plain(run, v) for v in value.items]
+    if isinstance(value, Dict) and value.rest is MISSING and all(map(_is_plain, value.cells)):
+        return {k: _plain(run, v) for k, v in value.cells.items()}
+    if _is_plain(value):
+        return value
+    raise ValueError
+
+
+def _is_plain(value: Value) -> bool:
+    return value is None or type(value) in (str, int, float, bool)
+
+
+def _read_again(run: Interpreter, value: Value) -> Value:
+    """A value as it is read from what ``json`` has written: tuples are lists, and keys are strings."""
+    if isinstance(value, Choice):
+        return Choice(value.condition, _read_again(run, value.when_true), _read_again(run, value.when_false))
+    if value is MISSING or _is_plain(value) or isinstance(value, Expr):
+        return value
+    if isinstance(value, Unknown) and value.type in ("str", "int", "float", "bool"):
+        return value
+    if isinstance(value, tuple):
+        return List(tuple(_read_again(run, v) for v in value))
+    if isinstance(value, List) and value.items is None:
+        return List(None, _read_again(run, value.item))
+    if isinstance(value, List):
+        return List(tuple(_read_again(run, v) for v in value.items or ()))
+    if isinstance(value, Dict) and all(map(_is_plain, value.cells)):
+        names = [k if isinstance(k, str) else json.dumps(k) for k in value.cells]
+        rest = value.rest if value.rest is MISSING else run.unknown("an item of what json has written")
+        return Dict({n: _read_again(run, v) for n, v in zip(names, value.cells.values(), strict=True)}, rest)
+    return run.unknown("what json writes of an object")

@@ -306,7 +306,7 @@ def _save_file(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
 def _load_file(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = by_name("f map_location", args, kwargs)
     target = run.resolve(given.get("map_location"))
-    tensor = None if target is None else partial(_mapped, run, target)
+    tensor = None if target is None else partial(files.mapped, run, target)
     found = files.load(run, ("torch",), given.get("f"), tensor)
     if found is MISSING:
         return run.unknown("what is loaded from a file")
@@ -315,17 +315,6 @@ def _load_file(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
             inside = [m for _, m in layers.named_modules(run, one)] if isinstance(one, Instance) else []
             devices.move(run, inside, devices.named(run, target))
     return found
-
-
-def _mapped(run: Interpreter, target: Value, saved: Tensor) -> Tensor:
-    """A tensor that is loaded with ``map_location=target``."""
-    made = files.tensor_of(run, saved)
-    if not made.array:
-        there = run.ask("Tensor.to", (saved, target)) if isinstance(target, str | Device) else None
-        device = there.type.device if isinstance(there, Tensor) else None
-        made.cells["type"] = replace(made.type, device=device)
-        made.place = devices.of(run, there)
-    return made
 
 
 @native("torch.hub.load", "torch.hub.load_state_dict_from_url", "torch.initial_seed", "torch.get_rng_state")
