@@ -32,6 +32,7 @@ from simpletorch.follow.values import (
     Namespace,
     Native,
     Object,
+    Saved,
     Set,
     Tensor,
     Unknown,
@@ -272,7 +273,8 @@ def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.array == b.array:
         return common_tensor(a, b)
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-        return tuple(generalise(x, y, reason, cause) for x, y in zip(a, b, strict=True))
+        both = [generalise(x, y, reason, cause) for x, y in zip(a, b, strict=True)]
+        return Saved(*both) if type(a) is type(b) is Saved else tuple(both)
     if isinstance(a, Instance) and isinstance(b, Instance) and a.cls is b.cls and a.cls.metadata.get("tuple"):
         made = Instance(a.cls)
         made.cells.update({k: generalise(v, b.cells.get(k), reason, cause) for k, v in a.cells.items()})
@@ -399,10 +401,12 @@ def _holds(value: Value, cells: Collection[int], depth: int = 4) -> bool:
     """Whether a value leads to one of these cells."""
     if isinstance(value, Tensor | Set | Iterator):
         return id(value.cells) in cells
-    if depth == 0 or not isinstance(value, tuple | List | Dict | Instance | Choice):
-        return isinstance(value, tuple | List | Dict | Instance | Choice)
+    if type(value) is Saved:  # nobody else has what it holds
+        return False
     if isinstance(value, Choice):
-        return _holds(value.when_true, cells, depth - 1) or _holds(value.when_false, cells, depth - 1)
+        return _holds(value.when_true, cells, depth) or _holds(value.when_false, cells, depth)
+    if depth == 0 or not isinstance(value, tuple | List | Dict | Instance):
+        return isinstance(value, tuple | List | Dict | Instance)
     if isinstance(value, tuple):
         return any(_holds(v, cells, depth - 1) for v in value)
     if id(value.cells) in cells or (not isinstance(value, List) and id(value.state) in cells):
@@ -439,7 +443,7 @@ def merge(condition: Unknown, a: Value, b: Value, moved: Collection[int] = ()) -
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         source = a if isinstance(a, Unknown) else b
         return Unknown(source.reason, _common_name(a, b), source.cause)
-    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b) and type(a) is not Saved:
         return tuple(merge(condition, x, y, moved) for x, y in zip(a, b, strict=True))
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.type == b.type and a.array == b.array:
         # which of the two it is matters to nobody but who changes its shape in place

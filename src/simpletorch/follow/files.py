@@ -13,7 +13,7 @@ import posixpath
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simpletorch.follow import branches
 from simpletorch.follow.libraries.python.copy import deep, twin_of
@@ -28,6 +28,7 @@ from simpletorch.follow.values import (
     History,
     Instance,
     Iterator,
+    Saved,
     Tensor,
     Unknown,
     Value,
@@ -47,7 +48,6 @@ __all__ = [
     "STREAM",
     "STREAMS",
     "TEXT",
-    "Entry",
     "as_entry",
     "as_read",
     "copied",
@@ -68,9 +68,6 @@ __all__ = [
     "tensor_of",
     "written",
 ]
-
-Entry: TypeAlias = "tuple[str, Value]"
-"""What kind of file it is (what wrote it), and a copy of what was written."""
 
 STREAM: Final = "io.IOBase"
 STREAMS: Final = frozenset({"BytesIO", "StringIO", "TextIOWrapper"})
@@ -219,7 +216,7 @@ def found(run: Interpreter, path: Parts) -> Value:
 def exists(run: Interpreter, path: Parts) -> bool:
     """Whether a file is surely there."""
     entry = found(run, path)
-    return isinstance(entry, tuple) and not branches.may_be_missing(run, run.files[path])
+    return isinstance(entry, Saved) and not branches.may_be_missing(run, run.files[path])
 
 
 def handed_over(run: Interpreter, values: Iterable[Value]) -> None:
@@ -289,10 +286,10 @@ def copied(run: Interpreter, value: Value, tensor: Callable[[Tensor], Tensor] | 
 
 def save(run: Interpreter, kind: str, value: Value, target: Value) -> None:
     """Write a value to a path or into a stream."""
-    _write(run, (kind, copied(run, value)), run.resolve(target))
+    _write(run, Saved(kind, copied(run, value)), run.resolve(target))
 
 
-def _write(run: Interpreter, entry: Entry, target: Value) -> Value:
+def _write(run: Interpreter, entry: Saved, target: Value) -> Value:
     if isinstance(target, Instance) and target.cls.is_a(STREAM):
         put_into(run, target, entry)
         return None
@@ -302,14 +299,14 @@ def _write(run: Interpreter, entry: Entry, target: Value) -> Value:
     return run.each(target, lambda one: _write(run, entry, one)) if not isinstance(target, int) else None
 
 
-def put_into(run: Interpreter, stream: Instance, entry: Entry) -> None:
+def put_into(run: Interpreter, stream: Instance, entry: Saved) -> None:
     """What is written into a stream comes behind what is there."""
     held, at = run.resolve(stream.cells.get(HOLDS, MISSING)), run.resolve(stream.cells.get(AT))
     now: Value
     if held is None and at == START:
         now = entry
-    elif isinstance(held, tuple) and held[0] == entry[0] == TEXT and at == END:
-        now = (TEXT, run.operate("__add__", held[1], entry[1]))
+    elif isinstance(held, Saved) and held.kind == entry.kind == TEXT and at == END:
+        now = Saved(TEXT, run.operate("__add__", held.value, entry.value))
     else:
         now = run.unknown("what several have written to one file")
     run.heap.write(stream.cells, HOLDS, now)
@@ -334,8 +331,8 @@ def load(
     """What a path or a stream holds that was saved as one of these kinds; MISSING where that isn't known."""
 
     def one(entry: Value) -> Value:
-        if isinstance(entry, tuple) and entry[0] in kinds:
-            return copied(run, entry[1], tensor)
+        if isinstance(entry, Saved) and entry.kind in kinds:
+            return copied(run, entry.value, tensor)
         return run.unknown("what is loaded from a file")
 
     source = run.resolve(source)
@@ -351,18 +348,18 @@ def as_entry(run: Interpreter, value: Value) -> Value:
     if isinstance(value, Unknown) and value.written is not None:
         return value.written
     if isinstance(value, bytes):
-        return BYTES, value
-    return (TEXT, value) if is_text(value) else run.unknown("what is written to a file")
+        return Saved(BYTES, value)
+    return Saved(TEXT, value) if is_text(value) else run.unknown("what is written to a file")
 
 
 def as_read(run: Interpreter, entry: Value, type: str) -> Value:
     """What a file holds, read as a text ("str") or as bytes ("bytes")."""
-    kind, value = entry if isinstance(entry, tuple) else (None, None)
+    kind, value = entry if isinstance(entry, Saved) else (None, None)
     if kind == (BYTES if type == "bytes" else TEXT) and not (isinstance(value, str) and "\r" in value):
         return value
     made = run.unknown("what a file holds", "str" if type == "str" else None)
     if isinstance(kind, str) and kind not in (TEXT, BYTES):
-        made.written = kind, value
+        made.written = Saved(kind, value)
     return made
 
 

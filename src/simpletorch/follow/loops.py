@@ -183,7 +183,7 @@ def _each(
         if done is not None and done.kind != "continue":
             return done
         long = left > _MANY and left * (steps - run.steps) > _CHEAP
-        same_again = long and loop.rounds >= _FIRST_ROUNDS and _only_counts(before)
+        same_again = long and loop.rounds >= _FIRST_ROUNDS and _only_counts(run, before)
     return None
 
 
@@ -202,11 +202,11 @@ def _like(a: Value, b: Value) -> bool:
     )
 
 
-def _only_counts(before: Change) -> bool:
-    """Whether a round has changed numbers and texts only, or made lists longer: the next ones will do the same."""
+def _only_counts(run: Interpreter, before: Change) -> bool:
+    """Whether a round has changed numbers, texts and files only, or made lists longer: the next will do the same."""
     for cells, key, old in before.values():
         now = cells.get(key, MISSING)
-        if old is MISSING or now is MISSING or branches.alike(old, now):
+        if cells is run.files or old is MISSING or now is MISSING or branches.alike(old, now):
             continue
         if key == "items" and isinstance(old, tuple) and isinstance(now, tuple) and old and len(now) > len(old):
             if not all(_passes(old[-1], v) for v in now[len(old) :]):

@@ -67,6 +67,7 @@ __all__ = [
     "Native",
     "Object",
     "Property",
+    "Saved",
     "Set",
     "Sizes",
     "StaticMethod",
@@ -124,7 +125,7 @@ class Unknown:
         self.size: Expr | bool = False  # of an int that stays the same: its name as a size, True before it has one
         self.fact: tuple[str, Value, Value] | None = None  # of a bool: the comparison that it is the answer of
         self.parts: tuple[Any, ...] | None = None  # of a string: what it is joined of, see `texts.parts_of`
-        self.written: tuple[str, Value] | None = None  # of a string or bytes: what they were made of, see `files`
+        self.written: Saved | None = None  # of a string or bytes: what they were made of, see `files`
 
     def __repr__(self) -> str:
         return f"<unknown {self.type or 'value'}: {self.reason}>"
@@ -509,6 +510,13 @@ class Fields(tuple[Any, ...]):
         made = super().__new__(cls, items)
         made.names = names
         return made
+
+
+class Saved(NamedTuple):
+    """What a file holds: what kind of file it is (by what wrote it), and a copy of its own of what was saved."""
+
+    kind: Value
+    value: Value
 
 
 GRADIENTS: Final = "gradients"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import files, items, operators
 from simpletorch.follow.libraries import Work, by_name, library_class, native
-from simpletorch.follow.values import MISSING, Dict, Instance, List, Native, Property, Tensor, Value
+from simpletorch.follow.values import MISSING, Dict, Instance, List, Native, Property, Saved, Tensor, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -19,7 +19,7 @@ def _array(run: Interpreter, value: Value) -> Value:
     return made if isinstance(made, Tensor) else run.unknown("what is saved as an array")
 
 
-def _put(run: Interpreter, target: Value, ending: str, entry: files.Entry) -> None:
+def _put(run: Interpreter, target: Value, ending: str, entry: Saved) -> None:
     """Write to a stream, or to a path, which gets an ending if it has none."""
     target = run.resolve(target)
     if isinstance(target, Instance) and target.cls.is_a(files.STREAM):
@@ -34,7 +34,7 @@ def _put(run: Interpreter, target: Value, ending: str, entry: files.Entry) -> No
 @native("numpy.save")
 def _save(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = by_name("file arr", args, kwargs)
-    _put(run, given.get("file"), ".npy", ("npy", files.copied(run, _array(run, given.get("arr")))))
+    _put(run, given.get("file"), ".npy", Saved("npy", files.copied(run, _array(run, given.get("arr")))))
     return None
 
 
@@ -42,7 +42,7 @@ def _save(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 def _save_all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     arrays = {f"arr_{i}": v for i, v in enumerate(args[1:])} | {k: v for k, v in kwargs.items() if k != "file"}
     held = Dict({k: _array(run, v) for k, v in arrays.items()})
-    _put(run, args[0] if args else kwargs.get("file"), ".npz", ("npz", files.copied(run, held)))
+    _put(run, args[0] if args else kwargs.get("file"), ".npz", Saved("npz", files.copied(run, held)))
     return None
 
 

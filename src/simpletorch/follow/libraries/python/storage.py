@@ -9,7 +9,7 @@ from simpletorch.follow import files
 from simpletorch.follow.files import AT, END, HOLDS, PATH, START, STREAM
 from simpletorch.follow.libraries import by_name, library_class, native
 from simpletorch.follow.texts import known_parts, rooted
-from simpletorch.follow.values import MISSING, Class, Instance, Unknown, Value
+from simpletorch.follow.values import MISSING, Class, Instance, Saved, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -77,7 +77,7 @@ def _read(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 def _put(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``write(text)``."""
     entry = files.as_entry(run, args[1])
-    if isinstance(entry, tuple):
+    if isinstance(entry, Saved):
         files.put_into(run, args[0], entry)
     else:
         files.spoiled(run, args[:1])
@@ -154,7 +154,7 @@ def _dump(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 @native("pickle.dumps")
 def _dumps(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     made = run.unknown("what pickle.dumps gives")
-    made.written = "pickle", files.copied(run, args[0])
+    made.written = Saved("pickle", files.copied(run, args[0]))
     return made
 
 
@@ -168,8 +168,8 @@ def _load(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 def _loads(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     def one(value: Value) -> Value:
         entry = value.written if isinstance(value, Unknown) else None
-        if entry is not None and entry[0] == "pickle":
-            return files.copied(run, entry[1])
+        if entry is not None and entry.kind == "pickle":
+            return files.copied(run, entry.value)
         return run.unknown("what is loaded from bytes")
 
     return run.each(args[0], one)

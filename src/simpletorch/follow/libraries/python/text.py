@@ -10,7 +10,7 @@ from simpletorch.follow import files
 from simpletorch.follow.libraries import VALUES, by_name, native
 from simpletorch.follow.libraries.python.builtins import computed
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Unknown, Value, is_known
+from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Saved, Unknown, Value, is_known
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _loads(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     def one(text: Value) -> Value:
         if isinstance(text, Unknown) and text.written is not None:
             return _loaded(run, text.written)
-        return _loaded(run, (files.TEXT, text))
+        return _loaded(run, Saved(files.TEXT, text))
 
     return run.unknown("what a text says") if kwargs else run.each(args[0], one)
 
@@ -56,7 +56,7 @@ def _load(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 def _loaded(run: Interpreter, entry: Value) -> Value:
     """What a text says that is known, or was made by ``json`` of what is known in parts."""
-    kind, value = entry if isinstance(entry, tuple) else (None, None)
+    kind, value = entry if isinstance(entry, Saved) else (None, None)
     if kind == "json":
         return files.copied(run, value)
     if kind != files.TEXT or not isinstance(value, str):
@@ -70,10 +70,10 @@ def _loaded(run: Interpreter, entry: Value) -> Value:
 @native("json.dumps")
 def _dumps(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     entry = _dumped(run, args[0], kwargs)
-    if isinstance(entry, tuple) and entry[0] == files.TEXT:
-        return entry[1]
+    if isinstance(entry, Saved) and entry.kind == files.TEXT:
+        return entry.value
     made = run.unknown("what json.dumps gives", "str")
-    made.written = entry if isinstance(entry, tuple) else None
+    made.written = entry if isinstance(entry, Saved) else None
     return made
 
 
@@ -83,7 +83,7 @@ def _dump(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     target = run.resolve(given.pop("fp", None))
     if isinstance(target, Instance) and target.cls.is_a(files.STREAM):
         entry = _dumped(run, given.pop("obj", None), given)
-        if isinstance(entry, tuple):
+        if isinstance(entry, Saved):
             files.put_into(run, target, entry)
         else:
             files.spoiled(run, (target,))
@@ -96,11 +96,11 @@ def _dumped(run: Interpreter, value: Value, options: dict[str, Value]) -> Value:
     try:
         plain = _plain(run, value)
         if all(map(is_known, options.values())):
-            return files.TEXT, computed(run, json.dumps, (plain,), options)
+            return Saved(files.TEXT, computed(run, json.dumps, (plain,), options))
     except ValueError:
         pass
     changes = any(k in options for k in ("default", "cls", "skipkeys"))
-    return run.unknown("what json writes in another way") if changes else ("json", _read_again(run, value))
+    return run.unknown("what json writes in another way") if changes else Saved("json", _read_again(run, value))
 
 
 def _plain(run: Interpreter, value: Value) -> Any:
