@@ -403,10 +403,12 @@ def _holds(value: Value, cells: Collection[int], depth: int = 4) -> bool:
         return id(value.cells) in cells
     if type(value) is Saved:  # nobody else has what it holds
         return False
+    if depth == 0 and isinstance(value, Choice):
+        return not all(type(v) is Saved or v is MISSING for v in _leaves(value))
+    if depth == 0 or not isinstance(value, tuple | List | Dict | Instance | Choice):
+        return isinstance(value, tuple | List | Dict | Instance | Choice)
     if isinstance(value, Choice):
-        return _holds(value.when_true, cells, depth) or _holds(value.when_false, cells, depth)
-    if depth == 0 or not isinstance(value, tuple | List | Dict | Instance):
-        return isinstance(value, tuple | List | Dict | Instance)
+        return _holds(value.when_true, cells, depth - 1) or _holds(value.when_false, cells, depth - 1)
     if isinstance(value, tuple):
         return any(_holds(v, cells, depth - 1) for v in value)
     if id(value.cells) in cells or (not isinstance(value, List) and id(value.state) in cells):
