@@ -1,6 +1,6 @@
 """simpletorch's `DataLoader` against torch's, in one run: how many times as fast, and whether memory stays flat.
 
-    python benchmarks/loader.py [--json] [--batches 100000] [--write]
+    python benchmarks/loader.py [--json] [--batches 100000] [--write] [--busy]
 
 Each pair is measured in turns (ours first in every other round), the best of the rounds counts. A ratio above 1 means
 that ours is faster. CPU time is that of this process and its workers: on a busy machine it says more than wall time.
@@ -18,6 +18,8 @@ import json
 import os
 import platform
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -138,6 +140,36 @@ def speed() -> dict[str, dict[str, float]]:
     return {name: compared(make, seconds) for name, (make, seconds) in cases.items()}
 
 
+def crowded() -> dict[str, dict[str, float]]:
+    """Mean microseconds of a batch with one and two threads of torch's, alone and beside two processes that compute.
+
+    The mean, as what waits for another thread does so now and then, and long.
+    """
+    data = {str(list(shape)): tensors(*shape) for shape in ((1, 28, 28), (3, 48, 48))}
+    found = {}
+    for beside in (0, 2):
+        others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(beside)]
+        try:
+            for threads in (1, 2):
+                torch.set_num_threads(threads)
+                for name, rows in data.items():
+                    loaders = {"ours": DataLoader(rows, 64, shuffle=True), "bare indexing": Bare(rows)}
+                    loaders["torch's"] = torch.utils.data.DataLoader(rows, 64, shuffle=True)
+                    means = {key: _mean(loader) for key, loader in loaders.items()}
+                    found[f"{name}, {threads} threads, beside {beside} busy processes"] = means
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+    torch.set_num_threads(1)
+    return found
+
+
+def _mean(loader: Any) -> float:
+    seconds = [epoch(loader)[0] for _ in range(ROUNDS)]
+    return 1e6 * sum(seconds) / ROUNDS / (SAMPLES // 64)
+
+
 def second_epoch(loader: Any) -> Any:
     """The loader after one batch of the first epoch."""
     for _ in loader:
@@ -169,6 +201,14 @@ def resident() -> float:
     return sum(p.memory_info().rss for p in (process, *process.children())) / 2**20
 
 
+def crowd_table(found: dict[str, dict[str, float]]) -> str:
+    lines = ["| mean time of a batch of 64 | torch's | bare indexing | ours |", "| --- | --- | --- | --- |"]
+    for name, means in found.items():
+        row = " | ".join(f"{means[key]:.0f} µs" for key in ("torch's", "bare indexing", "ours"))
+        lines.append(f"| {name} | {row} |")
+    return "\n".join(lines)
+
+
 def table(speeds: dict[str, dict[str, float]], memories: dict[str, dict[str, float]]) -> str:
     lines = ["| what | torch's | ours | ratio, wall time | ratio, CPU time |", "| --- | --- | --- | --- | --- |"]
     for name, r in speeds.items():
@@ -189,11 +229,16 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--batches", type=int, default=100_000)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--busy", action="store_true", help="only how long a batch takes beside other processes")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    speeds, memories = speed(), memory(options.batches)
-    text = table(speeds, memories)
-    print(json.dumps({"speed": speeds, "memory": memories}) if options.json else text)
+    if options.busy:
+        found = crowded()
+        print(json.dumps(found) if options.json else crowd_table(found))
+        return
+    speeds, memories, crowd = speed(), memory(options.batches), crowded()
+    text = f"{table(speeds, memories)}\n\n{crowd_table(crowd)}"
+    print(json.dumps({"speed": speeds, "memory": memories, "busy": crowd}) if options.json else text)
     if options.write:
         cores, load = os.cpu_count(), os.getloadavg()[0]
         about = f"torch {torch.__version__}, Python {platform.python_version()}, {cores} cores, load {load:.1f}"

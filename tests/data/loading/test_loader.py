@@ -249,3 +249,42 @@ def test_a_loader_can_be_pickled_and_copied_even_with_workers_running():
 def test_torch_s_own_pipes_run_on_torch_s_machinery():
     pipe = torch.utils.data.datapipes.iter.IterableWrapper(range(5))
     assert [batch.tolist() for batch in DataLoader(pipe, 3)] == [[0, 1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.uint8, torch.bool, torch.complex64,
+     torch.complex128, torch.float8_e4m3fn],
+)  # fmt: skip
+def test_large_batches_of_any_dtype_are_copies_of_their_rows(dtype):
+    rows = torch.randint(0, 2, (70, 1_000)).to(dtype)
+    data = torch.utils.data.TensorDataset(rows, torch.arange(70))
+    for shuffle in (True, False):
+        for batch, numbers in DataLoader(data, 35, shuffle=shuffle):
+            assert batch.dtype == dtype
+            assert batch.view(torch.uint8).equal(rows.view(torch.uint8)[numbers])
+            batch.view(torch.uint8).zero_()
+    assert rows.view(torch.uint8).any()
+
+
+def test_large_batches_come_of_the_memory_that_a_tensor_has_now():
+    rows = torch.zeros(64, 1_000)
+    loader = DataLoader(torch.utils.data.TensorDataset(rows), 64)
+    assert next(iter(loader))[0].sum() == 0
+    rows.data = torch.ones(64, 1_000)
+    assert next(iter(loader))[0].sum() == 64_000
+
+
+def test_large_batches_of_what_lies_otherwise_or_has_a_gradient():
+    columns = torch.randn(1_000, 64).t()
+    leaf = torch.randn(64, 1_000, requires_grad=True)
+    ((first, second),) = DataLoader(torch.utils.data.TensorDataset(columns, leaf), 64)
+    assert first.equal(columns)
+    second.sum().backward()
+    assert leaf.grad is not None
+
+
+def test_a_row_of_a_large_batch_that_is_not_there_is_refused():
+    data = torch.utils.data.TensorDataset(torch.zeros(64, 1_000))
+    with pytest.raises(IndexError, match=r"out of bounds|out of range"):
+        list(DataLoader(data, batch_sampler=[[*range(63), 64]]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import torch
@@ -49,6 +50,10 @@ class Columns:
     def __len__(self) -> int:
         return len(self.tensors[0] if self.index is None else self.index)
 
+    @cached_property
+    def _own(self) -> tuple[_shared.Rows, ...]:
+        return tuple(map(_shared.Rows, self.tensors))
+
     @property
     def device(self) -> torch.device:
         """Where the tensors are, and rows have to be."""
@@ -70,10 +75,10 @@ class Columns:
             indices = torch.as_tensor(indices, dtype=torch.int64, device=self.device)
             indices = indices + (indices < 0) * len(self)  # -1 is the last sample
         rows = indices if self.index is None else self.index.index_select(0, indices)
-        return tuple([_shared.select(tensor, rows) for tensor in self.tensors])
+        return tuple([own.select(rows) for own in self._own])
 
     def _span(self, start: int, length: int) -> tuple[torch.Tensor, ...]:
         if self.index is not None:
             rows = self.index.narrow(0, start, length)
-            return tuple([_shared.select(tensor, rows) for tensor in self.tensors])
-        return tuple([tensor.narrow(0, start, length).clone() for tensor in self.tensors])
+            return tuple([own.select(rows) for own in self._own])
+        return tuple([own.span(start, length) for own in self._own])

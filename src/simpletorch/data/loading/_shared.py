@@ -21,6 +21,7 @@ from multiprocessing.reduction import ForkingPickler, recv_handle, send_handle
 from pathlib import Path
 from typing import Any, Final
 
+import numpy.typing as npt
 import torch
 
 BIG: Final = 1 << 15
@@ -28,6 +29,14 @@ BIG: Final = 1 << 15
 _HANDLES: Final = next((path for path in ("/proc/self/fd", "/dev/fd") if Path(path).is_dir()), None)
 """The folder in which a handle is a file that can be mapped; None where handles are not passed."""
 _HEADER: Final = struct.Struct("<I?")  # how many handles follow, and whether the last one is the message itself
+
+_SPREAD: Final = 1 << 15
+"""Elements from which torch spreads a copy over its threads."""
+_OF_NUMPY: Final = frozenset(
+    {torch.float32, torch.float64, torch.uint8, torch.int8, torch.int32, torch.int64, torch.bool}
+)
+_WORDS: Final = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+"""What stands for dtypes that NumPy doesn't have, by their bytes."""
 
 _lent: dict[int, tuple[int, torch.Tensor]] | None = None
 """In a worker: handle and tensor of the blocks that are not sent yet, by address; None elsewhere."""
@@ -58,6 +67,55 @@ def select(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     if prod(shape) * tensor.element_size() < BIG or not _is_plain(tensor):
         return tensor.index_select(0, rows)
     return torch.index_select(tensor, 0, rows, out=_empty(shape, tensor.dtype))
+
+
+class Rows:
+    """The rows of a tensor, of which batches are copied.
+
+    torch spreads a large copy over its threads, which wait for each other: where another process runs, that takes a
+    hundred times as long now and then (`benchmarks/loader.py --busy`). So NumPy copies those, in one thread.
+    """
+
+    __slots__ = ("_address", "_as_word", "_least", "_numbers", "tensor")
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+        self._least = -(-_SPREAD // max(prod(tensor.shape[1:]), 1))  # rows
+        self._as_word = None if tensor.dtype in _OF_NUMPY else _WORDS.get(tensor.element_size())
+        self._address = 0
+        self._numbers: npt.NDArray[Any] | None = None
+
+    def select(self, rows: torch.Tensor) -> torch.Tensor:
+        """``tensor.index_select(0, rows)``, in a worker right into memory that is shared with the loader."""
+        numbers = self._as_numbers() if len(rows) >= self._least and _lent is None else None
+        if numbers is None:
+            return select(self.tensor, rows)
+        return self._as_tensor(numbers.take(rows.numpy(), axis=0))
+
+    def span(self, start: int, length: int) -> torch.Tensor:
+        """A copy of the rows from ``start`` on."""
+        numbers = self._as_numbers() if length >= self._least else None
+        if numbers is None:
+            return self.tensor.narrow(0, start, length).clone()
+        return self._as_tensor(numbers[start : start + length].copy())
+
+    def _as_numbers(self) -> npt.NDArray[Any] | None:
+        """The tensor's memory as NumPy has it, as long as it is that; None if NumPy can't copy it."""
+        address = self.tensor.data_ptr()
+        if address != self._address:
+            known = self._as_word is not None or self.tensor.dtype in _OF_NUMPY
+            plain = known and _is_plain(self.tensor) and self.tensor.is_contiguous()
+            words = self.tensor if self._as_word is None else self.tensor.view(self._as_word)
+            self._numbers = words.numpy() if plain else None
+            self._address = address
+        return self._numbers
+
+    def _as_tensor(self, numbers: npt.NDArray[Any]) -> torch.Tensor:
+        found = torch.from_numpy(numbers)
+        return found if self._as_word is None else found.view(self.tensor.dtype)
+
+    def __reduce__(self) -> tuple[type[Rows], tuple[torch.Tensor]]:
+        return Rows, (self.tensor,)
 
 
 def _is_worth_it(tensors: Sequence[torch.Tensor]) -> bool:
