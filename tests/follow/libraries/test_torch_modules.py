@@ -1,6 +1,7 @@
 """Mistakes with classes and modules that stop a program in torch, as people write them; and look-alikes."""
 
 import ast
+import contextlib
 import inspect
 
 import pytest
@@ -535,3 +536,46 @@ def test_which_functions_are_written_in_c_is_what_torch_has(module, table, kind)
     known = {name for name in dir(module) if f"{module.__name__}.{name}" in RULES and kind(getattr(module, name))}
     assert known <= table
     assert all(kind(getattr(module, name)) for name in table)
+
+
+LOADING = """
+class Own(nn.Linear):
+    def _load_from_state_dict(self, *args, **kwargs):
+        pass
+
+class Net(nn.Module):
+    def __init__(self, classes):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5))
+        self.head = nn.Linear(5, classes)
+
+one, other = Net(7), Net(11)
+one.load_state_dict(Net(7).state_dict())
+one.load_state_dict({k: v for k, v in other.state_dict().items() if "head" not in k}, strict=False)
+Own(3, 7).load_state_dict(nn.Linear(3, 5).state_dict())
+changed = other.state_dict()
+changed["head.weight"], changed["head.bias"] = torch.zeros(7, 5), torch.zeros(7)
+one.load_state_dict(changed)
+try:
+    one.load_state_dict(other.state_dict())
+except RuntimeError:
+    one = other
+torch.save(other.state_dict(), "{path}")
+LAST
+"""
+
+
+@pytest.mark.parametrize(("last", "fits"), [("Net(11)", True), ("Net(7)", False)])
+def test_what_is_loaded_has_the_sizes_of_the_model(last, fits, tmp_path):
+    line = f'{last}.load_state_dict(torch.load("{tmp_path}/net.pt"), strict=False)'
+    source = "import torch\nfrom torch import nn\n" + LOADING.replace("{path}", f"{tmp_path}/net.pt").replace(
+        "LAST", line
+    )
+    path = tmp_path / "program.py"
+    path.write_text(source)
+    found = follow(path)
+    assert [f.line for f in found.errors] == ([] if fits else [source[: source.index(line)].count("\n") + 1])
+    assert all("head.weight is (11, 5) in what is loaded, but (7, 5)" in f.message for f in found.errors)
+    code = compile(source, str(path), "exec")
+    with contextlib.nullcontext() if fits else pytest.raises(RuntimeError, match=r"size mismatch for head\.weight"):
+        exec(code, {"__name__": "__main__"})

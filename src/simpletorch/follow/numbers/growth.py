@@ -59,7 +59,7 @@ class Growth:
 
 def _grown(changed: Change) -> list[tuple[dict[Any, Any], Offset]]:
     """The lists that a round has made longer, with the sizes that they had."""
-    found = []
+    found: list[tuple[dict[Any, Any], Offset]] = []
     for cells, key, old in changed.values():
         if key == "items" and "item" in cells and isinstance(old, tuple):
             found.append((cells, (None, 0, len(old))))

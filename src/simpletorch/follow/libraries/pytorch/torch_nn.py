@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, library_class, native
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
+from simpletorch.follow.libraries.pytorch.state_dicts import OWN_WAY, load_state_dict, state_dict
 from simpletorch.follow.marks import devices, gradients, layout, modes, modules, updates
 from simpletorch.follow.values import (
     MISSING,
@@ -17,10 +18,8 @@ from simpletorch.follow.values import (
     Choice,
     Class,
     Dict,
-    Fields,
     Instance,
     Iterator,
-    List,
     Native,
     Tensor,
     Unknown,
@@ -168,19 +167,6 @@ def _named_children(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
     return _directly(run, args[0], list(layers.children(run, args[0])))
 
 
-def _state_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = dict(layers.named_tensors(run, args[0], parameters_only=False))
-    plain = {k: Tensor(replace(t.type, is_parameter=False)) for k, t in found.items()}
-    return Dict(plain, MISSING if layers.is_certain(run, args[0]) else run.unknown("an entry of a state dict"))
-
-
-def _load_state_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What was missing or too much is named; where it must fit, nothing was."""
-    strict = run.resolve(args[2] if len(args) > 2 else kwargs.get("strict", True))
-    names = [List() if strict is True else List(None, run.unknown("a name", "str")) for _ in range(2)]
-    return Fields(("missing_keys", "unexpected_keys"), tuple(names))
-
-
 def _register(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     me, *rest = args
     name = run.resolve(rest[0] if rest else kwargs.get("name"))
@@ -216,6 +202,11 @@ def _mode(value: bool) -> Callable[..., Value]:
 
 
 def _hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("a handle of a hook")
+
+
+def _loading_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    run.heap.write(args[0].state, OWN_WAY, True)
     return run.unknown("a handle of a hook")
 
 
@@ -326,7 +317,7 @@ _PARTS: Final = {
     "named_modules": _named_modules,
     "children": _children,
     "named_children": _named_children,
-    "state_dict": _state_dict,
+    "state_dict": state_dict,
     "register_buffer": _register_buffer,
     "register_parameter": _register,
     "add_module": _register,
@@ -343,7 +334,7 @@ _PARTS: Final = {
     **dict.fromkeys(("share_memory", "type"), _itself),
     "requires_grad_": _freeze,
     "zero_grad": _zero,
-    "load_state_dict": _load_state_dict,
+    "load_state_dict": load_state_dict,
     **dict.fromkeys(("compile", "extra_repr", "set_extra_state"), _nothing),
     "register_forward_hook": _forward_hook,
     "register_forward_pre_hook": _pre_hook,
@@ -354,10 +345,10 @@ _PARTS: Final = {
             "register_full_backward_pre_hook",
             "register_load_state_dict_post_hook",
             "register_state_dict_post_hook",
-            "_register_load_state_dict_pre_hook",
         ),
         _hook,
     ),
+    **dict.fromkeys(("_register_load_state_dict_pre_hook", "register_load_state_dict_pre_hook"), _loading_hook),
 }
 library_class(
     layers.MODULE,
