@@ -21,7 +21,7 @@ FOLDER = re.compile(r"`((?:src|tests|benchmarks|examples|docs|stubs)/[\w./-]*)`"
 PICTURE = re.compile(r"pictures/([\w-]+\.png)")
 NAME = re.compile(r"\bsimpletorch(?:\.\w+)+\b(?!/)")
 
-CATALOGUES = {"benchmarks/follow/programs"}  # a file of one kind for each thing
+CATALOGUES = {"benchmarks/follow/programs", "benchmarks/follow/held_out"}  # a file of one kind for each thing
 
 
 def prose(page: Path) -> str:

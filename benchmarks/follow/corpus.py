@@ -1,4 +1,4 @@
-"""The programs of ``programs/``: PyTorch as other people write it, to be followed without one annotation.
+"""The programs of ``programs/`` and ``held_out/``: PyTorch as other people write it, without one annotation.
 
 A program is a file, or a folder of modules whose ``main.py`` is run.
 """
@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 PROGRAMS = Path(__file__).parent / "programs"
+HELD_OUT = Path(__file__).parent / "held_out"
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,12 @@ class Program:
         sys.argv[:] = [str(main)]
 
 
-def programs(names: Collection[str] = ()) -> list[Program]:
+def programs(names: Collection[str] = (), folder: Path = PROGRAMS) -> list[Program]:
     """The corpus, or the programs of these names."""
-    found = [read(path) for path in sorted(PROGRAMS.iterdir()) if path.suffix == ".py" or (path / "main.py").exists()]
+    found = [read(path) for path in sorted(folder.iterdir()) if path.suffix == ".py" or (path / "main.py").exists()]
     unknown = set(names) - {p.name for p in found}
     if unknown:
-        raise SystemExit(f"no program of the name {', '.join(sorted(unknown))} in {PROGRAMS}")
+        raise SystemExit(f"no program of the name {', '.join(sorted(unknown))} in {folder}")
     return [p for p in found if not names or p.name in names]
 
 

@@ -89,7 +89,7 @@ def _may_be(said: Any, value: Value) -> bool:
         fits = len(dims) == shape.rank if shape.is_exact else len(dims) >= shape.min_rank
         ends = [*zip(shape.head, dims, strict=False), *zip(reversed(shape.tail), reversed(dims), strict=False)]
         sizes = all(not isinstance(a, int) or a == b for a, b in ends)
-        return fits and sizes and said.dtype in (None, BY_TORCH_NAME[value[0]])
+        return fits and sizes and said.dtype in (None, BY_TORCH_NAME.get(value[0]))
     if isinstance(said, int):
         return said == value
     return not isinstance(said, tuple)

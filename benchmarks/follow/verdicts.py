@@ -144,10 +144,11 @@ def main() -> None:
     parser.add_argument("program", nargs="*", help="names of programs (all)")
     parser.add_argument("--count", type=int, default=COUNT, help=f"mutants of each program ({COUNT})")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--held-out", action="store_true", help="programs that were written apart, to examine")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (2)")
     arguments = parser.parse_args()
     started, verdicts = time.perf_counter(), Verdicts()
-    right = corpus.programs(arguments.program)
+    right = corpus.programs(arguments.program, corpus.HELD_OUT if arguments.held_out else corpus.PROGRAMS)
     wrong = [m.program for p in right for m in mutants(p, arguments.count, arguments.seed)]
     verdicts.learn([*right, *wrong], arguments.jobs)
     for program in right:
