@@ -273,3 +273,13 @@ import torch
 some_first = (torch.randint(0, 9, (100,)) == 3).nonzero(as_tuple=True)[0]
 some_ids = torch.cat([some_first, torch.arange(100)])
 a = torch.arange(100)[torch.randperm(some_ids.numel())[:5] % 100]
+
+# == our own digits
+from simpletorch import data
+train, test = data.Digits(), data.Digits(train=False)
+a, b = train[0]
+for images, targets in data.DataLoader(train, 64, drop_last=True):
+    c, d = images, targets
+e = (len(train), len(test), test.classes)
+f, g = test.images, test.targets
+del train, test, images, targets

@@ -33,7 +33,7 @@ from simpletorch.follow.values import (
     is_int,
 )
 from simpletorch.rules import Report, TensorType
-from simpletorch.rules.core.dtype import BOOL, FLOAT64, INT64
+from simpletorch.rules.core.dtype import BOOL, FLOAT32, FLOAT64, INT64
 from simpletorch.shapes import UNKNOWN, Dim, Expr, Shape, variables
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ ALIASES.update(
         f"{_DATA}.distributed": _DATA,
         f"{_DATA}._utils.collate": _DATA,
         "simpletorch.data.DataLoader": "simpletorch.data.DataLoader",  # its batches of tuples are tuples
+        "simpletorch.data.Digits": "simpletorch.data.Digits",
         "simpletorch.data": _DATA,
     }
 )
@@ -236,6 +237,26 @@ library_class(
     f"{_DATA}.TensorDataset",
     (f"{_DATA}.Dataset",),
     {"__init__": _init_tensors, "__getitem__": _row_of_tensors, "__len__": _length_of_tensors},
+)
+
+
+def _init_digits(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """The pictures and their digits that come with the package."""
+    train = run.resolve(by_name("self train", args, kwargs).get("train", True))
+    count = {True: 1437, False: 360}.get(train, UNKNOWN) if isinstance(train, bool) else UNKNOWN
+    images, targets = (
+        origins.of_data(Tensor(TensorType(Shape((count, *sizes)), dtype)))
+        for sizes, dtype in (((1, 8, 8), FLOAT32), ((), INT64))
+    )
+    run.heap.write(args[0].cells, "images", images)
+    run.heap.write(args[0].cells, "targets", targets)
+    return _init_tensors(run, (args[0], images, targets), {})
+
+
+library_class(
+    "simpletorch.data.Digits",
+    (f"{_DATA}.TensorDataset",),
+    {"__init__": _init_digits, "classes": tuple("0123456789")},
 )
 
 
