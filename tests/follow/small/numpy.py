@@ -372,3 +372,25 @@ some_values, some_counts = np.unique(np.array([3, 5, 3]), return_counts=True)
 b = np.linspace(np.log10(1 + np.asarray(3.0)), np.asarray(8.0), 42)
 c = np.digitize(np.zeros((3, 5)), np.array([0.1, 0.5]))
 d = np.searchsorted(np.arange(7), np.zeros((2, 3)))
+
+# == frequencies
+import numpy as np
+x = np.zeros((3, 32))
+a = np.abs(np.fft.rfft(x, axis=1))[:, 1:]
+b = np.fft.irfft(np.fft.rfft(x, n=20))
+c = np.fft.fft(x.astype(np.float32), axis=0)
+d = np.fft.fftshift(np.fft.fft2(x))
+e = (np.fft.fftfreq(7), np.fft.rfftfreq(8, d=0.1))
+f = np.fft.rfft2(x)
+g = np.fft.ifft(np.arange(5))
+
+# == matrices, counts and sets
+import numpy as np
+x = np.random.rand(5, 7)
+a = np.linalg.inv(np.eye(3) * 2)
+b = np.linalg.pinv(x)
+c = (np.linalg.solve(np.eye(3), np.ones(3)), np.linalg.solve(np.eye(3, dtype=np.float32), np.ones((3, 2), np.float32)))
+d = (np.cov(x), np.cov(x, rowvar=False), np.corrcoef(x))
+e = np.polyfit(np.arange(7.0), np.arange(7.0), 2)
+some_f = (np.bincount(np.array([1, 2])), np.union1d(np.arange(3), np.arange(5)))
+g = (np.take(x, [0, 2], axis=1), np.take(x, np.zeros((2, 3), dtype=int)))
