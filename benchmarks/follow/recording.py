@@ -90,6 +90,9 @@ def record(program: Program, most_runs: int = 1) -> tuple[Recorded, bool]:
             sys.settrace(recorder)
             try:
                 runpy.run_path(str(main), run_name="__main__")
+            except SystemExit as ended:
+                if ended.code:
+                    raise
             finally:
                 sys.settrace(None)
             pending += chosen.others()
