@@ -11,10 +11,12 @@ from types import ModuleType
 from typing import Any
 
 import numpy
+import scipy.sparse
 import torch
 
 from simpletorch.follow import followed as _followed  # noqa: F401  (fills the tables)
 from simpletorch.follow.interpreter import Interpreter
+from simpletorch.follow.marks import sparsity
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.program import Program
 from simpletorch.follow.values import (
@@ -96,6 +98,10 @@ def compare(source: str, path: Path, arguments: tuple[str, ...] = ()) -> None:
 
 def difference(claimed: Any, real: Any, *, lenient: bool) -> str | None:
     """Where a claim isn't what is real."""
+    if isinstance(claimed, Unknown) and claimed.matrix is not None:
+        return _matrix(claimed.matrix, real, lenient)
+    if isinstance(claimed, Unknown) and claimed.type == sparsity.TENSOR:
+        return None if isinstance(real, torch.Tensor) and lenient else f"said to be a sparse tensor, is {real!r}"
     if isinstance(claimed, Unknown):
         if claimed.type is not None and type(real).__name__ != claimed.type:
             return f"said to be {claimed.type}, is {real!r}"
@@ -132,6 +138,28 @@ def _tensor(claimed: Tensor, real: Any, lenient: bool) -> str | None:
         return None if lenient else f"its dtype isn't known, it is {real.dtype}"
     shown = str(real.dtype).rpartition(".")[2]
     return None if dtype.torch_name == shown else f"said to be {dtype}, is {shown}"
+
+
+def _matrix(claimed: sparsity.Matrix, real: Any, lenient: bool) -> str | None:
+    """A sparse tensor, a sparse matrix of SciPy's, or NumPy's ``matrix``."""
+    if claimed.kind == sparsity.TENSOR:
+        if claimed.format is not None and str(real.layout) != f"torch.sparse_{claimed.format}":
+            return f"said to be of the format {claimed.format}, is {real.layout}"
+        if real.layout == torch.strided or (claimed.plain and _kept(real).ndim != 1):
+            return f"said to be sparse, is {real!r}"
+        return _tensor(Tensor(claimed.type), real, lenient)
+    if claimed.kind == sparsity.DENSE:
+        wrong = None if isinstance(real, numpy.matrix) else f"said to be a matrix, is {real!r}"
+        return wrong or _tensor(Tensor(claimed.type, array=True), real, lenient)
+    if not scipy.sparse.issparse(real) or isinstance(real, scipy.sparse.sparray) is not claimed.array:
+        return f"said to be sparse, is {real!r}"
+    if claimed.format not in (None, real.format):
+        return f"said to be of the format {claimed.format}, is {real.format}"
+    return _tensor(Tensor(claimed.type, array=True), numpy.empty(real.shape, real.dtype), lenient)
+
+
+def _kept(real: torch.Tensor) -> torch.Tensor:
+    return real._values() if real.layout == torch.sparse_coo else real.values()  # one that isn't coalesced too
 
 
 def _rows(claimed: Any, real: Any, lenient: bool) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, items, layers, texts
 from simpletorch.follow.libraries import METHODS
 from simpletorch.follow.libraries.pytorch import sparse
-from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity
+from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity, sparsity
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -73,6 +73,10 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
             gradients.freeze(run, value, None)
         if name == "backward" and value.type in ("int", "float"):
             return BoundNative(name, value)
+        if value.matrix is not None:
+            found = sparsity.ATTRIBUTES[value.matrix.kind](run, value, name)
+            if found is not None:
+                return found
         methods = _OF_UNKNOWN.get(value.type)
         method = None if methods is None else methods(value, name)
         return run.derived(f".{name}", value, None, type=None) if method is None else method
@@ -485,6 +489,8 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         run.heap.write(value.cells, name, new)
     elif isinstance(value, Function):
         run.heap.write(value.attributes, name, new)
+    elif isinstance(value, Unknown) and value.matrix is not None and name != "requires_grad":
+        sparsity.put(value, name, run.resolve(new))
     elif name == "requires_grad":
         gradients.freeze(run, value, new)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
 from simpletorch.follow.heap import OF_GRAPHS, Change, born, now
-from simpletorch.follow.marks import layout, origins
+from simpletorch.follow.marks import layout, origins, sparsity
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
@@ -254,7 +254,8 @@ def _common_shape(a: Shape, b: Shape) -> Shape:
 def _measure_alike(a: Unknown, b: Unknown) -> bool:
     """Whether all that is known of the length of one, or between which numbers it lies, is true of the other one."""
     measured = (a.length is None or a.length == b.length) and (a.numbers is None or indexes.same(a, b))
-    return measured and (a.parts is None or a.parts == b.parts) and (a.written is None or _written_alike(a, b))
+    told = (a.parts is None or a.parts == b.parts) and (a.matrix is None or a.matrix == b.matrix)
+    return measured and told and (a.written is None or _written_alike(a, b))
 
 
 def _written_alike(a: Unknown, b: Unknown) -> bool:
@@ -287,7 +288,13 @@ def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
         if a.items is not None and b.items is not None and len(a.items) == len(b.items):
             return List(tuple(generalise(x, y, reason, cause) for x, y in zip(a.items, b.items, strict=True)))
         return List(None, common_item((*_members(a), *_members(b)), reason))
-    return Unknown(reason, _common_name(a, b), cause)
+    return _common_unknown(a, b, reason, cause)
+
+
+def _common_unknown(a: Value, b: Value, reason: str, cause: Any) -> Unknown:
+    made = Unknown(reason, _common_name(a, b), cause)
+    made.matrix = sparsity.common(a, b)
+    return made
 
 
 def _may_be_none(value: Value) -> bool:
@@ -444,7 +451,7 @@ def merge(condition: Unknown, a: Value, b: Value, moved: Collection[int] = ()) -
         return a
     if isinstance(a, Unknown) or isinstance(b, Unknown):
         source = a if isinstance(a, Unknown) else b
-        return Unknown(source.reason, _common_name(a, b), source.cause)
+        return _common_unknown(a, b, source.reason, source.cause)
     if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b) and type(a) is not Saved:
         return tuple(merge(condition, x, y, moved) for x, y in zip(a, b, strict=True))
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.type == b.type and a.array == b.array:

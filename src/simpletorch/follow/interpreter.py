@@ -28,7 +28,7 @@ from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import Call, Finding
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Cells, Heap, born, now
-from simpletorch.follow.marks import devices, gradients, purity
+from simpletorch.follow.marks import devices, gradients, purity, sparsity
 from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered
 from simpletorch.follow.numbers import sizes
@@ -452,6 +452,8 @@ class Interpreter:
         if isinstance(value, Choice) and branches.alike(value.when_true, value.when_false):
             value = value.when_true
         line = getattr(self.node, "lineno", 0)
+        if (known := sparsity.matrix_of(value)) is not None and known.kind == sparsity.TENSOR:
+            value = Tensor(known.type)
         if isinstance(value, Unknown | Choice):
             self.unsaid.add((self.path, line, name))
         if not isinstance(value, Tensor | int | Expr | tuple) or isinstance(value, bool):

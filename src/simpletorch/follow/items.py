@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, iteration
-from simpletorch.follow.marks import purity
+from simpletorch.follow.marks import purity, sparsity
 from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -77,6 +77,10 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
         return _part(run, owner, index)
     if isinstance(owner, Unknown) and owner.fact is not None and owner.fact[0] == "shape" and is_int(index):
         return _of_open_shape(run, owner, index)
+    if isinstance(owner, Unknown) and owner.matrix is not None and owner.matrix.kind in sparsity.ITEMS:
+        found = sparsity.ITEMS[owner.matrix.kind](run, owner, index)
+        if found is not None:
+            return found
     return run.part(owner, owner.reason if isinstance(owner, Unknown) else "an item")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, texts
 from simpletorch.follow.budget import LARGEST, formats_too_much
+from simpletorch.follow.marks import sparsity
 from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -34,7 +35,7 @@ from simpletorch.follow.values import (
     is_int,
     is_known,
 )
-from simpletorch.rules import RULES, Device
+from simpletorch.rules import RULES, Device, TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import Expr
 
@@ -126,6 +127,8 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if name == "__mod__" and isinstance(left, str) and not is_known(right):
         texts.check_percent(run, left, right)
         return run.unknown("a formatted string", "str")
+    if (found := sparsity.operate(run, name, left, right)) is not None:
+        return found
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         return _of_tensors(run, name, left, right)
     if isinstance(left, Instance) or isinstance(right, Instance):
@@ -382,6 +385,8 @@ def unary(run: Interpreter, name: str, value: Value) -> Value:
         return run.call(run.attribute(value, name), ())
     if isinstance(value, bool | int | float | complex):
         return _UNARY[name](value) if not isinstance(value, float) or name != "__invert__" else run.unknown("~")
+    if isinstance(value, Unknown) and value.matrix is not None:
+        return sparsity.operate(run, name, value, None) or run.unknown(f"what {name} gives")
     if isinstance(value, Unknown):
         return run.unknown(value.reason, value.type, value.cause)
     return run.unknown(f"what {name} gives")
@@ -419,6 +424,12 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
             old.offset = (object(), 1, 0)  # what was drawn before is another number
             return old
         return found
+    if isinstance(old, Unknown) and old.matrix is not None:
+        found = run.operate(name, old, value)
+        known = sparsity.matrix_of(found)
+        if known is not None and known.type.dtype != old.matrix.type.dtype:  # it may be the same object, or a new one
+            found.matrix = known.of_type(TensorType(known.type.shape))
+        return found
     if isinstance(old, List) and name == "__add__":
         items.extend(run, old, value)
         return old
@@ -451,7 +462,7 @@ def identical(run: Interpreter, left: Value, right: Value) -> Value:
             return branches.distribute(run, one, lambda v, other=other: identical(run, v, other))  # type: ignore[misc]
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         one, other = (left, right) if isinstance(left, Unknown) else (right, left)
-        if other is None and one.type is not None:
+        if other is None and (one.type is not None or one.matrix is not None):
             return False
         return run.derived("is", left, right)
     if left is None or right is None or isinstance(left, bool) or isinstance(right, bool):
@@ -511,6 +522,7 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
 
 # -- isinstance ------------------------------------------------------------------------------------------------------
 
+_OF_TENSORS: Final = ("torch.Tensor", "simpletorch.Tensor", "builtins.object")
 _ABSTRACT: Final = {
     "Iterable": (List, Dict, Set, Iterator, tuple, str, range, bytes, Tensor),
     "Sequence": (List, tuple, str, range, bytes),
@@ -549,6 +561,9 @@ def is_instance(run: Interpreter, value: Value, cls: Value) -> Value:
     if isinstance(value, Choice):
         return branches.distribute(run, value, lambda v: is_instance(run, v, cls))
     options = run.items(cls) if isinstance(cls, tuple | List) else (cls,)
+    if isinstance(value, Unknown) and value.type == sparsity.TENSOR:
+        there = any(isinstance(c, Class) and c.qualified in _OF_TENSORS for c in map(run.resolve, options or ()))
+        return True if there else run.derived("isinstance", value, cls)
     if isinstance(value, Unknown):
         if value.type is not None and all(_is_no_number(run, run.resolve(c)) for c in options or ()):
             return any(c.name == value.type or (c.name == "int" and value.type == "bool") for c in options or ())

@@ -16,6 +16,7 @@ from simpletorch.follow.marks import (
     origins,
     purity,
     sequences,
+    sparsity,
     streams,
 )
 from simpletorch.follow.memory.answers import answer
@@ -207,6 +208,8 @@ def ask(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, 
         choice = first_choice((*args, *kwargs.values()))
         if choice is not None:
             return branches.distribute(run, choice, lambda _: ask(run, name, args, kwargs))
+    if Unknown in map(type, args) and (found := sparsity.operation(run, name, args, kwargs)) is not None:
+        return found
     for a in args:
         if type(a) is Tensor and a.array:
             return run.program.array_operation(run, name, args, kwargs)

@@ -37,6 +37,7 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.marks.layout import Layout
     from simpletorch.follow.marks.origins import Origins
+    from simpletorch.follow.marks.sparsity import Matrix
     from simpletorch.follow.numbers.indexes import Numbers
     from simpletorch.follow.scopes import Scope
 
@@ -102,6 +103,7 @@ class Unknown:
         "fact",
         "harmless",
         "length",
+        "matrix",
         "negates",
         "numbers",
         "offset",
@@ -125,6 +127,7 @@ class Unknown:
         self.size: Expr | bool = False  # of an int that stays the same: its name as a size, True before it has one
         self.fact: tuple[str, Value, Value] | None = None  # of a bool: the comparison that it is the answer of
         self.parts: tuple[Any, ...] | None = None  # of a string: what it is joined of, see `texts.parts_of`
+        self.matrix: Matrix | None = None  # of a sparse matrix, see `marks.sparsity`
         self.written: Saved | None = None  # of a string or bytes: what they were made of, see `files`
 
     def __repr__(self) -> str:

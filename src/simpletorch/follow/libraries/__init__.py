@@ -79,6 +79,7 @@ _FILES: Final = {
     "pytest": "pytest",
     "random": "python.chance",
     "re": "python.patterns",
+    "scipy": "scipy",
     "sklearn": "sklearn",
     "simpletorch.data": "pytorch.torch_data",
     "simpletorch.kernels": "pytorch.shipped_kernels",

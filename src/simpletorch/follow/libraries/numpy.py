@@ -38,7 +38,7 @@ from simpletorch.follow.libraries.arrays import (
     promote,
     shape_of,
 )
-from simpletorch.follow.marks import gradients, mixed
+from simpletorch.follow.marks import gradients, mixed, sparsity
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.values import BoundNative, Choice, List, Tensor, Unknown, Value, is_int, is_known
 from simpletorch.rules import Report
@@ -110,9 +110,10 @@ native("numpy.full")(_filled(2))
 native("numpy.full_like")(_alike(2))
 
 
-@native("numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asanyarray", "numpy.asfarray")
+@native("numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asfarray")
 def _make_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     def one(value: Value) -> Value:
+        value = sparsity.as_dense(value)
         if isinstance(value, Tensor):
             gradients.to_numpy(run, value)
         source = as_array(run, value)
@@ -122,6 +123,12 @@ def _make_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
         return made
 
     return run.each(args[0], one)
+
+
+@native("numpy.asanyarray")
+def _keep_matrix(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """As ``numpy.asarray``, but a matrix stays one."""
+    return args[0] if sparsity.matrix_of(run.resolve(args[0])) else _make_array(run, args, kwargs)
 
 
 @native("numpy.dtype")

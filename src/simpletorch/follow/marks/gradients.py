@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.heap import now
-from simpletorch.follow.marks import losses, purity, steps
+from simpletorch.follow.marks import losses, purity, sparsity, steps
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     CHANGED,
@@ -163,7 +163,7 @@ def _among(run: Interpreter, values: Iterable[Value], behind: list[Tensor]) -> b
         elif kind is List:
             grad = _among(run, value.items if value.items is not None else (value.item,), behind)
         elif kind is Unknown:
-            grad = None if value.type is None else False
+            grad = None if value.type in (None, sparsity.TENSOR) else False
         elif kind is Choice or kind is Instance:
             grad = None
         else:

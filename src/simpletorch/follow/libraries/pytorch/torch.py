@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, files, iteration, layers, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, by_name, library_class, method, native
-from simpletorch.follow.marks import devices, gradients, layout, origins, purity, seeds, updates
+from simpletorch.follow.marks import devices, gradients, layout, origins, purity, seeds, sparsity, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
     HISTORY,
@@ -90,7 +90,7 @@ def _make_tensor(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
 
 def _of_sizes_or_data(run: Interpreter, args: tuple[Value, ...], dtype: DType) -> Value:
     """``torch.Tensor(2, 3)`` and ``torch.Tensor(x.shape)`` have that shape; ``torch.Tensor((2, 3))`` holds numbers."""
-    only = run.resolve(args[0]) if len(args) == 1 else None
+    only = sparsity.as_dense(run.resolve(args[0])) if len(args) == 1 else None
     if isinstance(only, List | tuple | Tensor | range) and not isinstance(only, Sizes):
         return from_data(run, only, dtype)
     return run.ask("torch.empty", args, {"dtype": dtype}) if args else Tensor(TensorType(Shape((0,)), dtype))
@@ -147,6 +147,7 @@ library_class("torch.device", make=_make_device)
 
 def from_data(run: Interpreter, value: Value, dtype: DType | None = None) -> Tensor:
     """``torch.tensor(value)``: sizes from how lists are nested, the dtype from the numbers."""
+    value = sparsity.as_dense(run.resolve(value))
     found = _data_type(run, value)
     if dtype is not None:
         found = replace(found, dtype=dtype)
@@ -155,6 +156,8 @@ def from_data(run: Interpreter, value: Value, dtype: DType | None = None) -> Ten
         made.numbers = indexes.written_out(run.resolve(value))
         made.layout = layout.CONTIGUOUS if isinstance(run.resolve(value), List | tuple | int | float) else None
     held = run.resolve(value)
+    if isinstance(held, Tensor) and held.array and made.type.dtype in (INT32, INT64):
+        indexes.follow(run, "numpy.clone", (held,), {}, made)
     return origins.keep(held, made) if isinstance(held, Tensor) and not held.array else origins.of_data(made)
 
 
@@ -233,11 +236,13 @@ def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 @native("torch.from_numpy")
 def _from_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.each(args[0], lambda v: _shared(v) if isinstance(v, Tensor) else Tensor(TensorType()))
+    return run.each(args[0], lambda v: _shared(sparsity.as_dense(v)))
 
 
-def _shared(value: Tensor) -> Tensor:
+def _shared(value: Value) -> Tensor:
     """A tensor in the memory of an array."""
+    if not isinstance(value, Tensor):
+        return Tensor(TensorType())
     made = gradients.mark(Tensor(value.type), gradients.PLAIN)
     made.numbers = value.numbers
     return origins.of_data(made)
