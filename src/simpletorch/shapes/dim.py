@@ -187,7 +187,7 @@ class Expr:
     __radd__ = __add__
 
     def __neg__(self) -> Dim:
-        return _build({m: -c for m, c in self.terms})
+        return Expr(tuple((m, -c) for m, c in self.terms))
 
     def __sub__(self, other: Dim) -> Dim:
         return self + -other
@@ -311,7 +311,8 @@ def _build(coefficients: Mapping[Monomial, int]) -> int | Expr:
         return 0
     if len(terms) == 1 and not terms[0][0]:
         return terms[0][1]
-    terms.sort(key=lambda t: _monomial_key(t[0]))
+    if len(terms) > 1:
+        terms.sort(key=lambda t: _monomial_key(t[0]))
     return Expr(tuple(terms))
 
 
@@ -338,6 +339,8 @@ def _only_value(atom: Func) -> int | None:
 
 def _sum(a: int | Expr, b: Dim) -> int | Expr:
     assert not isinstance(b, Unknown)
+    if isinstance(b, int) and b == 0:
+        return a
     coefficients = dict(_terms(a))
     for monomial, c in _terms(b):
         coefficients[monomial] = coefficients.get(monomial, 0) + c
@@ -372,6 +375,8 @@ def _times(a: Monomial, b: Monomial) -> tuple[Monomial, int | Expr]:
 
 def _product(a: int | Expr, b: Dim) -> int | Expr:
     assert not isinstance(b, Unknown)
+    if isinstance(a, int) or isinstance(b, int):
+        return _multiple(b, a) if isinstance(a, int) else _multiple(a, b)
     total: dict[Monomial, int] = {}
     carried: int | Expr = 0
     for (m1, c1), (m2, c2) in product(_terms(a), _terms(b)):
@@ -381,6 +386,13 @@ def _product(a: int | Expr, b: Dim) -> int | Expr:
         else:
             carried = _sum(carried, _product(_build({monomial: c1 * c2}), extra))
     return _sum(_build(total), carried)
+
+
+def _multiple(dim: int | Expr, times: int | Expr) -> int | Expr:
+    """A number of times the dim, whose terms stay in their order."""
+    if isinstance(dim, int) or isinstance(times, Expr):
+        return dim * times
+    return Expr(tuple((m, c * times) for m, c in dim.terms)) if times else 0
 
 
 def _divide_monomial(a: Monomial, b: Monomial) -> Monomial | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -191,6 +191,22 @@ def canonical(name: str) -> str:
 
 @cache
 def _packages() -> frozenset[str]:
-    """The dotted names that others lie under."""
-    rows = (name.split(".") for table in (NATIVES, CLASSES, MADE, VALUES, RULES, MODULES, ALIASES) for name in table)
-    return frozenset(".".join(parts[:i]) for parts in rows for i in range(1, len(parts)))
+    """The dotted names that others lie under, as far as libraries are read."""
+    return _packages_of_rules() | _above(NATIVES, CLASSES, MADE, VALUES, ALIASES)
+
+
+@cache
+def _packages_of_rules() -> frozenset[str]:
+    return _above(RULES, MODULES)
+
+
+def _above(*tables: Iterable[str]) -> frozenset[str]:
+    """The dotted names that the names in tables lie under."""
+    found: set[str] = set()
+    for table in tables:
+        for name in table:
+            package = name.rpartition(".")[0]
+            while package and package not in found:
+                found.add(package)
+                package = package.rpartition(".")[0]
+    return frozenset(found)
