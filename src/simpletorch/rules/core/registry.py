@@ -99,7 +99,7 @@ def record(cls: type[T]) -> type[T]:
     What `dataclass` would compile for each class apart, `ModuleRule` does for all; that nothing is assigned, mypy sees.
     One without fields of its own has its base's constructor.
     """
-    if "__dataclass_fields__" in vars(cls.__base__) and not vars(cls).get("__annotations__"):
+    if "__dataclass_fields__" in vars(cls.__base__) and not inspect.get_annotations(cls):
         return cls
     if cls.__doc__ is None:
         cls.__doc__ = cls.__name__  # else `dataclass` writes one, and reads the signature for it: half of its time
