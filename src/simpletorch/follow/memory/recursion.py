@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Running", "enough", "running"]
 
+_PATH: Final = "pathlib.Path"  # each part of a tree of files is another one
 _CALLS: Final = 24  # of one function inside each other
 _UNSURE: Final = 3  # of these, those with the same objects that may or may not take place
 
@@ -28,7 +29,8 @@ class Running(NamedTuple):
 
 def running(run: Interpreter, function: Function, values: Iterable[Value]) -> Running:
     """A call that begins here, with these arguments."""
-    return Running(function.node, len(run.conditions), frozenset(id(v) for v in values if isinstance(v, Instance)))
+    objects = frozenset(id(v) for v in values if isinstance(v, Instance) and not v.cls.is_a(_PATH))
+    return Running(function.node, len(run.conditions), objects)
 
 
 def enough(run: Interpreter, function: Function, values: Collection[Value]) -> bool:
