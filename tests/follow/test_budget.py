@@ -132,7 +132,8 @@ def test_a_function_that_goes_through_folders_is_followed_to_its_end(tmp_path):
     (tmp_path / "program.py").write_text(
         "from pathlib import Path\n\ndef collect(path):\n    if path.is_file():\n        if path.suffix != '.py':\n"
         "            return []\n        return [path.stem]\n    found = []\n    for inner in path.iterdir():\n"
-        "        found += collect(inner)\n    return found\n\nfor path in Path('here').iterdir():\n    names = collect(path)\n"
+        "        found += collect(inner)\n    return found\n\n"
+        "for path in Path('here').iterdir():\n    names = collect(path)\n"
     )
     found = follow(tmp_path / "program.py", steps=20_000)
     assert found.complete
