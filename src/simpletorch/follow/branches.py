@@ -356,10 +356,18 @@ def _members(a: List) -> tuple[Value, ...]:
     return a.items if a.items is not None else (a.item,)
 
 
+_CONSTANTS: Final = frozenset({int, float, str})
+
+
 def common_item(items: Iterable[Value], reason: str = "which item it is") -> Value:
     """One value for every item of a collection."""
     out: Value = MISSING
+    different: type | None = None  # of two different constants of one type the type is known, whatever others there are
     for item in items:
+        kind = type(item)
+        if kind is different:
+            continue
+        different = kind if kind in _CONSTANTS and kind is type(out) and item != out else None
         out = item if out is MISSING else generalise(out, item, reason)
     return Unknown(reason) if out is MISSING else out
 

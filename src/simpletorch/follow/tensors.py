@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
@@ -248,7 +249,9 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         result = run.adapting(lambda: infer(name, given, named, autocast=cast), args)
     if isinstance(result, Report) and devices.is_doubtful(run, result, (*args, *kwargs.values())):
         result = infer(name, devices.untold(given), {k: devices.untold(v) for k, v in named.items()}, autocast=cast)
-    result = sizes.counted(run, name, args, kwargs, offsets.unplaced(result))
+    if name == "Tensor.__getitem__":
+        result = offsets.unplaced(result)
+    result = sizes.counted(run, name, args, kwargs, result)
     if run.guards and not isinstance(result, Report) and _may_fail(name, args, kwargs):
         guards.may_raise(run, guards.OF_TENSORS)
     if isinstance(result, Report):
@@ -313,8 +316,14 @@ _PRODUCTS: Final = {
 }
 
 
+@cache
+def _parts(name: str) -> frozenset[str]:
+    """The words of an operation's name, without the underscore of what works in place."""
+    return frozenset(part.rstrip("_") if not part.startswith("__") else part for part in name.split("."))
+
+
 def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> bool:
-    parts = {part.rstrip("_") if not part.startswith("__") else part for part in name.split(".")}
+    parts = _parts(name)
     if parts & _BY_CONTENT:
         return True
     if parts & _PRODUCTS and not all(a.type.dtype in (FLOAT32, INT64) for a in args if isinstance(a, Tensor)):

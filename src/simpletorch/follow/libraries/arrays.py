@@ -264,7 +264,8 @@ def by_rule(
     else:
         with run.knowing():
             found = infer(name, given, by_name)
-    found = offsets.unplaced(found)
+    if index is not None:
+        found = offsets.unplaced(found)
     if isinstance(found, Report):
         if found.kind != "shape" and not (index is not None and _selects_by_float(args[index])):
             return array(ANY, dtype)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow.marks import moves
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources import texts
-from simpletorch.follow.values import Instance, List, Tensor, Value
+from simpletorch.follow.values import Instance, List, Tensor, Value, is_among
 from simpletorch.rules import RULES, CannotTell, Device, ModuleRule, Report, TensorType, parameters
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.registry import spoken_name
@@ -232,7 +232,7 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
         else:
             place = _common(run, name, operands)
     for one in result if isinstance(result, tuple) else (result,):
-        if isinstance(one, Tensor) and not one.array and not any(one is a for a in args):
+        if isinstance(one, Tensor) and not one.array and not is_among(one, args):
             one.place = place
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simpletorch.follow.values import List, Tensor, Unknown, Value
+from simpletorch.follow.values import List, Tensor, Unknown, Value, is_among
 from simpletorch.rules import RULES, Report
 from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import UNKNOWN, Dim, Expr
@@ -114,7 +114,7 @@ def follow(run: Interpreter, name: str, args: Args, kwargs: Kwargs, result: Valu
             forget(run, args[0])
         return
     for one in result if isinstance(result, tuple) else (result,):
-        if isinstance(one, Tensor) and not any(one is a for a in args):
+        if isinstance(one, Tensor) and not is_among(one, args):
             _put(one, work, args, kwargs)
             if one.layout is _REFUSED:
                 one.layout = None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from simpletorch.follow.values import List, Tensor, Value
+from simpletorch.follow.values import List, Tensor, Value, is_among
 from simpletorch.rules import RULES, ModuleRule
 from simpletorch.rules.core.registry import spoken_name
 from simpletorch.shapes import Dim
@@ -154,7 +154,7 @@ def follow(run: Interpreter, name: str, args: Args, kwargs: Kwargs, result: Valu
     for one in result if isinstance(result, tuple) else (result,):
         if not isinstance(one, Tensor) or one.array:
             continue
-        if any(one is a for a in args):
+        if is_among(one, args):
             if work is _in_place:
                 forget(run, one)
             continue

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow.values import Choice, List, Tensor, Unknown, Value, is_known
+from simpletorch.follow.values import Choice, List, Tensor, Unknown, Value, is_among, is_known
 from simpletorch.rules import Report
 from simpletorch.rules.core.dtype import BOOL
 
@@ -212,7 +212,7 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
         spoil(run, first)
     if "out" in kwargs:
         spoil(run, result)
-    if not isinstance(result, Tensor) or any(result is a for a in args) or "out" in kwargs:
+    if not isinstance(result, Tensor) or is_among(result, args) or "out" in kwargs:
         if isinstance(result, tuple) and (short in _PARTS or short in _KEPT):
             for one in result:
                 follow(run, name, args, kwargs, one)

@@ -29,6 +29,7 @@ def parse(path: Path) -> ast.Module | None:
                 return None
             text = state if isinstance(state, str) else path.read_bytes()
             tree = ast.parse(text.removeprefix("\ufeff") if isinstance(text, str) else text, str(path))
+            _number(tree)  # as a whole, before any of its functions is asked for
         _trees[str(path)] = state, size, tree
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
