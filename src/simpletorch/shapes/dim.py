@@ -375,8 +375,10 @@ def _times(a: Monomial, b: Monomial) -> tuple[Monomial, int | Expr]:
 
 def _product(a: int | Expr, b: Dim) -> int | Expr:
     assert not isinstance(b, Unknown)
-    if isinstance(a, int) or isinstance(b, int):
-        return _multiple(b, a) if isinstance(a, int) else _multiple(a, b)
+    if isinstance(a, int):
+        return _multiple(b, a)
+    if isinstance(b, int):
+        return _multiple(a, b)
     total: dict[Monomial, int] = {}
     carried: int | Expr = 0
     for (m1, c1), (m2, c2) in product(_terms(a), _terms(b)):
@@ -388,9 +390,9 @@ def _product(a: int | Expr, b: Dim) -> int | Expr:
     return _sum(_build(total), carried)
 
 
-def _multiple(dim: int | Expr, times: int | Expr) -> int | Expr:
+def _multiple(dim: int | Expr, times: int) -> int | Expr:
     """A number of times the dim, whose terms stay in their order."""
-    if isinstance(dim, int) or isinstance(times, Expr):
+    if isinstance(dim, int):
         return dim * times
     return Expr(tuple((m, c * times) for m, c in dim.terms)) if times else 0
 
