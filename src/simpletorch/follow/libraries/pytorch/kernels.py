@@ -89,6 +89,8 @@ def _call(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     """``relu_add(x, y)``: the arguments are held to their annotations, and the result is what its annotation says."""
     operator, *given = args
     function = run.resolve(operator.cells["reference"])
+    if not isinstance(function, Function):  # unknown code has had the operator
+        return run.unknown("what an operator gives that unknown code has had")
     call = _Call(run, function, _bound(function, tuple(given), kwargs))
     with run.elsewhere(function.scope.path):  # where the annotations stand
         report = call.bind()
