@@ -1,21 +1,10 @@
 """Places by chance: how long a slice is that begins at one, and lists that are filled up to a length."""
 
-from pathlib import Path
-
 import pytest
-
-from simpletorch.follow import follow
+from scripts import Scripts
 
 HEAD = "import random\nimport numpy as np\nimport torch\n"
-
-
-def shown(source: str, folder: Path) -> str:
-    """What ``x`` is at the end."""
-    path = folder / "program.py"
-    path.write_text(f"{HEAD}{source}\nreveal_type(x)\n")
-    found = follow(path)
-    assert not found.faults
-    return found.notes[-1].message.removeprefix('Revealed type is "').removesuffix('"')
+shown = Scripts(HEAD).shown
 
 
 @pytest.mark.parametrize(

@@ -1,30 +1,11 @@
 """Sizes that aren't known, but between which numbers they lie, or that depend on what tensors hold."""
 
-from pathlib import Path
-
 import pytest
-
-from simpletorch.follow import follow
+from scripts import Scripts
 
 HEAD = "import random\nimport numpy as np\nimport torch\n"
-
-
-def shown(source: str, folder: Path) -> str:
-    """What ``x`` is at the end."""
-    path = folder / "program.py"
-    path.write_text(f"{HEAD}{source}\nreveal_type(x)\n")
-    found = follow(path)
-    assert not found.faults
-    return found.notes[-1].message.removeprefix('Revealed type is "').removesuffix('"')
-
-
-def lines(source: str, folder: Path) -> list[int]:
-    """The lines of the source with mistakes, from 1."""
-    path = folder / "program.py"
-    path.write_text(HEAD + source)
-    found = follow(path)
-    assert not found.faults
-    return [f.line - HEAD.count("\n") for f in found.errors]
+shown = Scripts(HEAD).shown
+lines = Scripts(HEAD).lines
 
 
 @pytest.mark.parametrize(

@@ -215,9 +215,9 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
         found = layers.attribute(run, value, name)
         if found is not MISSING:
             return found
-    if in_class is not None and value.state.get("open") and not isinstance(in_class[0], _OF_CLASSES):
-        return run.derived(f".{name}", value, None, type=None)  # a default: the object may have another value
     if in_class is not None:
+        if value.state.get("open") and not isinstance(in_class[0], _OF_CLASSES):
+            return run.derived(f".{name}", value, None, type=None)  # a default: the object may have another value
         return bind(run, in_class[0], value, in_class[1])
     if name == "__class__":
         return value.cls

@@ -1,32 +1,15 @@
 """NumPy's arrays whose sizes depend on chance or on how long a list is, or that come of ``np.mgrid`` and its like."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from against_torch import agrees
-
-from simpletorch.follow import follow
+from scripts import Scripts
 
 HEAD = "import numpy as np\nimport torch\nfrom torch import nn\nrng = np.random.default_rng(0)\n"
-
-
-def shown(source: str, folder: Path) -> str:
-    """What ``x`` is at the end."""
-    path = folder / "program.py"
-    path.write_text(f"{HEAD}{source}\nreveal_type(x)\n")
-    found = follow(path)
-    assert not found.faults
-    assert not found.errors
-    return found.notes[-1].message.removeprefix('Revealed type is "').removesuffix('"')
-
-
-def lines(source: str, folder: Path) -> list[int]:
-    """The lines of the source with mistakes, from 1."""
-    path = folder / "program.py"
-    path.write_text(HEAD + source)
-    found = follow(path)
-    assert not found.faults
-    return [f.line - HEAD.count("\n") for f in found.errors]
+shown = partial(Scripts(HEAD).shown, right=True)
+lines = Scripts(HEAD).lines
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,13 @@
 """The last round of a long loop is followed too, where it goes a way that the first rounds don't go."""
 
-from pathlib import Path
-
 import pytest
-
-from simpletorch.follow import follow
+from scripts import Scripts
 
 HEAD = """import torch
 from torch import nn
 x, model, losses, warmup = torch.zeros(7, 3), nn.Linear(3, 3), [], 31
 """
-
-
-def lines(source: str, folder: Path) -> list[int]:
-    """The lines of the source with mistakes, from 1."""
-    path = folder / "program.py"
-    path.write_text(HEAD + source)
-    found = follow(path)
-    assert not found.faults
-    return [f.line - HEAD.count("\n") for f in found.errors]
+lines = Scripts(HEAD).lines
 
 
 LOOP = """for step in range(101):

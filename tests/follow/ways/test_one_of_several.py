@@ -1,10 +1,9 @@
 """One of several functions, nobody knows which: each is followed, and all that they may give is known."""
 
-from pathlib import Path
+from functools import partial
 
 import pytest
-
-from simpletorch.follow import follow
+from scripts import Scripts
 
 HEAD = """import random
 import sys
@@ -18,25 +17,8 @@ def three(n):
 def five(n):
     return torch.ones(n, 3), torch.zeros(7).long()
 """
-
-
-def shown(source: str, folder: Path) -> str:
-    """What ``x`` is at the end."""
-    path = folder / "program.py"
-    path.write_text(f"{HEAD}{source}\nreveal_type(x)\n")
-    found = follow(path)
-    assert not found.faults
-    assert not found.errors
-    return found.notes[-1].message.removeprefix('Revealed type is "').removesuffix('"')
-
-
-def lines(source: str, folder: Path) -> list[int]:
-    """The lines of the source with mistakes, from 1."""
-    path = folder / "program.py"
-    path.write_text(HEAD + source)
-    found = follow(path)
-    assert not found.faults
-    return [f.line - HEAD.count("\n") for f in found.errors]
+shown = partial(Scripts(HEAD).shown, right=True)
+lines = Scripts(HEAD).lines
 
 
 @pytest.mark.parametrize(
