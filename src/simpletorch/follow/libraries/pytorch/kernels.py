@@ -98,7 +98,7 @@ def _call(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     if report is not None:
         return run.report(report)
     if promised is not None and all(map(_is_exact, promised)):
-        return _values(function.node.returns, promised)
+        return _values(call.returns, promised)
     found = run.resolve(run.call(function, tuple(given), kwargs))
     if promised is not None and len(promised) == 1 and not isinstance(found, Tensor):
         return Tensor(promised[0])
