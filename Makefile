@@ -12,7 +12,8 @@ DOCS := .venv-docs
 demo: $(INSTALLED)
 	@$(BIN)/simpletorch demo
 
-test: $(READY)
+# With NEIGHBOURS=1 also what is skipped where ONNX, transformers, JAX and the like aren't installed.
+test: $(READY) $(if $(NEIGHBOURS),$(VENV)/.neighbours)
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(READY)
@@ -60,6 +61,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 $(READY): $(INSTALLED)
 	@echo "simpletorch: installing what the tests need (a minute or two, once)"
 	$(PIP) -e ".[dev]"
+	@touch $@
+
+$(VENV)/.neighbours: $(READY)
+	@echo "simpletorch: installing the libraries that ours works with (a minute, once)"
+	$(PIP) -e ".[neighbours]"
 	@touch $@
 
 clean:

@@ -43,10 +43,13 @@ class Find:
     file: str
     line: int
     name: str
-    """The class or function at the file's top level that has it."""
+    """The class or function at the file's top level that has it, or a method, which is run as a function."""
     run: str
     """What a user would write; raises in ``line``."""
     why: str
+
+    given: str = ""
+    """What stands before it: arguments, and what stands in for other files of the package."""
 
     followed: bool = True
     """Whether following finds it; else mypy with the plugin does (benchmarks/false_alarms.py)."""
@@ -68,6 +71,10 @@ class Proof:
     """What following says of the line; "" where it says nothing."""
 
 
+_SMALL_VIT: Final = """\
+vit = dict(image_size=14, patch_size=7, num_classes=5, dim=10, depth=1, heads=2, mlp_dim=13)
+small = dict(dim=10, depth=1, heads=2, dim_head=5, dim_action=3, mlp_dim=13)"""
+
 FINDS: Final = (
     Find(
         "timm",
@@ -78,6 +85,74 @@ FINDS: Final = (
         "LinearSelfAttention(5)(torch.randn(2, 5, 3, 7), torch.randn(2, 5, 3, 7))",
         "`weight[self.embed_dim + 1]` takes one row of a 4-d weight where a slice is meant: cross-attention never ran",
         followed=False,
+    ),
+    Find(
+        "vit-pytorch",
+        "1.26.11",
+        "vit_pytorch/vat.py",
+        376,
+        "VAT",
+        "VAT(vit, **small)(torch.randn(2, 3, 14, 14))",
+        'A pattern without "->": a single image, which the line is for, never ran',
+        followed=False,
+        given=_SMALL_VIT,
+    ),
+    Find(
+        "vit-pytorch",
+        "1.26.11",
+        "vit_pytorch/vaat.py",
+        566,
+        "VAAT",
+        "VAAT(vit, dict(dim=11, depth=1, mlp_dim=13), **small)(torch.randn(2, 3, 14, 14), torch.randn(2, 99))",
+        "The same line in the model that hears, too",
+        followed=False,
+        given=_SMALL_VIT,
+    ),
+    Find(
+        "vit-pytorch",
+        "1.26.11",
+        "vit_pytorch/vat_siglip.py",
+        360,
+        "SigLIPVAT",
+        "SigLIPVAT(dim=10, depth=1, siglip_dim=12, siglip_depth=1, siglip_heads=2)(torch.randn(2, 3, 224, 224))",
+        "And in the third model of the family",
+        followed=False,
+    ),
+    Find(
+        "open_clip_torch",
+        "3.3.0",
+        "open_clip/transformer.py",
+        176,
+        "Attention",
+        "Attention(14, num_heads=2, scaled_cosine=True)(torch.randn(3, 5, 14))",
+        "`torch.bmm` of tensors that got 4 dims just before, here and in line 186: scaled cosine attention never ran",
+        followed=False,
+    ),
+    Find(
+        "transformers",
+        "5.23.0",
+        "transformers/models/esm/modeling_esmfold.py",
+        2191,
+        "EsmForProteinFolding.compute_language_model_representations",
+        "compute_language_model_representations(me, torch.ones(2, 7, dtype=torch.int64))",
+        "`self.esm_s_combine.size[0]` takes an item of the method, and the next size is -1: `bypass_lm=True` never ran",
+        followed=False,
+        given="""\
+from types import SimpleNamespace
+config = SimpleNamespace(esmfold_config=SimpleNamespace(bypass_lm=True))
+weights = torch.nn.Parameter(torch.zeros(5))
+me = SimpleNamespace(config=config, esm_s_combine=weights, esm_feats=3, parameters=lambda: iter([weights]))""",
+    ),
+    Find(
+        "transformers",
+        "5.23.0",
+        "transformers/video_utils.py",
+        797,
+        "convert_to_rgb",
+        "convert_to_rgb(torch.zeros(2, 1, 5, 7), 'channels_first')",
+        "`repeat(3, -3)` means NumPy's axis -3; of a tensor, which the signature takes as well, it is a size",
+        followed=False,
+        given="to_channel_dimension_format = lambda video, *_, **__: video  # the channels are first",
     ),
     Find(
         "imagen-pytorch",
@@ -137,10 +212,19 @@ FINDS: Final = (
 
 
 class Absent:
-    """What can't be imported: it has any attribute, as definitions ask for some, and can do nothing."""
+    """What can't be imported: it has any attribute and can be called, as definitions do, and does nothing."""
 
     def __getattr__(self, name: str) -> Absent:
         return Absent()
+
+    def __call__(self, *args: object, **kwargs: object) -> Absent:
+        """What it makes is absent as well."""
+        return Absent()
+
+    def __or__(self, other: object) -> Absent:
+        return Absent()
+
+    __ror__ = __or__
 
 
 def prove(find: Find) -> Proof:
@@ -156,7 +240,7 @@ def prove(find: Find) -> Proof:
 def _run(find: Find, source: str) -> Proof:
     scope = _part(source, find.file, find.name)
     try:
-        exec(compile(find.run, "<run>", "exec"), scope)
+        exec(compile(f"{find.given}\n{find.run}", "<run>", "exec"), scope)
     except Exception as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == find.file]
         said = f"{type(error).__name__}: {' '.join(str(error).split())}"
@@ -180,6 +264,11 @@ def unpacked(package: str, version: str) -> Path:
 def _part(source: str, file: str, name: str) -> dict[str, Any]:
     """A namespace with one definition of a file and what it needs of the same file, at their own lines."""
     tree = ast.parse(source)
+    name, _, method = name.partition(".")
+    if method:
+        (cls,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+        tree.body += [node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == method]
+        name = method
     scope: dict[str, Any] = {"__name__": "found", "torch": torch}
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -228,7 +317,7 @@ def table(proofs: Mapping[Find, Proof]) -> str:
         lines += [
             "",
             "```",
-            f">>> {find.run}",
+            *(f">>> {line}" for line in (*find.given.splitlines(), find.run)),
             proof.said if proof.holds else f"DOES NOT HOLD: {proof.said}",
             "```",
             "",

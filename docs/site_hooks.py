@@ -20,7 +20,8 @@ RESULTS = ROOT / "benchmarks" / "results"
 PICTURES = ROOT / "build" / "gallery"  # `make pictures` writes what each script prints and draws
 MODULES = [
     "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "train", "metrics",
-    "checkpoint", "reproducibility", "kernels", "errors", "follow",
+    "checkpoint", "reproducibility", "kernels", "export", "language.models", "interop", "interop.hub",
+    "errors", "follow",
 ]  # fmt: skip
 ELSEWHERE = {*MODULES, "dims"}
 OUTSIDE = re.compile(r"\[([^\]\n]+)\]\(((?:\.\./)+(?:src|examples|tests|benchmarks)/[^)\s]*)\)")

@@ -22,7 +22,16 @@ def run(code: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "module", ["simpletorch", "simpletorch.dtypes", "simpletorch.dims", "simpletorch.shapes", "simpletorch.mypy"]
+    "module",
+    [
+        "simpletorch",
+        "simpletorch.dtypes",
+        "simpletorch.dims",
+        "simpletorch.shapes",
+        "simpletorch.mypy",
+        "simpletorch.interop",
+        "simpletorch.language",
+    ],
 )
 def test_importing_what_the_checker_needs_loads_no_torch(module: str):
     assert run(f"import sys, {module}; print('torch' in sys.modules or 'numpy' in sys.modules)") == "False"
@@ -33,7 +42,7 @@ def test_looking_around_loads_no_torch():
     assert run(f"import sys, simpletorch as st; {looks}; print('torch' in sys.modules)") == "False"
 
 
-@pytest.mark.parametrize("package", ["simpletorch", "simpletorch.nn"])
+@pytest.mark.parametrize("package", ["simpletorch", "simpletorch.nn", "simpletorch.interop", "simpletorch.language"])
 def test_a_stub_exports_each_name_once(package: str):
     stub = Path(import_module(package).__file__).with_suffix(".pyi")
     names = [

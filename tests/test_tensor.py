@@ -149,3 +149,12 @@ def test_from_array_shares_memory():
     assert x[0] == 7
     assert st.from_array([1, 2], dtype=torch.float64).dtype == torch.float64
     assert st.from_array(array, requires_grad=True).requires_grad
+
+
+def test_from_dlpack_shares_memory_on_its_device_and_in_its_dtype():
+    array = np.ones((3, 5), np.float32)
+    for make in (Tensor.from_dlpack, CPUTensor.from_dlpack, Tensor[st.Float32].from_dlpack):
+        assert make(array).data_ptr() == array.__array_interface__["data"][0]
+    assert Tensor[st.Float64].from_dlpack(array).dtype == torch.float64
+    with pytest.raises(ValueError, match="makes tensors on cpu, not on meta"):
+        CPUTensor.from_dlpack(array, device="meta")

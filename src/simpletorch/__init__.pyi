@@ -14,7 +14,10 @@ from simpletorch import data as data
 from simpletorch import dims as dims
 from simpletorch import dtypes as dtypes
 from simpletorch import errors as errors
+from simpletorch import export as export
+from simpletorch import interop as interop
 from simpletorch import kernels as kernels
+from simpletorch import language as language
 from simpletorch import losses as losses
 from simpletorch import metrics as metrics
 from simpletorch import nn as nn

@@ -6,9 +6,12 @@ import os
 import sys
 import traceback
 from types import TracebackType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["install_excepthook", "report"]
+if TYPE_CHECKING:
+    from simpletorch.errors import TorchError
+
+__all__ = ["as_torch_error", "install_excepthook", "report"]
 
 _STEPS: Final = 50_000  # as many as `simpletorch check` follows a file for
 _SECONDS: Final = 2.0
@@ -57,13 +60,18 @@ def report(error: BaseException, program: str, arguments: list[str]) -> str | No
     return "\n".join(("Traceback (most recent call last):", way, why, f"  raised as: {own}"))
 
 
-def _explained(error: Exception, own: str) -> str | None:
-    """What the exception's own border would make of it, if that says more than torch does."""
+def as_torch_error(error: BaseException) -> TorchError | None:
+    """The exception if it is one of ours, what explains it if torch has raised it; else None."""
     if "torch" not in sys.modules:
         return None
     from simpletorch.errors import TorchError, explained
 
-    new = error if isinstance(error, TorchError) else explained(error, sys._getframe())
+    return error if isinstance(error, TorchError) else explained(error, sys._getframe())
+
+
+def _explained(error: Exception, own: str) -> str | None:
+    """What the exception's own border would make of it, if that says more than torch does."""
+    new = as_torch_error(error)
     if new is None or (new.reason in own and not new.hint and new is not error):
         return None
     return f"{new.kind}: {new}"

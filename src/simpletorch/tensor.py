@@ -37,6 +37,15 @@ def from_array(
     return torch.asarray(array, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
+def _from_dlpack(
+    array: Any, *, device: torch.device | str | int | None = None, copy: bool | None = None
+) -> torch.Tensor:
+    """A tensor in the memory of an array of another library: `simpletorch.interop.from_dlpack`."""
+    from simpletorch.interop import from_dlpack  # here because annotations need this module, and hardly ever that one
+
+    return from_dlpack(array, device=device, copy=copy)
+
+
 _FACTORIES: Final[dict[str, Callable[..., torch.Tensor]]] = {
     "zeros": torch.zeros,
     "ones": torch.ones,
@@ -52,6 +61,7 @@ _FACTORIES: Final[dict[str, Callable[..., torch.Tensor]]] = {
     "tensor": torch.tensor,
     "from_array": from_array,
     "from_numpy": torch.from_numpy,
+    "from_dlpack": _from_dlpack,
     "zeros_like": torch.zeros_like,
     "ones_like": torch.ones_like,
     "full_like": torch.full_like,
@@ -62,7 +72,7 @@ _FACTORIES: Final[dict[str, Callable[..., torch.Tensor]]] = {
     "one_hot": F.one_hot,
 }
 _WITHOUT_DEVICE: Final = frozenset(("from_numpy", "one_hot"))
-_WITHOUT_DTYPE: Final = _WITHOUT_DEVICE
+_WITHOUT_DTYPE: Final = _WITHOUT_DEVICE | {"from_dlpack"}
 
 
 def _typed(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:

@@ -164,6 +164,8 @@ class _Factories:
     @classmethod
     def from_numpy(cls, array: NDArray[np.generic], /) -> Self: ...
     @classmethod
+    def from_dlpack(cls, array: Any, *, device: DeviceLike = None, copy: bool | None = None) -> Self: ...
+    @classmethod
     def zeros_like(
         cls,
         input: torch.Tensor,

@@ -13,3 +13,9 @@ class ChunkedArray:
 
 class Table:
     def __getitem__(self, column: str) -> ChunkedArray: ...
+
+class Array: ...
+
+class FixedSizeListArray(Array):
+    @staticmethod
+    def from_arrays(values: Array, size: int) -> FixedSizeListArray: ...

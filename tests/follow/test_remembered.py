@@ -200,3 +200,60 @@ def test_a_mistake_in_each_of_several_layers_is_told(tmp_path):
     path.write_text(HEAD + source)
     (found,) = follow(path).errors
     assert "the layer takes 5 features" in found.message
+
+
+# -- numbers in the arguments -----------------------------------------------------------------------------------------
+
+STEPS = """
+for i in range(7):
+    y = net(torch.full((2,), i))
+    reveal_type(y)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "remembered"),
+    [
+        ("return torch.sin(x[:, None] * torch.ones(5))", 6),
+        ("return torch.zeros(7, 5)[x]", 0),
+        ("return x.clamp(0) + torch.zeros(5, 1)", 6),
+    ],
+)
+def test_numbers_that_nobody_looks_at_make_no_other_call(counted, tmp_path, body, remembered):
+    told = shown(NET.format(body=body) + STEPS, tmp_path)
+    assert len(counted) == remembered
+    assert len(told) == 1
+
+
+def test_an_index_that_does_not_fit_is_found_behind_calls_that_fit(tmp_path):
+    source = NET.format(body="return torch.zeros(5, 3)[x]") + STEPS
+    (tmp_path / "program.py").write_text(HEAD + source)
+    (found,) = follow(tmp_path / "program.py").errors
+    assert "index 5" in found.message
+
+
+def test_numbers_that_a_remembered_call_has_looked_at_count_for_the_call_around_it(tmp_path):
+    source = NET.format(body="return torch.zeros(5, 3)[x]")
+    source += """
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = net
+    def forward(self, x):
+        return self.net(x)
+outer = Outer()
+"""
+    source += "net(torch.full((2,), 3))\nouter(torch.full((2,), 3))\nouter(torch.full((2,), 11))\n"
+    (tmp_path / "program.py").write_text(HEAD + source)
+    (found,) = follow(tmp_path / "program.py").errors
+    assert "index 11" in found.message
+
+
+def test_numbers_of_an_argument_that_is_given_back_are_those_of_this_call(tmp_path):
+    source = NET.format(body="return x[:, None], x + 1")
+    source += (
+        "for i in range(9):\n    a, b = net(torch.full((2,), i))\n    torch.zeros(9, 3)[a]\n    torch.zeros(9, 3)[b]\n"
+    )
+    (tmp_path / "program.py").write_text(HEAD + source)
+    (found,) = follow(tmp_path / "program.py").errors
+    assert "index 9" in found.message

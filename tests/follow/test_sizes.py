@@ -16,6 +16,7 @@ lines = Scripts(HEAD).lines
         ("x = torch.arange(random.randrange(7))", "Int64[0..6]"),
         ("n = int(torch.randint(5, 13, (7,)).max())\nx = torch.randn(n)", "Float32[5..12]"),
         ("n = torch.randint(5, 13, (7,)).max().item() + 2\nx = torch.randn((n, 3))", "Float32[7..14, 3]"),
+        ("n = int(torch.randint(3, 4, ()))\nx = torch.zeros(n, 7)", "Float32[3, 7]"),
         ("n = random.randint(5, 13) * 2 // 3\nx = torch.randn(n)", "Float32[3..8]"),
         ("n = random.randint(-5, 13)\nx = torch.randn(n)", "Float32[?]"),
         ("x = torch.tensor([1] + [ord(c) for c in open('f').read()] + [2])", "Int64[2..]"),

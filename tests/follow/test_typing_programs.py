@@ -7,7 +7,7 @@ import pytest
 from simpletorch.follow import follow
 
 TYPING = Path(__file__).parents[1] / "typing"
-RIGHT = sorted([*(TYPING / "pass").glob("*.py"), *(TYPING / "reveal").glob("*.py")])
+RIGHT = sorted([*(TYPING / "pass").rglob("*.py"), *(TYPING / "reveal").rglob("*.py")])
 
 
 @pytest.mark.parametrize("path", RIGHT, ids=lambda p: f"{p.parent.name}/{p.stem}")

@@ -22,7 +22,7 @@ import pytest
 import torch
 
 TYPING = Path(__file__).parents[1] / "typing"
-FILES = {kind: sorted((TYPING / kind).glob("*.py")) for kind in ("pass", "fail", "reveal")}
+FILES = {kind: sorted((TYPING / kind).rglob("*.py")) for kind in ("pass", "fail", "reveal")}
 LINE = re.compile(
     r"^(?P<file>[^:]+):(?P<line>\d+): (?P<severity>error|note): (?P<message>.*?)(?:  \[(?P<code>[\w-]+)\])?$"
 )

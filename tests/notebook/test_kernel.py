@@ -42,6 +42,20 @@ def test_with_warn_both_show(tmp_path):
     assert error.ename == "RuntimeError"
 
 
+def test_an_error_that_nobody_foretold_is_a_card_above_a_short_traceback(tmp_path):
+    fails = "some = torch.rand(11, 7)\nsome = some[some[:, 0] > 0]\nsome @ torch.zeros(len(some), 5)"
+    cells = [nbformat.v4.new_code_cell(s) for s in (BUILDS.format(mode="warn"), fails, "int('x')")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    card, error = notebook.cells[1].outputs
+    assert card.data["text/plain"].startswith("ShapeMismatch: @: the inner dims differ: input has 7, other has 11")
+    assert "Cell In[2]:3" in card.data["text/html"]
+    assert error.ename == "RuntimeError"
+    assert "torch/" not in "".join(error.traceback)
+    (python,) = notebook.cells[2].outputs  # which is none of torch's
+    assert python.ename == "ValueError"
+
+
 # -- training ---------------------------------------------------------------------------------------------------------
 
 MODEL = """

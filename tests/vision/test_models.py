@@ -30,11 +30,6 @@ def small_vit(**options):
 # -- architecture ---------------------------------------------------------------------------------------------------
 
 
-def test_every_model_has_a_table():
-    functions = {name for name in models.__all__ if name[0].islower() and name != "read_weights"}
-    assert functions == set(MODELS)
-
-
 @pytest.mark.parametrize("classes", [1000, 7])
 @pytest.mark.parametrize("name", MODELS)
 def test_names_and_shapes_are_those_of_the_paper(name, classes):
@@ -147,7 +142,7 @@ def test_weights_load_from_an_address_and_are_kept(resnet, images, tmp_path, mon
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}"
         model = models.resnet18(weights=f"{address}/weights-{digest}.pth", num_classes=7).eval()
-        with pytest.raises(RuntimeError, match="invalid hash value"):
+        with pytest.raises(CheckpointError, match=r"weights-00000000\.pth is another file than its name says"):
             models.resnet18(weights=f"{address}/weights-00000000.pth", num_classes=7)
         server.shutdown()
     assert torch.equal(model(images), resnet(images))
@@ -191,8 +186,8 @@ def test_weights_for_other_classes_are_named():
 
 
 def test_no_such_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no file DEFAULT; name one by its path, such as"):
-        models.resnet18(weights="DEFAULT")
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*none\.pth; name one by its path, such as"):
+        models.resnet18(weights=tmp_path / "none.pth")
 
 
 @pytest.mark.parametrize("name", ["broken.pth", "broken.safetensors"])

@@ -7,6 +7,7 @@ from html import escape
 from importlib import import_module
 from typing import Any, Final
 
+from simpletorch._drawing import RED
 from simpletorch.errors._fields import Fields, Operand
 
 __all__ = ["headline", "markup", "page", "render"]
@@ -85,25 +86,26 @@ def markup(error: Fields) -> Any:
 
 
 _TABLE: Final = "border-collapse:collapse;margin:.3em 0"
+_CODE: Final = "background:none;color:inherit"  # notebooks give it a light ground
 _CELL: Final = "padding:.1em .8em .1em 0;text-align:left;font-family:monospace"
 
 
 def page(error: Fields) -> str:
     """The text for a notebook, as HTML; everything that comes from the program is escaped."""
-    parts = [f"<div><b style='color:#b00020'>{escape(error.kind)}</b> {escape(headline(error))}"]
+    parts = [f"<div><b style='color:{RED}'>{escape(error.kind)}</b> {escape(headline(error))}"]
     if error.operands:
         rows = "".join(f"<tr>{''.join(_cells(o))}</tr>" for o in error.operands)
         parts.append(f"<table style='{_TABLE}'>{rows}</table>")
     if error.details:
-        items = "".join(f"<li><code>{escape(detail)}</code></li>" for detail in error.details)
+        items = "".join(f"<li><code style='{_CODE}'>{escape(detail)}</code></li>" for detail in error.details)
         parts.append(f"<ul>{items}</ul>")
     if error.module_path:
-        parts.append(f"<div>in <code>{escape(error.module_path)}</code></div>")
+        parts.append(f"<div>in <code style='{_CODE}'>{escape(error.module_path)}</code></div>")
     if error.location is not None:
         where = f"{error.location.file}:{error.location.line}"
-        parts.append(f"<div>at <code>{escape(where)}</code>{_code(error)}</div>")
+        parts.append(f"<div>at <code style='{_CODE}'>{escape(where)}</code>{_code(error)}</div>")
     if error.hint:
-        parts.append(f"<div style='color:#1b6e20'><b>hint:</b> {escape(error.hint)}</div>")
+        parts.append(f"<div style='opacity:0.8'>hint: {escape(error.hint)}</div>")
     return "".join((*parts, "</div>"))
 
 
@@ -122,4 +124,4 @@ def _code(error: Fields) -> str:
     if failing:
         # both are escaped, so what is found is the expression and no tag
         code = code.replace(failing, f"<u>{failing}</u>", 1)
-    return f": <code>{code}</code>"
+    return f": <code style='{_CODE}'>{code}</code>"

@@ -356,19 +356,19 @@ def _members(a: List) -> tuple[Value, ...]:
     return a.items if a.items is not None else (a.item,)
 
 
-_CONSTANTS: Final = frozenset({int, float, str})
+_CONSTANTS: Final[dict[type, str]] = {int: "int", Expr: "int", float: "float", str: "str"}
 
 
 def common_item(items: Iterable[Value], reason: str = "which item it is") -> Value:
     """One value for every item of a collection."""
     out: Value = MISSING
-    different: type | None = None  # of two different constants of one type the type is known, whatever others there are
+    joined: str | None = None  # the class of constants that differ: no other one of it changes what is known
     for item in items:
-        kind = type(item)
-        if kind is different:
+        name = _CONSTANTS.get(type(item))
+        if name is not None and name == joined:
             continue
-        different = kind if kind in _CONSTANTS and kind is type(out) and item != out else None
         out = item if out is MISSING else generalise(out, item, reason)
+        joined = out.type if name is not None and isinstance(out, Unknown) else None
     return Unknown(reason) if out is MISSING else out
 
 

@@ -346,7 +346,8 @@ def _comprehension(run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast
     out: list[Value] = []
     sources: list[Value] = []
     roots = run.roots
-    certain = _generate(run, node.generators, 0, inner, lambda: out.append(run.evaluate(node.elt, inner)), sources)
+    element = _looked_up(run, node, inner) or (lambda: run.evaluate(node.elt, inner))
+    certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources)
     if isinstance(node, ast.SetComp):
         return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)
     if certain:
@@ -356,6 +357,34 @@ def _comprehension(run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast
     if isinstance(node, ast.GeneratorExp):
         made = Iterator(None, made.item) if made.items is None else Iterator(made.items)
     return made
+
+
+def _looked_up(
+    run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope
+) -> Callable[[], Value] | None:
+    """What gives the element of ``[table[c] for c in text]``, which looks for each character once; None of others."""
+    element, (first, *others) = node.elt, node.generators
+    if not isinstance(element, ast.Subscript) or not isinstance(element.value, ast.Name) or others:
+        return None
+    if not isinstance(first.target, ast.Name) or not isinstance(element.slice, ast.Name):
+        return None
+    name = first.target.id
+    if element.slice.id != name or element.value.id == name or type(scope.find(element.value.id)) not in (Dict, List):
+        return None
+    found: dict[tuple[type, Value], Value] = {}
+
+    def give() -> Value:
+        key = scope.cells.get(name)
+        if type(key) not in (str, int):
+            return run.evaluate(element, scope)
+        if (type(key), key) in found:
+            return found[type(key), key]
+        value = run.evaluate(element, scope)
+        if type(value) in (str, int, float, bool):
+            found[type(key), key] = value
+        return value
+
+    return give
 
 
 def _of_unknown_length(run: Interpreter, node: ast.ListComp | ast.GeneratorExp, item: Value, source: Value) -> List:

@@ -27,6 +27,7 @@ WRAPPERS: Final = frozenset(
 PACKED: Final = "torch.nn.utils.rnn.PackedSequence"
 OUR_SEQUENTIAL: Final = "simpletorch.nn._sequential.Sequential"
 SEQUENTIALS: Final = (SEQUENTIAL, OUR_SEQUENTIAL)
+ARRAY: Final = "numpy.ndarray"
 SIZE: Final = "torch._C.Size"
 DEVICE: Final = "torch._C.device"
 RETURN_TYPES: Final = "torch.return_types."
@@ -87,14 +88,21 @@ _FUNCTION_PREFIXES: Final = (
     ("torch.signal.windows.windows.", "torch.signal.windows."),
     ("torch._C.", "torch."),
 )
-_RENAMED: Final = {"torch._C._nn.log_sigmoid": "torch.nn.functional.logsigmoid"}
+_RENAMED: Final = {
+    "torch._C._nn.log_sigmoid": "torch.nn.functional.logsigmoid",
+    "simpletorch.interop._arrays.from_numpy": "torch.from_numpy",
+    "simpletorch.interop._arrays.from_dlpack": "torch.from_dlpack",
+    "simpletorch.tensor.from_array": "torch.asarray",
+}
 
 
 def public_name(fullname: str) -> str:
     """The public name of a torch function or method: ``torch._C._nn.gelu`` is ``torch.nn.functional.gelu``."""
+    if fullname in _RENAMED:
+        return _RENAMED[fullname]
     for private, public in _FUNCTION_PREFIXES:
         if fullname.startswith(private):
-            return _RENAMED.get(fullname) or public + fullname[len(private) :]
+            return public + fullname[len(private) :]
     return fullname
 
 

@@ -31,6 +31,7 @@ from simpletorch._settings import settings
 from simpletorch.mypy.annotate import classes
 from simpletorch.mypy.annotate.annotations import Annotations
 from simpletorch.mypy.calls import (
+    arrays,
     attributes,
     autograd,
     collections,
@@ -40,6 +41,7 @@ from simpletorch.mypy.calls import (
     distributions,
     factories,
     functions,
+    interop,
     loaders,
     modules,
     mutations,
@@ -69,7 +71,11 @@ from simpletorch.rules import MODULES, RULES
 __all__ = ["SimpletorchPlugin", "plugin"]
 
 _TENSOR_METHODS: Final = frozenset(
-    (*mutations.TENSOR_METHODS, *(n.removeprefix("Tensor.") for n in RULES if n.startswith("Tensor.")))
+    (
+        *mutations.TENSOR_METHODS,
+        *arrays.TENSOR_METHODS,
+        *(n.removeprefix("Tensor.") for n in RULES if n.startswith("Tensor.")),
+    )
 )
 _NOT_OURS: Final = ("builtins.", "typing.", "typing_extensions.", "torch.", "collections.", "functools.")
 _OF_PYTHON: Final = ("builtins.", "typing.", "collections.")
@@ -108,7 +114,11 @@ _INHERITED_METHODS: Final = joined(
 _INHERITED_NAMES: Final = frozenset(fullname.rpartition(".")[2] for fullname in _INHERITED_METHODS)
 _ATTRIBUTES: Final = joined(attributes.ATTRIBUTES, distributions.ATTRIBUTES, modules.ATTRIBUTES, operators.ATTRIBUTES)
 _FUNCTION_RESULTS: Final = joined(
-    operators.FUNCTION_RESULTS, reader.FUNCTION_RESULTS, sizes.FUNCTION_RESULTS, transforms.FUNCTION_RESULTS
+    interop.FUNCTION_RESULTS,
+    operators.FUNCTION_RESULTS,
+    reader.FUNCTION_RESULTS,
+    sizes.FUNCTION_RESULTS,
+    transforms.FUNCTION_RESULTS,
 )
 _METHOD_RESULTS: Final = joined(operators.METHOD_RESULTS, sizes.METHOD_RESULTS)
 
@@ -162,6 +172,8 @@ def _by_receiver(fullname: str, context: MethodSigContext, types: TypeTable) -> 
                 return hook(context, types)
     if is_tensor(receiver) and method in mutations.TENSOR_METHODS:
         return mutations.TENSOR_METHODS[method](context, types)
+    if is_tensor(receiver) and method in arrays.TENSOR_METHODS:
+        return arrays.TENSOR_METHODS[method](context, types)
     if is_tensor(receiver) and (method in _TENSOR_METHODS or may_ask(fullname)):
         return reader.method_rule(method, context, types)
     return context.default_signature if fullname.startswith(_NOT_OURS) else _user_method(fullname, context, types)

@@ -71,5 +71,11 @@ class Module(nn.Module):
         """
         return load(self, super().load_state_dict, state_dict, strict, assign)
 
+    def __prepare_scriptable__(self) -> nn.Module:
+        """What `torch.jit.script` compiles in the place of the module: torch asks each submodule for it."""
+        from simpletorch.nn._scriptable import scriptable  # seldom needed
+
+        return scriptable(self)
+
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         return _Stated(nn.Module, item) if cls is Module else GenericAlias(cls, item)

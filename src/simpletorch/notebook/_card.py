@@ -1,16 +1,21 @@
-"""What was found in a cell, for people: the line with the place marked, the operands, the hint, and the way there."""
+"""Cards for people: of what was found in a cell before it runs, and of an error of torch that has ended one."""
 
 from __future__ import annotations
 
+import copy
 import html
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, final
 
 from simpletorch._drawing import AMBER, BLUE, RED
+from simpletorch._excepthook import as_torch_error
 from simpletorch.follow import Finding
 
-__all__ = ["Card", "card_of"]
+if TYPE_CHECKING:
+    from simpletorch.errors import TorchError
+
+__all__ = ["Card", "ErrorCard", "card_of", "error_card"]
 
 Texts = Callable[[str], str]
 """From what a cell or file is called in reports to its text."""
@@ -65,12 +70,43 @@ class Card:
         colour = _COLOURS.get(f.severity, _COLOURS["note"])
         rows = "".join(_row(line, colour) for line in self.lines)
         hint = f'<div style="opacity:0.8">hint: {html.escape(f.hint)}</div>' if f.hint else ""
-        return (
-            f'<div style="border-left:4px solid {colour};padding:0.3em 0.8em;color:inherit;font-size:0.95em">'
+        return _framed(
+            colour,
             f'<div><b style="color:{colour}">{f.severity}</b>{html.escape(self.head)} '
             f'<code style="opacity:0.7;background:none;color:inherit">{f.code}</code></div>'
-            f"{rows}<div>{html.escape(f.message)}</div>{hint}</div>"
+            f"{rows}<div>{html.escape(f.message)}</div>{hint}",
         )
+
+
+@final
+@dataclass(frozen=True)
+class ErrorCard:
+    """An error that has ended a cell, as `TorchError` explains it; its line is named as IPython names it."""
+
+    error: TorchError
+
+    def __repr__(self) -> str:
+        return f"{self.error.kind}: {self.error}"
+
+    def _repr_html_(self) -> str:
+        return _framed(RED, self.error._repr_html_())
+
+
+def error_card(error: BaseException, call_it: Callable[[str], str]) -> ErrorCard | None:
+    """The card of an exception, if torch or this library has raised it. ``call_it``: what a file is called."""
+    known = as_torch_error(error)
+    if known is None:
+        return None
+    if known.location is not None:
+        known = copy.copy(known)
+        assert known.location is not None
+        known.location = replace(known.location, file=call_it(known.location.file))
+    return ErrorCard(known)
+
+
+def _framed(colour: str, inside: str) -> str:
+    style = f"border-left:4px solid {colour};padding:0.3em 0.8em;color:inherit;font-size:0.95em"
+    return f'<div style="{style}">{inside}</div>'
 
 
 def _row(line: _Line, colour: str) -> str:

@@ -20,7 +20,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from simpletorch._settings import settings
 from simpletorch.follow import Finding
-from simpletorch.notebook._card import Card, card_of
+from simpletorch.notebook._card import Card, ErrorCard, card_of, error_card
 from simpletorch.notebook._following import Seen, follow_cell
 from simpletorch.notebook._shapes import Shown, beside, path_through
 from simpletorch.notebook._tracebacks import shortened
@@ -54,6 +54,7 @@ class Extension(ast.NodeTransformer):
         self.mode = "warn"
         self._source: str | None = None  # of the cell that is about to run
         self._name = ""
+        self._is_told = False  # that the cell fails, before it runs
         self._formatters: Callable[[], None] = _nothing  # takes the views off again
         self._handler: tuple[Any, Any] = (), None  # of exceptions, as it was
         self._files: dict[str, str] = {}  # what cells are called in reports, with the names that Python has for them
@@ -68,7 +69,7 @@ class Extension(ast.NodeTransformer):
         self._formatters = register(self.shell)
         self._handler = self.shell.custom_exceptions, self.shell.CustomTB
         if not self.shell.custom_exceptions:  # else somebody has a handler of his own
-            self.shell.set_custom_exc((Exception,), _show_error)  # type: ignore[no-untyped-call]
+            self.shell.set_custom_exc((Exception,), self._show_error)  # type: ignore[no-untyped-call]
 
     def unload(self) -> None:
         """Leave the shell as it was."""
@@ -97,6 +98,7 @@ class Extension(ast.NodeTransformer):
             CellStopped: it surely fails, and the user wants such cells to be stopped.
         """
         source, self._source = self._source, None
+        self._is_told = False
         shows = source is not None and source.startswith(_SHAPES)
         if source is None or (self.mode == "off" and not shows):
             return node
@@ -111,6 +113,7 @@ class Extension(ast.NodeTransformer):
     def _say(self, seen: Seen) -> None:
         """Show what was found; an error that stops the cell last."""
         stops = seen.stops if self.mode == "stop" else None
+        self._is_told = seen.stops is not None and self.mode != "off"
         for found in (*seen.followed.errors, *seen.followed.warnings):
             if found is not stops and self.mode != "off":
                 _show(self._card(seen, found, _head(found, seen)))
@@ -125,10 +128,26 @@ class Extension(ast.NodeTransformer):
 
     def _call_it(self, file: str) -> str:
         """What a file is called in reports: a cell as IPython calls it in tracebacks."""
-        shown = self.shell.compile.format_code_name(file)
-        name = file if shown is None else " ".join(shown)
+        compiler = self.shell.compile
+        if hasattr(compiler, "format_code_name"):
+            shown = compiler.format_code_name(file)
+            name = file if shown is None else " ".join(shown)
+        else:  # IPython 8.0
+            number = compiler._filename_map.get(file)
+            name = file if number is None else f"Cell In[{number}]"
         self._files[name] = file
         return name
+
+    def _show_error(
+        self, shell: Any, kind: type, error: BaseException, traceback: Any, tb_offset: int | None = None
+    ) -> None:
+        """An exception as a card, if it is one of torch's, and with a short traceback; ``%tb`` shows the whole one."""
+        card = None if self._is_told else error_card(error, self._call_it)
+        if card is not None and (hasattr(shell, "kernel") or not isinstance(error, type(card.error))):
+            _show(card)  # a terminal has the text of ours below the traceback
+        short, _ = shortened(traceback)
+        shell.showtraceback((kind, error, short), tb_offset=tb_offset)
+        sys.last_traceback = traceback
 
     # -- magics ------------------------------------------------------------------------------------------------------
 
@@ -179,14 +198,7 @@ def _nothing() -> None:
     """Before the extension is loaded."""
 
 
-def _show_error(shell: Any, kind: type, error: BaseException, traceback: Any, tb_offset: int | None = None) -> None:
-    """An exception with a short traceback; ``%tb`` shows the whole one."""
-    short, _ = shortened(traceback)
-    shell.showtraceback((kind, error, short), tb_offset=tb_offset)
-    sys.last_traceback = traceback
-
-
-def _show(value: Card | Shown) -> None:
+def _show(value: Card | ErrorCard | Shown) -> None:
     """Show a value under the cell."""
     _display(value)  # type: ignore[no-untyped-call]
 

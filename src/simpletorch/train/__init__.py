@@ -33,6 +33,7 @@ from simpletorch.train._step import Step as Step
 from simpletorch.train._track import track as track
 from simpletorch.train._trainer import Trainer as Trainer
 from simpletorch.train._update import Update as Update
+from simpletorch.train.callbacks._aim_logger import AimLogger as AimLogger
 from simpletorch.train.callbacks._batch_size_finder import BatchSizeFinder as BatchSizeFinder
 from simpletorch.train.callbacks._checkpoint import INTERRUPTED as INTERRUPTED
 from simpletorch.train.callbacks._checkpoint import Checkpoint as Checkpoint
@@ -42,5 +43,7 @@ from simpletorch.train.callbacks._early_stopping import EarlyStopping as EarlySt
 from simpletorch.train.callbacks._gradient_monitor import GradientMonitor as GradientMonitor
 from simpletorch.train.callbacks._learning_rate_finder import LearningRateFinder as LearningRateFinder
 from simpletorch.train.callbacks._live import Live as Live
+from simpletorch.train.callbacks._mlflow_logger import MLflowLogger as MLflowLogger
 from simpletorch.train.callbacks._profiler import Profiler as Profiler
 from simpletorch.train.callbacks._tensorboard_logger import TensorBoardLogger as TensorBoardLogger
+from simpletorch.train.callbacks._wandb_logger import WandbLogger as WandbLogger

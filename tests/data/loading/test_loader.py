@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+from itertools import islice
 from typing import NamedTuple
 
 import pytest
@@ -74,6 +75,18 @@ def test_batches_and_random_numbers_drawn_are_torch_s(batch_size, shuffle, drop_
     theirs, their_next = two_epochs(torch.utils.data.DataLoader)
     assert_same_batches(ours, theirs)
     assert our_next == their_next
+
+
+@pytest.mark.parametrize("drop_last", [True, False])
+@pytest.mark.parametrize("batch_size", [1, 3, 23, 29])
+def test_epochs_are_torch_s_though_nobody_asks_after_the_last_batch(batch_size, drop_last):
+    """As Lightning's Trainer iterates: as often as there are batches."""
+
+    def three_epochs(cls):
+        loader = cls(DATASET, batch_size, True, drop_last=drop_last, generator=torch.Generator().manual_seed(5))
+        return [tuple(batch) for _ in range(3) for batch in islice(loader, len(loader))]
+
+    assert_same_batches(three_epochs(DataLoader), three_epochs(torch.utils.data.DataLoader))
 
 
 @pytest.mark.parametrize("replacement", [True, False])

@@ -119,3 +119,38 @@ def test_grids_are_numpys(source: str, tmp_path: Path) -> None:
 def test_a_number_is_taken_of_one_element_only(tmp_path):
     source = "x = np.zeros((3, 5))\na, b = x[:1, :1].item(), x.item(3)\nc = x.item()\n"
     assert lines(source, tmp_path) == [3]
+
+
+# -- the same memory on both sides of a border -------------------------------------------------------------------------
+
+SHARING = Scripts(
+    "import numpy as np\nimport torch\nimport jax\nimport jax.numpy as jnp\nfrom simpletorch import interop\n"
+    "a = np.zeros((3, 5), np.float32)\nt = torch.zeros(7, 11)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = torch.from_dlpack(a)", "Float32[3, 5]"),
+        ("x = torch.utils.dlpack.from_dlpack(a)", "Float32[3, 5]"),
+        ("x = interop.from_numpy(a)", "Float32[3, 5]"),
+        ("x = interop.from_dlpack(a, copy=True)", "Float32[3, 5]"),
+        ("x = interop.to_numpy(t)", "Float32[7, 11]"),
+        ("x = np.from_dlpack(t) @ np.zeros((11, 2), np.float32)", "Float32[7, 2]"),
+        ("x = torch.from_dlpack(jnp.from_dlpack(t))", "Float32[7, 11]"),
+        ("x = interop.from_dlpack(interop.to_jax(t))", "Float32[7, 11]"),
+        ("x = np.from_dlpack(jax.dlpack.from_dlpack(t))", "Float32[7, 11]"),
+        ("x = torch.from_dlpack(jnp.from_dlpack(t.long()))", "Tensor[7, 11]"),
+        ("x = torch.zeros(jnp.from_dlpack(t).shape)", "Float32[7, 11]"),
+        ("x = torch.from_dlpack(jnp.from_dlpack(t) @ 2)", "Tensor[...]"),
+        ("x = torch.from_dlpack(jnp.ones((3, 5)))", "Tensor[...]"),
+    ],
+)
+def test_the_sizes_are_the_same_on_both_sides(source, expected, tmp_path):
+    assert SHARING.shown(source, tmp_path, right=True) == expected
+
+
+def test_a_mistake_behind_the_border_is_found(tmp_path):
+    assert SHARING.lines("torch.zeros(5, 2) @ interop.from_dlpack(jnp.from_dlpack(t))\n", tmp_path) == [1]
+    assert SHARING.lines("j = jnp.from_dlpack(t)\nprint(j == j, len(j), j.at[0], j[0], j + 1, j.T)\n", tmp_path) == []

@@ -472,7 +472,9 @@ def test_the_attributes_of_torchs_modules_are_known():
         nn.ParameterList(),
         nn.ParameterDict(),
     )
-    names = {n for c in containers for n in dir(c) if not n.startswith("_")}
+    # transformers gives torch.nn.Module a method of its own, where it is imported
+    own = {n for n in dir(nn.Module) if "transformers" in str(getattr(getattr(nn.Module, n), "__module__", ""))}
+    names = {n for c in containers for n in dir(c) if not n.startswith("_")} - own
     assert names <= modules._OF_MODULES
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from simpletorch.errors import DataError, TorchError
 from simpletorch.train import (
+    AimLogger,
     BatchSizeFinder,
     Callback,
     CSVLogger,
@@ -11,8 +12,10 @@ from simpletorch.train import (
     EarlyStopping,
     GradientMonitor,
     LearningRateFinder,
+    MLflowLogger,
     Profiler,
     TensorBoardLogger,
+    WandbLogger,
 )
 from tests.train.callbacks.small_training import loader, many, net, trainer
 
@@ -101,6 +104,9 @@ def test_a_callback_stops_the_training():
         lambda: EarlyStopping(patience=0),
         lambda: CSVLogger("x.csv", every=0),
         lambda: TensorBoardLogger("x", every=0),
+        lambda: WandbLogger(every=0),
+        lambda: MLflowLogger(every=0),
+        lambda: AimLogger(every=0),
         lambda: GradientMonitor(every=0),
         lambda: DetectNaN(every=0),
         lambda: Profiler("x", active=0),

@@ -62,11 +62,17 @@ def _permuted(batches: BatchSampler, skip: int, device: torch.device | None) -> 
         generator = torch.Generator().manual_seed(int(torch.empty((), dtype=torch.int64).random_().item()))
     order = torch.randperm(len(sampler.data_source), generator=generator)
     order = order if device is None else order.to(device)
+    ends_early = stop % size > 0  # torch's sampler draws one more order when it has no more: for the smaller last batch
     for start in range(skip * size, stop, size * _AT_ONCE):
-        for rows in torch.split(order[start : min(start + size * _AT_ONCE, stop)], size):
+        end = min(start + size * _AT_ONCE, stop)
+        *rest, last = torch.split(order[start:end], size)
+        for rows in rest:
             yield rows.tolist() if device is None else rows
-    # torch's sampler draws one more order before it stops: without it the next epoch would differ from torch's.
-    torch.randperm(len(sampler.data_source), generator=generator)
+        if end == stop and ends_early:
+            torch.randperm(len(sampler.data_source), generator=generator)
+        yield last.tolist() if device is None else last
+    if not ends_early or skip * size >= stop:  # or when it is asked after the last
+        torch.randperm(len(sampler.data_source), generator=generator)
 
 
 def _in_sequence(batches: BatchSampler, skip: int, device: torch.device | None) -> Iterator[Any]:

@@ -14,6 +14,7 @@ from simpletorch.follow.libraries import (  # noqa: F401
     Work,
     by_name,
     gives,
+    jax,
     library_class,
     native,
     numpy_algebra,
@@ -108,6 +109,16 @@ for _name in ("zeros", "ones", "empty"):
     native(f"numpy.{_name}_like")(_alike(1))
 native("numpy.full")(_filled(2))
 native("numpy.full_like")(_alike(2))
+
+
+@native("numpy.from_dlpack")
+def _from_dlpack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def one(value: Value) -> Value:
+        if isinstance(value, Tensor):
+            gradients.to_numpy(run, value)
+        return as_array(run, jax.as_tensor(value) or value)
+
+    return run.each(args[0] if args else kwargs.get("x"), one)
 
 
 @native("numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asfarray")

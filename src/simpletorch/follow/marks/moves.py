@@ -76,7 +76,7 @@ def _is_unless(node: ast.expr) -> bool:
 _WITHOUT: Final = re.compile(r"(no|disable|without|force)_|(use_)?cpu$|no(cuda|gpu)$", re.IGNORECASE)
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=512)
 def moves(node: ast.If, names: frozenset[str]) -> tuple[ast.stmt, ...] | None:
     """What the body of such a statement moves, each by ``cuda()``; None where it does anything else."""
     if not is_availability(node.test, names):

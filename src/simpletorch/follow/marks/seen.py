@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
@@ -86,6 +87,7 @@ class Watching(Interpreter):
         self._visits = 0
         self._names: dict[tuple[int, int], str] = {}
         self._rows: dict[_Node, dict[Look, None]] = {}  # by node, as in ``seen.looks``
+        self._last: dict[_Node, tuple[object, ...]] = {}  # of what the last look at a node was made
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression, which is noted if it is a tensor."""
@@ -141,13 +143,19 @@ class Watching(Interpreter):
             return ""
         key = id(around.cells), id(module.cells)
         if key not in self._names:
-            self._names[key] = next((path for path, inner in _inside(self, around, set()) if inner is module), "")
-        return self._names[key]
+            for path, inner in _inside(self, around, set()):
+                self._names.setdefault((key[0], id(inner.cells)), path)
+        return self._names.setdefault(key, "")
 
     def _note(self, path: str, node: _Node, value: Tensor) -> None:
         row = self._rows.get(node)
         if row is None:
             row = self._rows[node] = self.seen.looks.setdefault((path, _place(node)), {})
+        raw = value.type, value.place, value.layout, value.origins
+        last = self._last.get(node)
+        if last is not None and all(map(operator.is_, last, raw)):
+            return
+        self._last[node] = raw
         if len(row) < _MOST_LOOKS:
             row[Look(value.type, devices.of(self, value), layout.of(value), origins.of(value))] = None
 

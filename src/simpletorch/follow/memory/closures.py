@@ -58,7 +58,7 @@ def _changed(run: Interpreter, code: ast.AST, scope: Scope, own: Collection[str]
                     run.heap.write(owner.cells, name, run.unknown(f"{name}, which unknown code may have changed"))
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=512)  # each keeps the syntax of its file
 def _changing(code: ast.AST) -> tuple[ast.AST, ...]:
     """The parts of code that may change something: the same function is had by unknown code again and again."""
     kinds = ast.Nonlocal | ast.Global | ast.Call | ast.AugAssign
@@ -70,7 +70,7 @@ def _changing(code: ast.AST) -> tuple[ast.AST, ...]:
     )
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=512)  # each keeps the syntax of its file
 def _own_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
     """The parameters and variables of a function."""
     inside = list(walk(node))

@@ -107,7 +107,7 @@ class _Older:
 class _Call:
     """What is remembered of a call."""
 
-    __slots__ = ("held", "learnt", "made", "met", "result", "steps", "updates")
+    __slots__ = ("held", "learnt", "made", "met", "reads", "result", "steps", "updates")
 
     def __init__(
         self,
@@ -117,11 +117,13 @@ class _Call:
         made: Collection[Var],
         cost: tuple[int, int],
         held: Any,
+        reads: bool,
     ) -> None:
         self.met, self.result = met, result
         self.learnt, self.made = learnt, made  # what arguments turned out to be, by place; the sizes that got a name
         self.steps, self.updates = cost
         self.held = held  # keeps the arguments alive whose identity is part of the key
+        self.reads = reads  # between which numbers those of an argument lie
 
     def holds(self) -> bool:
         """Whether all that the call met is as it was."""
@@ -170,17 +172,15 @@ def call(
     arguments = _arguments(run, given, args, kwargs)
     if arguments is None:
         return follow()
-    calls = run.remembered.setdefault((id(module), *arguments), [])
-    for known in calls:
-        if known.holds():
-            return _again(run, known, given)
+    calls = _Calls(run, (id(module), *arguments), given)
+    if (known := calls.find()) is not None:
+        return _again(run, known, given)
     tree = _Tree(run, module)
-    alike = None if tree.key is None else run.remembered.setdefault((tree.key, *arguments), [])
-    for known in alike or ():
-        if known.holds():
-            if run.heap.recorders:
-                run.heap.recorders[-1].take(tree.as_it_is())
-            return _again(run, known, given)
+    alike = None if tree.key is None else _Calls(run, (tree.key, *arguments), given)
+    if alike is not None and (known := alike.find()) is not None:
+        if run.heap.recorders:
+            run.heap.recorders[-1].take(tree.as_it_is())
+        return _again(run, known, given)
     return _recorded(run, follow, given, calls, module, (tree, alike))
 
 
@@ -192,11 +192,34 @@ def construction(
     arguments = _arguments(run, given, args, kwargs)
     if arguments is None:
         return follow()
-    calls = run.remembered.setdefault(("new", id(cls), *arguments), [])
-    for known in calls:
-        if known.holds():
-            return _again(run, known, given)
+    calls = _Calls(run, ("new", id(cls), *arguments), given)
+    if (known := calls.find()) is not None:
+        return _again(run, known, given)
     return _recorded(run, follow, given, calls, cls)
+
+
+@final
+class _Calls:
+    """The calls that are remembered for one key: those with these numbers in the arguments, and those with any."""
+
+    __slots__ = ("_any", "_own")
+
+    def __init__(self, run: Interpreter, key: tuple[Any, ...], given: _Given) -> None:
+        self._own: list[_Call] = run.remembered.setdefault((*key, given.between()), [])
+        self._any: list[_Call] = run.remembered.setdefault((*key, _ALL), []) if given.numbers else []
+
+    def find(self) -> _Call | None:
+        """One that gives the same now."""
+        for known in (*self._own, *self._any):
+            if known.holds():
+                return known
+        return None
+
+    def add(self, call: _Call) -> None:
+        """Remember one more; the oldest is forgotten."""
+        calls = self._own if call.reads else self._any
+        calls.append(call)
+        del calls[:-_MOST_CALLS]
 
 
 def _arguments(
@@ -221,6 +244,8 @@ def _again(run: Interpreter, known: _Call, given: _Given) -> Value:
         raise Exhausted
     if run.heap.recorders:
         run.heap.recorders[-1].take(known.met)
+    if known.reads:
+        given.read()
     names = {v: run.some_size(*v.range) for v in known.made}
     for place, type in known.learnt:
         run.heap.learn(given.objects[place].cells, replace(type, shape=type.shape.substitute(names)))
@@ -231,9 +256,9 @@ def _recorded(
     run: Interpreter,
     follow: Callable[[], Value],
     given: _Given,
-    calls: list[_Call],
+    calls: _Calls,
     called: Instance | Class,
-    like: tuple[_Tree, list[_Call] | None] | None = None,
+    like: tuple[_Tree, _Calls | None] | None = None,
 ) -> Value:
     recorder = Recorder()
     assumed = run.assumed, run.equalities
@@ -242,7 +267,7 @@ def _recorded(
     if isinstance(called, Instance):
         recorder.note(called)
     steps, updates = run.steps, run.updates
-    before = _effects(run)
+    before, looked = _effects(run), given.reads()
     run.heap.recorders.append(recorder)
     try:
         result = follow()
@@ -259,14 +284,13 @@ def _recorded(
         if kept is not MISSING:
             met = {place: entry for place, entry in recorder.met.items() if id(entry[0]) not in given.cells}
             made = sizes.made_since(run, recorder.start, kept, *(t for _, t in learnt))
-            rest = learnt, made, (steps - run.steps, run.updates - updates), (called, given)
-            calls.append(_Call(met, kept, *rest))
-            del calls[:-_MOST_CALLS]
+            reads = not given.numbers or given.reads() != looked
+            rest = learnt, made, (steps - run.steps, run.updates - updates), (called, given), reads
+            calls.add(_Call(met, kept, *rest))
             tree, alike = like or (None, None)
             if tree is not None and alike is not None and not _has_older(kept):
                 outside = {place: entry for place, entry in met.items() if id(entry[0]) not in tree.cells}
-                alike.append(_Call(outside, kept, *rest))
-                del alike[:-_MOST_CALLS]
+                alike.add(_Call(outside, kept, *rest))
     return result
 
 
@@ -322,7 +346,7 @@ class _Tree:
         self.places[id(value)] = len(self.places)
         if isinstance(value, Tensor):
             self.cells[id(value.cells)] = value.cells
-            return "tensor", value.type, value.array, value.cells.get(HISTORY), value.layout, value.origins, value.place
+            return "tensor", value.type, value.array, _history(value), value.layout, value.origins, value.place
         if isinstance(value, List):
             self.cells[id(value.cells)] = value.cells
             return None if value.items is None else self._key(value.items)
@@ -358,10 +382,11 @@ def _has_older(kept: Value) -> bool:
 class _Given:
     """The arguments of one call: as a key, and the objects among them by their place."""
 
-    __slots__ = ("cells", "objects", "places")
+    __slots__ = ("cells", "numbers", "objects", "places")
 
     def __init__(self) -> None:
         self.objects: list[Value] = []
+        self.numbers: dict[int, indexes.Numbers] = {}  # between which those of the arguments lie, by place
         self.places: dict[int, int] = {}
         self.cells: set[int] = set()  # whose contents are part of the key
 
@@ -382,13 +407,13 @@ class _Given:
         if isinstance(value, Tensor):
             self.cells.add(id(value.cells))
             plain = _is_bare(value) and value.offset is None
-            known = indexes.of(value)
-            numbers = None if known is None else (known.least, known.most, known.by_chance)
+            known = indexes.passed_on(value)
+            if known is not None:
+                self.numbers[self.places[id(value)]] = known
             key = (
                 "tensor",
                 value.type,
                 value.array,
-                numbers,
                 gradients.key(value),
                 value.layout,
                 value.origins,
@@ -409,6 +434,19 @@ class _Given:
         if isinstance(value, Method):
             return "method", id(value.function), id(value.receiver)
         return ("object", id(value)) if isinstance(value, Unknown | Instance | Function | Native | Class) else None
+
+    def between(self) -> tuple[Any, ...]:
+        """The numbers as a key."""
+        return tuple((place, n.least, n.most, n.by_chance, n.between) for place, n in self.numbers.items())
+
+    def reads(self) -> list[int]:
+        """How often anything has looked at the numbers."""
+        return [n.reads[0] for n in self.numbers.values()]
+
+    def read(self) -> None:
+        """Something looks at the numbers."""
+        for numbers in self.numbers.values():
+            numbers.reads[0] += 1
 
     def learnt(self, cells: Collection[int]) -> list[tuple[int, TensorType]] | None:
         """The tensors among the arguments with these cells, by place with their types; None if there is another."""
@@ -474,10 +512,16 @@ def _copy(value: Tensor) -> Tensor:
     known = indexes.of(value)
     made.numbers = None if known is None else replace(known, written=[])
     made.layout, made.origins, made.place, made.batch = value.layout, value.origins, value.place, value.batch
-    history: History | None = value.cells.get(HISTORY)
-    if history is not None and (value.base is None or history.grad):  # who writes to the base may change it
+    history = _history(value)
+    if history is not None:
         made.cells[HISTORY] = replace(history, parents=(), saves=False, kept=()) if history.parents else history
     return made
+
+
+def _history(value: Tensor) -> History | None:
+    """What is known of how a tensor was made, apart from its base: who writes to that may change it."""
+    history: History | None = value.cells.get(HISTORY)
+    return history if history is not None and (value.base is None or history.grad) else None
 
 
 def _is_bare(value: Tensor) -> bool:

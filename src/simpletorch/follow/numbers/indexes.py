@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.values import Choice, List, Tensor, Unknown, Value, is_among, is_known
@@ -30,6 +30,7 @@ __all__ = [
     "follow",
     "note_written_out",
     "of",
+    "passed_on",
     "same",
     "spoil",
     "up_to",
@@ -47,7 +48,8 @@ class Numbers:
 
     ``written`` is shared by all views of the tensor: True in it says that the numbers have been changed. Of what is
     only ``between`` them it isn't said that one of them occurs: such numbers are sizes, but say nothing of indexes.
-    One that ``varies`` is hardly the same for another one of its kind.
+    One that ``varies`` is hardly the same for another one of its kind. ``reads`` counts how often anything looked, at
+    these or at those that were made of them: what nobody looked at in a call, the call doesn't depend on.
     """
 
     least: int
@@ -56,6 +58,7 @@ class Numbers:
     written: list[bool]
     between: bool = False
     varies: bool = False
+    reads: list[int] = field(default_factory=lambda: [0], compare=False)
 
     @property
     def known(self) -> bool:
@@ -71,6 +74,14 @@ def of(value: Value) -> Numbers | None:
 
 def bounds(value: Value) -> Numbers | None:
     """Between which numbers those of a tensor lie, or an int that isn't known."""
+    found = passed_on(value)
+    if found is not None:
+        found.reads[0] += 1
+    return found
+
+
+def passed_on(value: Value) -> Numbers | None:
+    """The same, for who only passes it on."""
     found = value.numbers if isinstance(value, Tensor | Unknown) else None
     return found if found is not None and found.known else None
 
@@ -224,7 +235,7 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
         result.numbers = _SOURCES[short](args, kwargs)
     elif short in _JOINED:
         result.numbers = _union(first)
-    elif (known := bounds(first)) is not None:
+    elif (known := passed_on(first)) is not None:
         result.numbers = _after(short, known, args, kwargs)
 
 

@@ -48,6 +48,8 @@ def named(run: Interpreter, value: Value) -> Value:
         known = indexes.bounds(value)
         if isinstance(value.size, Expr) or known is None or known.least < 0:
             return value.size if isinstance(value.size, Expr) else value
+        if known.least == known.most:
+            return known.least
         size = run.some_size(known.least, known.most, varies=known.by_chance or known.varies)
         if value.size:
             value.size = size

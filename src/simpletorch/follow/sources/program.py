@@ -57,7 +57,7 @@ class Program:
     def _roots(self, name: str) -> Sequence[Path]:
         """Where a module may lie. Who names a module of a package ``torch`` or ``types`` doesn't import it by that."""
         first = name.partition(".")[0]
-        if canonical(first) not in _packages() and first not in sys.stdlib_module_names:
+        if first not in sys.stdlib_module_names and canonical(first) not in _packages():
             return self.roots
         return [root for root in self.roots if not (root / "__init__.py").exists()]
 
@@ -184,7 +184,7 @@ def canonical(name: str) -> str:
     prefix = name
     while "." in prefix:
         prefix = prefix.rpartition(".")[0]
-        if prefix in ALIASES:
+        if ALIASES.get(prefix, prefix) != prefix:
             return canonical(ALIASES[prefix] + name[len(prefix) :])
     return name
 

@@ -44,11 +44,13 @@ from mypy.types import (
 )
 
 from mypy import nodes
+from simpletorch.mypy.annotate.arrays import noted_array
 from simpletorch.mypy.annotate.defaults import noted_default
 from simpletorch.mypy.annotate.subscript import Subscript, string_of
 from simpletorch.mypy.convert.lift import is_tensor
 from simpletorch.mypy.diagnose.report import allow_sizes
 from simpletorch.mypy.names import (
+    ARRAY,
     DEVICE_TENSORS,
     DIM,
     DTYPES_MODULE,
@@ -220,6 +222,8 @@ class Annotations:
             return None if None in items else UnionType([i for i in items if i is not None])
         if isinstance(array, AnyType):
             return array
+        if isinstance(array, Instance) and array.type.fullname == ARRAY and types.tensor is not None:
+            return noted_array(array, Instance(types.tensor, [dtype, *dims]))
         if not isinstance(array, Instance) or not is_tensor(array) or not array.type.has_type_var_tuple_type:
             return None
         return Instance(array.type, [dtype, *dims], array.line, array.column)

@@ -14,6 +14,7 @@ from mypy.plugin import MethodSigContext
 from mypy.types import CallableType, Instance, ProperType, get_proper_type
 
 from simpletorch.mypy.calls.arguments import read_arguments
+from simpletorch.mypy.calls.arrays import with_arrays
 from simpletorch.mypy.calls.reader import CallReader
 from simpletorch.mypy.hooks import MethodHook
 from simpletorch.mypy.names import DEVICE_TENSORS, OUR_PARAMETER, OUR_TENSORS, PARAMETER, TENSOR
@@ -28,7 +29,7 @@ _RENAMED: Final = {"from_array": "torch.asarray", "one_hot": "torch.nn.functiona
 _NAMES: Final = (
     *("zeros", "ones", "full", "empty", "rand", "randn", "randint", "arange", "linspace", "logspace", "eye", "tensor"),
     *("from_array", "from_numpy", "zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like"),
-    *("tril_indices", "one_hot"),
+    *("tril_indices", "one_hot", "from_dlpack"),
 )
 _FACES: Final = frozenset({*OUR_TENSORS, TENSOR, PARAMETER})
 
@@ -37,9 +38,12 @@ def _make(name: str, context: MethodSigContext, types: TypeTable) -> CallableTyp
     signature = context.default_signature
     face = _face(context.type)
     reader = CallReader(types, context)
-    combinations = reader.arguments(read_arguments(context))
+    given = read_arguments(context)
+    combinations = reader.arguments(given)
     if face is None or combinations is None or types.tensor is None:
         return signature
+    if combinations is not None and name.startswith("from_"):
+        combinations = with_arrays(reader.lifter, reader.api, given, combinations)
     dtype = reader.lifter.dtype(face.args[0]) if face.args else None
     rule = _RENAMED.get(name, f"torch.{name}")
     result = reader.answer(

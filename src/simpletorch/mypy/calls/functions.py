@@ -19,6 +19,7 @@ from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import ARG_POS, ArgKind, CallExpr, Context, Expression, TempNode
 from mypy.subtypes import is_subtype
 from mypy.type_visitor import TypeTranslator
+from mypy.typeops import tuple_fallback
 from mypy.types import (
     AnyType,
     CallableType,
@@ -186,6 +187,7 @@ class _Call:
         self.defaults: list[tuple[str, Dim, Dim]] = []
         self.bindings = Bindings(frozenset())
         self.misfits = Misfits(name, signature, self.bindings, self.reader.lifter)
+        self.contents: list[int] = []
         self.arguments = self._arguments()
         for i, formal, node in self._pairs():
             self.formals[i] = self._narrowed(formal, node)
@@ -248,6 +250,9 @@ class _Call:
             self._bind_callable(wanted, function)
         for i, stated, node in modules:
             failed = self._bind_module(i, stated, node) or failed
+        for i, formal, node in pairs:
+            if i not in patterns and isinstance(formal, Instance | TupleType) and not _states_a_call(formal):
+                self._bind_contents(i, formal, node)
         return self._substituted(failed) if reporting or not failed else None
 
     def _sizes_of(self, tensor: Type) -> set[Var]:
@@ -407,6 +412,38 @@ class _Call:
         kind: Kind = "dtype" if clash is None else "shape"
         return self._fail(i, kind, f"{self._formal_name(i)} should give {pattern}, but gives {value}", pattern, value)
 
+    def _bind_contents(self, i: int, formal: Type, node: Expression) -> None:
+        """Sizes of tensors in a list, a tuple or a named tuple; what doesn't fit there is for mypy to say.
+
+        mypy would look for them in what the result is assigned to first, which is a longer one in
+        ``cache = step(x, cache)``.
+        """
+        found: list[Bindings] = []
+        for given in flatten_nested_unions([get_proper_type(self.reader.type_of(node))]):
+            bindings = self._bound_by(formal, given)
+            if bindings is None:
+                return
+            found.append(bindings)
+        first, *others = found
+        for variable, size in first.dims.items():
+            # of a union, as behind a loop in which the list grows, no one size is true
+            agreed = all(other.dims.get(variable, UNKNOWN) == size for other in others)
+            self.bindings.dims[variable] = size if agreed else UNKNOWN
+        self.bindings.flexible = first.flexible
+        self.contents.append(i)
+
+    def _bound_by(self, formal: Type, given: Type) -> Bindings | None:
+        """The sizes with those of a container's tensors; None where something doesn't fit, or no tensor is known."""
+        bindings = Bindings(self.bindings.flexible, dict(self.bindings.dims), dict(self.bindings.rests))
+        pairs = [(wanted, item) for wanted, item in _tensors_in(formal, given) if is_tensor(item)]
+        for wanted, item in pairs:
+            own = {v for v in self._sizes_of(wanted) if self.reader.lifter.variables[v].id in self.own}
+            bindings.flexible |= own
+            pattern, value = self.reader.lifter.tensor(wanted), self.reader.lifter.tensor(item)
+            if unify(pattern.shape, value.shape, bindings) is not None:
+                return None
+        return bindings if pairs and bindings.rests == self.bindings.rests else None
+
     def _fail(
         self, i: int, kind: Kind, reason: str, expected: object, got: object, pattern: TensorType | None = None
     ) -> bool:
@@ -441,6 +478,9 @@ class _Call:
         signature = self.signature.copy_modified(arg_types=self.formals)
         if filled:
             signature = self._expand(signature, filled)
+        # mypy compares sizes as they are written: 21//3 is not 7
+        formals = [normalise(t, lifter) if i in self.contents else t for i, t in enumerate(signature.arg_types)]
+        signature = signature.copy_modified(arg_types=formals)
         if failed:
             sizes = {v.id for v in (*lifter.variables.values(), *lifter.rests.values())}
             unbound = {v.id: _unknown(v, self.types) for v in signature.variables if v.id in sizes}
@@ -463,6 +503,25 @@ class _Call:
         expanded = get_proper_type(expand_type(signature.copy_modified(variables=left), filled))
         assert isinstance(expanded, CallableType)
         return expanded
+
+
+def _tensors_in(formal: Type, given: Type) -> Iterator[tuple[Instance, Instance]]:
+    """The tensors of a container that a parameter asks for, each with what a container given for it has there."""
+    formal, given = get_proper_type(formal), get_proper_type(given)
+    if isinstance(formal, TupleType) and isinstance(given, TupleType):
+        if len(formal.items) == len(given.items) and formal.partial_fallback.type is given.partial_fallback.type:
+            for wanted, item in zip(formal.items, given.items, strict=True):
+                yield from _tensors_in(wanted, item)
+        return
+    if isinstance(given, TupleType):
+        given = tuple_fallback(given)
+    if not isinstance(formal, Instance) or not isinstance(given, Instance):
+        return
+    if is_tensor(formal):
+        yield formal, given
+    elif given.type.has_base(formal.type.fullname):
+        for wanted, item in zip(formal.args, map_instance_to_supertype(given, formal.type).args, strict=False):
+            yield from _tensors_in(wanted, item)
 
 
 def _states_a_call(formal: Type) -> TypeGuard[Instance]:

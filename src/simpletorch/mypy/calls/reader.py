@@ -40,6 +40,7 @@ from simpletorch.mypy.calls.arguments import (
     read_arguments,
     type_of,
 )
+from simpletorch.mypy.calls.arrays import OF_ARRAYS, with_arrays
 from simpletorch.mypy.calls.repeats import given_types, once_at
 from simpletorch.mypy.convert.lift import is_tensor
 from simpletorch.mypy.convert.lower import Lowerer
@@ -231,8 +232,11 @@ def function_rule(fullname: str, context: FunctionSigContext, types: TypeTable) 
     """A function of torch's."""
 
     def result() -> Type:
-        reader = CallReader(types, context)
-        return _result(public_name(fullname), reader, reader.arguments(read_arguments(context)), context)
+        reader, name, given = CallReader(types, context), public_name(fullname), read_arguments(context)
+        combinations = reader.arguments(given)
+        if combinations is not None and name in OF_ARRAYS:
+            combinations = with_arrays(reader.lifter, reader.api, given, combinations)
+        return _result(name, reader, combinations, context)
 
     signature = context.default_signature
     return signature.copy_modified(ret_type=once_at(context, fullname, given_types(context), result))

@@ -98,7 +98,7 @@ def _operation(name: str) -> Callable[..., Any] | None:
     """torch's function, if all that it may run in ATen is free of side effects."""
     try:
         torch = import_module("torch")
-    except ImportError:
+    except (ImportError, OSError):  # it isn't here, or a library of its own isn't: only its files can be read
         return None
     home, _, short = name.rpartition(".")
     packet = getattr(torch.ops.aten, short, None)

@@ -6,6 +6,7 @@ mypy forgets the literal when it infers ``int`` for the variable. Names of modul
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from mypy.nodes import (
@@ -40,7 +41,7 @@ from mypy.traverser import all_name_and_member_expressions
 
 from simpletorch.mypy.program.memory import once_a_tree
 
-__all__ = ["constant", "inner_blocks"]
+__all__ = ["constant", "inner_blocks", "is_bound_once"]
 
 
 def constant(name: NameExpr | MemberExpr, tree: MypyFile) -> Expression | None:
@@ -50,6 +51,16 @@ def constant(name: NameExpr | MemberExpr, tree: MypyFile) -> Expression | None:
         symbol = name.expr.node.names.get(name.name)
         node = None if symbol is None else symbol.node
     return _assigned_once(tree).get(node) if isinstance(node, Var) else None
+
+
+def is_bound_once(variable: Var, tree: MypyFile) -> bool:
+    """Whether a parameter is never assigned, and any other variable once."""
+    return _counts(tree).get(variable) == 1
+
+
+@once_a_tree
+def _counts(tree: MypyFile) -> dict[Var, int]:
+    return Counter(variable for variable, _ in _bindings(tree.defs) if isinstance(variable, Var))
 
 
 @once_a_tree

@@ -21,7 +21,7 @@ from simpletorch.errors import ShapeMismatch, as_also
 from simpletorch.nn import Module
 from simpletorch.nn._arguments import refuse, sizes
 from simpletorch.tensor import Tensor
-from simpletorch.vision.models._weights import Weights, load_weights
+from simpletorch.vision.models._weights import Published, Weights, chosen, load_weights
 
 __all__ = ["BasicBlock", "Bottleneck", "ResNet", "resnet18", "resnet34", "resnet50", "resnet101", "resnet152"]
 
@@ -166,83 +166,103 @@ def _draw(model: ResNet[K], zero_init_residual: bool) -> None:
 
 
 def _resnet(
-    block: Block, layers: Sequence[int], weights: Weights | None, num_classes: Dim[K], **options: Any
+    block: Block, layers: Sequence[int], weights: Weights | Published | None, num_classes: Dim[K], **options: Any
 ) -> ResNet[K]:
     model = ResNet(block, layers, num_classes, **options)
     load_weights(model, weights)
     return model
 
 
-def resnet18(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, **options: Any) -> ResNet[K]:
+def resnet18(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, **options: Any
+) -> ResNet[K]:
     """ResNet-18: 11.7M parameters, 1.8 billion multiply-adds for an image of 224×224.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         options: ``zero_init_residual`` and ``norm_layer``, see `ResNet`.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _resnet(BasicBlock, (2, 2, 2, 2), weights, num_classes, **options)
+    return _resnet(BasicBlock, (2, 2, 2, 2), chosen("resnet18", weights, pretrained), num_classes, **options)
 
 
-def resnet34(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, **options: Any) -> ResNet[K]:
+def resnet34(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, **options: Any
+) -> ResNet[K]:
     """ResNet-34: 21.8M parameters, 3.7 billion multiply-adds for an image of 224×224.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         options: ``zero_init_residual`` and ``norm_layer``, see `ResNet`.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _resnet(BasicBlock, (3, 4, 6, 3), weights, num_classes, **options)
+    return _resnet(BasicBlock, (3, 4, 6, 3), chosen("resnet34", weights, pretrained), num_classes, **options)
 
 
-def resnet50(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, **options: Any) -> ResNet[K]:
+def resnet50(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, **options: Any
+) -> ResNet[K]:
     """ResNet-50: 25.6M parameters, 4.1 billion multiply-adds for an image of 224×224.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         options: ``zero_init_residual`` and ``norm_layer``, see `ResNet`.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _resnet(Bottleneck, (3, 4, 6, 3), weights, num_classes, **options)
+    return _resnet(Bottleneck, (3, 4, 6, 3), chosen("resnet50", weights, pretrained), num_classes, **options)
 
 
-def resnet101(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, **options: Any) -> ResNet[K]:
+def resnet101(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, **options: Any
+) -> ResNet[K]:
     """ResNet-101: 44.5M parameters, 7.8 billion multiply-adds for an image of 224×224.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         options: ``zero_init_residual`` and ``norm_layer``, see `ResNet`.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _resnet(Bottleneck, (3, 4, 23, 3), weights, num_classes, **options)
+    return _resnet(Bottleneck, (3, 4, 23, 3), chosen("resnet101", weights, pretrained), num_classes, **options)
 
 
-def resnet152(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, **options: Any) -> ResNet[K]:
+def resnet152(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, **options: Any
+) -> ResNet[K]:
     """ResNet-152: 60.2M parameters, 11.5 billion multiply-adds for an image of 224×224.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         options: ``zero_init_residual`` and ``norm_layer``, see `ResNet`.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _resnet(Bottleneck, (3, 8, 36, 3), weights, num_classes, **options)
+    return _resnet(Bottleneck, (3, 8, 36, 3), chosen("resnet152", weights, pretrained), num_classes, **options)

@@ -20,7 +20,7 @@ from simpletorch.errors import ShapeMismatch, as_also
 from simpletorch.nn import Module
 from simpletorch.nn._arguments import probability, refuse, sizes
 from simpletorch.tensor import Tensor
-from simpletorch.vision.models._weights import Weights, load_weights
+from simpletorch.vision.models._weights import Published, Weights, chosen, load_weights
 
 __all__ = ["VGG", "vgg11", "vgg11_bn", "vgg13", "vgg13_bn", "vgg16", "vgg16_bn", "vgg19", "vgg19_bn"]
 
@@ -103,128 +103,160 @@ def _draw(model: VGG[K]) -> None:
 
 
 def _vgg(
-    layers: Sequence[int], weights: Weights | None, num_classes: Dim[K], batch_norm: bool, dropout: float
+    layers: Sequence[int], weights: Weights | Published | None, num_classes: Dim[K], batch_norm: bool, dropout: float
 ) -> VGG[K]:
     model = VGG(layers, num_classes, batch_norm=batch_norm, dropout=dropout)
     load_weights(model, weights)
     return model
 
 
-def vgg11(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, dropout: float = 0.5) -> VGG[K]:
+def vgg11(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, dropout: float = 0.5
+) -> VGG[K]:
     """VGG-11, column A of the paper's table: 132.9M parameters.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         dropout: probability with which a hidden value of the classifier is dropped.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _vgg((1, 1, 2, 2, 2), weights, num_classes, False, dropout)
+    return _vgg((1, 1, 2, 2, 2), chosen("vgg11", weights, pretrained), num_classes, False, dropout)
 
 
-def vgg11_bn(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, dropout: float = 0.5) -> VGG[K]:
+def vgg11_bn(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, dropout: float = 0.5
+) -> VGG[K]:
     """VGG-11 with batch norm, column A of the paper's table: 132.9M parameters.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         dropout: probability with which a hidden value of the classifier is dropped.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _vgg((1, 1, 2, 2, 2), weights, num_classes, True, dropout)
+    return _vgg((1, 1, 2, 2, 2), chosen("vgg11_bn", weights, pretrained), num_classes, True, dropout)
 
 
-def vgg13(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, dropout: float = 0.5) -> VGG[K]:
+def vgg13(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, dropout: float = 0.5
+) -> VGG[K]:
     """VGG-13, column B of the paper's table: 133.0M parameters.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         dropout: probability with which a hidden value of the classifier is dropped.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _vgg((2, 2, 2, 2, 2), weights, num_classes, False, dropout)
+    return _vgg((2, 2, 2, 2, 2), chosen("vgg13", weights, pretrained), num_classes, False, dropout)
 
 
-def vgg13_bn(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, dropout: float = 0.5) -> VGG[K]:
+def vgg13_bn(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, dropout: float = 0.5
+) -> VGG[K]:
     """VGG-13 with batch norm, column B of the paper's table: 133.1M parameters.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         dropout: probability with which a hidden value of the classifier is dropped.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _vgg((2, 2, 2, 2, 2), weights, num_classes, True, dropout)
+    return _vgg((2, 2, 2, 2, 2), chosen("vgg13_bn", weights, pretrained), num_classes, True, dropout)
 
 
-def vgg16(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, dropout: float = 0.5) -> VGG[K]:
+def vgg16(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, dropout: float = 0.5
+) -> VGG[K]:
     """VGG-16, column D of the paper's table: 138.4M parameters.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         dropout: probability with which a hidden value of the classifier is dropped.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _vgg((2, 2, 3, 3, 3), weights, num_classes, False, dropout)
+    return _vgg((2, 2, 3, 3, 3), chosen("vgg16", weights, pretrained), num_classes, False, dropout)
 
 
-def vgg16_bn(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, dropout: float = 0.5) -> VGG[K]:
+def vgg16_bn(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, dropout: float = 0.5
+) -> VGG[K]:
     """VGG-16 with batch norm, column D of the paper's table: 138.4M parameters.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         dropout: probability with which a hidden value of the classifier is dropped.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _vgg((2, 2, 3, 3, 3), weights, num_classes, True, dropout)
+    return _vgg((2, 2, 3, 3, 3), chosen("vgg16_bn", weights, pretrained), num_classes, True, dropout)
 
 
-def vgg19(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, dropout: float = 0.5) -> VGG[K]:
+def vgg19(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, dropout: float = 0.5
+) -> VGG[K]:
     """VGG-19, column E of the paper's table: 143.7M parameters.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         dropout: probability with which a hidden value of the classifier is dropped.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _vgg((2, 2, 4, 4, 4), weights, num_classes, False, dropout)
+    return _vgg((2, 2, 4, 4, 4), chosen("vgg19", weights, pretrained), num_classes, False, dropout)
 
 
-def vgg19_bn(*, weights: Weights | None = None, num_classes: Dim[K] = 1000, dropout: float = 0.5) -> VGG[K]:
+def vgg19_bn(
+    *, weights: Weights | None = None, pretrained: bool = False, num_classes: Dim[K] = 1000, dropout: float = 0.5
+) -> VGG[K]:
     """VGG-19 with batch norm, column E of the paper's table: 143.7M parameters.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         dropout: probability with which a hidden value of the classifier is dropped.
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
-    return _vgg((2, 2, 4, 4, 4), weights, num_classes, True, dropout)
+    return _vgg((2, 2, 4, 4, 4), chosen("vgg19_bn", weights, pretrained), num_classes, True, dropout)

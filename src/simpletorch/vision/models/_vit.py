@@ -21,7 +21,7 @@ from simpletorch.dtypes import Float
 from simpletorch.nn import Module
 from simpletorch.nn._arguments import divisible, probability, refuse, sizes
 from simpletorch.tensor import Tensor
-from simpletorch.vision.models._weights import Weights, load_weights
+from simpletorch.vision.models._weights import Weights, chosen, load_weights
 
 __all__ = ["EncoderBlock", "VisionTransformer", "vit_b_16"]
 
@@ -163,7 +163,7 @@ class VisionTransformer(Module, Generic[N, P, D, H, K]):
     def forward(self, x: Tensor[DT, B, 3, N, N]) -> Tensor[DT, B, K]:
         """A score for each class, read from the class token; not normalized."""
         patches = self.conv_proj(x).flatten(2).transpose(1, 2)
-        tokens = torch.cat([self.class_token.expand(len(x), -1, -1), patches], dim=1)
+        tokens = torch.cat([self.class_token.expand(x.shape[0], -1, -1), patches], dim=1)
         scores: Tensor[DT, B, K] = self.heads(self.encoder(tokens)[:, 0])
         return scores
 
@@ -171,6 +171,7 @@ class VisionTransformer(Module, Generic[N, P, D, H, K]):
 def vit_b_16(
     *,
     weights: Weights | None = None,
+    pretrained: bool = False,
     num_classes: Dim[K] = 1000,
     image_size: Dim[N] = 224,
     dropout: float = 0.0,
@@ -179,7 +180,9 @@ def vit_b_16(
     """ViT-B/16, "Base" of the paper's Table 1: 86.6M parameters for images of 224×224.
 
     Args:
-        weights: a file with torchvision's parameter names, its address, or a state dict; random by default.
+        weights: the name of published ones such as ``"IMAGENET1K_V1"``, a file with torchvision's parameter names, its
+            address, or a state dict; random by default.
+        pretrained: the same as ``weights="DEFAULT"``: published ones, which are fetched; another head stays random.
         num_classes: how many scores there are.
         image_size: side of the image, in pixels; the weights' positions are for one size.
         dropout: probability with which a value is dropped.
@@ -187,10 +190,10 @@ def vit_b_16(
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+        CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
     """
     model = VisionTransformer(
         image_size, 16, 12, 12, 768, 3072, num_classes, dropout=dropout, attention_dropout=attention_dropout
     )
-    load_weights(model, weights)
+    load_weights(model, chosen("vit_b_16", weights, pretrained))
     return model

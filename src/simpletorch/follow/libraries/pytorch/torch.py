@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, files, iteration, layers, tensors
-from simpletorch.follow.libraries import ALIASES, VALUES, by_name, library_class, method, native
+from simpletorch.follow.libraries import ALIASES, VALUES, by_name, jax, library_class, method, native
 from simpletorch.follow.marks import devices, gradients, layout, origins, purity, seeds, sparsity, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
@@ -188,6 +188,8 @@ def _nested(run: Interpreter, value: Value) -> TensorType:
         return TensorType(Shape((sizes.of_list(run, value), *one.shape.items)), one.dtype)
     if not items:
         return TensorType(Shape((0,)), DEFAULT_FLOAT)
+    if {*map(type, items)} <= {int}:
+        return TensorType(Shape((len(items),)), INT64)
     kinds = [_data_type(run, v) for v in items]
     out = kinds[0]
     for k in kinds[1:]:
@@ -236,11 +238,21 @@ def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 @native("torch.from_numpy")
 def _from_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.each(args[0], lambda v: _shared(sparsity.as_dense(v)))
+    return run.each(args[0], lambda v: shared(sparsity.as_dense(v)))
 
 
-def _shared(value: Value) -> Tensor:
+@native("torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
+def _from_dlpack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    made = run.each(args[0] if args else kwargs.get("ext_tensor"), shared)
+    device = run.resolve(kwargs.get("device"))
+    if device is not None and isinstance(made, Tensor):
+        devices.moved(run, made, devices.named(run, device))
+    return made
+
+
+def shared(value: Value) -> Tensor:
     """A tensor in the memory of an array."""
+    value = jax.as_tensor(value) or value
     if not isinstance(value, Tensor):
         return Tensor(TensorType())
     made = gradients.mark(Tensor(value.type), gradients.PLAIN)

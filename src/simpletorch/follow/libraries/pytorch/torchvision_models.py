@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Args: TypeAlias = tuple[Value, ...]
 Kwargs: TypeAlias = dict[str, Value]
 
-_MODELS: Final = "torchvision.models"
+MODELS: Final = "torchvision.models"
 _CLASSES: Final = 1_000  # of ImageNet, which all weights are for
 
 
@@ -81,18 +81,18 @@ _HEADS: Final = {
     **{name: _Head("heads", features, ("classes",)) for name, features in _VITS.items()},
 }
 _FILES: Final = "resnet vgg alexnet densenet efficientnet mobilenet vision_transformer swin_transformer squeezenet"
-ALIASES.update({f"{_MODELS}.{file}": _MODELS for file in _FILES.split()})
+ALIASES.update({f"{MODELS}.{file}": MODELS for file in _FILES.split()})
 
 
 def _identity(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return args[1]
 
 
-library_class(f"{_MODELS}.convnext.LayerNorm2d", (layers.MODULE,), {"forward": _identity})
+library_class(f"{MODELS}.convnext.LayerNorm2d", (layers.MODULE,), {"forward": _identity})
 
 
 def _layer(run: Interpreter, name: str, *args: Value, **kwargs: Value) -> Value:
-    module = f"{_MODELS}.convnext" if name == "LayerNorm2d" else "torch.nn"
+    module = f"{MODELS}.convnext" if name == "LayerNorm2d" else "torch.nn"
     return run.call(run.program.library_class(f"{module}.{name}"), args, kwargs)
 
 
@@ -117,7 +117,7 @@ def _build(run: Interpreter, head: _Head, classes: Value) -> Value:
 
 def _make(run: Interpreter, name: str, kwargs: Kwargs) -> Value:
     head = _HEADS[name]
-    made = Instance(run.program.library_class(f"{_MODELS}.{name}()"), head)
+    made = Instance(run.program.library_class(f"{MODELS}.{name}()"), head)
     run.heap.write(made.cells, head.name, _build(run, head, run.resolve(kwargs.get("num_classes", _CLASSES))))
     run.heap.write(made.state, "open", True)
     return made
@@ -138,12 +138,12 @@ def _forward(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 
 def _register(name: str) -> None:
-    library_class(f"{_MODELS}.{name}()", (layers.MODULE,), {"forward": _forward})
+    library_class(f"{MODELS}.{name}()", (layers.MODULE,), {"forward": _forward})
 
     def call(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
         return _make(run, name, kwargs)
 
-    native(f"{_MODELS}.{name}")(call)
+    native(f"{MODELS}.{name}")(call)
 
 
 for _name in _HEADS:
@@ -152,8 +152,9 @@ for _name in _HEADS:
 
 # -- ResNets, which programs take apart ------------------------------------------------------------------------------
 
-_STAGE: Final = f"{_MODELS}.Stage"
-_RESNET: Final = f"{_MODELS}.ResNet"
+# no name that a program can say: torchvision's class of that name takes other arguments
+_STAGE: Final = f"{MODELS}.Stage()"
+_RESNET: Final = f"{MODELS}.ResNet()"
 
 
 def _make_resnet(run: Interpreter, name: str, kwargs: Kwargs) -> Value:
@@ -214,14 +215,14 @@ library_class(_RESNET, (layers.MODULE,), {"forward": _through_resnet})
 
 
 def _register_resnet(name: str) -> None:
-    native(f"{_MODELS}.{name}")(lambda run, args, kwargs: _make_resnet(run, name, kwargs))
+    native(f"{MODELS}.{name}")(lambda run, args, kwargs: _make_resnet(run, name, kwargs))
 
 
 for _name in _RESNETS:
     _register_resnet(_name)
 
 
-@native(f"{_MODELS}.get_model")
+@native(f"{MODELS}.get_model")
 def _get_model(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     name = run.resolve(args[0] if args else kwargs.get("name"))
     if name in _RESNETS:

@@ -1,0 +1,238 @@
+"""`torch.export` with dims from the signature, refined by what the program itself states (``assert h % 8 == 0``)."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr
+from typing import Any, Final
+
+import torch
+from torch import nn
+from torch.export import Dim as ExportDim
+from torch.export import ExportedProgram
+from torch.export.dynamic_shapes import refine_dynamic_shapes_from_suggested_fixes
+from torch.fx.experimental import (
+    _config as symbolic_config,
+)  # the one switch for sizes 0 and 1; torch documents it there
+
+from simpletorch.errors import BackendError
+from simpletorch.export._call import Call
+from simpletorch.export._failure import explained_failure, original
+from simpletorch.export._signature import Symbol, TensorSpec
+from simpletorch.export._sizes import Point, runs
+from simpletorch.shapes import Dim, Expr, Unknown, evaluate, variables
+
+__all__ = ["Captured", "capture", "is_about_one", "quiet", "refuse_fixed"]
+
+_ROUNDS: Final = 6
+
+
+@dataclasses.dataclass(frozen=True)
+class Captured:
+    """A program of torch, and what the symbols are in it: ``fixed`` ones are numbers there, ``equal`` ones another."""
+
+    program: ExportedProgram
+    symbols: tuple[Symbol, ...]
+    fixed: Mapping[str, int]
+    equal: Mapping[str, str]
+
+
+def capture(
+    call: Call, module: nn.Module, symbols: Sequence[Symbol], base: Point, *, alike: bool, strict: bool, narrows: bool
+) -> Captured:
+    """Export ``module``.
+
+    Args:
+        alike: whether sizes 0 and 1 are as any other; torch's own way makes them special, which some programs need.
+        strict: whether torch reads the program's bytecode instead of running it, which keeps ``len(x)`` open.
+        narrows: whether a size may begin at 2 where the program is another one for 1.
+
+    Raises:
+        BackendError: torch can't export it; with the line of the program and what to write instead.
+    """
+    tensors = call.tensors(base)
+    assert tensors is not None, "the base is a point at which the model runs"
+    dims = {s.name: ExportDim(_dim_name(s.name), min=s.least, max=s.most) for s in symbols}
+    shapes: list[dict[int, Any]] = [_shapes(spec, dims) for spec in call.specs]
+    for _ in range(_ROUNDS):
+        try:
+            program = _export(module, tensors, shapes, alike, strict)
+        except Exception as error:  # of many kinds; torch has no base class for them
+            shapes = _refined(error, shapes, module, narrows)
+        else:
+            return _read(program, call, symbols, shapes, base)
+    raise BackendError("torch.export asks for other limits of the sizes again and again", operation="export")
+
+
+def _export(
+    module: nn.Module, tensors: Sequence[torch.Tensor], shapes: Sequence[Any], alike: bool, strict: bool
+) -> ExportedProgram:
+    alike_sizes = symbolic_config.patch(backed_size_oblivious=alike)  # type: ignore[attr-defined]  # added at run time
+    said = io.StringIO()
+    # torch prints its graph when it fails, of which the error has the line; what the model prints is shown
+    with quiet(), alike_sizes, redirect_stderr(said):
+        program = torch.export.export(module, tuple(tensors), dynamic_shapes=tuple(shapes), strict=strict)
+    sys.stderr.write(said.getvalue())
+    return program
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the warnings that torch's exporters have about themselves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _dim_name(name: str) -> str:
+    return name if name.isidentifier() else f"d_{name}"
+
+
+def _shapes(spec: TensorSpec, dims: Mapping[str, Any]) -> dict[int, Any]:
+    """The open dims of an input as torch's: of one symbol times a number plus a number; any other is left to torch."""
+    found: dict[int, Any] = {}
+    for i, size in enumerate(spec.shape):
+        if isinstance(size, int):
+            continue
+        affine = _affine(size)
+        if affine is None:
+            found[i] = ExportDim.AUTO
+        else:
+            name, times, plus = affine
+            dim = dims[name]
+            dim = dim if times == 1 else times * dim
+            found[i] = dim if plus == 0 else dim + plus
+    return found
+
+
+def _affine(size: Dim) -> tuple[str, int, int] | None:
+    """``(name, a, b)`` of ``a*name + b``; None for any other size."""
+    names = variables(size)
+    if len(names) != 1 or isinstance(size, int | Unknown):
+        return None
+    (name,) = names
+    at = [evaluate(size, {name: n}) for n in (1, 2, 3, 10)]
+    if any(value is None for value in at):
+        return None
+    one, two, three, ten = (value for value in at if value is not None)
+    times = two - one
+    plain = three == two + times and ten == one + 9 * times and not isinstance(size, int)
+    return (name.name, times, one - times) if plain and times > 0 and _is_polynomial(size) else None
+
+
+def _is_polynomial(size: Expr) -> bool:
+    return "//" not in str(size) and "%" not in str(size) and "(" not in str(size)
+
+
+def _refined(error: Exception, shapes: list[dict[int, Any]], module: nn.Module, narrows: bool) -> list[dict[int, Any]]:
+    """The dims as torch suggests them.
+
+    Raises:
+        BackendError: it suggests nothing, or nothing new.
+    """
+    cause = original(error)
+    message = getattr(cause, "msg", None) or str(cause)
+    if "Suggested fixes:" not in message:
+        larger = _without_one(message, shapes) if narrows else None
+        if larger is not None:
+            return larger
+        raise explained_failure(error, "torch.export", module) from error
+    try:
+        # torch's names for the inputs don't matter to it: it goes through the dims
+        named = {str(i): shape for i, shape in enumerate(shapes)}
+        new = refine_dynamic_shapes_from_suggested_fixes(message, named)
+    except Exception as nothing:  # a suggestion in words
+        raise explained_failure(error, "torch.export", module) from nothing
+    refined = [dict(new[str(i)] or {}) if isinstance(new, Mapping) else {} for i in range(len(shapes))]
+    if str(refined) == str(shapes):
+        raise explained_failure(error, "torch.export", module) from error
+    return refined
+
+
+_NOT_ONE: Final = re.compile(
+    r"Not all values of (?P<name>\w+) = [^\n]* satisfy the generated guard [^\n]* != 1\.?$", re.M
+)
+
+
+def is_about_one(error: Exception) -> bool:
+    """Whether torch says that a program is another one for size 1."""
+    return error.__cause__ is not None and _NOT_ONE.search(str(original(error.__cause__))) is not None
+
+
+def _without_one(message: str, shapes: list[dict[int, Any]]) -> list[dict[int, Any]] | None:
+    """The dims from 2 on, which torch says in words where a program is another one for size 1."""
+    names = {match["name"] for match in _NOT_ONE.finditer(message)}
+    new = {
+        dim.__name__: ExportDim(dim.__name__, min=2, max=None if dim.max >= _UNLIMITED else int(dim.max))
+        for shape in shapes
+        for dim in shape.values()
+        if getattr(dim, "__name__", None) in names and not hasattr(dim, "root") and int(dim.min) < 2
+    }
+    if not new:
+        return None
+    return [{i: new.get(getattr(dim, "__name__", ""), dim) for i, dim in shape.items()} for shape in shapes]
+
+
+def _read(
+    program: ExportedProgram, call: Call, symbols: Sequence[Symbol], shapes: Sequence[Mapping[int, Any]], base: Point
+) -> Captured:
+    """What became of the symbols."""
+    by_name = {s.name: s for s in symbols}
+    fixed: dict[str, int] = {}
+    equal: dict[str, str] = {}
+    own = {_dim_name(name): name for name in by_name}
+    for spec, shape in zip(call.specs, shapes, strict=True):
+        for i, size in enumerate(spec.shape):
+            name = str(size)
+            if name not in by_name or i not in shape or shape[i] is ExportDim.AUTO:
+                continue
+            dim = shape[i]
+            if dim is None or isinstance(dim, int):
+                fixed[name] = base[name]
+            elif hasattr(dim, "root"):  # torch's class of derived dims has no public name
+                by_name[name] = _stepped(by_name[name], dim)
+            elif own.get(dim.__name__, name) != name:
+                equal[name] = own[dim.__name__]
+            else:
+                least = max(by_name[name].least, int(dim.min))
+                most = None if dim.max >= _UNLIMITED else int(dim.max)
+                by_name[name] = dataclasses.replace(by_name[name], least=least, most=most)
+    kept = tuple(s for name, s in by_name.items() if name not in fixed and name not in equal)
+    return Captured(program, kept, fixed, equal)
+
+
+_UNLIMITED: Final = 2**31  # torch writes "no limit" as one of several numbers, all of them larger
+
+
+def _stepped(symbol: Symbol, dim: Any) -> Symbol:
+    """The symbol of a dim that torch derives from another: a multiple, and a number more."""
+    step, offset = dim.fn(1) - dim.fn(0), dim.fn(0)
+    least = max(symbol.least, dim.fn(max(int(dim.root.min), 1)))
+    least += (offset - least) % step
+    most = symbol.most
+    if dim.root.max < _UNLIMITED:
+        most = dim.fn(int(dim.root.max)) if most is None else min(most, dim.fn(int(dim.root.max)))
+    return dataclasses.replace(symbol, least=least, most=most, step=step, offset=offset % step)
+
+
+def refuse_fixed(call: Call, captured: Captured, base: Point) -> None:
+    """Raise for a size that the exported program fixes, though the model runs with others.
+
+    Raises:
+        BackendError: with the size, and the range that the annotation promises.
+    """
+    for name, size in captured.fixed.items():
+        for other in (size + 1, 2 * size, size + 8, 4 * size):
+            if runs(call, {**base, name: other}) is None:
+                raise BackendError(
+                    f"{name} is open in the annotation, but exporting made it the number {size}: the model runs with "
+                    f"{name}={other}, and the exported program wouldn't",
+                    operation="export",
+                    hint=f"a size was turned into a Python number, by int(…), len(x), a comparison or a loop over it; "
+                    f"keep it as x.shape[i] in views and slices, or fix it: dynamic={{{name!r}: {size}}}",
+                )

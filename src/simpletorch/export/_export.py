@@ -1,0 +1,129 @@
+"""The formats: each is made in a folder of its own, verified there, and put in place with its manifest."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import torch
+from torch import nn
+
+from simpletorch._atomic import StrPath
+from simpletorch.errors import CheckpointError, TypeMismatch, as_also
+from simpletorch.export._artifact import Exported, Model
+from simpletorch.export._call import evaluating
+from simpletorch.export._capture import quiet
+from simpletorch.export._failure import explained_failure
+from simpletorch.export._manifest import publish
+from simpletorch.export._prepare import Prepared, prepare
+from simpletorch.export._reading import Dynamic
+from simpletorch.export._runners import read_runner, run_program
+
+__all__ = ["program"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def program(
+    model: Model[P, R],
+    path: StrPath | None = None,
+    *,
+    inputs: Any = None,
+    dynamic: Dynamic | None = None,
+    tolerance: float | None = None,
+) -> Exported[P, R]:
+    """The model as a program of `torch.export`, verified, and written to ``path`` if there is one.
+
+    ``forward``'s annotation says what the program takes: in ``Float32[torch.Tensor, "batch 784"]`` (or
+    ``Tensor[Float32, B, 784]``) the batch is open. What the model states about its sizes (``assert h % 8 == 0``)
+    becomes part of the program, which is run at three sizes or more of each open dim and compared with the model, in
+    eval mode.
+
+    Args:
+        inputs: for what no annotation says: a tensor, a text such as ``"Int64[B, T]"``, or a tuple or dict (by
+            parameter) of these. Inputs of other sizes are drawn from the values of a tensor that is given.
+        dynamic: by the name of a size its number, or its least and most (``{"batch": (1, 64)}``); by the name of a
+            parameter the sizes of its tensor (``{"x": "batch 784"}``).
+        tolerance: the greatest difference that is allowed, of the largest number of a result or of 1; 1e-5 for
+            float32.
+
+    Raises:
+        TypeMismatch: (a `TypeError` too) nothing says what an input is.
+        BackendError: the model can't be exported, with the line and the way out; or the program differs from it.
+        CheckpointError: the file can't be written.
+
+    Source: https://docs.pytorch.org/docs/stable/export.html
+    """
+    module = as_module(model)
+    with evaluating(module):
+        prepared = prepare(module, inputs, dynamic, tolerance)
+        made = prepared.program
+        assert made is not None, "prepared with a program"
+        report = prepared.report("program", prepared.comparisons)
+        exported: Exported[P, R] = Exported("program", prepared.signature, run_program(made), report)
+        if path is not None:
+            exported = written(Path(path), "program", prepared, lambda file: _save(made, file))
+        exported.program = made
+    return exported
+
+
+def _save(made: torch.export.ExportedProgram, file: Path) -> None:
+    torch.export.save(made, file)
+
+
+def as_module(model: Any) -> nn.Module:
+    """The model, which has to be a module.
+
+    Raises:
+        TypeMismatch: (a `TypeError` too) it is none.
+    """
+    if isinstance(model, nn.Module):
+        return model
+    raise as_also(TypeMismatch, TypeError)(
+        "a module", type(model).__name__, f"a module can be exported, and this is a {type(model).__name__}"
+    )
+
+
+@contextmanager
+def workshop(path: Path) -> Iterator[Path]:
+    """A folder beside ``path`` in which an artefact is made, and which vanishes.
+
+    Raises:
+        CheckpointError: the folder can't be written to.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise as_also(CheckpointError, type(error))(f"can't write {path}: {error.strerror or error}") from error
+    with folder as name:
+        yield Path(name)
+
+
+def written(path: Path, kind: str, prepared: Prepared, write: Callable[[Path], None]) -> Exported[Any, Any]:
+    """An artefact that is made, read back and compared with the model before it is put in place.
+
+    Raises:
+        BackendError: it can't be made, or isn't what the model is.
+        CheckpointError: there is no place for it.
+    """
+    with workshop(path) as folder:
+        # .pt2, as AOTInductor asks for it
+        made = folder / f"made{'.pt2' if kind in ('program', 'aot') else path.suffix}"
+        try:
+            with quiet():
+                write(made)
+        except CheckpointError:
+            raise
+        except Exception as error:  # a tool's own errors, of any kind
+            raise explained_failure(error, kind, prepared.module, prepared.program) from error
+        comparisons = prepared.verified(read_runner(kind, made), kind)
+        report = dataclasses.replace(prepared.report(kind, comparisons), path=path, bytes=made.stat().st_size)
+        names = tuple(spec.name for spec in prepared.signature.tensors())
+        publish(made, path, kind, prepared.signature, names, report)
+    return Exported(kind, prepared.signature, read_runner(kind, path), report, path)

@@ -1,0 +1,56 @@
+"""Artefacts read again: checksum first, then the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from simpletorch._atomic import StrPath
+from simpletorch.errors import CheckpointError
+from simpletorch.export._artifact import Exported
+from simpletorch.export._foreign import load_foreign
+from simpletorch.export._manifest import Manifest, read_manifest
+from simpletorch.export._report import Comparison, Report
+from simpletorch.export._runners import read_runner
+
+__all__ = ["load"]
+
+
+def load(path: StrPath, *, trust: bool = False) -> Exported[..., Any]:
+    """An exported model as a function that checks what it is given.
+
+    Reads what `program`, `onnx`, `aot` and `torchscript` wrote, after comparing the checksum in its manifest
+    (``net.onnx.json`` beside ``net.onnx``). A file without a manifest is read if it is an ONNX model, whose own names,
+    dtypes and dims are its signature; any other format can run code when it is read, so that has to be asked for.
+
+    Args:
+        trust: read a file without a manifest, whoever wrote it.
+
+    Raises:
+        CheckpointError: the file or its manifest is damaged, they don't belong together, or there is no manifest.
+        BackendError: what would run it isn't installed, or it has operators that aren't known.
+    """
+    path = Path(path)
+    manifest = read_manifest(path)
+    if manifest is None:
+        return load_foreign(path, trust)
+    report = _report(manifest, path)
+    return Exported(manifest.kind, manifest.signature, read_runner(manifest.kind, path), report, path)
+
+
+def _report(manifest: Manifest, path: Path) -> Report | None:
+    """The report that was written with the artefact."""
+    found = manifest.report
+    try:
+        comparisons = tuple(Comparison(dict(c["sizes"]), float(c["difference"])) for c in found["comparisons"])
+        return Report(
+            manifest.kind,
+            path,
+            str(manifest.signature),
+            manifest.signature.symbols,
+            dict(found["fixed"]),
+            comparisons,
+            path.stat().st_size,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(f"the manifest of {path} has no report: {error}", operation="export.load") from error

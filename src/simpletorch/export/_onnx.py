@@ -1,0 +1,145 @@
+"""ONNX models under the program's own names: of inputs, of outputs and of sizes."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, ParamSpec, TypeVar
+
+import torch
+
+from simpletorch._atomic import StrPath
+from simpletorch._distribution import installing
+from simpletorch.errors import BackendError
+from simpletorch.export._artifact import Exported, Model
+from simpletorch.export._call import evaluating
+from simpletorch.export._export import as_module, written
+from simpletorch.export._prepare import Prepared, names_of, prepare
+from simpletorch.export._reading import Dynamic
+from simpletorch.export._signature import Signature, Symbol
+from simpletorch.shapes import Expr
+
+__all__ = ["onnx"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_LARGEST: Final = 2**31 - 1  # a file of protocol buffers
+
+
+def onnx(
+    model: Model[P, R],
+    path: StrPath,
+    *,
+    inputs: Any = None,
+    dynamic: Dynamic | None = None,
+    tolerance: float | None = None,
+    opset: int | None = None,
+) -> Exported[P, R]:
+    """The model as an ONNX file, run by onnxruntime (or ``onnx.reference``) and compared with the model.
+
+    Inputs have the names of ``forward``'s parameters, outputs those that it returns (``return mean, variance``), open
+    dims those of the annotation. The arguments are those of `program`.
+
+    Args:
+        opset: the version of ONNX's operators; torch's own choice by default.
+
+    Raises:
+        TypeMismatch: (a `TypeError` too) nothing says what an input is.
+        BackendError: the model can't be exported, has an operator that ONNX hasn't, or the file gives something else.
+        CheckpointError: the file can't be written.
+
+    Source: https://docs.pytorch.org/docs/stable/onnx_export.html
+    """
+    for package in ("onnx", "onnxscript"):
+        try:
+            import_module(package)
+        except ImportError as error:
+            raise BackendError(
+                f"{package} isn't installed", operation="export.onnx", hint=installing("export")
+            ) from error
+    module = as_module(model)
+    with evaluating(module):
+        prepared = prepare(module, inputs, dynamic, tolerance)
+        return written(Path(path), "onnx", prepared, lambda file: _write(prepared, file, opset))
+
+
+def _write(prepared: Prepared, file: Path, opset: int | None) -> None:
+    assert prepared.program is not None, "prepared with a program"
+    names = [spec.name for spec in prepared.signature.tensors()]
+    outputs = names_of(prepared.signature.output)
+    with _silent():
+        made: Any = torch.onnx.export(
+            prepared.program,
+            input_names=names,
+            output_names=outputs or None,
+            opset_version=opset,
+            dynamo=True,
+            verbose=False,
+        )
+    proto = made.model_proto
+    _name_sizes(proto, prepared.signature)
+    if proto.ByteSize() > _LARGEST:
+        raise BackendError(
+            f"the model takes {proto.ByteSize():,} bytes, and one file of ONNX holds {_LARGEST:,}",
+            operation="export.onnx",
+            hint="export.program and export.aot have no such limit",
+        )
+    file.write_bytes(proto.SerializeToString())
+
+
+def _name_sizes(proto: Any, signature: Signature) -> None:
+    """Give the sizes the names of the signature in place of torch's (``s77``)."""
+    own: dict[str, str] = {}
+    whole: dict[str, str] = {}
+    by_name = {s.name: s for s in signature.symbols}
+    for spec, info in zip(signature.tensors(), proto.graph.input, strict=False):
+        for size, dim in zip(spec.shape, info.type.tensor_type.shape.dim, strict=False):
+            if dim.dim_param and isinstance(size, Expr):
+                whole[dim.dim_param] = str(size)
+                own |= _names(dim.dim_param, str(size), by_name.get(str(size)))
+    infos = [*proto.graph.input, *proto.graph.output, *proto.graph.value_info]
+    for info in infos:
+        for dim in info.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                text = dim.dim_param
+                dim.dim_param = (
+                    whole[text] if text in whole else _WORD.sub(lambda word: own.get(word[0], word[0]), text)
+                )
+
+
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+
+
+def _names(theirs: str, ours: str, symbol: Symbol | None) -> dict[str, str]:
+    """What torch's one name in a size stands for."""
+    words = set(_WORD.findall(theirs))
+    if len(words) != 1:
+        return {}
+    (word,) = words
+    if theirs == word:
+        return {word: ours if ours.isidentifier() else f"({ours})"}
+    if symbol is not None and symbol.step > 1:  # 8*s is T: s is T//8
+        return {
+            word: f"({ours}//{symbol.step})" if not symbol.offset else f"(({ours} - {symbol.offset})//{symbol.step})"
+        }
+    inside = _WORD.findall(ours)
+    return {word: inside[0]} if len(set(inside)) == 1 else {}
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Without what the exporter prints and logs about its own work."""
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        logger.setLevel(level)

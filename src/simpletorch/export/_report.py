@@ -1,0 +1,65 @@
+"""What was exported, and how far it is from the model."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simpletorch._bytes import size_text as bytes_text
+from simpletorch.export._signature import Symbol
+
+__all__ = ["Comparison", "Report"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One run of an artefact and of the model on the same inputs: the sizes, and the greatest difference."""
+
+    sizes: Mapping[str, int]
+    difference: float
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{name}={size}" for name, size in self.sizes.items()) or "fixed sizes"
+        return f"{sizes}: {self.difference:.1e}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """How an artefact was made and compared with the model; ``print(report)`` shows it.
+
+    ``fixed`` are sizes that the annotation leaves open and the model doesn't; ``comparisons`` are runs at several
+    sizes.
+    """
+
+    kind: str
+    path: Path | None
+    signature: str
+    symbols: tuple[Symbol, ...]
+    fixed: Mapping[str, int]
+    comparisons: tuple[Comparison, ...]
+    bytes: int | None = None
+
+    @property
+    def difference(self) -> float:
+        """The greatest difference of an element, over all runs."""
+        return max((c.difference for c in self.comparisons), default=0.0)
+
+    def __str__(self) -> str:
+        size = "" if self.bytes is None else f", {bytes_text(self.bytes)}"
+        lines = [f"{self.kind}{'' if self.path is None else f' {self.path}'}{size}", f"  {self.signature}"]
+        lines += [f"  {symbol}" for symbol in self.symbols]
+        lines += [f"  {name} = {number}: the model takes no other" for name, number in self.fixed.items()]
+        lines.append(f"  greatest difference from the model: {self.difference:.1e}")
+        lines += [f"    {comparison}" for comparison in self.comparisons]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as plain data, for a manifest."""
+        return {
+            "fixed": dict(self.fixed),
+            "comparisons": [dataclasses.asdict(c) for c in self.comparisons],
+            "difference": self.difference,
+        }

@@ -1,0 +1,59 @@
+"""TorchScript, traced or compiled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeVar
+
+import torch
+
+from simpletorch._atomic import StrPath
+from simpletorch.export._artifact import Exported, Model
+from simpletorch.export._call import evaluating
+from simpletorch.export._export import as_module, written
+from simpletorch.export._prepare import Prepared, prepare_eagerly
+from simpletorch.export._reading import Dynamic
+from simpletorch.nn._scriptable import scriptable_tree
+
+__all__ = ["torchscript"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def torchscript(
+    model: Model[P, R],
+    path: StrPath,
+    *,
+    inputs: Any = None,
+    dynamic: Dynamic | None = None,
+    tolerance: float | None = None,
+    how: Literal["trace", "script"] = "trace",
+) -> Exported[P, R]:
+    """The model as a TorchScript archive, compared with the model before it is there.
+
+    A trace is what the model did with one input: what it decides by sizes or contents is decided for good, which the
+    comparison finds. ``how="script"`` compiles its text instead, branches and loops included, as far as TorchScript
+    knows Python. Torch calls both deprecated; `program` is what replaces them. The other arguments are those of
+    `program`.
+
+    Raises:
+        TypeMismatch: (a `TypeError` too) nothing says what an input is.
+        BackendError: the model can't be traced or compiled, or the archive gives something else.
+        CheckpointError: the file can't be written.
+
+    Source: https://docs.pytorch.org/docs/stable/jit.html
+    """
+    module = as_module(model)
+    with evaluating(module):
+        prepared = prepare_eagerly(module, inputs, dynamic, tolerance)
+        return written(Path(path), "torchscript", prepared, lambda file: _write(prepared, file, how))
+
+
+def _write(prepared: Prepared, file: Path, how: str) -> None:
+    if how == "script":
+        made: Any = torch.jit.script(scriptable_tree(prepared.module))
+    else:
+        with torch.no_grad():
+            made = torch.jit.trace(prepared.module, tuple(prepared.tensors()), check_trace=False)
+    torch.jit.save(made, file)

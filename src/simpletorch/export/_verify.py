@@ -1,0 +1,124 @@
+"""An artefact and the model on the same inputs: what isn't equal isn't kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import torch
+
+from simpletorch.errors import BackendError
+from simpletorch.export._call import Call
+from simpletorch.export._report import Comparison
+from simpletorch.export._runners import Runner
+from simpletorch.export._signature import leaves
+from simpletorch.export._sizes import Point, size_text
+
+__all__ = ["Refusal", "compare", "compared"]
+
+_SEED: Final = 20_021
+# of the largest number of a result, or of 1 if that is smaller
+_TOLERANCES: Final[Mapping[torch.dtype, float]] = {torch.float64: 1e-7, torch.float16: 1e-2, torch.bfloat16: 4e-2}
+_TOLERANCE: Final = 1e-5
+
+
+class Refusal(BackendError):
+    """The artefact doesn't run at sizes at which the model does: ``sizes`` says which."""
+
+    _kind: ClassVar = BackendError  # for users it is one
+
+    def __init__(self, reason: str, sizes: Point) -> None:
+        super().__init__(reason, operation="export")
+        self.sizes = sizes
+
+
+def compare(call: Call, run: Runner, points: Sequence[Point], kind: str, tolerance: float | None) -> list[Comparison]:
+    """Run the artefact and the model at every point.
+
+    Raises:
+        Refusal: the artefact doesn't run at one.
+        BackendError: it gives something else than the model.
+    """
+    return [compared(call, run, point, kind, tolerance) for point in points]
+
+
+def compared(call: Call, run: Runner, point: Point, kind: str, tolerance: float | None) -> Comparison:
+    """The difference at one point; see `compare`."""
+    tensors = call.tensors(point)
+    assert tensors is not None, "the model ran at these sizes"
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(_SEED)
+        wanted = leaves(call.eager([t.clone() for t in tensors]))
+        torch.manual_seed(_SEED)
+        again = leaves(call.eager([t.clone() for t in tensors]))
+        torch.manual_seed(_SEED + 1)
+        other = leaves(call.eager([t.clone() for t in tensors]))
+        torch.manual_seed(_SEED)
+        try:
+            found = run([t.clone() for t in tensors])
+        except Exception as error:  # what runs an artefact raises anything
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            raise Refusal(
+                f"the {kind} artefact fails at {size_text(point) or 'its sizes'}, where the model runs: "
+                f"{lines[0][:200] if lines else type(error).__name__}",
+                point,
+            ) from error
+    differences = _differences(wanted, found, point, kind)
+    # a difference that isn't a number is never less or equal
+    wrong = [
+        (d, _allowed(w, tolerance)) for d, w in zip(differences, wanted, strict=True) if not d <= _allowed(w, tolerance)
+    ]
+    if wrong:
+        difference, allowed = wrong[0]
+        random = _unequal(wanted, again) or _unequal(wanted, other)
+        raise BackendError(
+            f"the {kind} artefact differs from the model by {difference:.1e} at {size_text(point) or 'its sizes'}, "
+            f"and {allowed:.1e} is allowed" + (": the model draws random numbers" if random else ""),
+            operation="export",
+            hint="give the random numbers as an input, or draw none in eval mode"
+            if random
+            else "a larger difference is allowed by tolerance=1e-3, if it is right for this model",
+        )
+    return Comparison(dict(point), max(differences, default=0.0))
+
+
+def _allowed(wanted: torch.Tensor, tolerance: float | None) -> float:
+    if not (wanted.dtype.is_floating_point or wanted.dtype.is_complex):
+        return 0.0
+    relative = _TOLERANCES.get(wanted.dtype, _TOLERANCE) if tolerance is None else tolerance
+    finite = wanted.abs().double()
+    finite = finite[finite.isfinite()]
+    return relative * max(1.0, float(finite.max()) if finite.numel() else 0.0)
+
+
+def _unequal(a: Sequence[torch.Tensor], b: Sequence[torch.Tensor]) -> bool:
+    return any(not torch.equal(x.nan_to_num(), y.nan_to_num()) for x, y in zip(a, b, strict=True))
+
+
+def _differences(wanted: Sequence[torch.Tensor], found: Sequence[Any], point: Point, kind: str) -> list[float]:
+    """The greatest difference of an element, for each tensor; not a number where one of the two isn't a number.
+
+    Raises:
+        BackendError: there are other tensors than the model gives.
+    """
+    shapes = [(tuple(t.shape), t.dtype) for t in wanted]
+    got = [(tuple(t.shape), t.dtype) for t in found]
+    if shapes != got:
+        raise BackendError(
+            f"the {kind} artefact gives {_listed(got)} at {size_text(point) or 'its sizes'}, but the model "
+            f"{_listed(shapes)}",
+            operation="export",
+        )
+    return [_difference(a, b) for a, b in zip(wanted, found, strict=True)]
+
+
+def _difference(a: torch.Tensor, b: torch.Tensor) -> float:
+    wide = torch.complex128 if a.dtype.is_complex else torch.float64
+    x, y = a.detach().cpu().to(wide), b.detach().cpu().to(wide)
+    same = (x == y) | (x.isnan() & y.isnan())
+    away = (x - y).abs()[~same]
+    return float(away.max()) if away.numel() else 0.0
+
+
+def _listed(found: Sequence[tuple[tuple[int, ...], torch.dtype]]) -> str:
+    return ", ".join(f"{str(dtype).removeprefix('torch.')}{list(shape)}" for shape, dtype in found) or "nothing"

@@ -1,0 +1,86 @@
+"""``simpletorch.interop``: arrays, which share their memory and so their shape and dtype; modules with signatures."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow.calls import escape
+from simpletorch.follow.libraries import CLASSES, jax, native
+from simpletorch.follow.libraries.pytorch.kernels import promised
+from simpletorch.follow.libraries.pytorch.torch import shared
+from simpletorch.follow.values import Class, Function, Instance, Native, Unknown, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+
+@native("torch.interop.from_numpy", "torch.interop.from_dlpack")
+def _from_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.each(args[0] if args else kwargs.get("array"), shared)
+
+
+@native("torch.interop.to_numpy")
+def _to_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    tensor = args[0] if args else kwargs.get("tensor")
+    options = {} if run.resolve(kwargs.get("copy", False)) is False else {"force": True}
+    return run.call(run.attribute(tensor, "numpy"), (), options)
+
+
+@native("torch.interop.to_jax")
+def _to_jax(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.each(args[0] if args else kwargs.get("tensor"), lambda v: jax.of_tensor(run, v))
+
+
+# -- modules with signatures -------------------------------------------------------------------------------------------
+
+_TYPED: Final = "torch.interop.Typed"
+
+
+@native("torch.interop.typed")
+def _typed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A module of the program stays what it is; of one that isn't known, the signature says what a call gives."""
+    given = dict(zip(("model", "signature"), args, strict=False)) | kwargs
+    model, signature = run.resolve(given.get("model")), _stated(run, given.get("signature"))
+    if not isinstance(model, Unknown) or signature is None:
+        return given.get("model")
+    made = Instance(run.program.library_class(_TYPED), native=signature)
+    escape(run, (made,))  # its parameters, buffers and methods are another library's
+    return made
+
+
+def _stated(run: Interpreter, signature: Value) -> Function | None:
+    """The function whose annotations count: of a protocol, its ``__call__``, under the protocol's name."""
+    signature = run.resolve(signature)
+    if isinstance(signature, Class):
+        found = signature.find("__call__")
+        call = run.resolve(found[0]) if found is not None else None
+        return replace(call, name=signature.name) if isinstance(call, Function) else None
+    return signature if isinstance(signature, Function) and not isinstance(signature.node, ast.Lambda) else None
+
+
+def _call(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A call of the signature; one with more than it has is another."""
+    model, *given = args
+    assert isinstance(model, Instance)
+    function: Function = model.native
+    spec = function.node.args
+    # of a protocol the first parameter is the object
+    own = [model] if spec.args and spec.args[0].arg == "self" else []
+    names = {a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
+    if len(given) + len(own) > len(spec.posonlyargs) + len(spec.args) or kwargs.keys() - names:
+        return run.unknown("what another library's module gives")
+    return promised(run, function, (*own, *given), kwargs, strict=True)
+
+
+def _class(find: Callable[[str], Class]) -> Class:
+    made = Class(
+        "Typed", (find("torch.nn.Module"),), {"__call__": Native(f"{_TYPED}.__call__", _call)}, "torch.interop"
+    )
+    made.unknown_base = Unknown("a module of another library")
+    return made
+
+
+CLASSES[_TYPED] = _class

@@ -1,0 +1,90 @@
+"""What loggers of numbers have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.errors import BackendError, TorchError, as_also
+from simpletorch.train._callback import Callback
+from simpletorch.train._measures import VALIDATION
+
+if TYPE_CHECKING:
+    from simpletorch.train._fit import Fit
+
+BATCH_LOSS: Final = "batch_loss"
+
+
+def without(logger: str, package: str, how: str, error: ImportError) -> BackendError:
+    """What to say where a logger's package isn't there, or doesn't go with another one that is."""
+    absent = isinstance(error, ModuleNotFoundError) and error.name == package
+    why = "is not installed" if absent else f"can't be imported ({error})"
+    return BackendError(f"{logger} needs the package {package}, which {why}: {how}")
+
+
+class ScalarLogger(Callback):
+    """Numbers by the number of updates, under the names that callbacks take: a base for loggers.
+
+    After an update ``batch_loss``, ``learning_rate`` and what callbacks log (``gradient_norm``); after each epoch and
+    evaluation the measures that `EarlyStopping` and `Checkpoint` can watch (``loss``, ``validation accuracy``).
+
+    Args:
+        every: only updates whose number is a multiple of this; reading the loss waits for a GPU.
+
+    Raises:
+        ValueError: ``every`` is less than 1.
+    """
+
+    def __init__(self, every: int) -> None:
+        if every < 1:
+            name = type(self).__name__
+            raise as_also(TorchError, ValueError)(f"{name} got every={every}: log every 1 or more updates")
+        self.every = every
+        self._is_open = False
+
+    def open(self, fit: Fit) -> None:
+        """Begin the log, or go on in it."""
+        raise NotImplementedError
+
+    def write(self, scalars: dict[str, float], fit: Fit) -> None:
+        """Write numbers that belong to ``fit.step``."""
+        raise NotImplementedError
+
+    def close(self, error: BaseException | None) -> None:
+        """End the log; ``error`` is what ended the training, if anything did."""
+        raise NotImplementedError
+
+    def on_fit_start(self, fit: Fit) -> None:
+        """Begin the log."""
+        self.open(fit)
+        self._is_open = True
+
+    def on_step_end(self, fit: Fit) -> None:
+        """Write the update's numbers."""
+        if fit.step % self.every == 0:
+            scalars = {"learning_rate": fit.learning_rate}
+            if fit.loss is not None:
+                scalars[BATCH_LOSS] = float(fit.loss)
+            scalars.update({name: float(value) for name, value in fit.logged.items()})
+            self.write(scalars, fit)
+
+    def on_evaluated(self, fit: Fit) -> None:
+        """Write what was measured."""
+        self.write({name: value for name, value in fit.metrics.items() if name.startswith(VALIDATION)}, fit)
+
+    def on_epoch_end(self, fit: Fit) -> None:
+        """Write the epoch's measures."""
+        own = {name: value for name, value in fit.metrics.items() if not name.startswith(VALIDATION)}
+        self.write({"epoch": fit.epoch, **own}, fit)
+
+    def on_fit_end(self, fit: Fit) -> None:
+        """End the log."""
+        self._end(None)
+
+    def on_exception(self, fit: Fit, error: BaseException) -> None:
+        """End the log as one of a training that failed."""
+        self._end(error)
+
+    def _end(self, error: BaseException | None) -> None:
+        if self._is_open:
+            self._is_open = False
+            self.close(error)

@@ -1,0 +1,133 @@
+"""What isn't ours, what is damaged, and what would run code."""
+
+from __future__ import annotations
+
+import random
+import shutil
+
+import pytest
+import torch
+
+from benchmarks import damaged_exports
+from simpletorch import export
+from simpletorch.errors import BackendError, CheckpointError, DTypeMismatch, ShapeMismatch
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxscript")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    damaged_exports.artefacts(folder)
+    return folder
+
+
+# benchmarks/damaged_exports.py does a thousand
+@pytest.mark.parametrize("seed", range(50))
+def test_damage_is_an_error_of_ours_and_nothing_is_executed(whole, tmp_path, seed):
+    what, result = damaged_exports.one(whole, tmp_path, random.Random(f"0 {seed}"))
+    assert result in ("CheckpointError", "BackendError", "read"), what
+
+
+@pytest.mark.parametrize("name", ["net.pt2", "net.ts"])
+def test_without_a_manifest_what_can_run_code_has_to_be_trusted(whole, tmp_path, name):
+    path = tmp_path / name
+    shutil.copy(whole / name, path)
+    with pytest.raises(CheckpointError, match=r"can run code") as caught:
+        export.load(path)
+    assert "trust=True" in caught.value.hint
+    run = export.load(path, trust=True)
+    x = torch.randn(3, 7)
+    torch.testing.assert_close(run(x), export.load(whole / name)(x))
+    with pytest.raises(TypeError, match="it takes tensors in order"):
+        run(x=x)
+
+
+def test_a_manifest_of_another_artefact(whole, tmp_path):
+    shutil.copy(whole / "net.pt2", tmp_path / "net.pt2")
+    shutil.copy(whole / "net.ts.json", tmp_path / "net.pt2.json")
+    with pytest.raises(CheckpointError, match=r"net.pt2 isn't the file that its manifest net.pt2.json was written for"):
+        export.load(tmp_path / "net.pt2")
+
+
+def test_a_file_that_isn_t_there(tmp_path):
+    with pytest.raises(CheckpointError, match="there is no file"):
+        export.load(tmp_path / "net.onnx")
+
+
+# -- ONNX models from elsewhere ---------------------------------------------------------------------------------------
+
+
+def foreign(path, nodes, inputs, outputs, initializers=()):
+    graph = onnx.helper.make_graph(nodes, "graph", inputs, outputs, initializer=list(initializers))
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 20)], ir_version=9)
+    onnx.save(model, path)
+
+
+def info(name, kind, shape):
+    return onnx.helper.make_tensor_value_info(name, kind, shape)
+
+
+@pytest.fixture
+def product(tmp_path):
+    path = tmp_path / "product.onnx"
+    f32 = onnx.TensorProto.FLOAT
+    inputs = [info("left", f32, ["rows", 7]), info("input.2", f32, [7, "columns"])]
+    nodes = [
+        onnx.helper.make_node("MatMul", ["left", "input.2"], ["product"]),
+        onnx.helper.make_node("Relu", ["product"], ["positive"]),
+    ]
+    outputs = [info("product", f32, ["rows", "columns"]), info("positive", f32, ["rows", "columns"])]
+    foreign(path, nodes, inputs, outputs)
+    return path
+
+
+def test_an_onnx_model_from_elsewhere_is_checked_by_its_value_infos(product):
+    run = export.load(product)
+    assert str(run.signature) == (
+        "(left: Float32[rows, 7], input.2: Float32[7, columns]) -> (Float32[rows, columns], Float32[rows, columns])"
+    )
+    a, b = torch.randn(3, 7), torch.randn(7, 5)
+    result, positive = run(a, b)
+    torch.testing.assert_close(result, a @ b)
+    torch.testing.assert_close(positive, (a @ b).relu())
+    torch.testing.assert_close(run(a, **{"input.2": b})[0], a @ b)
+    with pytest.raises(ShapeMismatch, match=r"dim 0 of input.2 is 5, but the exported program takes 7"):
+        run(a, torch.randn(5, 7))
+    with pytest.raises(DTypeMismatch, match="left is Float64"):
+        run(a.double(), b)
+
+
+def test_weights_outside_of_the_folder_are_refused(tmp_path):
+    weight = onnx.TensorProto(name="w", data_type=1, dims=[7], data_location=1)
+    weight.external_data.add(key="location", value="../../etc/passwd")
+    f32 = onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Add", ["x", "w"], ["y"])], "g", [info("x", f32, [7])], [info("y", f32, [7])], [weight]
+    )
+    (tmp_path / "net.onnx").write_bytes(onnx.helper.make_model(graph).SerializeToString())
+    with pytest.raises(CheckpointError, match="outside of its folder"):
+        export.load(tmp_path / "net.onnx")
+
+
+def test_weights_in_files_of_their_own(tmp_path):
+    f32 = onnx.TensorProto.FLOAT
+    weight = onnx.numpy_helper.from_array(torch.arange(7.0).numpy(), "w")
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Add", ["x", "w"], ["y"])], "g", [info("x", f32, [7])], [info("y", f32, [7])], [weight]
+    )
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 20)], ir_version=9)
+    onnx.save(model, tmp_path / "net.onnx", save_as_external_data=True, location="net.data", size_threshold=0)
+    assert (tmp_path / "net.data").exists()
+    assert export.load(tmp_path / "net.onnx")(torch.ones(7)).tolist() == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_an_operator_that_nobody_knows(tmp_path):
+    f32 = onnx.TensorProto.FLOAT
+    node = onnx.helper.make_node("Nobody", ["x"], ["y"], domain="example.org")
+    graph = onnx.helper.make_graph([node], "g", [info("x", f32, [7])], [info("y", f32, [7])])
+    opsets = [onnx.helper.make_opsetid("", 20), onnx.helper.make_opsetid("example.org", 1)]
+    onnx.save(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=9), tmp_path / "net.onnx")
+    with pytest.raises((BackendError, CheckpointError), match="Nobody"):
+        export.load(tmp_path / "net.onnx")

@@ -1,0 +1,57 @@
+"""ONNX under the program's own names."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from simpletorch import export
+from simpletorch.errors import BackendError, ShapeMismatch
+from simpletorch.export import _runners
+from tests.export.models import MLP, Halves, Plain
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxscript")
+
+
+def dims(info) -> list[object]:
+    return [d.dim_param or d.dim_value for d in info.type.tensor_type.shape.dim]
+
+
+def test_names_are_the_program_s_own(tmp_path):
+    run = export.onnx(Plain(), tmp_path / "net.onnx")
+    assert run.report.difference <= 1e-5
+    graph = onnx.load(tmp_path / "net.onnx").graph
+    assert {i.name: dims(i) for i in graph.input} == {"tokens": ["batch", "time"], "weights": ["batch", "time"]}
+    assert {o.name: dims(o) for o in graph.output} == {
+        "scores": ["batch", "time", 3],
+        "pooled": ["batch", "(time//4)", 3],
+    }
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["net.onnx", "net.onnx.json"]
+
+
+def test_it_is_read_again_and_checks_what_it_is_given(tmp_path):
+    model = MLP().eval()
+    export.onnx(model, tmp_path / "net.onnx")
+    run = export.load(tmp_path / "net.onnx")
+    x = torch.randn(17, 11)
+    torch.testing.assert_close(run(x), model(x))
+    with pytest.raises(ShapeMismatch, match="dim 1 of x is 5"):
+        run(torch.randn(17, 5))
+
+
+def test_onnx_s_own_evaluator_runs_it_too(tmp_path):
+    export.onnx(Halves(), tmp_path / "net.onnx")
+    run = _runners.onnx_runner((tmp_path / "net.onnx").read_bytes(), "net.onnx", reference=True)
+    assert run([torch.ones(3, 14)])[0].tolist() == [[2.0] * 7] * 3
+
+
+def test_an_operator_that_onnx_hasn_t(tmp_path):
+    class Values(torch.nn.Module):
+        def forward(self, x):
+            return torch.linalg.eigvals(x)
+
+    with pytest.raises(BackendError, match=r"ONNX has no operator for aten.*eig") as caught:
+        export.onnx(Values(), tmp_path / "net.onnx", inputs=torch.eye(3))
+    assert caught.value.location.code == "return torch.linalg.eigvals(x)"
+    assert list(tmp_path.iterdir()) == []

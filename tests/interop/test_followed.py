@@ -1,0 +1,95 @@
+"""What the follower knows of a module that isn't known but for its signature."""
+
+from __future__ import annotations
+
+import pytest
+
+from simpletorch.follow import follow
+
+HEAD = """
+from typing import Protocol
+import torch
+from torch import nn
+import elsewhere
+from simpletorch import Float32, Int64, Tensor
+from simpletorch.dims import B, T
+from simpletorch.interop import typed
+
+class Encodes(Protocol):
+    def __call__(
+        self, ids: Tensor[Int64, B, T], mask: Tensor[Int64, B, T] | None = None
+    ) -> Tensor[Float32, B, T, 21]: ...
+
+def encodes(ids: Tensor[Int64, B, T]) -> Tensor[Float32, B, T, 21]: ...
+
+class Known(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(53, 21)
+    def forward(self, ids):
+        return self.embedding(ids)
+
+ids = torch.zeros(2, 5, dtype=torch.int64)
+encoder = typed(elsewhere.load("encoder"), Encodes)
+other = typed(elsewhere.load("encoder"), signature=encodes)
+known = typed(Known(), Encodes)
+"""
+
+
+def followed(tmp_path, source):
+    path = tmp_path / "program.py"
+    path.write_text(HEAD + source)
+    return follow(path)
+
+
+@pytest.mark.parametrize(
+    ("source", "shape"),
+    [
+        ("encoder(ids)", "Float32[2, 5, 21]"),
+        ("encoder(ids, mask=ids)", "Float32[2, 5, 21]"),
+        ("other(ids[:, :3])", "Float32[2, 3, 21]"),
+        ("encoder.eval().to('cpu')(ids)", "Float32[2, 5, 21]"),
+        ("known(ids)", "Float32[2, 5, 21]"),
+        ("nn.Sequential(encoder, nn.Linear(21, 3))(ids)", "Float32[2, 5, 3]"),
+    ],
+)
+def test_a_call_gives_what_the_signature_says(tmp_path, source, shape):
+    found = followed(tmp_path, f"y = {source}\nreveal_type(y)\n")
+    assert [*found.errors] == []
+    (note,) = found.notes
+    assert f'"{shape}"' in str(note)
+
+
+def test_what_does_not_fit_the_signature_is_an_error(tmp_path):
+    (error,) = followed(tmp_path, "encoder(ids.float())\n").errors
+    assert "Encodes: ids is Float32, but should be Int64" in error.lines()[0]
+    (error,) = followed(tmp_path, "nn.Linear(7, 3)(other(ids))\n").errors
+    assert "the last dim of input is 21, but the layer takes 7 features" in error.lines()[0]
+
+
+def test_nothing_is_said_of_what_the_signature_leaves_open(tmp_path):
+    found = followed(
+        tmp_path,
+        """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = typed(elsewhere.load("encoder"), encodes)
+        self.head = nn.Linear(21, 3)
+    def forward(self, ids):
+        return self.head(self.encoder(ids))
+
+model = Model()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+torch.optim.SGD(encoder.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    model(ids).sum().backward()
+    optimizer.step()
+encoder.config.width + 5
+encoder(ids, use_cache=True).anything.else_
+encoder(ids, ids, ids, ids)
+print(sum(p.numel() for p in encoder.parameters()), encoder.state_dict())
+""",
+    )
+    assert [finding.lines() for finding in (*found.errors, *found.warnings)] == []
