@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, texts
@@ -14,7 +13,7 @@ from simpletorch.follow.memory import remembered
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised
 from simpletorch.follow.scopes import Scope
-from simpletorch.follow.sources.syntax import walk
+from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import (
     MISSING,
     SIZE,
@@ -82,7 +81,7 @@ def _decorated(run: Interpreter, decorator: ast.expr, value: Value, scope: Scope
 _YIELDS: Final = (ast.Yield, ast.YieldFrom)
 
 
-@lru_cache(maxsize=512)  # each keeps the syntax of its file, which an editor changes with every key
+@of_node
 def yields(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
     """Whether it is a generator function."""
     inside = any(type(n) in _YIELDS for n in walk(node))  # takes a fraction of the time; in few functions it says yes
@@ -144,7 +143,7 @@ def _to_the_end(run: Interpreter, function: Function, scope: Scope) -> Done:
     return branches.go_on(run, ways, lambda way: way.done, ("normal", "return", "raise"))
 
 
-@lru_cache(maxsize=256)
+@of_node
 def _minds_its_end(node: ast.AST) -> bool:
     """Whether something is done where a generator is left in the middle."""
     return any(isinstance(n, ast.Try | ast.With) for n in walk(node))
@@ -387,7 +386,7 @@ def _call_exit(run: Interpreter, manager: Instance, leave: Value, raised: Done) 
     return branches.choose(run, answer, lambda: None, lambda: raised)
 
 
-@lru_cache(maxsize=256)
+@of_node
 def _may_drop(node: ast.AST) -> bool:
     """Whether an ``__exit__`` can answer that the exception is dealt with."""
     returns = [n.value for n in walk(node) if isinstance(n, ast.Return)]

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.sources.syntax import assigns_to, parse, walk
+from simpletorch.follow.sources.syntax import assigns_to, of_node, parse, walk
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -26,7 +25,7 @@ def flags(run: Interpreter) -> frozenset[str]:
     return frozenset() if tree is None else _flags(tree)
 
 
-@lru_cache(maxsize=64)
+@of_node
 def _flags(tree: ast.Module) -> frozenset[str]:
     """The names that stand for ``torch.cuda.is_available()``."""
     found: frozenset[str] = frozenset()
@@ -76,7 +75,7 @@ def _is_unless(node: ast.expr) -> bool:
 _WITHOUT: Final = re.compile(r"(no|disable|without|force)_|(use_)?cpu$|no(cuda|gpu)$", re.IGNORECASE)
 
 
-@lru_cache(maxsize=512)
+@of_node
 def moves(node: ast.If, names: frozenset[str]) -> tuple[ast.stmt, ...] | None:
     """What the body of such a statement moves, each by ``cuda()``; None where it does anything else."""
     if not is_availability(node.test, names):
@@ -173,7 +172,7 @@ def is_clear(run: Interpreter) -> bool:
     return all(tree is None or _is_clear_tree(tree) for tree in trees)
 
 
-@lru_cache(maxsize=64)
+@of_node
 def _is_clear_tree(tree: ast.Module) -> bool:
     flags = _flags(tree)
     for node in walk(tree):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.sources.syntax import walk
+from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import MISSING, Dict, Function, Instance, List, Set, Value
 from simpletorch.follow.values import Iterator as Items
 
@@ -58,7 +57,7 @@ def _changed(run: Interpreter, code: ast.AST, scope: Scope, own: Collection[str]
                     run.heap.write(owner.cells, name, run.unknown(f"{name}, which unknown code may have changed"))
 
 
-@lru_cache(maxsize=512)  # each keeps the syntax of its file
+@of_node
 def _changing(code: ast.AST) -> tuple[ast.AST, ...]:
     """The parts of code that may change something: the same function is had by unknown code again and again."""
     kinds = ast.Nonlocal | ast.Global | ast.Call | ast.AugAssign
@@ -70,7 +69,7 @@ def _changing(code: ast.AST) -> tuple[ast.AST, ...]:
     )
 
 
-@lru_cache(maxsize=512)  # each keeps the syntax of its file
+@of_node
 def _own_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
     """The parameters and variables of a function."""
     inside = list(walk(node))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, wraps
 from pathlib import Path
-from typing import Any, Final, TypeGuard, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeGuard, TypeVar, cast
 
 from simpletorch.follow.sources import texts
 
-__all__ = ["assigns_to", "contains", "expression", "loop_around", "parse", "unparsed", "walk"]
+__all__ = ["assigns_to", "contains", "expression", "loop_around", "of_node", "parse", "unparsed", "walk"]
 
 L = TypeVar("L", bound=ast.stmt)
+N = TypeVar("N", bound=ast.AST)
+T = TypeVar("T")
+P = ParamSpec("P")
 
 _MOST_BYTES: Final = 2_000_000
 _MOST_KEPT: Final = 6_000_000  # bytes of source; their syntax takes forty times as much
@@ -79,15 +82,27 @@ def loop_around(body: ast.AST, inner: ast.AST, *kinds: type[L]) -> L | None:
     return next((n for n in reversed(walk(body)) if isinstance(n, kinds) and contains(n, inner)), None)
 
 
+def of_node(function: Callable[Concatenate[N, P], T]) -> Callable[Concatenate[N, P], T]:
+    """Remember in a node what a function says of it: as long as its tree is there, which lives from key to key."""
+    name = f"_simpletorch_{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def known(node: N, *args: P.args, **kwargs: P.kwargs) -> T:
+        said: dict[Any, T] = node.__dict__.setdefault(name, {})
+        asked = (args, *kwargs.items())
+        if asked not in said:
+            said[asked] = function(node, *args, **kwargs)
+        return said[asked]
+
+    return cast("Callable[Concatenate[N, P], T]", known)
+
+
+@of_node
 def unparsed(node: ast.AST) -> str:
     """``ast.unparse`` of a node that is asked for again and again."""
-    found: str | None = node.__dict__.get(_TEXT)
-    if found is None:
-        found = node.__dict__[_TEXT] = ast.unparse(node)
-    return found
+    return ast.unparse(node)
 
 
-_TEXT: Final = "_simpletorch_text"
 _PLACE: Final = "_simpletorch_place"  # in a node: the nodes of its tree in order, and where its own begin and end
 
 
