@@ -7,6 +7,7 @@ must answer while a program is followed, and must outlive whatever a text does t
 from __future__ import annotations
 
 import ast
+import gc
 import os
 import queue
 import sys
@@ -173,10 +174,13 @@ def main() -> None:
 
 
 def _work(worker: Worker, asked: queue.SimpleQueue[Ask | None], out: BinaryIO) -> None:
+    gc.freeze()  # what is imported stays
+    gc.disable()  # while somebody waits; a follow that needs much memory collects by itself, see `Budget`
     try:
         while (ask := asked.get()) is not None:
             out.write(pack(worker.answer(ask)))
             out.flush()
+            gc.collect()
             worker.cancelled = {number for number in worker.cancelled if number > ask.number}
     except BrokenPipeError:
         pass
