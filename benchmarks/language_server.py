@@ -90,7 +90,7 @@ def times(path: Path, edits: int = 30) -> dict[str, float]:
 # -- hints -------------------------------------------------------------------------------------------------------------
 
 _LOOK = """
-import ast, os, runpy, sys, time
+import ast, os, runpy, signal, sys
 import torch
 path, seconds = sys.argv[1], float(sys.argv[2])
 targets = {}
@@ -105,9 +105,13 @@ for node in ast.walk(ast.parse(open(path, encoding="utf-8").read())):
                 targets.setdefault(node.lineno, []).append((node.end_lineno, target))
             elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
                 targets.setdefault(node.lineno, []).append((node.end_lineno, target))
-found, ends = set(), time.monotonic() + seconds
+found = set()
 class Enough(BaseException):
     pass
+def stop(*_):
+    raise Enough
+signal.signal(signal.SIGALRM, stop)  # also a server that waits
+signal.setitimer(signal.ITIMER_REAL, seconds, 1)
 def value(frame, target):
     if isinstance(target, ast.Name):
         return frame.f_locals.get(target.id)
@@ -121,8 +125,6 @@ def trace(frame, event, argument):
         return None
     last = [frame.f_lineno]
     def inner(frame, event, argument):
-        if time.monotonic() > ends:
-            raise Enough
         look(frame, last[0])
         if event == "line":
             last[0] = frame.f_lineno if frame.f_lineno in targets else last[0]
@@ -136,6 +138,7 @@ try:
 except (Enough, SystemExit):
     pass
 finally:
+    signal.setitimer(signal.ITIMER_REAL, 0)
     sys.settrace(None)
 print(*(f"{line} {name}" for line, name in sorted(found)), sep="\\n", file=out)
 """

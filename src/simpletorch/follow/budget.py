@@ -41,6 +41,7 @@ LARGEST: Final = 10**6  # characters or items of a value, and bits of an int
 _BYTES: Final = 2**30
 _UNIT: Final = 1 if sys.platform == "darwin" else 1024  # of `ru_maxrss`
 _BETWEEN: Final = 100  # expressions between two looks at the clock
+_MOMENT: Final = 0.003  # seconds between two looks at the memory, for which the system is asked
 _GROWTH: Final = 2**29  # bytes more that the process has, before unreachable objects are looked for among all
 _YOUNG: Final = 50_000  # objects that are made before those among them that nobody reaches are looked for
 _FRAMES: Final = 70_000  # of a frame; its piece is the next power of two, 1 MiB, of which nearly half is left
@@ -53,6 +54,7 @@ class Budget:
     def __init__(self, seconds: float = SECONDS, is_cancelled: Callable[[], bool] | None = None) -> None:
         self._is_cancelled = is_cancelled
         self._ends = time.thread_time() + seconds
+        self._looked = time.thread_time()
         peak = _peak()
         self._most = peak + _BYTES
         self._collects = peak + _GROWTH
@@ -79,10 +81,13 @@ class Budget:
             Exhausted: the budget is used up.
         """
         self.left = _BETWEEN
-        peak = _peak()
-        if time.thread_time() > self._ends or peak > self._most:
+        now = time.thread_time()
+        if now > self._ends or (self._is_cancelled is not None and self._is_cancelled()):
             raise Exhausted
-        if self._is_cancelled is not None and self._is_cancelled():
+        if now < self._looked + _MOMENT:
+            return
+        self._looked, peak = now, _peak()
+        if peak > self._most:
             raise Exhausted
         if peak > self._collects:
             gc.collect()

@@ -101,6 +101,9 @@ class TensorType:
     device: Device | None = None
     is_parameter: bool = False
 
+    def __hash__(self) -> int:  # that of a dataclass asks each part for its own; types are keys of caches everywhere
+        return hash((self.shape.items, self.dtype and self.dtype.name, self.device, self.is_parameter))
+
     def with_shape(self, *items: Item) -> TensorType:
         """The same dtype and device with other dims; never a parameter."""
         return replace(self, shape=Shape(items), is_parameter=False)
