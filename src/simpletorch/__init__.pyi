@@ -12,6 +12,7 @@ from simpletorch import checkpoint as checkpoint
 from simpletorch import cuda as cuda
 from simpletorch import data as data
 from simpletorch import dims as dims
+from simpletorch import distributed as distributed
 from simpletorch import dtypes as dtypes
 from simpletorch import errors as errors
 from simpletorch import export as export

@@ -1,0 +1,111 @@
+"""Who takes part: the processes that torchrun started, or this one alone."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from datetime import timedelta
+from typing import Final
+
+import torch
+import torch.distributed as dist
+
+from simpletorch.errors import TorchError, as_also
+
+_Wrong = as_also(TorchError, ValueError)
+
+TIMEOUT: Final = 600.0
+"""Seconds that a process waits for the others before it says who is missing; gloo's own half an hour is a long hang."""
+
+
+def init(
+    *, device: str | torch.device | None = None, timeout: float = TIMEOUT, only_main_prints: bool = True
+) -> torch.device:
+    """Join the processes that torchrun started; returns the device of this one.
+
+    Without torchrun there is one process and no group, and nothing happens, so that every script runs plainly too. A
+    second call changes nothing.
+
+    Args:
+        device: where this process computes; by default the GPU of its local rank, the CPU where there is none. It says
+            the backend: NCCL for tensors on a GPU, gloo for those on the CPU.
+        timeout: seconds that a collective waits for the other processes before it fails.
+        only_main_prints: drop what the other processes write to standard output; errors and warnings, on standard
+            error, stay.
+
+    Raises:
+        ValueError: a process has no GPU of its own, or ``timeout`` is not positive; it is a `TorchError` too.
+        BackendError: the processes don't find each other.
+
+    Source: https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
+    """
+    if not timeout > 0:
+        raise _Wrong(f"init got timeout={timeout}: it is a number of seconds, more than 0")
+    own = _own_device(device)
+    if own.type == "cuda":
+        torch.cuda.set_device(own)  # what `barrier` and objects go through, and where "cuda" is
+    if is_started_together() and not dist.is_initialized():
+        backend = "gloo" if own.type == "cpu" else f"cpu:gloo,{own.type}:{dist.get_default_backend_for_device(own)}"
+        dist.init_process_group(backend, timeout=timedelta(seconds=timeout))
+        atexit.register(_leave)
+    if only_main_prints and not is_main():
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  (for the rest of the process)
+    return own
+
+
+def rank() -> int:
+    """The number of this process among all, from 0; 0 if it is alone."""
+    return dist.get_rank() if has_group() else int(os.environ.get("RANK", 0))
+
+
+def local_rank() -> int:
+    """The number of this process among those on this machine, from 0; 0 if it is alone."""
+    return int(os.environ.get("LOCAL_RANK", 0))
+
+
+def world_size() -> int:
+    """How many processes there are, on all machines; 1 if this one is alone."""
+    return dist.get_world_size() if has_group() else int(os.environ.get("WORLD_SIZE", 1))
+
+
+def is_main() -> bool:
+    """Whether this is the process that prints, logs and writes files: rank 0."""
+    return rank() == 0
+
+
+def barrier() -> None:
+    """Wait until every process has come here; alone, nothing. A collective."""
+    if has_group():
+        dist.barrier()
+
+
+def has_group() -> bool:
+    """Whether there is a process group."""
+    return dist.is_available() and dist.is_initialized()
+
+
+def is_started_together() -> bool:
+    """Whether torchrun, or whoever sets what it sets, has started this process."""
+    return {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys()
+
+
+def _own_device(given: str | torch.device | None) -> torch.device:
+    if given is None:
+        given = torch.accelerator.current_accelerator(check_available=True) or "cpu"
+    device = torch.device(given)
+    if device.type == "cpu" or device.index is not None or not is_started_together():
+        return device
+    number, here = torch.accelerator.device_count(), local_rank()
+    if here >= number:
+        raise _Wrong(
+            f"local rank {here} has no {device.type} device of its own: this machine has {number}",
+            hint=f"torchrun --nproc-per-node {number}, or init(device='cpu')",
+        )
+    return torch.device(device.type, here)
+
+
+def _leave() -> None:
+    """Part in peace; after an error the others may never answer, and nothing is waited for."""
+    if has_group() and not hasattr(sys, "last_value"):
+        dist.destroy_process_group()
