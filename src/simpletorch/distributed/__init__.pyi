@@ -1,4 +1,4 @@
-"""Every name of `simpletorch.distributed`, once: what type checkers see, and the table that ``__init__.py`` resolves by."""
+"""Every name of `simpletorch.distributed`, once: what type checkers see, and what ``__init__.py`` resolves by."""
 
 from simpletorch.distributed._group import barrier as barrier
 from simpletorch.distributed._group import init as init
@@ -6,3 +6,12 @@ from simpletorch.distributed._group import is_main as is_main
 from simpletorch.distributed._group import local_rank as local_rank
 from simpletorch.distributed._group import rank as rank
 from simpletorch.distributed._group import world_size as world_size
+from simpletorch.distributed._replicate import replicate as replicate
+from simpletorch.distributed.collectives import ReduceOp as ReduceOp
+from simpletorch.distributed.collectives import all_gather as all_gather
+from simpletorch.distributed.collectives import all_reduce as all_reduce
+from simpletorch.distributed.collectives import all_to_all as all_to_all
+from simpletorch.distributed.collectives import broadcast as broadcast
+from simpletorch.distributed.collectives import gather as gather
+from simpletorch.distributed.collectives import reduce_scatter as reduce_scatter
+from simpletorch.distributed.collectives import scatter as scatter

@@ -11,7 +11,9 @@ from typing import Final
 import torch
 import torch.distributed as dist
 
-from simpletorch.errors import TorchError, as_also
+from simpletorch import _peers
+from simpletorch.distributed._failures import compare_calls, during, explain_the_end
+from simpletorch.errors import BackendError, TorchError, as_also, explain
 
 _Wrong = as_also(TorchError, ValueError)
 
@@ -20,7 +22,11 @@ TIMEOUT: Final = 600.0
 
 
 def init(
-    *, device: str | torch.device | None = None, timeout: float = TIMEOUT, only_main_prints: bool = True
+    *,
+    device: str | torch.device | None = None,
+    timeout: float = TIMEOUT,
+    only_main_prints: bool = True,
+    check: bool = False,
 ) -> torch.device:
     """Join the processes that torchrun started; returns the device of this one.
 
@@ -33,10 +39,14 @@ def init(
         timeout: seconds that a collective waits for the other processes before it fails.
         only_main_prints: drop what the other processes write to standard output; errors and warnings, on standard
             error, stay.
+        check: compare what all ranks are about to do before each collective of torch's too, so that one that differs
+            is an error at once (``TORCH_DISTRIBUTED_DEBUG=DETAIL``); costs a second one each time. Those of
+            `simpletorch.distributed` are always compared on the CPU.
 
     Raises:
         ValueError: a process has no GPU of its own, or ``timeout`` is not positive; it is a `TorchError` too.
-        BackendError: the processes don't find each other.
+        BackendError: the processes don't find each other, the port is in use, or Python, torch or simpletorch is
+            another version on one of them.
 
     Source: https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
     """
@@ -46,8 +56,8 @@ def init(
     if own.type == "cuda":
         torch.cuda.set_device(own)  # what `barrier` and objects go through, and where "cuda" is
     if is_started_together() and not dist.is_initialized():
-        backend = "gloo" if own.type == "cpu" else f"cpu:gloo,{own.type}:{dist.get_default_backend_for_device(own)}"
-        dist.init_process_group(backend, timeout=timedelta(seconds=timeout))
+        _join(own, timeout, check)
+        explain_the_end()
         atexit.register(_leave)
     if only_main_prints and not is_main():
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  (for the rest of the process)
@@ -77,7 +87,8 @@ def is_main() -> bool:
 def barrier() -> None:
     """Wait until every process has come here; alone, nothing. A collective."""
     if has_group():
-        dist.barrier()
+        with during("barrier"):
+            dist.barrier()
 
 
 def has_group() -> bool:
@@ -88,6 +99,29 @@ def has_group() -> bool:
 def is_started_together() -> bool:
     """Whether torchrun, or whoever sets what it sets, has started this process."""
     return {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys()
+
+
+def _join(device: torch.device, timeout: float, check: bool) -> None:
+    """Meet at the address that the environment has, and make the group of all."""
+    backend = "gloo"
+    if device.type != "cpu":
+        backend = f"cpu:gloo,{device.type}:{dist.get_default_backend_for_device(device)}"
+    if check:  # of all collectives, torch's own too
+        dist.set_debug_level(dist.DebugLevel.DETAIL)
+    limit = timedelta(seconds=timeout)
+    with explain():
+        store, number, size = next(dist.rendezvous("env://", timeout=limit))
+        store.set_timeout(limit)
+        different = _peers.meet(store, number, size)
+        if different:
+            raise BackendError(
+                "the processes can't train together: " + "; ".join(different),
+                hint="install the same versions everywhere",
+            )
+        dist.init_process_group(
+            backend, timeout=limit, store=dist.PrefixStore("default", store), rank=number, world_size=size
+        )
+        compare_calls()
 
 
 def _own_device(given: str | torch.device | None) -> torch.device:
@@ -106,6 +140,7 @@ def _own_device(given: str | torch.device | None) -> torch.device:
 
 
 def _leave() -> None:
-    """Part in peace; after an error the others may never answer, and nothing is waited for."""
+    """Part in peace; after an error the others may never answer: they are told, and nothing is waited for."""
+    _peers.leave()
     if has_group() and not hasattr(sys, "last_value"):
         dist.destroy_process_group()

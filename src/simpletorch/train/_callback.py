@@ -29,6 +29,10 @@ class Callback:
     last: ClassVar[bool] = False
     """Whether to be asked after the callbacks that don't have this."""
 
+    main_only: ClassVar[bool] = False
+    """Whether of several processes only the main one asks it: for one that shows or writes, and takes part in nothing
+    that all processes do together."""
+
     def on_fit_start(self, fit: Fit) -> None:
         """Before the first epoch; after a resume ``fit`` stands where it was."""
 

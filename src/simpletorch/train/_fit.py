@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import torch
 
 from simpletorch.checkpoint import unwrapped
+from simpletorch.distributed._group import is_main
 from simpletorch.errors import TorchError
 from simpletorch.metrics import Metric
 from simpletorch.optim import LRScheduler, Optimizer
@@ -125,9 +126,14 @@ class Fit:
         enough = self.is_over or (self.epochs is not None and self.epoch >= self.epochs)
         return enough and self.phase == "between"
 
+    @property
+    def asked(self) -> list[Callback]:
+        """The callbacks that are asked in this process: of several, those with ``main_only`` are in rank 0 alone."""
+        return [callback for callback in self.callbacks if is_main() or not callback.main_only]
+
     def hooks(self, name: str) -> list[Callable[[Fit], None]]:
-        """The callbacks' methods of this name, of those that have one of their own."""
-        return [getattr(c, name) for c in self.callbacks if getattr(type(c), name) is not getattr(Callback, name)]
+        """The callbacks' methods of this name, of those that are asked here and have one of their own."""
+        return [getattr(c, name) for c in self.asked if getattr(type(c), name) is not getattr(Callback, name)]
 
     # -- for the loop -----------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from simpletorch.train._batch import parts_of
 from simpletorch.train._callback import Callback
 from simpletorch.train._measures import VALIDATION, spelled
 from simpletorch.train._own_step import Updates
+from simpletorch.train._parallel import why_not_parallel
 
 if TYPE_CHECKING:
     from simpletorch.train._trainer import Trainer
@@ -50,6 +51,7 @@ def _reasons(trainer: Trainer, run: Run) -> Iterator[str]:
         yield f"schedule is {trainer.schedule!r}: it must be 'epoch' or 'step'"
     yield _no_module(run.model)
     yield from _no_objects(trainer)
+    yield why_not_parallel(trainer.parallel, run.loader)
     yield from _own_step(trainer, run)
     yield from (_no_loader(name, given) for name, given in (("loader", run.loader), ("validation", run.validation)))
     if trainer.evaluate_every is not None and run.validation is None:

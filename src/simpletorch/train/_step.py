@@ -16,6 +16,7 @@ from simpletorch.errors import TorchError, as_also, explained
 from simpletorch.optim import Optimizer, clip_grad_norm, clip_grad_value
 from simpletorch.train._batch import parts_of
 from simpletorch.train._device import device_of
+from simpletorch.train._parallel import Replicated
 
 _Wrong = as_also(TorchError, ValueError)
 
@@ -47,6 +48,7 @@ class Step:
         keep_output: keep the model's last output, detached, in `output`.
         on_loss: called with the detached loss before each ``backward``.
         on_gradients: called before each update, when the gradients are complete, unscaled and not yet clipped.
+        replicas: with whom gradients are exchanged, by ``model`` itself: asked only when batches are accumulated.
 
     Raises:
         ValueError: the optimizer has no parameter of the model or needs a closure, or a number is out of range.
@@ -76,6 +78,7 @@ class Step:
         keep_output: bool = False,
         on_loss: Callable[[torch.Tensor], object] | None = None,
         on_gradients: Callable[[], object] | None = None,
+        replicas: Replicated | None = None,
     ) -> None:
         if reason := _why_not(model, optimizer, clip_norm, clip_value, accumulate):
             raise _Wrong(reason)
@@ -93,11 +96,14 @@ class Step:
         self.keep_output = keep_output
         self.on_loss = on_loss
         self.on_gradients = on_gradients
+        self.replicas = replicas if accumulate > 1 else None
         self.output = None
         self.pending = 0
         self.skipped = False
         self._zero_grad = _zero_grad_of(optimizer)
         self._unit = self._counted = 1.0
+        if self.replicas is not None:
+            self.replicas.synchronize(False)
 
     def __call__(self, *batch: Any) -> torch.Tensor:
         """Learn from one batch ``(*inputs, target)``; returns its mean loss before the update, 0-d, detached.
@@ -130,6 +136,8 @@ class Step:
             self.pending += 1
             if self.pending == self.accumulate:
                 self._update()
+            elif self.replicas is not None:
+                self.replicas.synchronize(self.pending + 1 == self.accumulate)
         except Exception as error:
             new = explained(error)
             if new is None:
@@ -148,12 +156,22 @@ class Step:
         """This batch's share of the update, if all its batches are as large as its first; `_update` corrects that."""
         items = float(self.count(target))
         if not self.pending:
+            unit = items if self.replicas is None else self.replicas.mean(items)
             # ``or 1.0``: a batch may have no item that counts, such as one that is all padding
-            self._unit, self._counted = items * self.accumulate or 1.0, 0.0
+            self._unit, self._counted = unit * self.accumulate or 1.0, 0.0
         self._counted += items
         return items / self._unit
 
+    def _exchange(self, replicas: Replicated) -> None:
+        """Make the gradients, and what they were counted by, those of all processes."""
+        if self.pending < self.accumulate:
+            replicas.exchange([p.grad for p in self._with_gradients() if p.grad is not None])
+        self._counted = replicas.mean(self._counted)
+        replicas.synchronize(False)
+
     def _update(self) -> None:
+        if self.replicas is not None:
+            self._exchange(self.replicas)
         is_uneven = self.accumulate > 1 and self._counted not in (0, self._unit)
         if self.scaler is not None and (is_uneven or self.on_gradients or self.clip_norm or self.clip_value):
             self.scaler.unscale_(self.optimizer)  # type: ignore[arg-type]  # any optimizer with param_groups will do

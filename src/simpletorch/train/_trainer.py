@@ -12,6 +12,7 @@ from torch.optim.swa_utils import AveragedModel
 
 from simpletorch._samples import length_of
 from simpletorch.amp import Precision, precise
+from simpletorch.distributed._group import is_main
 from simpletorch.errors import DataError, TorchError, as_also
 from simpletorch.metrics import MeanLoss, Metric
 from simpletorch.optim import LRScheduler, Optimizer, ReduceLROnPlateau
@@ -26,6 +27,7 @@ from simpletorch.train._measures import VALIDATION, numbers_and_others
 from simpletorch.train._memory import peak_memory
 from simpletorch.train._mode import mode
 from simpletorch.train._own_step import MeanOfUpdates, OwnStep, Updates
+from simpletorch.train._parallel import Alone, Parallel, Replicated, sharing
 from simpletorch.train._plan import Run, unmeasured, why_not, why_not_called, why_not_measure
 from simpletorch.train._predict import predict
 from simpletorch.train._resume import Resume, resume_from
@@ -62,6 +64,8 @@ class Trainer:
         progress: show a bar, or lines where there is no terminal, and print one line per epoch.
         dry_run: send the shapes of the first batch through a copy of the model without data (`dry_step`), so that
             what doesn't fit is found before anything is changed.
+        parallel: how processes share the work (`simpletorch.distributed.init`): ``"ddp"`` has the whole model in each.
+            Then losses and metrics are all processes', and rank 0 alone prints and logs.
     """
 
     loss: Callable[[Any, Any], torch.Tensor]
@@ -82,8 +86,10 @@ class Trainer:
     callbacks: Sequence[Callback] = ()
     progress: bool = True
     dry_run: bool = True
+    parallel: Parallel | None = None
 
     _own_step: tuple[Callable[..., object], Mapping[str, Update]] | None = field(default=None, init=False, repr=False)
+    _sharing: Alone = field(default_factory=Alone, init=False, repr=False)
 
     @classmethod
     def with_step(
@@ -130,6 +136,10 @@ class Trainer:
         return trainer
 
     @property
+    def _shows(self) -> bool:
+        return self.progress and is_main()
+
+    @property
     def has_loss(self) -> bool:
         """Whether there is a loss of outputs and targets, to measure on validation batches."""
         return self.loss is not _no_loss
@@ -169,7 +179,7 @@ class Trainer:
         run = Run(model, loader, validation, epochs, steps)
         if reason := why_not(self, run):
             raise _Wrong(reason)
-        if self.progress and (note := unmeasured(self, run)):
+        if self._shows and (note := unmeasured(self, run)):
             print(note, flush=True)
         fit = Fit(
             model=model,
@@ -193,11 +203,11 @@ class Trainer:
             while not fit.is_done:
                 self._train(fit, step)
                 self._close(fit, step)
-            if self.progress and fit.stop_reason is not None:
+            if self._shows and fit.stop_reason is not None:
                 print(f"stopped: {fit.stop_reason}", flush=True)
             self._tell("on_fit_end", fit)
         except BaseException as error:
-            for callback in fit.callbacks:
+            for callback in fit.asked:
                 callback.on_exception(fit, error)
             raise
         return fit.history
@@ -230,6 +240,7 @@ class Trainer:
 
     def _train(self, fit: Fit, step: Step | OwnStep) -> None:
         """Train one epoch, or what is left of it."""
+        self._sharing.open_epoch(fit)
         if fit.open_epoch():
             self._tell("on_epoch_start", fit)
         metrics, step_ends = tuple(self.train_metrics.values()), fit.hooks("on_step_end")
@@ -278,7 +289,7 @@ class Trainer:
         if fit.batches == 0:
             raise DataError(f"there is nothing to train on: the loader gave no batch in epoch {fit.epoch}")
         # before the scheduler's step below, which changes the rate
-        mean, rate = fit.mean_loss, fit.learning_rate
+        (mean, samples), rate = self._sharing.epoch_totals(fit), fit.learning_rate
         if not math.isfinite(mean):
             raise TorchError(
                 f"the loss became {mean} in epoch {fit.epoch}: lower the learning rate ({rate:g}), set clip_norm, "
@@ -290,9 +301,9 @@ class Trainer:
         others |= {VALIDATION + name: value for name, value in more.items()}
         memory = peak_memory(device_of(fit.model))
         fit.history.append(
-            Epoch(fit.epoch, mean, measured, rate, fit.samples, fit.epoch_steps, fit.seconds, training, memory, others)
+            Epoch(fit.epoch, mean, measured, rate, samples, fit.epoch_steps, fit.seconds, training, memory, others)
         )
-        if self.progress:
+        if self._shows:
             print(fit.history[-1], flush=True)
         if self.scheduler is not None and self.schedule == "epoch":
             if isinstance(self.scheduler, ReduceLROnPlateau):
@@ -306,8 +317,8 @@ class Trainer:
         """Each metric on the validation batches: the numbers, and what is none; nothing without such batches."""
         if fit.validation is None:
             return {}, {}
-        shown = track(fit.validation, "validation") if self.progress else fit.validation
-        measured, others = numbers_and_others(self.test(step.model, shown))
+        shown = track(fit.validation, "validation") if self._shows else fit.validation
+        measured, others = numbers_and_others(self.test(self._sharing.to_evaluate(fit, step.model), shown))
         fit.metrics.update({VALIDATION + name: value for name, value in measured.items()})
         self._tell("on_evaluated", fit)
         return measured, others
@@ -316,9 +327,10 @@ class Trainer:
 
     def _step(self, fit: Fit) -> Step | OwnStep:
         options = {} if isinstance(self.compile, bool) else dict(self.compile)
-        model = fit.model
+        self._sharing = sharing(self.parallel)
+        model = self._sharing.wrapped(fit.model)
         if self.compile is not False:
-            model = cast("torch.nn.Module", torch.compile(fit.model, **options))
+            model = cast("torch.nn.Module", torch.compile(model, **options))
         on_loss, on_gradients = fit.hooks("on_loss"), fit.hooks("on_gradients")
 
         def tell_loss(loss: torch.Tensor) -> None:
@@ -357,12 +369,13 @@ class Trainer:
             keep_output=bool(self.train_metrics),
             on_loss=heard_loss,
             on_gradients=heard_gradients,
+            replicas=self._sharing if isinstance(self._sharing, Replicated) else None,
         )
 
     def _batches(self, fit: Fit) -> Iterable[Any]:
         """The batches that are left of the epoch, on the model's device; the first of all is tried out dry."""
         left = fit.batches_left()
-        if self.progress:
+        if self._shows:
             name = f"epoch {fit.epoch}" if fit.epochs is None else f"epoch {fit.epoch}/{fit.epochs}"
             total = len(fit.loader) if isinstance(fit.loader, Sized) else None
             left = track(left, name, status=lambda: f"loss {fit.mean_loss:.4f}", total=total, start=fit.batches)

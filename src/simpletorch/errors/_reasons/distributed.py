@@ -8,12 +8,18 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel as DDP
 
+from simpletorch import _peers
 from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import BackendError, DTypeMismatch, ShapeMismatch
 from simpletorch.errors._reasons._table import Reason, message
 from simpletorch.errors._reasons._words import numbers
 
 _SAME_ORDER = "every rank must call the same collectives in the same order, with the same shapes and dtypes"
+
+_FINGERPRINT = (
+    r"Rank (\d+) is running (?:inconsistent )?collective: CollectiveFingerPrint\(SequenceNumber=\d+, OpType=(\w+)"
+    r"(?:, TensorShape=\[([^\]]*)\], TensorDtypes=(\w+))?"
+)
 
 
 def _rank() -> str:
@@ -30,10 +36,12 @@ def _collective_timeout(f: Failure, m: re.Match[str]) -> Reason:
     # gloo's message has the time first, NCCL's the collective
     nccl = m[1].isalpha() or "_" in m[1]
     milliseconds = int(m[2] if nccl else m[1])
-    what = f.operation or (m[1].lower() if nccl else "a collective")
+    what = _peers.doing or f.operation or (m[1].lower() if nccl else "a collective")
+    others = _peers.on_the_others(what)
     return Reason(
         BackendError,
-        f"{_rank()} waited {milliseconds / 1000:g} s in {what} for a rank that didn't take part",
+        f"{_rank()} waited {milliseconds / 1000:g} s in {what} for "
+        + (f"others: {others}" if others else "a rank that didn't take part"),
         hint=f"{_SAME_ORDER}: is one inside an if, did another rank fail or run out of batches? "
         "TORCH_DISTRIBUTED_DEBUG=DETAIL in the environment names the difference",
     )
@@ -44,10 +52,11 @@ def _collective_timeout(f: Failure, m: re.Match[str]) -> Reason:
     r"Broken pipe",
     r"NCCL error.*(?:remote process exited|socket|peer)",
 )
-def _peer_gone(_f: Failure, _m: re.Match[str]) -> Reason:
+def _peer_gone(f: Failure, _m: re.Match[str]) -> Reason:
+    others = _peers.on_the_others(f.operation)
     return Reason(
         BackendError,
-        f"{_rank()} lost the connection to another rank, which has ended",
+        f"{_rank()} lost the connection to another rank" + (f": {others}" if others else ", which has ended"),
         hint="the log of that rank tells why; its error came first",
     )
 
@@ -84,6 +93,25 @@ def _store_timeout(_f: Failure, m: re.Match[str]) -> Reason:
         BackendError,
         f"{_rank()} waited {int(m[1]) / 1000:g} s for another process to report ({m[2]})",
         hint="did all ranks start, and does the rank that is addressed exist?",
+    )
+
+
+@message(r"Detected mismatch between collectives on ranks\.(.*)")
+def _different_collectives(_f: Failure, m: re.Match[str]) -> Reason:
+    calls = [
+        f"rank {number} runs {name.lower()}{f' of {dtype}[{shape}]' if dtype else ''}"
+        for number, name, shape, dtype in re.findall(_FINGERPRINT, m.string)
+    ]
+    return Reason(BackendError, f"the ranks run different collectives: {', '.join(calls)}", hint=_SAME_ORDER)
+
+
+@message(r"port: (\d+)[^\n]*EADDRINUSE", r"EADDRINUSE[^\n]*port: (\d+)")
+def _port_in_use(_f: Failure, m: re.Match[str]) -> Reason:
+    return Reason(
+        BackendError,
+        f"port {m[1]}, at which the ranks were to meet, is in use on this machine",
+        hint="another training runs here, or one was not ended; another MASTER_PORT, or torchrun --rdzv-backend c10d "
+        "--rdzv-endpoint localhost:0, which takes a free one",
     )
 
 

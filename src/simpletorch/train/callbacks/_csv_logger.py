@@ -40,6 +40,8 @@ class CSVLogger(Callback):
         OSError: while training: the file can't be written.
     """
 
+    main_only = True
+
     def __init__(self, path: str | os.PathLike[str], *, every: int = 1) -> None:
         if every < 1:
             raise as_also(TorchError, ValueError)(f"CSVLogger got every={every}: log every 1 or more updates")

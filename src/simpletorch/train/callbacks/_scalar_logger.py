@@ -34,6 +34,8 @@ class ScalarLogger(Callback):
         ValueError: ``every`` is less than 1.
     """
 
+    main_only = True
+
     def __init__(self, every: int) -> None:
         if every < 1:
             name = type(self).__name__

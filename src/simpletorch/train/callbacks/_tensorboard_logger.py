@@ -30,6 +30,8 @@ class TensorBoardLogger(Callback):
         BackendError: while training: tensorboard is not installed.
     """
 
+    main_only = True
+
     def __init__(self, folder: str | os.PathLike[str], *, every: int = 10) -> None:
         if every < 1:
             raise as_also(TorchError, ValueError)(f"TensorBoardLogger got every={every}: log every 1 or more updates")

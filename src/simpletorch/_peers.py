@@ -1,0 +1,151 @@
+"""What processes that train together know of each other, so that one whose collective fails can say who is missing.
+
+Nothing here is asked while all is well, except once, when they meet. What is told goes through the store that they met
+by, which outlives a process where torchrun's agent holds it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import socket
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch.distributed as dist
+
+from simpletorch._distribution import NAME
+
+PATIENCE: Final = 5.0
+"""Seconds that a process whose collective failed waits for what the others say of theirs."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One process: where it runs, and of what."""
+
+    host: str
+    pid: int
+    versions: dict[str, str]
+
+    def has_ended(self) -> bool:
+        """Whether it surely runs no more; of another machine's that is never known."""
+        if self.host != socket.gethostname():
+            return False
+        try:
+            os.kill(self.pid, 0)
+            # the third field, after a name that may have anything in it; Z: dead, and not yet noticed by its parent
+            return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+        except ProcessLookupError:
+            return True
+        except OSError:  # another user's, or a system without /proc
+            return False
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}"
+
+
+@dataclass(frozen=True)
+class Peers:
+    """All processes, by rank; this one is ``rank``."""
+
+    store: Any
+    rank: int
+    all: tuple[Peer, ...]
+
+
+_met: Peers | None = None
+doing: str | None = None
+"""The collective that failed, while its error is made."""
+
+
+def versions() -> dict[str, str]:
+    """What has to be the same everywhere."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    import torch
+
+    try:
+        own = version(NAME)
+    except PackageNotFoundError:  # imported from a folder
+        own = "unknown"
+    return {"Python": platform.python_version(), "torch": str(torch.__version__), "simpletorch": own}
+
+
+def meet(store: Any, rank: int, size: int) -> list[str]:
+    """Tell each other who takes part; gives a line for each version that is not the one of rank 0. All call it."""
+    global _met
+    own = dist.PrefixStore("simpletorch", store)
+    own.set(f"peer/{rank}", json.dumps(asdict(Peer(socket.gethostname(), os.getpid(), versions()))))
+    if rank == 0:  # one asks all, and all ask one
+        own.set("peers", json.dumps([json.loads(own.get(f"peer/{other}")) for other in range(size)]))
+    peers = tuple(Peer(**each) for each in json.loads(own.get("peers")))
+    _met = Peers(own, rank, peers)
+    first = peers[0].versions
+    return [
+        f"rank {number} ({peer}) has {name} {peer.versions[name]}, rank 0 has {first[name]}"
+        for number, peer in enumerate(peers)
+        for name in first
+        if peer.versions[name] != first[name]
+    ]
+
+
+def leave() -> None:
+    """Say why this process ends, if an error ends it; the others may be waiting for it."""
+    error = getattr(sys, "last_value", None)
+    if _met is not None and error is not None and not _met.store.check([f"end/{_met.rank}"]):
+        first_line = str(error).partition("\n")[0]
+        _met.store.set(f"end/{_met.rank}", f"ended by {type(error).__name__}: {first_line}")
+
+
+def ended() -> str:
+    """Which of the other processes have ended, as far as that is known at once."""
+    if _met is None:
+        return ""
+    gone = [f"rank {r} {_gone(p)}" for r, p in enumerate(_met.all) if r != _met.rank and p.has_ended()]
+    return "; ".join(gone[:8])
+
+
+def _gone(peer: Peer) -> str:
+    return f"({peer}) has ended without an error of its own: was it killed?"
+
+
+def on_the_others(operation: str | None = None) -> str:
+    """What is known of the other processes when a collective of this one has failed; "" if there are none.
+
+    Waits until each has said what it was doing, until one has ended, or for `PATIENCE`.
+    """
+    if _met is None:
+        return ""
+    try:
+        return _accusation(_met, doing or operation or "a collective")
+    except RuntimeError:  # torch's, of the store
+        holder = _met.all[0]
+        ended = "has ended" if holder.has_ended() else "can't be reached"
+        return "" if _met.rank == 0 else f"rank 0 ({holder}), which held what ranks say to each other, {ended}"
+
+
+def _accusation(met: Peers, own: str) -> str:
+    if not met.store.check([f"end/{met.rank}"]):
+        met.store.set(f"end/{met.rank}", f"was in {own}")
+    others = {rank: peer for rank, peer in enumerate(met.all) if rank != met.rank}
+    said: dict[int, str] = {}
+    until = time.monotonic() + PATIENCE
+    while len(said) < len(others):
+        for rank, peer in others.items():
+            if rank not in said and met.store.check([f"end/{rank}"]):
+                said[rank] = met.store.get(f"end/{rank}").decode()
+            elif rank not in said and peer.has_ended():
+                said[rank] = _gone(peer)
+        if time.monotonic() > until or any("ended" in words for words in said.values()):
+            break
+        time.sleep(0.05)
+    silent = {r: f"({p}) hangs, or works on something else" for r, p in others.items() if r not in said}
+    culprits = {r: words for r, words in said.items() if "ended" in words} or silent or said
+    shown = [f"rank {rank} {words}" for rank, words in sorted(culprits.items())[:8]]
+    more = len(culprits) - len(shown)
+    return "; ".join([*shown, *([f"so do {more} more"] if more else [])])

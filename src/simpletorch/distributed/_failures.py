@@ -1,0 +1,119 @@
+"""A collective that fails says which call it was, and what became of the other ranks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+import torch
+import torch.distributed as dist
+
+from simpletorch import _peers
+from simpletorch.errors import BackendError, explained
+from simpletorch.errors.context import describe, place
+
+
+@contextmanager
+def during(call: str, x: torch.Tensor | None = None) -> Iterator[None]:
+    """Explain what torch raises in this block, which is the collective ``call`` with ``x``.
+
+    Raises:
+        BackendError: with torch's exception as its ``__cause__``: which ranks didn't take part, and what they did.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        _peers.doing = call if x is None else f"{call} of {describe('x', x).type_text}"
+        try:
+            new = explained(error)
+            if new is None:
+                others = _peers.on_the_others()
+                reason = f"{_peers.doing} failed: {str(error).partition(chr(10))[0]}"
+                new = BackendError(reason, details=(others,) if others else (), **place())
+        finally:
+            _peers.doing = None
+        raise new from error
+
+
+# -- before a collective -----------------------------------------------------------------------------------------------
+
+_WIDTH: Final = 128  # bytes of a call's description
+_calls: dist.ProcessGroup | None = None
+
+
+def compare_calls() -> None:
+    """From now on `agree` compares; a collective."""
+    global _calls
+    # a way of its own: what is compared is never taken for a gradient of a process that does something else
+    _calls = dist.new_group(backend="gloo")
+
+
+def agree(call: str, x: torch.Tensor, settings: str = "") -> None:
+    """Raise if the processes are about to run different collectives, or with different shapes or dtypes.
+
+    On the CPU alone: gloo ends the process (SIGABRT) where sizes differ, and no error comes of it. NCCL's own
+    collectives wait for nothing here; `init(check=True)` compares those too.
+
+    Raises:
+        BackendError: they differ; or a process has ended, or did not come.
+    """
+    if _calls is None or x.device.type != "cpu":
+        return
+    text = f"{call} of {describe('x', x).type_text}{settings}"
+    own = torch.zeros(_WIDTH, dtype=torch.uint8)
+    encoded = text.encode()[:_WIDTH]
+    own[: len(encoded)] = torch.frombuffer(bytearray(encoded), dtype=torch.uint8)
+    ranks = dist.get_world_size()
+    everyone = [torch.empty_like(own) for _ in range(ranks)]
+    with during(call, x):
+        dist.all_gather(everyone, own, group=_calls)
+    if all(torch.equal(own, other) for other in everyone):
+        return
+    texts = [bytes(other.tolist()).rstrip(b"\0").decode(errors="replace") for other in everyone]
+    told = [f"rank {rank} runs {each}" for rank, each in enumerate(texts)]
+    shown = (
+        told
+        if ranks <= 8
+        else [next(t for t, each in zip(told, texts, strict=True) if each == one) for one in dict.fromkeys(texts)]
+    )
+    raise BackendError(
+        f"the ranks run different collectives: {', '.join(shown)}",
+        operation=call,
+        hint="every rank must call the same collectives in the same order, with the same shapes and dtypes",
+        **place(),
+    )
+
+
+# -- when another process has ended ------------------------------------------------------------------------------------
+
+
+def explain_the_end() -> None:
+    """Make SIGTERM, by which torchrun ends the others when one process has ended, an error that names that one.
+
+    Where another handler listens (a `Checkpoint`'s, the user's) it stays; sent for any other reason it ends the process
+    as ever.
+    """
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _End(os.getpid()))
+
+
+class _End:
+    """The handler."""
+
+    def __init__(self, process: int) -> None:
+        self.process = process  # a forked loader's worker inherits it
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Raise if another process has ended; else die of the signal."""
+        if os.getpid() == self.process:
+            if _peers.doing is not None:
+                return  # the error is being made already
+            if ended := _peers.ended():
+                raise BackendError(f"rank {dist.get_rank()} was told to end, because another rank did: {ended}")
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)

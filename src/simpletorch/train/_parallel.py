@@ -1,0 +1,142 @@
+"""How the processes of a training share its work: what `Trainer(parallel=…)` means to the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import RandomSampler, SequentialSampler
+
+from simpletorch.distributed._group import has_group, is_started_together, rank, world_size
+from simpletorch.distributed._replicate import replicate
+from simpletorch.errors import DataError
+
+if TYPE_CHECKING:
+    from simpletorch.train._fit import Fit
+
+Parallel: TypeAlias = Literal["ddp"]
+"""``"ddp"``: the whole model in every process (`simpletorch.distributed.replicate`)."""
+
+KINDS: Final = ("ddp",)
+
+
+class Alone:
+    """A process that trains by itself, or whose model the user has wrapped: nothing to share. The base of the kinds."""
+
+    def wrapped(self, model: torch.nn.Module) -> torch.nn.Module:
+        """The model that the steps call."""
+        return model
+
+    def to_evaluate(self, fit: Fit, trained: torch.nn.Module) -> torch.nn.Module:
+        """The model that is measured, of the one that the steps call."""
+        return trained
+
+    def open_epoch(self, fit: Fit) -> None:
+        """What has to be known before the epoch's first batch."""
+
+    def epoch_totals(self, fit: Fit) -> tuple[float, int]:
+        """The epoch's mean loss and its samples."""
+        return fit.mean_loss, fit.samples
+
+
+class Replicated(Alone):
+    """Each process its batches, all of them one model; what an epoch came to is what all processes saw."""
+
+    def __init__(self) -> None:
+        self._ddp: DistributedDataParallel | None = None
+        # numbers go through the CPU, so that no process waits for its GPU; and on a way of their own, so that they are
+        # never taken for a gradient of a process that is still training
+        self._group = dist.new_group(backend="gloo")
+
+    def wrapped(self, model: torch.nn.Module) -> torch.nn.Module:
+        """The model under DDP."""
+        replicated = replicate(model)
+        self._ddp = replicated if isinstance(replicated, DistributedDataParallel) else None
+        return replicated
+
+    def to_evaluate(self, fit: Fit, trained: torch.nn.Module) -> torch.nn.Module:
+        """The model itself: DDP would send buffers in every call, and processes may have differently many batches."""
+        for buffer in fit.model.buffers():
+            dist.broadcast(buffer, 0)  # the first process's, which are also those that are saved
+        return fit.model
+
+    def open_epoch(self, fit: Fit) -> None:
+        """Raise if the processes have differently many batches: some would wait for the others' gradients.
+
+        Raises:
+            DataError: they have.
+        """
+        try:
+            number = len(fit.loader)  # type: ignore[arg-type]  # any iterable: those without a length say so
+        except TypeError:
+            number = -1
+        numbers = [torch.zeros(1, dtype=torch.int64) for _ in range(world_size())]
+        dist.all_gather(numbers, torch.tensor([number]), group=self._group)
+        counts = [int(each) for each in numbers]
+        if len(set(counts)) > 1:
+            told = ", ".join(
+                f"{n} on rank {r}" if n >= 0 else f"a loader without a length on rank {r}" for r, n in enumerate(counts)
+            )
+            raise DataError(
+                f"the ranks have different numbers of batches: {told}",
+                hint="DataLoader(…, sampler=simpletorch.data.DistributedSampler(dataset)) gives every rank as many",
+            )
+
+    def epoch_totals(self, fit: Fit) -> tuple[float, int]:
+        """The mean loss over the samples of all processes, and their number."""
+        mean = fit.mean_loss
+        sums = torch.tensor([mean * fit.samples, fit.samples], dtype=torch.float64)
+        dist.all_reduce(sums, group=self._group)
+        return float(sums[0] / sums[1]), int(sums[1])
+
+    # -- for steps that accumulate ------------------------------------------------------------------------------------
+
+    def synchronize(self, flag: bool) -> None:
+        """Whether the next ``backward`` exchanges gradients: what DDP's ``no_sync`` sets, without its block."""
+        if self._ddp is not None:
+            self._ddp.require_backward_grad_sync = flag
+
+    def mean(self, value: float) -> float:
+        """The mean of a number over all processes."""
+        total = torch.tensor([value], dtype=torch.float64)
+        dist.all_reduce(total, group=self._group)
+        return float(total) / world_size()
+
+    def exchange(self, gradients: Sequence[torch.Tensor]) -> None:
+        """Make gradients that no ``backward`` exchanged the mean of all processes', in place."""
+        for gradient in gradients:
+            dist.all_reduce(gradient)
+            gradient.div_(world_size())
+
+
+def sharing(parallel: Parallel | None) -> Alone:
+    """What a kind means here: nothing, where this process is alone."""
+    return Replicated() if parallel == "ddp" and has_group() else Alone()
+
+
+def why_not_parallel(parallel: Any, loader: Any) -> str:
+    """Why the processes can't share this training; "" when they can."""
+    if parallel is None:
+        return ""
+    if parallel not in KINDS:
+        return f"parallel is {parallel!r}: it must be one of {', '.join(map(repr, KINDS))}, or None"
+    if is_started_together() and not has_group():
+        return (
+            f"parallel={parallel!r}, but the processes have not met: call simpletorch.distributed.init() at the start "
+            "of the program"
+        )
+    if world_size() > 1 and type(_sampler_of(loader)) in (RandomSampler, SequentialSampler):
+        return (
+            f"the loader of rank {rank()} reads every sample, as those of the other {world_size() - 1} do: "
+            "DataLoader(dataset, …, sampler=simpletorch.data.DistributedSampler(dataset)) gives each rank its share"
+        )
+    return ""
+
+
+def _sampler_of(loader: Any) -> Any:
+    """What chooses a loader's samples: torch has a `SequentialSampler` also where a batch sampler of one's own does."""
+    batches = getattr(loader, "batch_sampler", None)
+    return getattr(loader if batches is None else batches, "sampler", None)
