@@ -36,8 +36,8 @@ def train(model: DigitsNet, *, together: bool) -> list[Epoch]:
     ranks = distributed.world_size() if together else 1
     digits, held_out = Digits(train=True), Digits(train=False)
     rank = distributed.rank() if together else 0
-    share = DistributedSampler(digits, ranks, rank, seed=7)
-    mine = DistributedSampler(held_out, ranks, rank, shuffle=False, pad=False)
+    share: DistributedSampler[int] = DistributedSampler(digits, ranks, rank, seed=7)
+    mine: DistributedSampler[int] = DistributedSampler(held_out, ranks, rank, shuffle=False, pad=False)
     trainer = Trainer(
         loss=F.cross_entropy,
         optimizer=SGD(model.parameters(), lr=0.1, momentum=0.9),

@@ -79,7 +79,7 @@ def versions() -> dict[str, str]:
 def meet(store: Any, rank: int, size: int) -> list[str]:
     """Tell each other who takes part; gives a line for each version that is not the one of rank 0. All call it."""
     global _met
-    own = dist.PrefixStore("simpletorch", store)
+    own = dist.PrefixStore("simpletorch", store)  # type: ignore[attr-defined]  # public, but not in __all__
     own.set(f"peer/{rank}", json.dumps(asdict(Peer(socket.gethostname(), os.getpid(), versions()))))
     if rank == 0:  # one asks all, and all ask one
         own.set("peers", json.dumps([json.loads(own.get(f"peer/{other}")) for other in range(size)]))

@@ -1,11 +1,13 @@
 """Every name of `simpletorch.distributed`, once: what type checkers see, and what ``__init__.py`` resolves by."""
 
+from simpletorch.data import DistributedSampler as DistributedSampler
 from simpletorch.distributed._group import barrier as barrier
 from simpletorch.distributed._group import init as init
 from simpletorch.distributed._group import is_main as is_main
 from simpletorch.distributed._group import local_rank as local_rank
 from simpletorch.distributed._group import rank as rank
 from simpletorch.distributed._group import world_size as world_size
+from simpletorch.distributed._launch import launch as launch
 from simpletorch.distributed._replicate import replicate as replicate
 from simpletorch.distributed.collectives import ReduceOp as ReduceOp
 from simpletorch.distributed.collectives import all_gather as all_gather

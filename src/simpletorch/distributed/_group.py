@@ -10,6 +10,7 @@ from typing import Final
 
 import torch
 import torch.distributed as dist
+from torch.distributed.rendezvous import rendezvous
 
 from simpletorch import _peers
 from simpletorch.distributed._failures import compare_calls, during, explain_the_end
@@ -107,10 +108,10 @@ def _join(device: torch.device, timeout: float, check: bool) -> None:
     if device.type != "cpu":
         backend = f"cpu:gloo,{device.type}:{dist.get_default_backend_for_device(device)}"
     if check:  # of all collectives, torch's own too
-        dist.set_debug_level(dist.DebugLevel.DETAIL)
+        dist.set_debug_level(dist.DebugLevel.DETAIL)  # type: ignore[attr-defined]  # public, but not in __all__
     limit = timedelta(seconds=timeout)
     with explain():
-        store, number, size = next(dist.rendezvous("env://", timeout=limit))
+        store, number, size = next(rendezvous("env://", timeout=limit))
         store.set_timeout(limit)
         different = _peers.meet(store, number, size)
         if different:
@@ -118,9 +119,8 @@ def _join(device: torch.device, timeout: float, check: bool) -> None:
                 "the processes can't train together: " + "; ".join(different),
                 hint="install the same versions everywhere",
             )
-        dist.init_process_group(
-            backend, timeout=limit, store=dist.PrefixStore("default", store), rank=number, world_size=size
-        )
+        own = dist.PrefixStore("default", store)  # type: ignore[attr-defined]
+        dist.init_process_group(backend, timeout=limit, store=own, rank=number, world_size=size)
         compare_calls()
 
 

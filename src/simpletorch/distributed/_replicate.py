@@ -33,9 +33,9 @@ def replicate(
 
     What comes back is called as the model is and gives the same: torch's `DistributedDataParallel`, whose ``module`` is
     the model, or the model itself where there is no process group. Every process starts with the weights of rank 0.
-    Gradients are views into the buckets that are sent, which saves a copy of them all; buckets go out while ``backward``
-    still runs. It is a mean of means: that of one process with all samples where the batches of all ranks are equally
-    long, as `simpletorch.data.DistributedSampler` makes them. All ranks must make as many steps.
+    Gradients are views into the buckets that are sent, which saves a copy of them all; buckets go out while
+    ``backward`` still runs. It is a mean of means: that of one process with all samples where the batches of all ranks
+    are equally long, as `simpletorch.data.DistributedSampler` makes them. All ranks must make as many steps.
 
     Args:
         compress: send gradients in half the bytes; their sums are rounded accordingly.

@@ -10,6 +10,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import RandomSampler, SequentialSampler
 
+from simpletorch.distributed._failures import during
 from simpletorch.distributed._group import has_group, is_started_together, rank, world_size
 from simpletorch.distributed._replicate import replicate
 from simpletorch.errors import DataError
@@ -59,8 +60,9 @@ class Replicated(Alone):
 
     def to_evaluate(self, fit: Fit, trained: torch.nn.Module) -> torch.nn.Module:
         """The model itself: DDP would send buffers in every call, and processes may have differently many batches."""
-        for buffer in fit.model.buffers():
-            dist.broadcast(buffer, 0)  # the first process's, which are also those that are saved
+        with during("sending the model's buffers"):
+            for buffer in fit.model.buffers():
+                dist.broadcast(buffer, 0)  # the first process's, which are also those that are saved
         return fit.model
 
     def open_epoch(self, fit: Fit) -> None:
@@ -74,7 +76,8 @@ class Replicated(Alone):
         except TypeError:
             number = -1
         numbers = [torch.zeros(1, dtype=torch.int64) for _ in range(world_size())]
-        dist.all_gather(numbers, torch.tensor([number]), group=self._group)
+        with during("comparing the numbers of batches"):
+            dist.all_gather(numbers, torch.tensor([number]), group=self._group)
         counts = [int(each) for each in numbers]
         if len(set(counts)) > 1:
             told = ", ".join(
@@ -89,7 +92,8 @@ class Replicated(Alone):
         """The mean loss over the samples of all processes, and their number."""
         mean = fit.mean_loss
         sums = torch.tensor([mean * fit.samples, fit.samples], dtype=torch.float64)
-        dist.all_reduce(sums, group=self._group)
+        with during("adding up the epoch's loss"):
+            dist.all_reduce(sums, group=self._group)
         return float(sums[0] / sums[1]), int(sums[1])
 
     # -- for steps that accumulate ------------------------------------------------------------------------------------
@@ -102,7 +106,8 @@ class Replicated(Alone):
     def mean(self, value: float) -> float:
         """The mean of a number over all processes."""
         total = torch.tensor([value], dtype=torch.float64)
-        dist.all_reduce(total, group=self._group)
+        with during("counting the samples of an update"):
+            dist.all_reduce(total, group=self._group)
         return float(total) / world_size()
 
     def exchange(self, gradients: Sequence[torch.Tensor]) -> None:

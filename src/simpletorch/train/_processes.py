@@ -7,6 +7,8 @@ from typing import Any, Final
 import torch
 import torch.distributed as dist
 
+from simpletorch.distributed._failures import during
+
 SHARED: Final = frozenset(("model", "optimizer", "ema"))
 """The parts of a training that are the same in all its processes; the others each process has for itself."""
 
@@ -28,7 +30,8 @@ class Processes:
         if self._group is None:
             return flag
         votes = torch.tensor([int(flag)])
-        dist.all_reduce(votes, dist.ReduceOp.MAX, group=self._group)
+        with during("the vote on whether to end"):
+            dist.all_reduce(votes, dist.ReduceOp.MAX, group=self._group)
         return bool(votes.item())
 
     def first(self, value: Any) -> Any:
@@ -36,7 +39,8 @@ class Processes:
         if self._group is None:
             return value
         values = [value]
-        dist.broadcast_object_list(values, src=0, group=self._group)
+        with during("taking over what rank 0 has found"):
+            dist.broadcast_object_list(values, src=0, group=self._group)
         return values[0]
 
     def together(self, state: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +49,8 @@ class Processes:
             return state
         own = {name: part for name, part in state.items() if name not in SHARED} if self.rank else {}
         owns: list[Any] | None = [None] * self.size if self.rank == 0 else None
-        dist.gather_object(own, owns, dst=0, group=self._group)
+        with during("collecting the checkpoint of all ranks"):
+            dist.gather_object(own, owns, dst=0, group=self._group)
         return state if owns is None else {**state, "ranks": owns[1:]}
 
     def own(self, parts: dict[str, Any]) -> dict[str, Any] | None:
@@ -58,7 +63,8 @@ class Processes:
     def wait(self) -> None:
         """Until all of them have come here."""
         if self._group is not None:
-            dist.barrier(group=self._group)
+            with during("waiting for all ranks"):
+                dist.barrier(group=self._group)
 
 
 def processes_of(parts: dict[str, Any]) -> int:
