@@ -6,12 +6,14 @@ by, which outlives a process where torchrun's agent holds it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
 import socket
 import sys
 import time
+import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -76,10 +78,45 @@ def versions() -> dict[str, str]:
     return {"Python": platform.python_version(), "torch": str(torch.__version__), "simpletorch": own}
 
 
+def fresh(store: Any, rank: int, size: int, timeout: float) -> Any:
+    """A part of ``store`` in which nothing is written yet, the same for all; all call it.
+
+    torchrun's agent keeps its store when it starts the processes anew, with the addresses of those that have ended:
+    now and then a group of gloo's would connect to them. So every process shows a number that nobody had before, and
+    rank 0 answers under that number until it has seen that the answer came; what is left of earlier ones is answered
+    too, and read by nobody.
+
+    Raises:
+        RuntimeError: a process did not come in time.
+    """
+    number = uuid.uuid4().hex
+    if rank:
+        store.set(f"simpletorch/number/{rank}", number)
+        token = store.get(f"simpletorch/answer/{number}").decode()
+        store.set(f"simpletorch/heard/{token}/{rank}", "")
+    else:
+        token, missing, until = number, set(range(1, size)), time.monotonic() + timeout
+        while missing:
+            for other in sorted(missing):
+                if store.check([f"simpletorch/heard/{token}/{other}"]):
+                    missing.discard(other)
+                elif store.check([f"simpletorch/number/{other}"]):
+                    theirs = store.get(f"simpletorch/number/{other}").decode()
+                    store.set(f"simpletorch/answer/{theirs}", token)
+            if missing and time.monotonic() > until:
+                joined = size - len(missing)
+                # in torch's words, which are explained in one place
+                raise RuntimeError(
+                    f"Timed out after {timeout:g} seconds waiting for clients. {joined}/{size} clients joined"
+                )
+            time.sleep(0.005 if missing else 0)
+    return dist.PrefixStore(token, store)  # type: ignore[attr-defined]  # public, but not in __all__
+
+
 def meet(store: Any, rank: int, size: int) -> list[str]:
     """Tell each other who takes part; gives a line for each version that is not the one of rank 0. All call it."""
     global _met
-    own = dist.PrefixStore("simpletorch", store)  # type: ignore[attr-defined]  # public, but not in __all__
+    own = dist.PrefixStore("simpletorch", store)  # type: ignore[attr-defined]
     own.set(f"peer/{rank}", json.dumps(asdict(Peer(socket.gethostname(), os.getpid(), versions()))))
     if rank == 0:  # one asks all, and all ask one
         own.set("peers", json.dumps([json.loads(own.get(f"peer/{other}")) for other in range(size)]))
@@ -97,9 +134,12 @@ def meet(store: Any, rank: int, size: int) -> list[str]:
 def leave() -> None:
     """Say why this process ends, if an error ends it; the others may be waiting for it."""
     error = getattr(sys, "last_value", None)
-    if _met is not None and error is not None and not _met.store.check([f"end/{_met.rank}"]):
-        first_line = str(error).partition("\n")[0]
-        _met.store.set(f"end/{_met.rank}", f"ended by {type(error).__name__}: {first_line}")
+    if _met is None or error is None:
+        return
+    with contextlib.suppress(RuntimeError):  # the store's: whoever held it has ended, and there is nobody to tell
+        if not _met.store.check([f"end/{_met.rank}"]):
+            first_line = str(error).partition("\n")[0]
+            _met.store.set(f"end/{_met.rank}", f"ended by {type(error).__name__}: {first_line}")
 
 
 def ended() -> str:

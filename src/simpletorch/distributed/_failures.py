@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import math
 import os
 import signal
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -95,25 +99,34 @@ def agree(call: str, x: torch.Tensor, settings: str = "") -> None:
 def explain_the_end() -> None:
     """Make SIGTERM, by which torchrun ends the others when one process has ended, an error that names that one.
 
-    Where another handler listens (a `Checkpoint`'s, the user's) it stays; sent for any other reason it ends the process
-    as ever.
+    It also comes when torchrun itself is killed: its processes would go on without it, and hold their GPUs. Where
+    another handler listens (a `Checkpoint`'s, the user's) it stays; sent for any other reason it ends the process as
+    ever.
     """
+    if "TORCHELASTIC_RUN_ID" in os.environ and sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _End(os.getpid()))
+        signal.signal(signal.SIGTERM, _End(os.getpid(), os.getppid()))
 
 
 class _End:
     """The handler."""
 
-    def __init__(self, process: int) -> None:
-        self.process = process  # a forked loader's worker inherits it
+    def __init__(self, process: int, launcher: int) -> None:
+        self.process, self.launcher = process, launcher
+        self.raised = -math.inf
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Raise if another process has ended; else die of the signal."""
-        if os.getpid() == self.process:
-            if _peers.doing is not None:
-                return  # the error is being made already
-            if ended := _peers.ended():
-                raise BackendError(f"rank {dist.get_rank()} was told to end, because another rank did: {ended}")
+        if os.getpid() == self.process:  # and not a loader's worker, which was forked with this handler
+            # the error is being made already; or Linux tells of torchrun's death once for each of its threads
+            if _peers.doing is not None or time.monotonic() - self.raised < 1.0:
+                return
+            ended = _peers.ended()
+            if not ended and os.getppid() != self.launcher:
+                ended = f"the launcher (process {self.launcher}) has ended"
+            if ended:
+                self.raised = time.monotonic()
+                raise BackendError(f"rank {dist.get_rank()} was told to end: {ended}")
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)

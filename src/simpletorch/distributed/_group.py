@@ -113,6 +113,7 @@ def _join(device: torch.device, timeout: float, check: bool) -> None:
     with explain():
         store, number, size = next(rendezvous("env://", timeout=limit))
         store.set_timeout(limit)
+        store = _peers.fresh(store, number, size, timeout)
         different = _peers.meet(store, number, size)
         if different:
             raise BackendError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from types import FrameType
 from typing import Any
 
@@ -22,6 +23,7 @@ class Interruption:
         """The one that came."""
         self._before: dict[signal.Signals, Any] = {}
         self._process: int | None = None
+        self._since = 0.0
 
     def start(self) -> None:
         """Notice signals from now on."""
@@ -46,7 +48,11 @@ class Interruption:
                 signal.raise_signal(number)
             return
         if self.signal is None:
-            self.signal = signal.Signals(number)
-        else:
+            self.signal, self._since = signal.Signals(number), time.monotonic()
+        elif not self._is_echo(number):
             self.stop()
             signal.raise_signal(number)
+
+    def _is_echo(self, number: int) -> bool:
+        """Whether this comes from the same event: Linux tells of torchrun's death once for each of its threads."""
+        return number == signal.SIGTERM and "TORCHELASTIC_RUN_ID" in os.environ and time.monotonic() - self._since < 1.0
