@@ -184,7 +184,7 @@ def main() -> None:
         seconds, told, whole = zip(*ends, strict=True) if ends else ((0.0,), (), ())
         lines.append(f"| {who} | {len(ends)} | {sum(told)} | {sum(whole)} | {max(seconds):.2f} |")
     lines += ["", f"After {steps} updates and {arguments.kills} kills bit for bit as without a kill: {same}.", ""]
-    lines += [f"torchrun's own status after a SIGTERM of the job: {status} (its processes': 75)."]
+    lines += [f"torchrun's own status after a SIGTERM of the job: {status}."]
     print("\n".join(lines))
     if arguments.write:
         head = f"# Kills\n\n`python benchmarks/kills.py --kills {arguments.kills} --seed {arguments.seed} --write`"

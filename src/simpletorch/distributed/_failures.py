@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from types import FrameType
 from typing import Final
 
@@ -48,13 +49,21 @@ def during(call: str, x: torch.Tensor | None = None) -> Iterator[None]:
 
 _WIDTH: Final = 128  # bytes of a call's description
 _calls: dist.ProcessGroup | None = None
+_limit: timedelta | None = None
 
 
-def compare_calls() -> None:
-    """From now on `agree` compares; a collective."""
-    global _calls
+def compare_calls(limit: timedelta) -> None:
+    """From now on `agree` compares, and groups for numbers wait this long; a collective."""
+    global _calls, _limit
+    _limit = limit
     # a way of its own: what is compared is never taken for a gradient of a process that does something else
-    _calls = dist.new_group(backend="gloo")
+    _calls = group_for_numbers()
+
+
+def group_for_numbers() -> dist.ProcessGroup:
+    """All processes once more, by a way of their own over the CPU, so that none waits for its GPU; a collective."""
+    with during("making a group of all ranks"):
+        return dist.new_group(backend="gloo", timeout=_limit)  # torch would wait half an hour in it
 
 
 def agree(call: str, x: torch.Tensor, settings: str = "") -> None:

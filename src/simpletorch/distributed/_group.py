@@ -122,7 +122,7 @@ def _join(device: torch.device, timeout: float, check: bool) -> None:
             )
         own = dist.PrefixStore("default", store)  # type: ignore[attr-defined]
         dist.init_process_group(backend, timeout=limit, store=own, rank=number, world_size=size)
-        compare_calls()
+        compare_calls(limit)
 
 
 def _own_device(given: str | torch.device | None) -> torch.device:

@@ -15,9 +15,10 @@ from simpletorch.errors import TorchError, as_also, explain
 M = TypeVar("M", bound=torch.nn.Module)
 
 _Wrong = as_also(TorchError, ValueError)
+# under names of their own: torch refuses its bf16 hook by its name without CUDA, where gloo sums bfloat16 as well
 _HOOKS: Final[dict[str, Any]] = {
-    "bfloat16": default_hooks.bf16_compress_hook,
-    "float16": default_hooks.fp16_compress_hook,
+    "bfloat16": lambda group, bucket: default_hooks.bf16_compress_hook(group, bucket),
+    "float16": lambda group, bucket: default_hooks.fp16_compress_hook(group, bucket),
 }
 
 

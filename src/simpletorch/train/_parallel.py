@@ -10,7 +10,8 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import RandomSampler, SequentialSampler
 
-from simpletorch.distributed._failures import during
+from simpletorch.checkpoint import unwrapped
+from simpletorch.distributed._failures import during, group_for_numbers
 from simpletorch.distributed._group import has_group, is_started_together, rank, world_size
 from simpletorch.distributed._replicate import replicate
 from simpletorch.errors import DataError
@@ -48,13 +49,12 @@ class Replicated(Alone):
 
     def __init__(self) -> None:
         self._ddp: DistributedDataParallel | None = None
-        # numbers go through the CPU, so that no process waits for its GPU; and on a way of their own, so that they are
-        # never taken for a gradient of a process that is still training
-        self._group = dist.new_group(backend="gloo")
+        # a way of their own, so that they are never taken for a gradient of a process that is still training
+        self._group = group_for_numbers()
 
     def wrapped(self, model: torch.nn.Module) -> torch.nn.Module:
-        """The model under DDP."""
-        replicated = replicate(model)
+        """The model under DDP; one that the user has replicated stays as it is."""
+        replicated = model if isinstance(model, DistributedDataParallel) else replicate(model)
         self._ddp = replicated if isinstance(replicated, DistributedDataParallel) else None
         return replicated
 
@@ -63,7 +63,7 @@ class Replicated(Alone):
         with during("sending the model's buffers"):
             for buffer in fit.model.buffers():
                 dist.broadcast(buffer, 0)  # the first process's, which are also those that are saved
-        return fit.model
+        return unwrapped(fit.model)
 
     def open_epoch(self, fit: Fit) -> None:
         """Raise if the processes have differently many batches: some would wait for the others' gradients.

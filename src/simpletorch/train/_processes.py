@@ -7,7 +7,7 @@ from typing import Any, Final
 import torch
 import torch.distributed as dist
 
-from simpletorch.distributed._failures import during
+from simpletorch.distributed._failures import during, group_for_numbers
 
 SHARED: Final = frozenset(("model", "optimizer", "ema"))
 """The parts of a training that are the same in all its processes; the others each process has for itself."""
@@ -23,7 +23,7 @@ class Processes:
         together = dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
         self.rank = dist.get_rank() if together else 0
         self.size = dist.get_world_size() if together else 1
-        self._group = dist.new_group(backend="gloo") if together else None
+        self._group = group_for_numbers() if together else None
 
     def any(self, flag: bool) -> bool:
         """Whether ``flag`` is set in one of them."""

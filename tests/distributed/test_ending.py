@@ -1,0 +1,75 @@
+"""A process that doesn't come is named by those that waited for it."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from simpletorch import distributed
+from simpletorch.errors import BackendError
+from tests.distributed.launching import ROOT, torchrun
+
+SCRIPT = Path(__file__).parent / "ending.py"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        (
+            "hangs",
+            r"rank 0 of 2 waited 5 s in all_reduce of Float32\[3, 5\] for others: rank 1 \(process \d+ on \S+\) "
+            r"hangs, or works on something else",
+        ),
+        ("killed", r"rank 1 \(process \d+ on \S+\) has ended without an error of its own: was it killed\?"),
+        ("raises", r"rank 0 of 2 lost the connection to another rank: rank 1 ended by KeyError: 'its own'"),
+    ],
+)
+def test_who_doesn_t_come_is_named(case, words):
+    _, errors, status = torchrun(SCRIPT, case)
+    assert status != 0
+    assert re.search(f"BackendError: .*{words}", errors), errors
+
+
+def ended(how):
+    if distributed.rank() == 1:
+        if how == "exit":
+            raise SystemExit(75)
+        raise KeyError(how)
+    if how == "exit":
+        raise SystemExit(75)
+    distributed.barrier()
+    return how
+
+
+@pytest.mark.slow
+def test_launch_names_the_rank_that_failed_first_and_passes_on_that_all_have_saved():
+    with pytest.raises(BackendError, match=r"launch: rank 1 of 2 \(process \d+\) failed: KeyError: 'five'"):
+        distributed.launch(ended, "five", timeout=60)
+    with pytest.raises(SystemExit) as caught:
+        distributed.launch(ended, "exit", timeout=60)
+    assert caught.value.code == 75
+
+
+def doubled(x):
+    return distributed.rank(), 2 * x
+
+
+@pytest.mark.slow
+def test_launch_gives_what_each_process_returned():
+    assert distributed.launch(doubled, 7, timeout=60) == [(0, 14), (1, 14)]
+    assert distributed.launch(lambda: os.getpid() != parent, timeout=60) == [True, True]  # forked: of no module
+
+
+parent = os.getpid()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("example", "restarts"), [("ddp", 0), ("elastic", 1)])
+def test_examples_agree_with_one_process(example, restarts):
+    printed, errors, status = torchrun(ROOT / "examples" / "distributed" / f"{example}.py", restarts=restarts)
+    assert status == 0, errors
+    assert printed.rstrip().endswith("ranks agree: True")
+    assert float(re.search(r"difference to one process .*: (\S+)", printed)[1]) <= 1e-6
+    assert ("attempt 2, 2 processes" in printed) == (example == "elastic")
