@@ -19,7 +19,7 @@ GALLERY = ROOT / "examples" / "gallery"
 RESULTS = ROOT / "benchmarks" / "results"
 PICTURES = ROOT / "build" / "gallery"  # `make pictures` writes what each script prints and draws
 MODULES = [
-    "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "train", "metrics",
+    "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "train", "metrics", "distributed",
     "checkpoint", "reproducibility", "kernels", "export", "language.models", "interop", "interop.hub",
     "errors", "follow",
 ]  # fmt: skip

@@ -63,7 +63,8 @@ def compare_calls(limit: timedelta) -> None:
 def group_for_numbers() -> dist.ProcessGroup:
     """All processes once more, by a way of their own over the CPU, so that none waits for its GPU; a collective."""
     with during("making a group of all ranks"):
-        return dist.new_group(backend="gloo", timeout=_limit)  # torch would wait half an hour in it
+        group: dist.ProcessGroup = dist.new_group(backend="gloo", timeout=_limit)  # torch would wait half an hour
+    return group
 
 
 def agree(call: str, x: torch.Tensor, settings: str = "") -> None:
