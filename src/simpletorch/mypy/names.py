@@ -86,6 +86,8 @@ _FUNCTION_PREFIXES: Final = (
     ("torch._lowrank.", "torch."),
     ("torch.masked._ops.", "torch.masked."),
     ("torch.signal.windows.windows.", "torch.signal.windows."),
+    ("torch.distributed.distributed_c10d.", "torch.distributed."),
+    ("simpletorch.distributed.collectives.", "simpletorch.distributed."),
     ("torch._C.", "torch."),
 )
 _RENAMED: Final = {

@@ -14,7 +14,7 @@ from simpletorch.rules.core.registry import (
     new_module,
     parameters,
 )
-from simpletorch.rules.core.values import ANYTHING, Device, Many, Named, Packed, Scalar, TensorType, Value, tensor
+from simpletorch.rules.core.values import ANYTHING, Device, Group, Many, Named, Packed, Scalar, TensorType, Value, tensor
 
 __all__ = [
     "ANYTHING",
@@ -22,6 +22,7 @@ __all__ = [
     "RULES",
     "CannotTell",
     "Device",
+    "Group",
     "Many",
     "Mismatch",
     "ModuleRule",

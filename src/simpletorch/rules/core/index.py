@@ -4,6 +4,32 @@
 from typing import Final
 
 FUNCTIONS: Final = {
+    "functions.communicating.collectives": (
+        "torch.distributed.all_gather torch.distributed.all_gather_into_tensor torch.distributed.all_gather_single "
+        "torch.distributed.all_to_all_single torch.distributed.gather torch.distributed.reduce_scatter "
+        "torch.distributed.reduce_scatter_single torch.distributed.reduce_scatter_tensor torch.distributed.scatter "
+    ),
+    "functions.communicating.functional": (
+        "simpletorch.distributed.all_gather simpletorch.distributed.all_reduce simpletorch.distributed.all_to_all "
+        "simpletorch.distributed.broadcast simpletorch.distributed.gather simpletorch.distributed.reduce_scatter "
+        "simpletorch.distributed.scatter torch.distributed._functional_collectives.all_gather_single "
+        "torch.distributed._functional_collectives.all_gather_single_autograd "
+        "torch.distributed._functional_collectives.all_gather_tensor "
+        "torch.distributed._functional_collectives.all_gather_tensor_autograd "
+        "torch.distributed._functional_collectives.all_reduce "
+        "torch.distributed._functional_collectives.all_to_all_single "
+        "torch.distributed._functional_collectives.all_to_all_single_autograd "
+        "torch.distributed._functional_collectives.broadcast torch.distributed._functional_collectives.permute_tensor "
+        "torch.distributed._functional_collectives.reduce_scatter_single "
+        "torch.distributed._functional_collectives.reduce_scatter_single_autograd "
+        "torch.distributed._functional_collectives.reduce_scatter_tensor "
+        "torch.distributed._functional_collectives.reduce_scatter_tensor_autograd "
+        "torch.distributed._functional_collectives.wait_tensor torch.distributed.nn.functional.all_gather "
+        "torch.distributed.nn.functional.all_reduce torch.distributed.nn.functional.all_to_all_single "
+        "torch.distributed.nn.functional.broadcast torch.distributed.nn.functional.gather "
+        "torch.distributed.nn.functional.reduce torch.distributed.nn.functional.reduce_scatter "
+        "torch.distributed.nn.functional.scatter "
+    ),
     "functions.elementwise.activation": (
         "Tensor.hardshrink Tensor.log_softmax Tensor.prelu Tensor.relu Tensor.relu_ Tensor.softmax "
         "torch.alpha_dropout torch.alpha_dropout_ torch.celu torch.celu_ torch.dropout torch.dropout_ "

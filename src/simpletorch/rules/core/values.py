@@ -13,6 +13,7 @@ A value is one of
 `Named`             a named tuple
 `Many`              a tuple of tensors, how many isn't known
 `Packed`            a `PackedSequence`
+`Group`             processes that talk to each other
 `ANYTHING`          not known at all
 ==================  =================================================================================================
 """
@@ -30,6 +31,7 @@ __all__ = [
     "ANY_TENSOR",
     "Anything",
     "Device",
+    "Group",
     "Many",
     "Named",
     "Packed",
@@ -156,9 +158,17 @@ class Packed:
         return f"PackedSequence of {self.batch} sequences, data {self.data}"
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of processes, or one dim of a mesh: how many there are."""
+
+    size: Dim
+
+
 Value: TypeAlias = (
     "TensorType | Dim | bool | float | complex | str | slice | tuple[Value, ...]"
-    " | Named | Many | Packed | Scalar | DType | Device | Anything | None"
+    " | Named | Many | Packed | Group | Scalar | DType | Device | Anything | None"
 )
 
 
