@@ -38,6 +38,7 @@ from simpletorch.rules import (
     ANYTHING,
     RULES,
     Device,
+    Group,
     Many,
     Named,
     Packed,
@@ -84,7 +85,7 @@ _UNKNOWN_KINDS: Final[dict[str, RuleValue]] = {
 }
 
 
-_SAME: Final = (int, float, complex, str, bool, Expr, DType, Device, type(...), type(None))
+_SAME: Final = (int, float, complex, str, bool, Expr, DType, Device, Group, Many, type(...), type(None))
 _MAY_HOLD_CHOICES: Final = frozenset({Choice, List, tuple})
 
 

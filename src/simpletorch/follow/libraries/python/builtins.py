@@ -10,7 +10,7 @@ from simpletorch.follow import attributes, branches, files, items, iteration, op
 from simpletorch.follow.budget import is_huge
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, native
-from simpletorch.follow.numbers import between, offsets, sizes
+from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -95,6 +95,8 @@ def _int(run: Interpreter, value: Value, rest: tuple[Value, ...], kwargs: dict[s
         return computed(run, int, (value, *rest), kwargs)
     if isinstance(value, Instance) and value.cls.find("__int__") is not None:
         return run.call(run.attribute(value, "__int__"), ())
+    if (number := processes.number_in(run, value)) is not None:
+        return number
     return run.unknown("an int made of what isn't known", "int", getattr(value, "cause", "code"))
 
 

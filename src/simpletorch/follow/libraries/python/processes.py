@@ -5,13 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import iteration
-from simpletorch.follow.libraries import ALIASES, gives, library_class, native
-from simpletorch.follow.values import Instance, List, Value
+from simpletorch.follow.libraries import ALIASES, by_name, gives, library_class, native
+from simpletorch.follow.numbers import processes
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import Dict, Instance, List, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-ALIASES.update({"multiprocessing.pool": "multiprocessing", "multiprocessing.ThreadPool": "multiprocessing.Pool"})
+ALIASES.update(
+    {
+        "multiprocessing.pool": "multiprocessing",
+        "multiprocessing.ThreadPool": "multiprocessing.Pool",
+        "multiprocessing.process": "multiprocessing",
+        "torch.multiprocessing": "multiprocessing",
+        "torch.multiprocessing.spawn": "torch.multiprocessing.spawn",
+        "torch.multiprocessing.start_processes": "torch.multiprocessing.spawn",
+    }
+)
 gives("multiprocessing.cpu_count", "int")
 gives("multiprocessing.current_process multiprocessing.parent_process multiprocessing.active_children")
 
@@ -65,4 +76,61 @@ for _name in ("ThreadPoolExecutor", "ProcessPoolExecutor"):
 library_class(
     "concurrent.futures.Future",
     methods={"result": lambda run, args, kwargs: args[0].cells["value"], "done": lambda run, args, kwargs: True},
+)
+
+
+# -- processes ---------------------------------------------------------------------------------------------------------
+
+
+@native("torch.multiprocessing.spawn")
+def _spawn(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``mp.spawn(work, (world_size,), nprocs=world_size)``: the function is followed once, for any of the ranks."""
+    given = by_name("fn args nprocs join daemon start_method", args, kwargs)
+    count, more = run.resolve(given.get("nprocs", 1)), run.items(given.get("args", ()))
+    if more is None:
+        run.call_in_the_dark(given.get("fn"), (), {})
+        return None
+    most = count - 1 if isinstance(count, int) else None
+    number = 0 if most == 0 else run.some_size(0, most)
+    with processes.as_process(run, number):
+        run.call(given.get("fn"), (number, *more))
+    return None
+
+
+def _init_process(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    for name, value in by_name("group target name args kwargs", args[1:], kwargs).items():
+        run.heap.write(args[0].state, name, value)
+    return None
+
+
+def _start(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What a process does, it does to copies of its own; that it fails is seen by nobody but who looks."""
+    with processes.as_process(run, None):
+        try:
+            run.call(run.attribute(args[0], "run"), ())
+        except Raised:
+            pass
+    return None
+
+
+def _run_process(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    state = args[0].state
+    target, more, named = run.resolve(state.get("target")), state.get("args", ()), run.resolve(state.get("kwargs"))
+    if target is None:
+        return None
+    found = run.items(more)
+    if found is None or (named is not None and not isinstance(named, Dict)):
+        return run.call_in_the_dark(target, (), {})
+    return run.call(target, found, dict(named.cells) if named is not None else {})
+
+
+library_class(
+    "multiprocessing.Process",
+    methods={
+        "__init__": _init_process,
+        "start": _start,
+        "run": _run_process,
+        "is_alive": lambda run, args, kwargs: run.unknown("whether a process runs", "bool", "data"),
+        **dict.fromkeys(("join", "terminate", "kill", "close"), _nothing),
+    },
 )

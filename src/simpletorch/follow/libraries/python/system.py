@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import files, items, operators, texts
 from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, by_name, gives, library_class, native
 from simpletorch.follow.libraries.python.builtins import computed, pure
+from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import (
     MISSING,
     Choice,
@@ -35,7 +36,7 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 # -- os --------------------------------------------------------------------------------------------------------------
 
 VALUES.update({"os.sep": "/", "os.linesep": "\n", "os.pathsep": ":", "os.path.sep": "/"})
-MADE["os.environ"] = lambda run: Dict({}, Unknown("an environment variable", "str"))
+MADE["os.environ"] = processes.environment
 gives("os.path.isdir os.path.islink os.path.isabs os.access", "bool", "data")
 gives("os.path.getsize os.getpid os.getppid os.get_terminal_size", "int", "data")
 gives("os.path.getmtime os.path.getctime", "float", "data")

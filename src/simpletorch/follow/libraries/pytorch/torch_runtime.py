@@ -22,7 +22,6 @@ from simpletorch.follow.values import (
     Instance,
     List,
     Method,
-    Namespace,
     Native,
     Sizes,
     Tensor,
@@ -40,10 +39,8 @@ if TYPE_CHECKING:
 Args: TypeAlias = tuple[Value, ...]
 Kwargs: TypeAlias = dict[str, Value]
 
-_DIST: Final = "torch.distributed"
 ALIASES.update(
     {
-        f"{_DIST}.distributed_c10d": _DIST,
         "torch.nn.parallel.distributed": "torch.nn.parallel",
         "torch.nn.DataParallel": "torch.nn.parallel.DataParallel",
         "torch.cuda.amp.custom_fwd": "torch.amp.custom_fwd",
@@ -88,18 +85,11 @@ _register(
     "nn.utils.clip_grads_with_norm_ "
     "cuda.init cuda.set_rng_state cuda.set_rng_state_all cuda.seed cuda.seed_all "
     "cuda.reset_max_memory_allocated cuda.reset_accumulated_memory_stats cuda.set_per_process_memory_fraction "
-    "cuda.nvtx.range_push cuda.nvtx.range_pop cuda.nvtx.mark multiprocessing.set_start_method "
-    "multiprocessing.set_sharing_strategy compiler.reset _dynamo.reset compiler.cudagraph_mark_step_begin",
+    "cuda.nvtx.range_push cuda.nvtx.range_pop cuda.nvtx.mark "
+    "compiler.reset _dynamo.reset compiler.cudagraph_mark_step_begin",
     "torch",
     _nothing,
 )
-_register(
-    "broadcast all_reduce reduce barrier monitored_barrier destroy_process_group all_gather all_gather_into_tensor "
-    "gather scatter reduce_scatter reduce_scatter_tensor all_to_all all_to_all_single send recv",
-    _DIST,
-    _nothing,
-)
-
 
 # -- what isn't known ------------------------------------------------------------------------------------------------
 
@@ -390,38 +380,6 @@ _handle("torch.autograd.profiler.profile", "export_chrome_trace", key_averages=_
 # -- several processes -----------------------------------------------------------------------------------------------
 
 
-def _module_of(run: Interpreter) -> Namespace:
-    found = run.program.library(run, _DIST)
-    assert isinstance(found, Namespace)
-    return found
-
-
-@native(f"{_DIST}.init_process_group")
-def _init_group(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    run.heap.write(_module_of(run).cells, "(initialized)", True)
-    return None
-
-
-@native(f"{_DIST}.is_initialized")
-def _is_initialized(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return _module_of(run).cells.get("(initialized)", False)
-
-
-@native(f"{_DIST}.is_available")
-def _is_available(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return True
-
-
-_register("get_rank get_node_local_rank get_group_rank get_global_rank", _DIST, _of_machine("int"))
-_register("get_backend", _DIST, _of_machine("str"))
-_register("new_group init_device_mesh isend irecv", _DIST, _of_machine(None))
-
-
-@native(f"{_DIST}.get_world_size")
-def _world(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return run.unknown("how many processes there are", "int")
-
-
 def _wrap(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     run.heap.write(args[0].cells, "module", by_name("module", args[1:], kwargs).get("module"))
     return None
@@ -442,9 +400,13 @@ def _data_parallel(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return run.call(given.get("module"), inputs if type(inputs) is tuple else (inputs,))
 
 
-for _wrapper in ("DistributedDataParallel", "DataParallel"):
+for _wrapper in (
+    "nn.parallel.DistributedDataParallel",
+    "nn.parallel.DataParallel",
+    "distributed.fsdp.FullyShardedDataParallel",
+):
     library_class(
-        f"torch.nn.parallel.{_wrapper}",
+        f"torch.{_wrapper}",
         (layers.MODULE,),
         {"__init__": _wrap, "forward": _unwrapped, "no_sync": _no_sync, "register_comm_hook": _nothing},
     )

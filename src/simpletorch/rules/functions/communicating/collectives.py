@@ -15,7 +15,7 @@ from simpletorch.rules.common.processes import (
 )
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
-from simpletorch.rules.core.values import ANYTHING, TensorType, Value
+from simpletorch.rules.core.values import ANYTHING, Many, TensorType, Value
 from simpletorch.shapes import Dim, equal
 
 __all__ = ["need_list", "need_pieces"]
@@ -89,6 +89,9 @@ def reduce_scatter(
 
 def need_list(name: str, entries: Value, own: str, tensor: TensorType, group: Value) -> None:
     """One entry for each process; processes that neither send nor get any give None or an empty list."""
+    if isinstance(entries, Many):
+        need_some_fit(name, (entries.item,), own, tensor)
+        return
     try:
         found = tensor_list(entries)
     except CannotTell:
