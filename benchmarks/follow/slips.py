@@ -29,7 +29,7 @@ SLIPS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("nn.Linear(3 * 16 * 16, width)", "nn.Linear(3 * 16 * 15, width)"),
         ("[torch.zeros_like(text_features) for", "[torch.zeros(len(text_features), 32) for"),
         ("labels = torch.arange(num_logits,", "labels = torch.arange(2 * num_logits,"),
-        ("image_features @ text_features.T", "image_features @ text_features"),
+        ("text_features @ all_image_features.T", "text_features @ all_image_features"),
     ),
     "ddp_tutorial": (
         ("nn.Linear(11, 5)", "nn.Linear(13, 5)"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, layers, texts
-from simpletorch.follow.libraries import METHODS
+from simpletorch.follow.libraries import METHODS, NATIVES
 from simpletorch.follow.libraries.pytorch import sparse
 from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity, sparsity
 from simpletorch.follow.outcomes import Raised
@@ -132,6 +132,8 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
         return run.ask(f"Tensor.{name}", (value,))
     if name in _FLAGS:
         return run.derived(f".{name}", value, None)
+    if name in ("device_mesh", "placements"):
+        return run.derived(f".{name}", value, None, None)
     if name in ("grad_fn", "_version", "layout", "names"):
         return run.unknown(f".{name} of a tensor")
     return BoundNative(name, value)
@@ -281,6 +283,8 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
         return Dict(dict(value.cells), run.unknown("an attribute of a class"))
     if name in ("__annotations__", "__doc__", "__new__", "__init__", "__init_subclass__", "__subclasses__"):
         return run.unknown(f"{name} of a class")
+    if (work := NATIVES.get(f"{value.qualified}.{name}")) is not None:
+        return work
     if value.unknown_base is not None or value.module not in ("", run.program.main):
         return run.unknown(f"attribute {name!r} of class {value.name}")
     return MISSING

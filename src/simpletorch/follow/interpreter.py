@@ -106,6 +106,7 @@ class Interpreter:
         self.roots = 0  # how many new directories and files have a name, see `texts.Root`
         self.texts: dict[Any, Unknown] = {}  # those that aren't known, by what they are joined of
         self.processes: dict[str, Expr] = {}  # how many there are, and which this is, see `processes`
+        self.spreads = False  # whether there are tensors over a mesh, see `spread`
         self.variables: dict[Unknown, str] = {}  # of the environment: the texts that say so
         self.varying: set[int] = set()  # the numbers of those that vary
         self.sizes: list[int] = []  # when each got its name by `some_size`, see `heap.now`

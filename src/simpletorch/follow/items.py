@@ -288,7 +288,10 @@ def _of_any_key(run: Interpreter, value: Value) -> Value:
 
 def _put_in_list(run: Interpreter, owner: List, index: Value, value: Value) -> None:
     if owner.items is None:
+        size = owner.cells.get(SIZE, MISSING)
         run.heap.write(owner.cells, "item", branches.generalise(owner.item, value, "an item of a list"))
+        if is_int(index) and size is not MISSING:
+            run.heap.write(owner.cells, SIZE, size)  # it is as long as before
         return
     if isinstance(index, int) and -len(owner.items) <= index < len(owner.items):
         changed = list(owner.items)

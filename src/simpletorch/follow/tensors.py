@@ -18,6 +18,7 @@ from simpletorch.follow.marks import (
     purity,
     sequences,
     sparsity,
+    spread,
     streams,
 )
 from simpletorch.follow.memory.answers import answer
@@ -237,6 +238,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
             return run.report(no_int(name, "a size", wrong))
     if run.order is not None:
         streams.check(run, name, (*args, *kwargs.values()))
+    if run.spreads:
+        spread.check(run, name, args, kwargs)
     if name in sizes.MAKERS:
         args, kwargs = sizes.named(run, args), {k: sizes.named(run, v) for k, v in kwargs.items()}
     given, named = operands(args), {k: to_rule(v) for k, v in kwargs.items()}
@@ -275,6 +278,10 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if run.training.has_batches:
         sequences.check_samples(run, name, args, kwargs)
         sequences.follow(name, args, kwargs, given_back)
+    if run.spreads:
+        spread.follow(args, kwargs, given_back)
+    if name in sizes.MAKERS:
+        spread.made(given_back)
     if name in sequences.MAKERS:
         sequences.made(run, name, given_back)
     elif name in mixed.OPERATIONS and not sequences.mixes(run, name, args[0], given_back):

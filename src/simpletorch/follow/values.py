@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.marks.layout import Layout
     from simpletorch.follow.marks.origins import Origins
     from simpletorch.follow.marks.sparsity import Matrix
+    from simpletorch.follow.marks.spread import Spread
     from simpletorch.follow.numbers.indexes import Numbers
     from simpletorch.follow.scopes import Scope
 
@@ -204,6 +205,7 @@ class Tensor(Object):
         "offset",
         "origins",
         "place",
+        "spread",
     )
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
@@ -215,6 +217,7 @@ class Tensor(Object):
         self.layout: Layout = None  # see `marks.layout`
         self.origins: Origins = None  # see `marks.origins`
         self.place: str | None = None  # see `marks.devices`
+        self.spread: Spread | None = None  # see `marks.spread`
         self.is_view = False  # whether it surely is memory of its base
         self.is_written_out = False  # whether the program itself says what it holds, see `indexes`
         self.batch: int | None = None  # which dim the samples of a batch are along, see `marks.sequences`

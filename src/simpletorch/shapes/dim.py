@@ -751,7 +751,7 @@ def equal(a: Dim, b: Dim) -> bool | None:
 def _differs_somewhere(difference: Expr) -> bool | None:
     """False if some admissible sizes make ``difference`` non-zero, None if none was found."""
     if any(v.is_some for v in variables(difference)):  # one size, it isn't known which
-        return False if at_least(difference, 1) or at_least(-difference, 1) else None
+        return False if at_least(difference, 1) or at_least(-difference, 1) or _has_remainder(difference) else None
     found = [atom for monomial, _ in difference.terms for atom, _p in monomial]
     # a polynomial that isn't 0 everywhere is non-zero for some sizes
     if all(isinstance(atom, Var) for atom in found):
@@ -762,6 +762,12 @@ def _differs_somewhere(difference: Expr) -> bool | None:
         if all(_is_exact(x, y, sizes) for x, y in divisions) and evaluate(difference, sizes) not in (0, None):
             return False
     return None
+
+
+def _has_remainder(difference: Expr) -> bool:
+    """Whether it is 0 for no sizes at all: ``12 * a - 64`` isn't, because 12 doesn't divide 64."""
+    common = math.gcd(*(coefficient for monomial, coefficient in difference.terms if monomial))
+    return dict(difference.terms).get((), 0) % common != 0
 
 
 def _divisions(dim: Dim) -> Iterator[tuple[Dim, Dim]]:

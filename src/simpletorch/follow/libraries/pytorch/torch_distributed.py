@@ -6,18 +6,15 @@ import ast
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow import operators
-from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, Work, by_name, library_class, native
-from simpletorch.follow.libraries.pytorch import torch_meshes
+from simpletorch.follow.libraries import ALIASES, MADE, Work, by_name, library_class, native
+from simpletorch.follow.libraries.pytorch import dtensors, torch_meshes  # noqa: F401  (tables)
 from simpletorch.follow.libraries.pytorch.torch_meshes import group_of
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import (
     SIZE,
     Choice,
-    Class,
-    Instance,
     List,
     Namespace,
-    Native,
     Tensor,
     Unknown,
     Value,
@@ -39,6 +36,7 @@ ALIASES.update(
         f"{_DIST}.distributed_c10d": _DIST,
         f"{_DIST}.nn.all_gather": f"{_DIST}.nn.functional.all_gather",
         f"{_DIST}.group.WORLD": f"{_DIST}.GroupMember.WORLD",
+        f"{_DIST}.algorithms.Join": f"{_DIST}.algorithms.join.Join",
         f"{_OURS}.collectives": _OURS,
         f"{_OURS}.replicate": f"{_OURS}.shard",
         f"{_OURS}.local_rank": f"{_OURS}.rank",
@@ -272,7 +270,14 @@ def _launch(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return run.unknown("what processes give")
 
 
-assert Class
-assert Instance
-assert Native
-assert NATIVES is not None
+@native(f"{_DIST}.elastic.multiprocessing.errors.record")
+def _recorded(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return args[0] if args else kwargs.get("fn")
+
+
+_STATES: Final = f"{_DIST}.checkpoint.state_dict"
+_register("set_model_state_dict set_optimizer_state_dict set_state_dict", _nothing, _STATES)
+_register("save async_save", _of_machine(None), f"{_DIST}.checkpoint")
+library_class(
+    f"{_DIST}.algorithms.join.Join", methods={"__init__": _nothing, "__enter__": _itself, "__exit__": _nothing}
+)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from simpletorch.follow.libraries import ALIASES, Work, by_name, library_class, method, native
+from simpletorch.follow.calls import escape
+from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.numbers import processes
-from simpletorch.follow.values import Class, Instance, List, Sizes, Tensor, Value, is_int
+from simpletorch.follow.values import MISSING, Dict, Instance, List, Value, is_int
 from simpletorch.rules import Group, Report
 from simpletorch.shapes import UNKNOWN, Dim, Expr
 
@@ -159,22 +160,41 @@ def _fully_shard(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return module
 
 
-# -- tensors over a mesh -----------------------------------------------------------------------------------------------
+@native(f"{_DIST}.tensor.distribute_module")
+def _distribute_module(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """The same module; functions that the program gives may change it, and what it takes and gives."""
+    given = by_name("module device_mesh partition_fn input_fn output_fn", args, kwargs)
+    module = run.resolve(given.get("module"))
+    if any(run.resolve(given.get(name)) is not None for name in ("partition_fn", "input_fn", "output_fn")):
+        escape(run, (module,))
+    elif isinstance(module, Instance):
+        run.heap.write(module.state, "open", True)
+    return module
 
 
-@native(f"{_DIST}.tensor.distribute_tensor")
-def _distribute(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    """The global shape is that of the tensor."""
-    return run.each(by_name("tensor", args, kwargs).get("tensor"), lambda v: _copy(run, v))
+@native(f"{_DIST}.tensor.parallel.parallelize_module")
+def _parallelize(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """The same module: of its parts that the plan names it isn't known what they give, which may be one process's part."""
+    given = by_name("module device_mesh parallelize_plan", args, kwargs)
+    module, plan = run.resolve(given.get("module")), run.resolve(given.get("parallelize_plan"))
+    parts = [""] if not isinstance(plan, Dict) else None if plan.rest is not MISSING else list(plan.cells)
+    found = None if parts is None else [_part(run, module, path) for path in parts]
+    if found is None or not all(isinstance(p, Instance) for p in found):
+        escape(run, (module,))
+        return module
+    for part in found:
+        run.heap.write(part.state, "open", True)
+        run.heap.write(part.state, "hooked", True)
+    return module
 
 
-def _copy(run: Interpreter, value: Value) -> Value:
-    return run.ask("Tensor.detach", (value,)) if isinstance(value, Tensor) else run.unknown("a tensor over a mesh")
-
-
-@method(Tensor, "full_tensor", "redistribute")
-def _whole(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return run.ask("Tensor.clone", (args[0],))
-
-
-assert Class and Sizes and Work
+def _part(run: Interpreter, module: Value, path: Value) -> Value:
+    """The module at a path such as ``"attention.wq"``; None where there is none that is known."""
+    if not isinstance(path, str):
+        return None
+    for name in filter(None, path.split(".")):
+        module = run.resolve(module)
+        if not isinstance(module, Instance) or name not in module.cells:
+            return None
+        module = module.cells[name]
+    return run.resolve(module)
