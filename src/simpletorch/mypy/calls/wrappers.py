@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import partial
-from typing import Final
+from typing import Any, Final, cast
 
 from mypy.nodes import CallExpr, Expression, TempNode, TupleExpr
 from mypy.plugin import FunctionSigContext, MethodSigContext
@@ -57,6 +57,8 @@ _SAME_MODULE: Final = frozenset(
 _FUNCTIONAL_CALLS: Final = frozenset(
     {"torch._functorch.functional_call.functional_call", "torch.nn.utils.stateless.functional_call"}
 )
+_FULLY_SHARD: Final = "torch.distributed.fsdp._fully_shard._fully_shard.fully_shard"
+_FSDP_MODULE: Final = "torch.distributed.fsdp._fully_shard._fully_shard.FSDPModule"
 _RUN_PADDED: Final = "simpletorch.nn._recurrent.run_padded"
 _DTYPE_OF: Final = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"}
 _DEVICES: Final = ("cuda", "cpu", "xpu")
@@ -88,6 +90,21 @@ def _wrap(context: FunctionSigContext, types: TypeTable) -> CallableType:
     given = type_of(context.args[0][0], context.api)
     formals = [given, *signature.arg_types[1:]]
     return signature.copy_modified(arg_types=formals, ret_type=Instance(built.type, [given]), variables=[])
+
+
+def _shard(context: FunctionSigContext, types: TypeTable) -> CallableType:
+    """``fully_shard(model)`` is the model, with the methods of an ``FSDPModule`` beside its own."""
+    signature = context.default_signature
+    result = get_proper_type(signature.ret_type)
+    if not context.args or len(context.args[0]) != 1 or not isinstance(result, Instance):
+        return signature
+    given = get_proper_type(type_of(context.args[0][0], context.api))
+    if not isinstance(given, Instance) or not _is_module(given) or result.type.fullname != _FSDP_MODULE:
+        return signature
+    if given.type.has_base(_FSDP_MODULE):
+        return signature.copy_modified(ret_type=given)
+    both = cast(Any, context.api).intersect_instances((given, result), [])
+    return signature.copy_modified(ret_type=given if both is None else both)
 
 
 def _functional_call(context: FunctionSigContext, types: TypeTable) -> CallableType:
@@ -183,6 +200,7 @@ FUNCTIONS: Final[Mapping[str, FunctionHook]] = {
     **dict.fromkeys(WRAPPERS, _wrap),
     **dict.fromkeys(_FUNCTIONAL_CALLS, _functional_call),
     _RUN_PADDED: _run_padded,
+    _FULLY_SHARD: _shard,
 }
 METHODS: Final[Mapping[str, MethodHook]] = {
     f"{MODULES_PREFIX}batchnorm.SyncBatchNorm.convert_sync_batchnorm": _same_module

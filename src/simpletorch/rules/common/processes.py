@@ -34,18 +34,18 @@ def need_times(large: str, whole: Shape, small: str, part: Shape, world: Dim) ->
     """One tensor has the elements of the other as often as there are processes."""
     have, each = whole.numel(), part.numel()
     wanted = each * world
-    if equal(have, wanted) is False:
-        raise Mismatch(
-            f"{large} has {have} elements, but it must have {wanted}: those of {small} {part} from each of {world} "
-            "processes",
-            expected=wanted,
-            got=have,
-        )
     if isinstance(have, int) and isinstance(each, int) and each and have % each:
         raise Mismatch(
             f"{large} has {have} elements, which is no multiple of the {each} of {small}; it must have those of {small} "
             "once for each process",
             expected=each,
+            got=have,
+        )
+    if equal(have, wanted) is False:
+        many = f"each of {world} processes" if isinstance(world, int) else "each process"
+        raise Mismatch(
+            f"{large} has {have} elements, but it must have {wanted}: the {each} of {small} {part} from {many}",
+            expected=wanted,
             got=have,
         )
 
