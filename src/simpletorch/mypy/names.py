@@ -6,6 +6,7 @@ from typing import Final
 
 TENSOR: Final = "torch._tensor.Tensor"
 TENSOR_BASE: Final = "torch._C.TensorBase"
+DTENSOR: Final = "torch.distributed.tensor._api.DTensor"
 PARAMETER: Final = "torch.nn.parameter.Parameter"
 MODULE: Final = "torch.nn.modules.module.Module"
 OUR_MODULE: Final = "simpletorch.nn._module.Module"

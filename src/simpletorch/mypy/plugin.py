@@ -50,6 +50,7 @@ from simpletorch.mypy.calls import (
     reader,
     registrations,
     sizes,
+    spread,
     super_calls,
     training,
     transforms,
@@ -89,6 +90,7 @@ _FUNCTIONS: Final = joined(
     containers.FUNCTIONS,
     distributions.FUNCTIONS,
     loaders.FUNCTIONS,
+    spread.FUNCTIONS,
     training.FUNCTIONS,
     transforms.FUNCTIONS,
     wrappers.FUNCTIONS,
@@ -99,6 +101,7 @@ _METHODS: Final = joined(
     factories.METHODS,
     loaders.METHODS,
     pools.METHODS,
+    spread.METHODS,
     transforms.METHODS,
     wrappers.METHODS,
 )

@@ -37,6 +37,7 @@ from simpletorch.mypy.names import (
     MODULE_LIST,
     OUR_MODULE,
     PACKED,
+    DTENSOR,
     PARAMETER,
     RETURN_TYPES,
     SEQUENTIAL,
@@ -226,7 +227,7 @@ def _functions(statement: Statement) -> Iterator[FuncDef]:
 
 
 _MADE_GENERIC: Final[Mapping[str, Callable[[ClassDefContext], None]]] = {
-    **dict.fromkeys((TENSOR, PARAMETER), make_tensor_generic),
+    **dict.fromkeys((TENSOR, PARAMETER, DTENSOR), make_tensor_generic),
     **dict.fromkeys(SEQUENTIALS, make_sequential_generic),
     **dict.fromkeys((*LISTS, *DICTS), make_container_generic),
     **dict.fromkeys(WRAPPERS, make_wrapper_generic),
