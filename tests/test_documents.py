@@ -21,7 +21,11 @@ FOLDER = re.compile(r"`((?:src|tests|benchmarks|examples|docs|stubs)/[\w./-]*)`"
 PICTURE = re.compile(r"pictures/([\w-]+\.png)")
 NAME = re.compile(r"\bsimpletorch(?:\.\w+)+\b(?!/)")
 
-CATALOGUES = {"benchmarks/follow/programs", "benchmarks/follow/held_out"}  # a file of one kind for each thing
+CATALOGUES = {  # a file of one kind for each thing
+    "benchmarks/follow/programs",
+    "benchmarks/follow/held_out",
+    "benchmarks/follow/several_processes",
+}
 
 
 def prose(page: Path) -> str:

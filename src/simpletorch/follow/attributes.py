@@ -194,6 +194,8 @@ _IN_PYTHON: Final = frozenset({
 """Of ``torch``, what is written in Python."""
 
 
+_OF_SHARDED: Final = ("set_", "reshard", "unshard", "reset_iter_state")
+"""How the methods begin that `fully_shard` gives a module."""
 _OF_CLASSES: Final = (Function, Native, Property, StaticMethod, Class)
 
 
@@ -221,6 +223,8 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
         if value.state.get("open") and not isinstance(in_class[0], _OF_CLASSES):
             return run.derived(f".{name}", value, None, type=None)  # a default: the object may have another value
         return bind(run, in_class[0], value, in_class[1])
+    if value.state.get("sharded") and name.startswith(_OF_SHARDED):
+        return run.derived(f".{name}", value, None, type=None)
     if name == "__class__":
         return value.cls
     if name == "__dict__":

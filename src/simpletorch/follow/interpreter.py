@@ -105,7 +105,6 @@ class Interpreter:
         self.files = Cells()  # what the program has written to which file, see `files`
         self.roots = 0  # how many new directories and files have a name, see `texts.Root`
         self.texts: dict[Any, Unknown] = {}  # those that aren't known, by what they are joined of
-        self.processes: dict[str, Expr] = {}  # how many there are, and which this is, see `processes`
         self.spreads = False  # whether there are tensors over a mesh, see `spread`
         self.variables: dict[Unknown, str] = {}  # of the environment: the texts that say so
         self.varying: set[int] = set()  # the numbers of those that vary

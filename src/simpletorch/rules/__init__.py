@@ -14,7 +14,18 @@ from simpletorch.rules.core.registry import (
     new_module,
     parameters,
 )
-from simpletorch.rules.core.values import ANYTHING, Device, Group, Many, Named, Packed, Scalar, TensorType, Value, tensor
+from simpletorch.rules.core.values import (
+    ANYTHING,
+    Device,
+    Group,
+    Many,
+    Named,
+    Packed,
+    Scalar,
+    TensorType,
+    Value,
+    tensor,
+)
 
 __all__ = [
     "ANYTHING",

@@ -126,6 +126,16 @@ class Bounded(Var):
 
 
 @dataclass(frozen=True, slots=True)
+class Counted(Bounded):
+    """Such a size that has a name to be shown: how many processes there are."""
+
+    called: str = ""
+
+    def __str__(self) -> str:
+        return self.called
+
+
+@dataclass(frozen=True, slots=True)
 class Func:
     """An atom that is not a variable: ``//``, ``%``, ``min``, ``max`` or ``**`` of dims that don't reduce further."""
 
@@ -223,7 +233,7 @@ class Expr:
 
     @cached_property
     def _text(self) -> str:
-        if all(isinstance(v, Bounded) for v in variables(self)):  # between which numbers it lies is all that is known
+        if all(type(v) is Bounded for v in variables(self)):  # between which numbers it lies is all that is known
             least, most = bounds(self)
             return f"{'' if least is None else least}..{'' if most is None else most}"
         out = ""
@@ -244,6 +254,11 @@ class Expr:
 Dim: TypeAlias = int | Expr | Unknown
 
 
+def counted(called: str, least: int) -> Expr:
+    """A size that the machine decides, such as the number of processes: one and the same wherever it has this name."""
+    return _atom(Counted("?", "?0", (least, None), called))
+
+
 def var(name: str, scope: str = "") -> Expr:
     """The dim that is the size variable ``name``."""
     return Expr((((((Var(name, scope)), 1),), 1),))
@@ -259,7 +274,7 @@ def _term_text(monomial: Monomial, coefficient: int) -> str:
     factors = [str(coefficient)] if coefficient != 1 or not monomial else []
     for atom, power in monomial:
         text = str(atom)
-        written_apart = isinstance(atom, Bounded) or (isinstance(atom, Func) and atom.op not in ("min", "max"))
+        written_apart = type(atom) is Bounded or (isinstance(atom, Func) and atom.op not in ("min", "max"))
         if written_apart and (len(monomial) > 1 or coefficient != 1 or power != 1):
             text = f"({text})"
         factors.append(text if power == 1 else f"{text}**{power}")

@@ -36,8 +36,8 @@ def need_times(large: str, whole: Shape, small: str, part: Shape, world: Dim) ->
     wanted = each * world
     if isinstance(have, int) and isinstance(each, int) and each and have % each:
         raise Mismatch(
-            f"{large} has {have} elements, which is no multiple of the {each} of {small}; it must have those of {small} "
-            "once for each process",
+            f"{large} has {have} elements, which is no multiple of the {each} of {small}; it must have "
+            "them once for each process",
             expected=each,
             got=have,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import iteration
@@ -105,11 +106,8 @@ def _init_process(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
 
 def _start(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What a process does, it does to copies of its own; that it fails is seen by nobody but who looks."""
-    with processes.as_process(run, None):
-        try:
-            run.call(run.attribute(args[0], "run"), ())
-        except Raised:
-            pass
+    with processes.as_process(run, None), suppress(Raised):
+        run.call(run.attribute(args[0], "run"), ())
     return None
 
 

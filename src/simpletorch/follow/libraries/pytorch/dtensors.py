@@ -61,7 +61,8 @@ def _over(run: Interpreter, value: Value, at: Spread) -> Value:
 def _misfit(name: str, value: Tensor, at: Spread) -> Report | None:
     """Why torch doesn't put it there."""
     if at.sizes is not None and at.cuts is not None and len(at.sizes) != len(at.cuts):
-        reason = f"placements has {len(at.cuts)} entries, but the mesh has {len(at.sizes)} dims; it must have one for each"
+        entries, dims = len(at.cuts), len(at.sizes)
+        reason = f"placements has {entries} entries, but the mesh has {dims} dims; it must have one for each"
         return Report(name, "shape", reason, {"tensor": value.type}, None, len(at.sizes), len(at.cuts))
     rank = value.type.shape.rank
     for cut in at.cuts or ():

@@ -20,7 +20,6 @@ from simpletorch.follow.values import (
     Value,
 )
 from simpletorch.rules import Group, Many
-from simpletorch.rules.core.index import FUNCTIONS
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
@@ -37,11 +36,17 @@ ALIASES.update(
         f"{_DIST}.nn.all_gather": f"{_DIST}.nn.functional.all_gather",
         f"{_DIST}.group.WORLD": f"{_DIST}.GroupMember.WORLD",
         f"{_DIST}.algorithms.Join": f"{_DIST}.algorithms.join.Join",
-        f"{_OURS}.collectives": _OURS,
         f"{_OURS}.replicate": f"{_OURS}.shard",
-        f"{_OURS}.local_rank": f"{_OURS}.rank",
+        f"{_OURS}.ReduceOp": f"{_DIST}.ReduceOp",
     }
 )
+_OWN: Final = (
+    "all_gather all_reduce all_to_all barrier broadcast gather init is_main launch local_rank rank reduce_scatter scatter "
+    "shard world_size"
+)
+for _name in _OWN.split():  # whatever else lies below `simpletorch` is torch's thing of that name
+    ALIASES[f"{_OURS}.{_name}"] = f"{_OURS}.{_name}"
+    ALIASES[f"{_OURS}.collectives.{_name}"] = f"{_OURS}.{_name}"
 for _name in ("all_reduce", "broadcast", "reduce", "gather", "scatter", "reduce_scatter", "all_to_all_single"):
     ALIASES[f"{_DIST}.nn.{_name}"] = f"{_DIST}.nn.functional.{_name}"
 
@@ -103,6 +108,11 @@ def _is_available(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 @native(f"{_DIST}.get_rank", f"{_OURS}.rank")
 def _rank(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return processes.rank(run) if not args and not kwargs else run.unknown("the rank in a group", "int", "data")
+
+
+@native(f"{_OURS}.local_rank")
+def _local_rank(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return processes.local_rank()
 
 
 @native(f"{_DIST}.get_world_size", f"{_OURS}.world_size")
@@ -207,21 +217,18 @@ for _name in _PARAMETERS:
 _register("all_reduce broadcast reduce all_to_all all_gather_coalesced", lambda run, args, kwargs: _waited(run, kwargs))
 for _name, _names in _PARAMETERS_WITH_GRADIENTS.items():
     native(f"{_GRADIENTS}.{_name}")(_given_back(f"{_GRADIENTS}.{_name}", _names))
-for _name in FUNCTIONS["functions.communicating.functional"].split():
-    _space, _, _short = _name.rpartition(".")
-    if _space.endswith("_functional_collectives"):
-        _first = {
-            "all_reduce": "self reduceOp",
-            "broadcast": "self src",
-            "permute_tensor": "self src_dst",
-            "wait_tensor": "tensor",
-            "all_to_all_single": "self output_split_sizes input_split_sizes",
-            "all_gather": "self gather_dim",
-            "reduce_scatter": "self reduceOp scatter_dim",
-        }
-        _key = next(k for k in (_short, _short.removesuffix("_autograd"), *_first) if _short.startswith(k) and k in _first)
-        if _key != "wait_tensor":
-            native(_name)(_given_back(_name, f"{_first[_key]} group tag"))
+_FUNCTIONAL: Final = f"{_DIST}._functional_collectives"
+for _names, _parameters in {
+    "all_reduce": "self reduceOp",
+    "broadcast": "self src",
+    "permute_tensor": "self src_dst",
+    "all_to_all_single all_to_all_single_autograd": "self output_split_sizes input_split_sizes",
+    "all_gather_tensor all_gather_tensor_autograd all_gather_single all_gather_single_autograd": "self gather_dim",
+    "reduce_scatter_tensor reduce_scatter_tensor_autograd": "self reduceOp scatter_dim",
+    "reduce_scatter_single reduce_scatter_single_autograd": "self reduceOp scatter_dim",
+}.items():
+    for _name in _names.split():
+        native(f"{_FUNCTIONAL}.{_name}")(_given_back(f"{_FUNCTIONAL}.{_name}", f"{_parameters} group tag"))
 
 
 def _waited(run: Interpreter, kwargs: Kwargs) -> Value:

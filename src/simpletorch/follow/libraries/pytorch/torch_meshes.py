@@ -26,6 +26,7 @@ ALIASES.update(
         f"{_DIST}.init_device_mesh": f"{_MESHES}.init_device_mesh",
         f"{_DIST}.DeviceMesh": f"{_MESHES}.DeviceMesh",
         f"{_DIST}.tensor.DeviceMesh": f"{_MESHES}.DeviceMesh",
+        f"{_DIST}.tensor.init_device_mesh": f"{_MESHES}.init_device_mesh",
         f"{_DIST}.tensor.device_mesh": _MESHES,
         f"{_DIST}._tensor": f"{_DIST}.tensor",
         f"{_DIST}._composable.fsdp": f"{_DIST}.fsdp",
@@ -156,7 +157,7 @@ def _fully_shard(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     for one in (run.items(module) or ()) if isinstance(module, List | tuple) else (module,):
         found = run.resolve(one)
         if isinstance(found, Instance):
-            run.heap.write(found.state, "open", True)
+            run.heap.write(found.state, "sharded", True)
     return module
 
 
@@ -167,14 +168,12 @@ def _distribute_module(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     module = run.resolve(given.get("module"))
     if any(run.resolve(given.get(name)) is not None for name in ("partition_fn", "input_fn", "output_fn")):
         escape(run, (module,))
-    elif isinstance(module, Instance):
-        run.heap.write(module.state, "open", True)
     return module
 
 
 @native(f"{_DIST}.tensor.parallel.parallelize_module")
 def _parallelize(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    """The same module: of its parts that the plan names it isn't known what they give, which may be one process's part."""
+    """The same module: of its parts that the plan names it isn't known what they give: perhaps one process's part."""
     given = by_name("module device_mesh parallelize_plan", args, kwargs)
     module, plan = run.resolve(given.get("module")), run.resolve(given.get("parallelize_plan"))
     parts = [""] if not isinstance(plan, Dict) else None if plan.rest is not MISSING else list(plan.cells)
@@ -183,7 +182,6 @@ def _parallelize(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
         escape(run, (module,))
         return module
     for part in found:
-        run.heap.write(part.state, "open", True)
         run.heap.write(part.state, "hooked", True)
     return module
 

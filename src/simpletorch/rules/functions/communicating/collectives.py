@@ -132,15 +132,7 @@ def need_pieces(output: TensorType, input: TensorType, received: Value, sent: Va
 def _is_cut(name: str, tensor: TensorType, split_sizes: Value, world: Dim) -> bool:
     """Whether pieces of their own sizes are sent, which must be those of the tensor; else all are equally large."""
     if split_sizes is None or split_sizes == ():
-        rows = tensor.shape.dim(0) if tensor.shape.min_rank else 0
-        if isinstance(rows, int) and isinstance(world, int) and world and rows % world:
-            raise Mismatch(
-                f"the first dim of {name} is {rows}, which can't be cut into {world} equal pieces, one for each process",
-                hint=f"give {name}_split_sizes",
-                expected=world,
-                got=rows,
-            )
-        return False
+        return False  # NCCL wants a size that the processes can share, gloo takes any
     if isinstance(split_sizes, tuple) and all(map(is_dim, split_sizes)):
         need_count(f"{name}_split_sizes", len(split_sizes), world)
         total: Dim = sum(split_sizes)  # type: ignore[arg-type]
@@ -151,4 +143,3 @@ def _is_cut(name: str, tensor: TensorType, split_sizes: Value, world: Dim) -> bo
                 got=total,
             )
     return True
-

@@ -203,4 +203,3 @@ def functional_all_to_all_single(
     total: Dim = sum(map(dim_or_unknown, output_split_sizes))
     shape, at = position(0, self.shape)
     return shaped(self, replaced(shape, at, total))
-
