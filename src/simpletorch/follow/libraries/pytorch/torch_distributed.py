@@ -41,8 +41,8 @@ ALIASES.update(
     }
 )
 _OWN: Final = (
-    "all_gather all_reduce all_to_all barrier broadcast gather init is_main launch local_rank rank reduce_scatter scatter "
-    "shard world_size"
+    "all_gather all_reduce all_to_all barrier broadcast gather init is_main launch local_rank rank reduce_scatter "
+    "scatter shard world_size"
 )
 for _name in _OWN.split():  # whatever else lies below `simpletorch` is torch's thing of that name
     ALIASES[f"{_OURS}.{_name}"] = f"{_OURS}.{_name}"
