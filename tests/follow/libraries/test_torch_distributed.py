@@ -207,10 +207,7 @@ MESH = "mesh = init_device_mesh('cpu', (2, 3), mesh_dim_names=('a', 'b'))\n"
         ("distribute_tensor(torch.zeros(12, 7), mesh['a'], [Shard(1)]).to_local()", "Float32[12, ?]"),
         ("distribute_tensor(torch.zeros(12, 7), mesh['a'], [Replicate()]).to_local()", "Float32[12, 7]"),
         ("DTensor.from_local(torch.zeros(5, 7), mesh['b'], [Shard(0)])", "Float32[15, 7]"),
-        (
-            "DTensor.from_local(torch.zeros(5, 7), mesh['b'], [Shard(0)]).full_tensor() + torch.zeros(7)",
-            "Float32[15, 7]",
-        ),
+        ("DTensor.from_local(torch.zeros(5), mesh['b'], [Shard(0)]).full_tensor() + torch.zeros(15)", "Float32[15]"),
         ("distribute_tensor(torch.zeros(5, 7), mesh['a']).redistribute(placements=[Shard(0)])", "Float32[5, 7]"),
         ("distribute_module(nn.Linear(7, 2), mesh['a'])(torch.zeros(5, 7))", "Float32[5, 2]"),
         ("fully_shard(nn.Linear(7, 2), mesh=mesh['a'])(torch.zeros(5, 7))", "Float32[5, 2]"),

@@ -1,4 +1,4 @@
-"""Collectives with shapes that fit and that don't; as a program, each is called by two processes and said to work or not.
+"""Collectives with shapes that fit and that don't; as a program, two processes say which work.
 
 torchrun --nproc-per-node 2 tests/rules/functions/communicating/calls.py
 """

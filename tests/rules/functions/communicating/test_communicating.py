@@ -61,8 +61,8 @@ def test_of_an_unknown_number_of_processes_only_what_no_number_makes_right_is_re
     assert right is ANYTHING
     assert isinstance(wrong, Report)
     assert wrong.reason == (
-        "output_tensor has 39 elements, which is no multiple of the 21 of input_tensor; it must have them once for each "
-        "process"
+        "output_tensor has 39 elements, which is no multiple of the 21 of input_tensor; it must have them once for "
+        "each process"
     )
 
 
