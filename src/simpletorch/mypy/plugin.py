@@ -50,7 +50,6 @@ from simpletorch.mypy.calls import (
     reader,
     registrations,
     sizes,
-    spread,
     super_calls,
     training,
     transforms,
@@ -90,7 +89,6 @@ _FUNCTIONS: Final = joined(
     containers.FUNCTIONS,
     distributions.FUNCTIONS,
     loaders.FUNCTIONS,
-    spread.FUNCTIONS,
     training.FUNCTIONS,
     transforms.FUNCTIONS,
     wrappers.FUNCTIONS,
@@ -101,7 +99,6 @@ _METHODS: Final = joined(
     factories.METHODS,
     loaders.METHODS,
     pools.METHODS,
-    spread.METHODS,
     transforms.METHODS,
     wrappers.METHODS,
 )

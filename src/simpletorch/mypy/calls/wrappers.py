@@ -1,4 +1,7 @@
-"""What takes a module and gives one that is called in the same way: ``torch.compile``, DDP, conversions."""
+"""What takes a module and gives one that is called in the same way: ``torch.compile``, DDP, conversions.
+
+And what is spread over processes as it was: ``DTensor``, with the dtype and the shape of the whole.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from dataclasses import fields
 from functools import partial
 from typing import Any, Final, cast
 
-from mypy.nodes import CallExpr, Expression, TempNode, TupleExpr
+from mypy.maptype import map_instance_to_supertype
+from mypy.nodes import CallExpr, Expression, TempNode, TupleExpr, TypeInfo
 from mypy.plugin import FunctionSigContext, MethodSigContext
 from mypy.type_visitor import TypeTranslator
 from mypy.types import CallableType, Instance, TupleType, Type, TypeAliasType, get_proper_type
@@ -16,10 +20,13 @@ from simpletorch.mypy.calls.arguments import type_of
 from simpletorch.mypy.calls.layers import called_with
 from simpletorch.mypy.calls.reader import CallReader
 from simpletorch.mypy.convert.lift import is_module, is_tensor
+from simpletorch.mypy.convert.lower import Lowerer
+from simpletorch.mypy.convert.place import PlaceLifter
 from simpletorch.mypy.hooks import FunctionHook, MethodHook
-from simpletorch.mypy.names import MODULE, MODULES_PREFIX, WRAPPERS, public_class
+from simpletorch.mypy.names import DTENSOR, MODULE, MODULES_PREFIX, TENSOR, WRAPPERS, public_class
 from simpletorch.mypy.types import TypeTable
 from simpletorch.rules import ANYTHING, MODULES, Device, Value
+from simpletorch.rules.common.positions import unknown_dims
 from simpletorch.rules.core.dtype import BY_TORCH_NAME, DType
 from simpletorch.rules.core.values import as_device
 
@@ -195,7 +202,52 @@ def _changes(method: str, given: Sequence[Value]) -> dict[str, Value]:
     return changes
 
 
+# -- tensors over a mesh of processes ------------------------------------------------------------------------------------
+
+
+def _tensor_as(info: TypeInfo | None, tensor: Type) -> Type | None:
+    """The same dtype and shape as another class of tensors."""
+    tensor = get_proper_type(tensor)
+    if info is None or not info.type_vars or not isinstance(tensor, Instance) or not is_tensor(tensor):
+        return None
+    base = next(i for i in tensor.type.mro if i.fullname == TENSOR)
+    return Instance(info, map_instance_to_supertype(tensor, base).args)
+
+
+def _distribute(context: FunctionSigContext, types: TypeTable) -> CallableType:
+    """``distribute_tensor(x, mesh, placements)`` has the shape of ``x``."""
+    signature = context.default_signature
+    if not context.args or len(context.args[0]) != 1:
+        return signature
+    made = _tensor_as(types.info(DTENSOR), type_of(context.args[0][0], context.api))
+    return signature if made is None else signature.copy_modified(ret_type=made)
+
+
+def _whole(context: MethodSigContext, types: TypeTable) -> CallableType:
+    """``full_tensor()`` is the whole as a plain tensor."""
+    made = _tensor_as(types.info(TENSOR), context.type)
+    return context.default_signature if made is None else context.default_signature.copy_modified(ret_type=made)
+
+
+def _redistribute(context: MethodSigContext, types: TypeTable) -> CallableType:
+    """``redistribute(…)`` is the same whole in other parts."""
+    made = _tensor_as(types.info(DTENSOR), context.type)
+    return context.default_signature if made is None else context.default_signature.copy_modified(ret_type=made)
+
+
+def _local(context: MethodSigContext, types: TypeTable) -> CallableType:
+    """``to_local()`` has as many dims; their sizes depend on the mesh and the placements."""
+    lifter = PlaceLifter(types, context.api, context.context.line)
+    whole = get_proper_type(context.type)
+    if not isinstance(whole, Instance) or not is_tensor(whole):
+        return context.default_signature
+    value = lifter.tensor(whole)
+    made = Lowerer(lifter).tensor(value.with_shape(*unknown_dims(value.shape).items))
+    return context.default_signature if made is None else context.default_signature.copy_modified(ret_type=made)
+
+
 FUNCTIONS: Final[Mapping[str, FunctionHook]] = {
+    f"{DTENSOR.rpartition('.')[0]}.distribute_tensor": _distribute,
     **dict.fromkeys(_SAME_MODULE, _same_module),
     **dict.fromkeys(WRAPPERS, _wrap),
     **dict.fromkeys(_FUNCTIONAL_CALLS, _functional_call),
@@ -203,7 +255,10 @@ FUNCTIONS: Final[Mapping[str, FunctionHook]] = {
     _FULLY_SHARD: _shard,
 }
 METHODS: Final[Mapping[str, MethodHook]] = {
-    f"{MODULES_PREFIX}batchnorm.SyncBatchNorm.convert_sync_batchnorm": _same_module
+    f"{MODULES_PREFIX}batchnorm.SyncBatchNorm.convert_sync_batchnorm": _same_module,
+    f"{DTENSOR}.full_tensor": _whole,
+    f"{DTENSOR}.redistribute": _redistribute,
+    f"{DTENSOR}.to_local": _local,
 }
 INHERITED_METHODS: Final[Mapping[str, MethodHook]] = {
     f"{MODULE}.{method}": partial(_convert, method) for method in _CONVERSIONS

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow import operators
-from simpletorch.follow.libraries import ALIASES, MADE, Work, by_name, library_class, native
+from simpletorch.follow.libraries import ALIASES, MADE, Work, by_name, library_class, load, native
 from simpletorch.follow.libraries.pytorch import dtensors, torch_meshes  # noqa: F401  (tables)
 from simpletorch.follow.libraries.pytorch.torch_meshes import group_of
 from simpletorch.follow.numbers import processes
@@ -38,8 +38,10 @@ ALIASES.update(
         f"{_DIST}.algorithms.Join": f"{_DIST}.algorithms.join.Join",
         f"{_OURS}.replicate": f"{_OURS}.shard",
         f"{_OURS}.ReduceOp": f"{_DIST}.ReduceOp",
+        f"{_OURS}.DistributedSampler": "torch.utils.data.DistributedSampler",
     }
 )
+load("torch.utils.data")  # where the sampler is, which is ours too
 _OWN: Final = (
     "all_gather all_reduce all_to_all barrier broadcast gather init is_main launch local_rank rank reduce_scatter "
     "scatter shard world_size"
