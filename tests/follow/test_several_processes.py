@@ -237,6 +237,7 @@ def test_dtensors_and_plain_tensors_arent_mixed(mixed, tmp_path):
         "d * torch.zeros(1)",
         "d + distribute_tensor(torch.zeros(5, 7), mesh['a'], [Replicate()])",
         "d.full_tensor() + torch.zeros(5, 7)",
+        "def f(d):\n    return d.redistribute()\nf(d)",
         "d + nn.Linear(7, 7).weight[:5]",
         "(d * 2).sum(0).full_tensor() + torch.zeros(7)",
         "torch.zeros_like(d) + d",

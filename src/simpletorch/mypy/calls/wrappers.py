@@ -202,7 +202,7 @@ def _changes(method: str, given: Sequence[Value]) -> dict[str, Value]:
     return changes
 
 
-# -- tensors over a mesh of processes ------------------------------------------------------------------------------------
+# -- tensors over a mesh of processes ----------------------------------------------------------------------------------
 
 
 def _tensor_as(info: TypeInfo | None, tensor: Type) -> Type | None:

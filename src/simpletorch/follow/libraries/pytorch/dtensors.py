@@ -47,7 +47,7 @@ def _spread(run: Interpreter, given: Kwargs) -> Spread:
         cuts.append(one.native)
     if placements is None and mesh is not None:
         cuts = [None] * len(mesh.sizes)
-    known_cuts = tuple(cuts) if found is not None or placements is None else None
+    known_cuts = tuple(cuts) if found is not None or (placements is None and mesh is not None) else None
     return Spread(None if mesh is None else mesh.sizes, known_cuts)
 
 

@@ -27,7 +27,7 @@ _DIST = "torch.distributed"
 def all_gather_into_tensor(
     output_tensor: TensorType, input_tensor: TensorType, group: Value = None, async_op: Value = False
 ) -> Value:
-    """(w*n, *s) <- (n, *s) of each of w processes"""
+    """``(w*n, *s) <- (n, *s)`` of each of w processes"""
     need_transfer_dtype("output_tensor", output_tensor, "input_tensor", input_tensor)
     need_times("output_tensor", output_tensor.shape, "input_tensor", input_tensor.shape, world_size(group))
     return ANYTHING
@@ -37,7 +37,7 @@ def all_gather_into_tensor(
 def reduce_scatter_tensor(
     output: TensorType, input: TensorType, op: Value = ANYTHING, group: Value = None, async_op: Value = False
 ) -> Value:
-    """(n, *s) <- (w*n, *s) of each of w processes"""
+    """``(n, *s) <- (w*n, *s)`` of each of w processes"""
     need_transfer_dtype("output", output, "input", input)
     need_times("input", input.shape, "output", output.shape, world_size(group))
     return ANYTHING
@@ -45,7 +45,7 @@ def reduce_scatter_tensor(
 
 @rule(f"{_DIST}.all_gather", moves=True)
 def all_gather(tensor_list: Value, tensor: TensorType, group: Value = None, async_op: Value = False) -> Value:
-    """w times (*s) <- (*s) of each of w processes"""
+    """w times ``(*s) <- (*s)`` of each of w processes"""
     need_list("tensor_list", tensor_list, "tensor", tensor, group)
     return ANYTHING
 
@@ -59,7 +59,7 @@ def gather(
     async_op: Value = False,
     group_dst: Value = None,
 ) -> Value:
-    """w times (*s) at one process <- (*s) of each of w processes"""
+    """w times ``(*s)`` at one process ``<- (*s)`` of each of w processes"""
     need_list("gather_list", gather_list, "tensor", tensor, group)
     return ANYTHING
 
@@ -73,7 +73,7 @@ def scatter(
     async_op: Value = False,
     group_src: Value = None,
 ) -> Value:
-    """(*s) at each of w processes <- w times (*s) of one process"""
+    """``(*s)`` at each of w processes <- w times ``(*s)`` of one process"""
     need_list("scatter_list", scatter_list, "tensor", tensor, group)
     return ANYTHING
 
@@ -82,7 +82,7 @@ def scatter(
 def reduce_scatter(
     output: TensorType, input_list: Value, op: Value = ANYTHING, group: Value = None, async_op: Value = False
 ) -> Value:
-    """(*s) <- w times (*s) of each of w processes"""
+    """``(*s)`` <- w times ``(*s)`` of each of w processes"""
     need_list("input_list", input_list, "output", output, group)
     return ANYTHING
 
@@ -110,7 +110,7 @@ def all_to_all_single(
     group: Value = None,
     async_op: Value = False,
 ) -> Value:
-    """(n, *s) <- (m, *s) of each process, cut along the first dim"""
+    """``(n, *s) <- (m, *s)`` of each process, cut along the first dim"""
     need_pieces(output, input, output_split_sizes, input_split_sizes, group)
     return ANYTHING
 

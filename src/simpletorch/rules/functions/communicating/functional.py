@@ -41,45 +41,45 @@ def _cut(x: TensorType, dim: Value, world: Dim, name: str) -> TensorType:
 
 @rule(f"{_OURS}.all_gather")
 def all_gather(x: TensorType, dim: Value = 0, *, group: Value = None) -> Value:
-    """(*a, n, *b) -> (*a, w*n, *b), of w processes"""
+    """``(*a, n, *b) -> (*a, w*n, *b)``, of w processes"""
     return _joined(x, dim, world_size(group), "dim")
 
 
 @rule(f"{_OURS}.gather")
 def gather(x: TensorType, dst: Value = 0, dim: Value = 0, *, group: Value = None) -> Value:
-    """(*a, n, *b) -> (*a, w*n, *b) at one of w processes, None at the others"""
+    """``(*a, n, *b) -> (*a, w*n, *b)`` at one of w processes, None at the others"""
     _joined(x, dim, world_size(group), "dim")
     return ANYTHING
 
 
 @rule(f"{_OURS}.reduce_scatter")
 def reduce_scatter(x: TensorType, op: Value = ANYTHING, dim: Value = 0, *, group: Value = None) -> Value:
-    """(*a, n, *b) -> (*a, n/w, *b), of w processes"""
+    """``(*a, n, *b) -> (*a, n/w, *b)``, of w processes"""
     return _cut(x, dim, world_size(group), "dim")
 
 
 @rule(f"{_OURS}.scatter")
 def scatter(x: TensorType, src: Value = 0, dim: Value = 0, *, group: Value = None) -> Value:
-    """(*a, n, *b) -> (*a, n/w, *b), of w processes"""
+    """``(*a, n, *b) -> (*a, n/w, *b)``, of w processes"""
     return _cut(x, dim, world_size(group), "dim")
 
 
 @rule(f"{_OURS}.all_to_all")
 def all_to_all(x: TensorType, dim: Value = 0, *, group: Value = None) -> Value:
-    """(*a, n, *b) -> (*a, n, *b), where n is a multiple of the number of processes"""
+    """``(*a, n, *b) -> (*a, n, *b)``, where n is a multiple of the number of processes"""
     _cut(x, dim, world_size(group), "dim")
     return x
 
 
 @rule(f"{_OURS}.all_reduce", f"{_OURS}.broadcast")
 def all_reduce(x: TensorType, op: Value = ANYTHING, *, src: Value = 0, group: Value = None) -> Value:
-    """(*s) -> (*s)"""
+    """``(*s) -> (*s)``"""
     return x
 
 
 @rule(*(f"{_FUNCTIONAL}.all_gather_{kind}{also}" for kind in ("tensor", "single") for also in ("", "_autograd")))
 def all_gather_tensor(self: TensorType, gather_dim: Value, group: Value = None, tag: Value = "") -> Value:
-    """(*a, n, *b) -> (*a, w*n, *b), of w processes"""
+    """``(*a, n, *b) -> (*a, w*n, *b)``, of w processes"""
     return _joined(self, gather_dim, world_size(group), "gather_dim")
 
 
@@ -87,7 +87,7 @@ def all_gather_tensor(self: TensorType, gather_dim: Value, group: Value = None, 
 def reduce_scatter_tensor(
     self: TensorType, reduceOp: Value, scatter_dim: Value, group: Value = None, tag: Value = ""
 ) -> Value:
-    """(*a, n, *b) -> (*a, n/w, *b), of w processes"""
+    """``(*a, n, *b) -> (*a, n/w, *b)``, of w processes"""
     return _cut(self, scatter_dim, world_size(group), "scatter_dim")
 
 
@@ -96,43 +96,43 @@ def reduce_scatter_tensor(
 
 @rule(f"{_FUNCTIONAL}.all_reduce")
 def functional_all_reduce(self: TensorType, reduceOp: Value, group: Value = None, tag: Value = "") -> Value:
-    """(*s) -> (*s)"""
+    """``(*s) -> (*s)``"""
     return self
 
 
 @rule(f"{_FUNCTIONAL}.broadcast")
 def functional_broadcast(self: TensorType, src: Value, group: Value = None, tag: Value = "") -> Value:
-    """(*s) -> (*s)"""
+    """``(*s) -> (*s)``"""
     return self
 
 
 @rule(f"{_FUNCTIONAL}.permute_tensor")
 def permute_tensor(self: TensorType, src_dst: Value, group: Value = None, tag: Value = "") -> Value:
-    """(*s) -> (*s)"""
+    """``(*s) -> (*s)``"""
     return self
 
 
 @rule(f"{_FUNCTIONAL}.wait_tensor")
 def wait_tensor(tensor: TensorType) -> Value:
-    """(*s) -> (*s)"""
+    """``(*s) -> (*s)``"""
     return tensor
 
 
 @rule(f"{_WITH_GRADIENTS}.all_reduce")
 def all_reduce_with_gradient(tensor: TensorType, op: Value = ANYTHING, group: Value = None) -> Value:
-    """(*s) -> (*s)"""
+    """``(*s) -> (*s)``"""
     return tensor
 
 
 @rule(f"{_WITH_GRADIENTS}.broadcast")
 def broadcast_with_gradient(tensor: TensorType, src: Value, group: Value = None) -> Value:
-    """(*s) -> (*s)"""
+    """``(*s) -> (*s)``"""
     return tensor
 
 
 @rule(f"{_WITH_GRADIENTS}.reduce")
 def reduce_with_gradient(tensor: TensorType, dst: Value, op: Value = ANYTHING, group: Value = None) -> Value:
-    """(*s) -> (*s)"""
+    """``(*s) -> (*s)``"""
     return tensor
 
 
@@ -146,19 +146,19 @@ def _each(tensor: TensorType, world: Dim) -> Value:
 
 @rule(f"{_WITH_GRADIENTS}.all_gather")
 def all_gather_with_gradient(tensor: TensorType, group: Value = None) -> Value:
-    """(*s) -> w times (*s), of w processes"""
+    """``(*s)`` -> w times ``(*s)``, of w processes"""
     return _each(tensor, world_size(group))
 
 
 @rule(f"{_WITH_GRADIENTS}.gather")
 def gather_with_gradient(tensor: TensorType, dst: Value = 0, group: Value = None) -> Value:
-    """(*s) -> w times (*s), of w processes"""
+    """``(*s)`` -> w times ``(*s)``, of w processes"""
     return _each(tensor, world_size(group))
 
 
 @rule(f"{_WITH_GRADIENTS}.scatter")
 def scatter_with_gradient(tensors: Value, src: Value = 0, group: Value = None) -> Value:
-    """w times (*s) -> (*s), of w processes"""
+    """w times ``(*s) -> (*s)``, of w processes"""
     found = tensor_list(tensors)
     if not found:
         raise CannotTell
@@ -170,7 +170,7 @@ def scatter_with_gradient(tensors: Value, src: Value = 0, group: Value = None) -
 def reduce_scatter_with_gradient(
     output: TensorType, input_list: Value, op: Value = ANYTHING, group: Value = None
 ) -> Value:
-    """(*s), w times (*s) -> (*s), of w processes"""
+    """``(*s)``, w times ``(*s) -> (*s)``, of w processes"""
     need_list("input_list", input_list, "output", output, group)
     return output
 
@@ -183,7 +183,7 @@ def all_to_all_single_with_gradient(
     input_split_sizes: Value = None,
     group: Value = None,
 ) -> Value:
-    """(n, *s), (m, *s) -> (n, *s)"""
+    """``(n, *s), (m, *s) -> (n, *s)``"""
     need_pieces(output, input, output_split_sizes, input_split_sizes, group)
     return output
 
@@ -192,7 +192,7 @@ def all_to_all_single_with_gradient(
 def functional_all_to_all_single(
     self: TensorType, output_split_sizes: Value, input_split_sizes: Value, group: Value = None, tag: Value = ""
 ) -> Value:
-    """(m, *s) -> (n, *s), n the sum of output_split_sizes; m without them"""
+    """``(m, *s) -> (n, *s)``, n the sum of output_split_sizes; m without them"""
     if output_split_sizes is None:
         return self
     if self.shape.min_rank == 0:
