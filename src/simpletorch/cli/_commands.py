@@ -204,6 +204,55 @@ def _summary(parser: argparse.ArgumentParser) -> Run:
     return run
 
 
+def _plan(parser: argparse.ArgumentParser) -> Run:
+    """what a training takes on each rank of a mesh: memory, and bytes that are sent"""
+    parser.usage = "simpletorch plan MODULE:CLASS [--mesh AXIS=N,…] [--batch N] [--size NAME=N …] [OPTION ...]"
+    parser.description = (
+        "Parameters, gradients, states of the optimizer and activations of a rank; the collectives of a step. Nothing "
+        "is computed and no weights are allocated. The exit code is 0 if it fits, 1 if it doesn't or the model can't "
+        "be built or called, 2 for an argument that can't be."
+    )
+    parser.add_argument("model", metavar="MODULE:CLASS", help="as of 'simpletorch summary'")
+    parser.add_argument(
+        "--mesh", default="data=1", metavar="AXES", help="ranks by axis, data=8,tensor=2; also replicate="
+    )
+    parser.add_argument(
+        "--parallel",
+        default="fsdp",
+        choices=["ddp", "zero1", "zero2", "fsdp"],
+        metavar="KIND",
+        help="what is divided along data: ddp nothing, zero1 the optimizer's states, zero2 gradients too, fsdp "
+        "(which is the default) all",
+    )
+    parser.add_argument(
+        "--precision",
+        default="float32",
+        metavar="NAME",
+        help="float32, bf16 or fp16 (with float32 parameters), bf16-true, bf16-master (bf16 with a float32 copy)",
+    )
+    parser.add_argument(
+        "--optimizer", default="adamw", metavar="NAME", help="one of torch.optim: adamw, 'sgd(momentum=0.9)'"
+    )
+    parser.add_argument("--batch", type=int, default=None, metavar="N", help="samples of a rank: the first open size")
+    parser.add_argument(
+        "--size", action="append", default=[], metavar="NAME=N", help="another open size of the inputs: T=2048"
+    )
+    parser.add_argument(
+        "--input", action="append", default=[], metavar="SHAPE", help="the shape of an input, as of 'summary'"
+    )
+    parser.add_argument("--recompute", action="store_true", help="blocks keep only their inputs (checkpointing)")
+    parser.add_argument("--loss", choices=["cross_entropy"], help="count what this loss of the output keeps")
+    parser.add_argument("--memory", type=float, default=80, metavar="GB", help="of a device, in 10⁹ bytes; 80")
+    parser.add_argument("--json", **_JSON, help="one JSON document instead of text, bytes as integers")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._plan import plan
+
+        return plan(given)
+
+    return run
+
+
 def _env(parser: argparse.ArgumentParser) -> Run:
     """versions, devices and settings, for bug reports"""
     parser.add_argument("--json", **_JSON, help="one JSON document instead of a table")
@@ -262,6 +311,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "check": _check,
     "run": _run,
     "summary": _summary,
+    "plan": _plan,
     "env": _env,
     "ops": _ops,
     "language-server": _language_server,

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import importlib
-import importlib.util
 import os
-import re
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from types import ModuleType
-from typing import Any, Final
+
+from simpletorch.cli._target import Failed, NotFound, built, said
 
 __all__ = ["summary"]
-
-_TARGET: Final = re.compile(r"(?P<module>.+?):(?P<name>[A-Za-z_][\w.]*)(?:\((?P<arguments>.*)\))?")
-
-
-class _NotFound(Exception):
-    """What was named isn't there, or isn't a model; the message is for the user."""
-
-
-class _Failed(Exception):
-    """The model can't be built or called."""
 
 
 def summary(
@@ -37,10 +22,10 @@ def summary(
     """Print the summary of the model that ``target`` names; 1 if it can't be built or called, 2 if it isn't found."""
     try:
         print(_shown(target, inputs, depth, as_html, as_types))
-    except _NotFound as error:
+    except NotFound as error:
         print(f"simpletorch summary: {error}", file=sys.stderr)
         return 2
-    except _Failed as error:
+    except Failed as error:
         print(f"simpletorch summary: {target}: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader, `head` say, has seen enough
@@ -51,96 +36,11 @@ def summary(
 def _shown(target: str, inputs: Sequence[str], depth: int | None, as_html: bool, as_types: bool) -> str:
     from simpletorch import nn
 
-    model = _built(target)
+    model = built(target)
     try:
         if as_types:
             return nn.typed_repr(model)
         table = nn.summary(model, *inputs)
     except Exception as error:
-        raise _Failed(_said(error)) from error
+        raise Failed(said(error)) from error
     return table.html(depth) if as_html else table.text(depth)
-
-
-def _built(target: str) -> Any:
-    """The model: on the meta device where its constructor allows it, so that no weights are allocated."""
-    from torch import nn
-
-    matched = _TARGET.fullmatch(target)
-    if matched is None:
-        raise _NotFound(f"{target!r} names no model; write MODULE:CLASS, such as net:Net or net.py:Net(784, 10)")
-    found: Any = _module(matched["module"])
-    for part in matched["name"].split("."):
-        if not hasattr(found, part):
-            models = [n for n, v in vars(found).items() if isinstance(v, type) and issubclass(v, nn.Module)]
-            known = f"; its models are {', '.join(models)}" if models else ""
-            raise _NotFound(f"{matched['module']} has no {matched['name']}{known}")
-        found = getattr(found, part)
-    if not isinstance(found, nn.Module):
-        found = _called(found, *_arguments(matched["arguments"] or ""), target)
-    if not isinstance(found, nn.Module):
-        raise _NotFound(f"{target} is no torch.nn.Module, but of type {type(found).__name__}")
-    return found
-
-
-def _module(name: str) -> ModuleType:
-    """A module by its dotted name, found from the current folder too, or by its file."""
-    path = Path(name)
-    folder = str(path.parent.resolve() if path.suffix == ".py" else Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        if path.suffix != ".py":
-            return importlib.import_module(name)
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        if spec is None or spec.loader is None or not path.is_file():
-            raise _NotFound(f"there is no file {name}")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = module  # dataclasses and pickle look it up there
-        spec.loader.exec_module(module)
-        return module
-    except ModuleNotFoundError as error:
-        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            raise _NotFound(f"there is no module {name}") from error
-        raise _Failed(_said(error)) from error
-    except _NotFound:
-        raise
-    except Exception as error:
-        raise _Failed(_said(error)) from error
-
-
-def _arguments(text: str) -> tuple[list[Any], dict[str, Any]]:
-    """The constructor's arguments: literals only, nothing is evaluated."""
-    try:
-        call = ast.parse(f"f({text})", mode="eval").body
-        if not isinstance(call, ast.Call) or any(k.arg is None for k in call.keywords):
-            raise ValueError
-        args = [ast.literal_eval(a) for a in call.args]
-        return args, {k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg is not None}
-    except (SyntaxError, ValueError) as error:
-        raise _NotFound(
-            f"({text}) are no arguments; write numbers, strings, tuples, lists: (784, hidden=[128])"
-        ) from error
-
-
-def _called(build: Any, args: Sequence[Any], kwargs: dict[str, Any], target: str) -> Any:
-    import torch
-
-    if not callable(build):
-        return build
-    try:
-        with torch.device("meta"):
-            return build(*args, **kwargs)
-    except Exception:  # a constructor that needs values, of a linspace for example
-        try:
-            return build(*args, **kwargs)
-        except TypeError as error:
-            hint = f"; arguments go behind the name: {target.partition('(')[0]}(784, 10)"
-            raise _Failed(_said(error) + hint) from error
-        except Exception as error:
-            raise _Failed(_said(error)) from error
-
-
-def _said(error: Exception) -> str:
-    from simpletorch.errors import TorchError
-
-    return str(error) if isinstance(error, TorchError) else f"{type(error).__name__}: {error}"

@@ -17,3 +17,7 @@ from simpletorch.distributed.collectives import broadcast as broadcast
 from simpletorch.distributed.collectives import gather as gather
 from simpletorch.distributed.collectives import reduce_scatter as reduce_scatter
 from simpletorch.distributed.collectives import scatter as scatter
+from simpletorch.distributed._planning import Collective as Collective
+from simpletorch.distributed._planning import Memory as Memory
+from simpletorch.distributed._planning import Plan as Plan
+from simpletorch.distributed._planning import plan as plan

@@ -1,0 +1,362 @@
+"""`plan`: what a training takes on each rank of a mesh, and what its ranks send each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final
+
+import torch
+from torch import nn
+
+from simpletorch.distributed._planning._activations import Traced, traced
+from simpletorch.distributed._planning._layout import (
+    PARALLEL,
+    Layout,
+    blocks_of,
+    checked_mesh,
+    layout_of,
+    read_mesh,
+    split_of,
+)
+from simpletorch.distributed._planning._precision import Precision, States, precision_of, states_of
+from simpletorch.distributed._planning._traffic import Collective, collectives_of
+from simpletorch.errors import TorchError, as_also
+from simpletorch.nn._summary_inputs import Inputs, read_inputs
+from simpletorch.nn._summary_trace import materialized
+
+__all__ = ["Memory", "Plan", "plan"]
+
+_Wrong: Final = as_also(TorchError, ValueError)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes on the first rank, which has the most."""
+
+    parameters: int
+    gradients: int
+    optimizer: int
+    """The optimizer's states, and its own copy of the parameters if there is one."""
+    buffers: int
+    gathered: int
+    """Of FSDP: the parameters of what is in no block and of two blocks (one computes, the next one is on its way),
+    and the gradients of one that aren't divided yet."""
+    activations: int
+    """What autograd keeps from the forward to the backward, at its most."""
+
+    @property
+    def states(self) -> int:
+        """Parameters, gradients and optimizer: what doesn't depend on the batch."""
+        return self.parameters + self.gradients + self.optimizer
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.states + self.buffers + self.gathered + self.activations
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one rank holds and sends. ``str(p)`` and ``print(p)`` give it as text, `as_dict` as plain data."""
+
+    model: str
+    mesh: Mapping[str, int]
+    parallel: str
+    precision: Precision
+    optimizer: States
+    batch: int | None
+    """The samples of each rank, or None if the inputs don't say which dim they are along."""
+    sizes: Mapping[str, int]
+    recompute: bool
+    parameters: int
+    """The values of the model's parameters, each counted once."""
+    trained: int
+    memory: Memory
+    collectives: tuple[Collective, ...]
+    room: int
+    """The bytes of a device."""
+    _ask: _Question
+
+    @property
+    def ranks(self) -> int:
+        """How many processes take part."""
+        count = 1
+        for size in self.mesh.values():
+            count *= size
+        return count
+
+    @property
+    def fits(self) -> bool:
+        """Whether all that is counted fits into a device; libraries and fragments take some GB more."""
+        return self.memory.total <= self.room
+
+    @cached_property
+    def largest_batch(self) -> int | None:
+        """The most samples a rank that fit; None if that isn't known, or the states alone are too large."""
+        return self._ask.largest_batch(self)
+
+    @cached_property
+    def fewest_ranks(self) -> int | None:
+        """The smallest power of 2 for the axis ``data`` at which this batch fits; None if none up to 65,536 does."""
+        counts = (2**power for power in range(17))
+        return next((n for n in counts if self._ask.memory(data=n).total <= self.room), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The plan as plain data, for JSON."""
+        from simpletorch.distributed._planning._text import as_dict
+
+        return as_dict(self)
+
+    def __str__(self) -> str:
+        from simpletorch.distributed._planning._text import as_text
+
+        return as_text(self)
+
+
+def plan(
+    model: nn.Module,
+    /,
+    *inputs: Any,
+    mesh: Mapping[str, int] | str | Any = "data=1",
+    parallel: str = "fsdp",
+    precision: str = "float32",
+    optimizer: str = "adamw",
+    optimizer_options: Mapping[str, Any] | None = None,
+    batch: int | None = None,
+    sizes: Mapping[str, int] | None = None,
+    recompute: bool = False,
+    loss: Callable[[Any], torch.Tensor] | None = None,
+    split: Mapping[str, str] | None = None,
+    room: float = 80e9,
+) -> Plan:
+    """What a training of ``model`` takes on each rank of a mesh, and what the ranks send each other in a step.
+
+    ::
+
+        print(plan(llama_2_7b(), mesh="data=8,tensor=2", precision="bf16", batch=1, sizes={"T": 4096}))
+
+    Nothing is computed and nothing allocated: a model on the meta device will do. Parameters, gradients and states of
+    the optimizer are exact; activations are what autograd saves on the CPU. What is not counted: the workspaces of
+    libraries, fragments of the allocator, results that no backward needs.
+
+    Args:
+        model: any module.
+        inputs: what it is called with, as `simpletorch.nn.summary` takes it; by default what ``forward``'s annotations
+            say.
+        mesh: the axes ``data``, ``tensor`` and ``replicate`` with their sizes, as a dict, as ``"data=8,tensor=2"`` or
+            as a `Mesh`.
+        parallel: ``"ddp"`` (all on each rank), ``"zero1"`` (`ZeroRedundancyOptimizer`: its states divided), ``"zero2"``
+            (gradients too: ``shard(reshard=False)``) or ``"fsdp"`` (parameters too), along ``data``.
+        precision: ``"float32"``, ``"bf16"`` or ``"fp16"`` (float32 parameters; autocast, or the policy of `shard`),
+            ``"bf16-true"`` (all in bfloat16), ``"bf16-master"`` (bfloat16, and a float32 copy for the optimizer, as
+            DeepSpeed and Megatron have it).
+        optimizer: a class of ``torch.optim``, in upper or lower case.
+        batch: the samples of each rank: the first open size of the inputs.
+        sizes: the other open sizes.
+        recompute: blocks keep only their inputs, and are computed again in the backward.
+        loss: what is made of the output, ``lambda scores: F.cross_entropy(…)``; what it saves counts.
+        split: how modules share their weights over ``tensor``, by path: ``"column"``, ``"row"``, ``"words"``; by default
+            those of a Llama by their names.
+        room: the bytes of a device.
+
+    Raises:
+        TorchError: (a `ValueError` too) an axis, a name or a size isn't known, or doesn't divide what it must.
+        TypeMismatch: (a `TypeError` too) no input is given, and the annotations of ``forward`` state no shape.
+        Exception: what the model raises; torch's own as `TorchError`.
+
+    Source: Rajbhandari et al. 2020, "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models";
+    Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer Models".
+    """
+    if parallel not in PARALLEL:
+        raise _Wrong(f"parallel={parallel!r} is none of {', '.join(PARALLEL)}")
+    axes = checked_mesh(_mesh(mesh))
+    given = read_inputs(model, inputs, {})
+    at = _sizes(given, batch, sizes or {})
+    question = _Question(
+        materialized(model, given),
+        given,
+        at,
+        axes,
+        parallel,
+        precision_of(precision),
+        states_of(optimizer, optimizer_options),
+        recompute,
+        loss,
+        _split(model, axes, split),
+    )
+    parameters = list(model.parameters())
+    return Plan(
+        model=type(model).__name__,
+        mesh=axes,
+        parallel=parallel,
+        precision=question.precision,
+        optimizer=question.states,
+        batch=at[given.symbols()[0]] if given.symbols() else None,
+        sizes=at,
+        recompute=recompute,
+        parameters=sum(p.numel() for p in parameters),
+        trained=sum(p.numel() for p in parameters if p.requires_grad),
+        memory=question.memory(),
+        collectives=question.collectives(),
+        room=int(room),
+        _ask=question,
+    )
+
+
+def _mesh(mesh: Mapping[str, int] | str | Any) -> Mapping[str, int]:
+    if isinstance(mesh, str):
+        return read_mesh(mesh)
+    if isinstance(mesh, Mapping):
+        return mesh
+    found = getattr(mesh, "given", None)  # of a `Mesh`, which may leave one size open
+    if not isinstance(found, Mapping) or -1 in found.values():
+        raise _Wrong(f"mesh={mesh!r} doesn't say how many ranks each axis has: write {{'data': 8, 'tensor': 2}}")
+    return found
+
+
+def _sizes(inputs: Inputs, batch: int | None, sizes: Mapping[str, int]) -> dict[str, int]:
+    """The number for each open size of the inputs."""
+    symbols = inputs.symbols()
+    found = dict(sizes)
+    if batch is not None:
+        if not symbols:
+            raise _Wrong("the inputs have no open size, which a batch could be")
+        found = {symbols[0]: batch, **found}
+    missing = [name for name in symbols if name not in found]
+    unknown = [name for name in found if name not in symbols]
+    if missing or unknown:
+        what = f"{', '.join(missing)} is open" if missing else f"there is no open size {', '.join(unknown)}"
+        raise _Wrong(
+            f"the inputs have the sizes {', '.join(symbols) or '(none)'}, and {what}",
+            hint="batch= is the first of them, sizes={'T': 2048} the others; of the command --batch 4 --size T=2048",
+        )
+    return found
+
+
+def _split(model: nn.Module, axes: Mapping[str, int], split: Mapping[str, str] | None) -> Mapping[str, str]:
+    if axes["tensor"] == 1:
+        return {}
+    found = split_of(model) if split is None else split
+    if not found:
+        raise _Wrong(
+            f"which modules of {type(model).__name__} share their weights over the axis tensor isn't known",
+            hint="only a Llama's names are; say it with split={'layers.0.up': 'column', 'layers.0.down': 'row'}",
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked; the answers for other meshes and batches follow."""
+
+    model: nn.Module
+    inputs: Inputs
+    sizes: Mapping[str, int]
+    mesh: Mapping[str, int]
+    parallel: str
+    precision: Precision
+    states: States
+    recompute: bool
+    loss: Callable[[Any], torch.Tensor] | None
+    split: Mapping[str, str]
+
+    @property
+    def _is_sharded(self) -> bool:
+        return self.parallel in ("zero2", "fsdp")
+
+    @property
+    def _has_whole_parameters(self) -> bool:
+        """What the optimizer updates is its own copy, so that of ZeRO's second stage the parameters just stay."""
+        return self.parallel == "zero2" and self.precision.master is not None
+
+    @cached_property
+    def _blocks(self) -> tuple[str, ...]:
+        return blocks_of(self.model)
+
+    @cached_property
+    def _traced(self) -> Traced:
+        return traced(
+            self.model,
+            self.inputs,
+            self.sizes,
+            precision=self.precision,
+            autocast=not self._is_sharded and self.precision.stored is None,
+            blocks=self._blocks,
+            split=self.split,
+            loss=self.loss,
+        )
+
+    def _layout(self, data: int | None = None, *, sharded: bool | None = None) -> Layout:
+        mesh = {**self.mesh, "data": self.mesh["data"] if data is None else data}
+        sharded = self._is_sharded if sharded is None else sharded
+        return layout_of(self.model, mesh, sharded=sharded, blocks=self._blocks, split=self.split)
+
+    def collectives(self) -> tuple[Collective, ...]:
+        return collectives_of(
+            self._layout(),
+            self.mesh,
+            parallel=self.parallel,
+            precision=self.precision,
+            sizes=self._traced.sizes,
+            split=self.split,
+        )
+
+    def memory(self, data: int | None = None) -> Memory:
+        precision, layout = self.precision, self._layout(data)
+        parameters = gradients = optimizer = 0
+        for part in layout.parts:
+            size = precision.of_parameter(part.dtype).itemsize
+            parameters += part.kept * size
+            if part.trained:
+                gradients += part.kept * size
+                copies = self.states.tensors * precision.of_state(part.dtype).itemsize
+                if precision.master is not None and part.dtype.is_floating_point:
+                    copies += precision.master.itemsize
+                optimizer += part.kept * copies + self.states.constant
+        if self.parallel == "zero1":  # whole parameters go to one rank each, about as many values to all
+            optimizer = -(-optimizer // (self.mesh["data"] if data is None else data))
+        if self._has_whole_parameters:
+            parameters = sum(part.local * precision.of_parameter(part.dtype).itemsize for part in layout.parts)
+        return Memory(
+            parameters,
+            gradients,
+            optimizer,
+            sum(b.numel() * b.element_size() for b in self.model.buffers()),
+            self._gathered(layout, self.mesh["data"] if data is None else data),
+            self._activations(self._traced),
+        )
+
+    def _gathered(self, layout: Layout, ranks: int) -> int:
+        if not self._is_sharded or self._has_whole_parameters or ranks == 1:
+            return 0
+        weights = dict.fromkeys(layout.groups, 0)
+        gradients = dict(weights)
+        for part in layout.parts:
+            weights[part.group] += part.kept * ranks * self.precision.of_compute(part.dtype).itemsize
+            gradients[part.group] += part.kept * ranks * self.precision.of_parameter(part.dtype).itemsize
+        blocks = sorted((size for group, size in weights.items() if group), reverse=True)
+        held = blocks if self.parallel == "zero2" else blocks[:2]
+        return weights.get("", 0) + sum(held) + max(gradients.values(), default=0)
+
+    def _activations(self, found: Traced) -> int:
+        tensor = self.mesh["tensor"]
+        return sum(found.kept_by_recomputing(tensor)) if self.recompute and self._blocks else found.kept(tensor)
+
+    def largest_batch(self, plan: Plan) -> int | None:
+        """What is kept grows by the same with each sample; asked of two batches, and checked with a third."""
+        if plan.batch is None:
+            return None
+        name = self.inputs.symbols()[0]
+        one, two, three = (self._at({**self.sizes, name: plan.batch + more}) for more in (0, 1, 2))
+        if two - one != three - two or two <= one:
+            return None
+        fixed = plan.memory.total - plan.memory.activations
+        found = plan.batch + (plan.room - fixed - one) // (two - one)
+        return found if found >= 1 else None
+
+    def _at(self, sizes: Mapping[str, int]) -> int:
+        if sizes == self.sizes:
+            return self._activations(self._traced)
+        return self._activations(replace(self, sizes=sizes)._traced)
