@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch import nn
@@ -158,11 +158,17 @@ class _Watch(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
+        if func is _BATCH_NORM and args[1] is not None:
+            result = (result[0], *(torch.empty_like(r, dtype=args[1].dtype) for r in result[1:]))
         made = list(_tensors(result))
         self._alive += [t.untyped_storage() for t in made]
         if any(t.untyped_storage()._cdata in self.found.shared for t in _tensors((args, kwargs))):
             self.share(made)
         return result
+
+
+# torch's fake one keeps a batch's mean and deviation in the dtype of the input, where kernels have that of the weight
+_BATCH_NORM: Final = torch.ops.aten.native_batch_norm.default
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:

@@ -81,7 +81,7 @@ def _has_parameters(module: nn.Module) -> bool:
     return next(module.parameters(), None) is not None
 
 
-_COLUMN: Final = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "c_fc", "lm_head")
+_COLUMN: Final = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "lm_head")
 _ROW: Final = ("o_proj", "down_proj")
 _WORDS: Final = ("embed_tokens",)
 
@@ -102,7 +102,7 @@ def split_of(model: nn.Module) -> dict[str, str]:
                 found[path] = "column" if name in _COLUMN else "row"
         elif isinstance(module, nn.Embedding) and name in _WORDS:
             found[path] = "words"
-    return found
+    return found if "row" in found.values() else {}  # one of the names alone is no Llama
 
 
 @dataclass(frozen=True)

@@ -157,8 +157,8 @@ def plan(
         sizes: the other open sizes.
         recompute: blocks keep only their inputs, and are computed again in the backward.
         loss: what is made of the output, ``lambda scores: F.cross_entropy(…)``; what it saves counts.
-        split: how modules share their weights over ``tensor``, by path: ``"column"``, ``"row"``, ``"words"``; by default
-            those of a Llama by their names.
+        split: how modules share their weights over ``tensor``, by path: ``"column"``, ``"row"``, ``"words"``; by
+            default those of a Llama by their names.
         room: the bytes of a device.
 
     Raises:
@@ -173,6 +173,7 @@ def plan(
         raise _Wrong(f"parallel={parallel!r} is none of {', '.join(PARALLEL)}")
     axes = checked_mesh(_mesh(mesh))
     given = read_inputs(model, inputs, {})
+    dtypes, states = precision_of(precision), states_of(optimizer, optimizer_options)
     at = _sizes(given, batch, sizes or {})
     question = _Question(
         materialized(model, given),
@@ -180,8 +181,8 @@ def plan(
         at,
         axes,
         parallel,
-        precision_of(precision),
-        states_of(optimizer, optimizer_options),
+        dtypes,
+        states,
         recompute,
         loss,
         _split(model, axes, split),
