@@ -1,6 +1,7 @@
 """Every name of `simpletorch.distributed`, once: what type checkers see, and what ``__init__.py`` resolves by."""
 
 from simpletorch.data import DistributedSampler as DistributedSampler
+from simpletorch.distributed import ray as ray
 from simpletorch.distributed._group import barrier as barrier
 from simpletorch.distributed._group import init as init
 from simpletorch.distributed._group import is_main as is_main

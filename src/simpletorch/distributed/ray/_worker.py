@@ -1,0 +1,199 @@
+"""A model and its optimizer in a process of its own, anywhere in a cluster, which is asked by awaiting its methods."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final, Generic, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from simpletorch.distributed.ray._library import library, start
+from simpletorch.errors import TorchError, as_also
+
+__all__ = ["TrainingWorker"]
+
+B = TypeVar("B")
+M = TypeVar("M", bound=nn.Module)
+
+_TIMEOUT: Final = 600.0
+
+
+class TrainingWorker(Generic[B]):
+    """One of several workers that train together: ``loss = await worker.train(batch)``.
+
+    Each holds a model and an optimizer. `train` computes gradients of a batch of one's own, averages them with those of
+    the others by one all-reduce, weighted by samples, and updates: afterwards all have the same parameters, which are
+    those of one process with all batches as one. So all must be asked to train together::
+
+        workers = await TrainingWorker.start(build, loss, count=2)
+        losses = await asyncio.gather(*(w.train(batch) for w, batch in zip(workers, batches, strict=True)))
+
+    `start` makes them; nobody else does. ``B`` is the type of a batch: a tensor, or a tuple, list or dict of tensors.
+    """
+
+    def __init__(self, actor: Any, rank: int, count: int) -> None:
+        self._actor, self.rank, self.count = actor, rank, count
+
+    @classmethod
+    async def start(
+        cls,
+        build: Callable[[], tuple[M, torch.optim.Optimizer]],
+        loss: Callable[[M, B], torch.Tensor],
+        *,
+        count: int = 2,
+        resources: Mapping[str, float] | None = None,
+        timeout: float = _TIMEOUT,
+    ) -> list[TrainingWorker[B]]:
+        """Start ``count`` workers, all with the parameters of the first.
+
+        Args:
+            build: makes the model and the optimizer, in the worker.
+            loss: of the model and a batch, the mean over its samples.
+            resources: what each takes: ``{"CPU": 1}`` by default.
+            timeout: seconds that one waits for the others before that is an error.
+
+        Raises:
+            ValueError: ``count`` is below 1; it is a `TorchError` too.
+            ImportError: Ray is not installed; it is a `TorchError` too.
+            Exception: what ``build`` raises.
+        """
+        if count < 1:
+            raise as_also(TorchError, ValueError)(f"start got count={count}: it takes 1 worker or more")
+        ray = start(cpus=count)
+        own = dict(resources or {"CPU": 1})
+        made = ray.remote(_Holder).options(
+            num_cpus=own.pop("CPU", 0), num_gpus=own.pop("GPU", 0), resources=own, max_concurrency=1
+        )
+        workers = [cls(made.remote(build, loss), rank, count) for rank in range(count)]
+        try:
+            host, port = await workers[0]._ask("serve", count, timeout)
+            await asyncio.gather(*(w._ask("join", w.rank, count, host, port, timeout) for w in workers))
+        except BaseException:
+            for worker in workers:
+                worker.stop()
+            raise
+        return workers
+
+    async def train(self, batch: B) -> float:
+        """One update on this batch and those of the other workers; gives the mean loss over all of their samples.
+
+        Raises:
+            TorchError: this worker, or one that it waited for, has died.
+            Exception: what the model or the loss raises.
+        """
+        return float(await self._ask("train", batch))
+
+    async def evaluate(self, batch: B) -> float:
+        """The loss of this batch, without an update; the other workers have no part in it."""
+        return float(await self._ask("evaluate", batch))
+
+    async def state_dict(self) -> dict[str, Any]:
+        """The state of model and optimizer (``"model"``, ``"optimizer"``), on the CPU."""
+        state: dict[str, Any] = await self._ask("state_dict")
+        return state
+
+    async def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from such a state; give it to all workers."""
+        await self._ask("load_state_dict", dict(state))
+
+    def stop(self) -> None:
+        """End the worker's process at once; others that wait for it get an error."""
+        library().kill(self._actor)
+
+    async def _ask(self, method: str, *arguments: Any) -> Any:
+        errors = library("ray.exceptions")
+        answer: Awaitable[Any] = getattr(self._actor, method).remote(*arguments)
+        try:
+            return await answer
+        except errors.RayTaskError as error:
+            raise error.cause from error  # what the method itself raised
+        except errors.RayActorError as error:
+            raise TorchError(
+                f"worker {self.rank} of {self.count} has died, before or while it was asked to {method}",
+                hint="start new workers, and give them the last state_dict",
+            ) from error
+
+
+class _Holder:
+    """What runs in the worker's process."""
+
+    def __init__(
+        self, build: Callable[[], tuple[Any, torch.optim.Optimizer]], loss: Callable[[Any, Any], torch.Tensor]
+    ) -> None:
+        self.model, self.optimizer = build()
+        self.loss = loss
+        self.store: Any = None
+
+    def serve(self, count: int, timeout: float) -> tuple[str, int]:
+        """Of the first worker: the address at which the others find it."""
+        host = library("ray.util").get_node_ip_address()
+        wait = timedelta(seconds=timeout)
+        self.store = dist.TCPStore(host, 0, count, is_master=True, wait_for_workers=False, timeout=wait)
+        return host, self.store.port
+
+    def join(self, rank: int, count: int, host: str, port: int, timeout: float) -> None:
+        """Make a group with the others, and take the parameters of the first."""
+        wait = timedelta(seconds=timeout)
+        store = self.store or dist.TCPStore(host, port, count, is_master=False, timeout=wait)
+        backend = "nccl" if any(p.is_cuda for p in self.model.parameters()) else "gloo"
+        dist.init_process_group(backend, store=store, rank=rank, world_size=count, timeout=wait)
+        with torch.no_grad():
+            for tensor in (*self.model.parameters(), *self.model.buffers()):
+                dist.broadcast(tensor, src=0)
+
+    def train(self, batch: Any) -> float:
+        self.model.train()
+        self.optimizer.zero_grad()
+        loss = self.loss(self.model, batch)
+        loss.backward()
+        mean = _average_gradients(list(self.model.parameters()), loss.detach(), _samples(batch))
+        self.optimizer.step()
+        return mean
+
+    def evaluate(self, batch: Any) -> float:
+        self.model.eval()
+        with torch.no_grad():
+            return self.loss(self.model, batch).item()
+
+    def state_dict(self) -> dict[str, Any]:
+        state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        return {name: _on_cpu(part) for name, part in state.items()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+
+
+def _on_cpu(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _on_cpu(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_on_cpu(item) for item in value]
+    return value.cpu() if isinstance(value, torch.Tensor) else value
+
+
+def _average_gradients(parameters: Sequence[torch.Tensor], loss: torch.Tensor, samples: int) -> float:
+    """One all-reduce of all gradients, the loss, and which parameters have a gradient, weighted by samples."""
+    there = loss.new_tensor([p.grad is not None for p in parameters])
+    wide = torch.promote_types(loss.dtype, torch.float32)  # sums, and the number of samples, exact up to 16 million
+    parts = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+    flat = torch.cat([*(part.flatten().to(wide) for part in parts), loss.reshape(1).to(wide), there.to(wide)]) * samples
+    total = torch.cat([flat, flat.new_tensor([samples])])
+    dist.all_reduce(total)
+    total /= total[-1].item()
+    *means, rest = total.split([*(p.numel() for p in parameters), len(there) + 2])
+    for parameter, mean, share in zip(parameters, means, rest[1:-1], strict=True):
+        # what nobody's loss reaches no optimizer may touch
+        parameter.grad = mean.view_as(parameter).to(parameter.dtype) if share else None
+    return float(rest[0])
+
+
+def _samples(batch: Any) -> int:
+    """The first dim of the first tensor."""
+    if isinstance(batch, torch.Tensor):
+        return len(batch)
+    return _samples(next(iter(batch.values() if isinstance(batch, Mapping) else batch)))

@@ -1,0 +1,140 @@
+"""`distributed.ray`: a training that survives its processes, and workers that train by being asked. Where Ray is there."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import signal
+
+import pytest
+import torch
+from torch import nn
+
+from simpletorch import TorchError
+from simpletorch.distributed import ray as face
+
+here = pytest.mark.skipif(not face.is_installed(), reason="Ray is not installed")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    ray = pytest.importorskip("ray")
+    os.environ["OMP_NUM_THREADS"] = "1"
+    face.start(cpus=3)
+    yield ray
+    ray.shutdown()
+
+
+def test_without_ray_one_is_told_how_to_get_it(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(ImportError, match="needs the package ray, which is not installed") as caught:
+        face.fit(dict)
+    assert "pip install 'simpletorch-typed[ray]'" in str(caught.value)
+
+
+def test_numbers_of_workers_are_checked():
+    with pytest.raises(ValueError, match="workers=0 and restarts=3: it takes 1 worker or more"):
+        face.fit(dict, workers=0)
+    with pytest.raises(ValueError, match="count=0: it takes 1 worker or more"):
+        asyncio.run(face.TrainingWorker.start(dict, dict, count=0))
+
+
+@here
+@pytest.mark.slow
+def test_a_process_is_killed_and_the_training_is_the_same(cluster, tmp_path, monkeypatch):
+    """Two runs of three epochs: in the second, rank 1 kills itself in the middle of an epoch, once."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(folder: str, dies: bool):
+        def train():
+            from pathlib import Path
+
+            from simpletorch import distributed
+            from simpletorch.data import DataLoader, DistributedSampler, TensorDataset
+            from simpletorch.train import Callback, Checkpoint, Trainer
+
+            class Dies(Callback):
+                def on_step_end(self, fit):
+                    mark = Path(folder, "killed")
+                    if dies and distributed.rank() == 1 and fit.step == 8 and not mark.exists():
+                        mark.touch()
+                        os.kill(os.getpid(), signal.SIGKILL)
+
+            distributed.init(timeout=60)
+            Path(folder).mkdir(exist_ok=True)
+            torch.manual_seed(5)
+            data = TensorDataset(torch.randn(55, 7), torch.randint(3, (55,)))
+            model = distributed.replicate(nn.Sequential(nn.Linear(7, 11), nn.Dropout(0.2), nn.Linear(11, 3)))
+            sampler = DistributedSampler(data, shuffle=True)
+            loader = DataLoader(data, 5, sampler=sampler)
+            optimizer = torch.optim.AdamW(model.parameters(), lr=0.05)
+            callbacks = [Dies(), Checkpoint(folder, every_steps=1, keep=2)]
+            trainer = Trainer(model, nn.functional.cross_entropy, optimizer, callbacks=callbacks)
+            trainer.fit(loader, epochs=3, resume="auto")
+            weights = {name: value.clone() for name, value in model.module.state_dict().items()}
+            return weights, (tmp_path / folder / "killed").exists()
+
+        return face.fit(train, workers=2, storage=tmp_path / "notes")
+
+    (whole, was_killed), (resumed, is_killed) = run("whole", False), run("killed", True)
+    assert (was_killed, is_killed) == (False, True)
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
+@here
+@pytest.mark.slow
+def test_what_fails_in_a_training_is_said(cluster, tmp_path):
+    def train():
+        raise ValueError("the data is not there")
+
+    with pytest.raises(TorchError, match=r"the training failed: .*the data is not there"):
+        face.fit(train, workers=1, restarts=0, storage=tmp_path)
+
+
+@here
+@pytest.mark.slow
+def test_workers_train_as_one_process_does(cluster):
+    """Parts of 13 and 5 samples: the mean is that of all 18, the parameters are those of one process; a layer is idle."""
+
+    def build():
+        torch.manual_seed(os.getpid() if "RAY_JOB_ID" in os.environ else 0)  # each worker would have others
+        net = nn.Sequential(nn.Linear(7, 11), nn.ReLU(), nn.Linear(11, 3), nn.Linear(2, 2))
+        return net, torch.optim.AdamW(net.parameters(), lr=0.1)
+
+    def loss(net, batch):
+        return nn.functional.cross_entropy(net[:3](batch[0]), batch[1])
+
+    images, labels = torch.randn(18, 7), torch.randint(3, (18,))
+    parts = [(images[:13], labels[:13]), (images[13:], labels[13:])]
+
+    async def ask():
+        workers = await face.TrainingWorker.start(build, loss, count=2, timeout=60)
+        before = await workers[0].state_dict()
+        together = [await asyncio.gather(*(w.train(p) for w, p in zip(workers, parts, strict=True))) for _ in range(3)]
+        states = [(await worker.state_dict())["model"] for worker in workers]
+        with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+            await workers[0].evaluate((torch.ones(2, 5), labels[:2]))
+        await workers[1].load_state_dict(before)
+        assert await workers[1].evaluate((images, labels)) == pytest.approx(together[0][0], rel=1e-6)
+        workers[1].stop()
+        with pytest.raises(TorchError, match="worker 1 of 2 has died, before or while it was asked to evaluate"):
+            await workers[1].evaluate(parts[1])
+        workers[0].stop()
+        return before, together, states
+
+    before, together, states = asyncio.run(ask())
+    net, optimizer = build()
+    net.load_state_dict(before["model"])
+    for mean, same in together:
+        optimizer.zero_grad()
+        alone = loss(net, (images, labels))
+        alone.backward()
+        optimizer.step()
+        assert mean == same == pytest.approx(alone.item(), rel=1e-5)
+    for name, value in net.state_dict().items():
+        assert torch.equal(states[0][name], states[1][name])
+        torch.testing.assert_close(states[0][name], value, rtol=1e-5, atol=1e-6)
