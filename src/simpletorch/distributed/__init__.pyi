@@ -9,6 +9,10 @@ from simpletorch.distributed._group import local_rank as local_rank
 from simpletorch.distributed._group import rank as rank
 from simpletorch.distributed._group import world_size as world_size
 from simpletorch.distributed._launch import launch as launch
+from simpletorch.distributed._planning import Collective as Collective
+from simpletorch.distributed._planning import Memory as Memory
+from simpletorch.distributed._planning import Plan as Plan
+from simpletorch.distributed._planning import plan as plan
 from simpletorch.distributed._replicate import replicate as replicate
 from simpletorch.distributed.collectives import ReduceOp as ReduceOp
 from simpletorch.distributed.collectives import all_gather as all_gather

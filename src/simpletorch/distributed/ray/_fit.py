@@ -20,33 +20,35 @@ def fit(
     *,
     workers: int = 2,
     resources: Mapping[str, float] | None = None,
-    restarts: int = 3,
+    restarts: int = 0,
     storage: StrPath | None = None,
 ) -> T:
-    """Run ``train`` in as many processes as there are ``workers``, as torchrun would, and return what the first gives.
+    """Run ``train`` in as many processes as there are ``workers``, as torchrun would; gives what the first returns.
 
     ::
 
         def train() -> dict[str, torch.Tensor]:
             device = distributed.init()                      # the group that Ray has made
-            model = distributed.replicate(Net().to(device))
-            callbacks = [Checkpoint("/shared/run", every_steps=100)]
-            Trainer(model, loss, AdamW(model.parameters()), callbacks=callbacks).fit(loader, epochs=9, resume="auto")
-            return model.module.state_dict()
+            model = Net().to(device)
+            saved = Checkpoint("/shared/run", every_steps=100)
+            trainer = Trainer(loss=loss, optimizer=AdamW(model.parameters()), callbacks=[saved], parallel="ddp")
+            trainer.fit(model, loader, epochs=9, resume="auto")
+            return model.state_dict()
 
-        weights = distributed.ray.fit(train, workers=8, resources={"GPU": 1})
+        weights = distributed.ray.fit(train, workers=8, resources={"GPU": 1}, restarts=9)
 
-    When a process dies (or its machine), all are started again and run ``train`` anew: with ``resume="auto"`` it goes
-    on from the last checkpoint, exactly. The checkpoints are ours, in a folder that all machines can reach; Ray has
-    none of its own.
+    When a process dies (or its machine, or it raises), all are started again and run ``train`` anew, up to ``restarts``
+    times: with ``resume="auto"`` it goes on from the last checkpoint, exactly. The checkpoints are ours, in a folder
+    that all machines can reach; Ray has none of its own.
 
     The processes work in this one's folder, if there is one of that name on their machine.
 
     Args:
-        train: any function without arguments; it is pickled with what it uses.
+        train: any function without arguments; it is pickled with what it uses, and what it returns too: tensors on the
+            CPU.
         workers: how many processes.
         resources: what each takes: ``{"CPU": 1}`` by default; with a ``"GPU"`` the group is one of NCCL.
-        restarts: how often processes may be lost before that is an error.
+        restarts: how often a failure starts all processes again; none by default, as of torchrun.
         storage: where Ray keeps its notes of the run; ``~/ray_results`` by default.
 
     Raises:
@@ -74,11 +76,12 @@ def fit(
     return _run(lambda: torch_api.TorchTrainer(_in_folder(train, os.getcwd()), **settings).fit(), restarts, api)
 
 
-def _in_folder(train: Callable[[], T], folder: str) -> Callable[[], T]:
-    def run() -> T:
+def _in_folder(train: Callable[[], object], folder: str) -> Callable[[], bytes]:
+    def run() -> bytes:
         if os.path.isdir(folder):
             os.chdir(folder)  # Ray's workers are in a folder of its own, where no relative path of the program leads
-        return train()
+        packed: bytes = library("ray.cloudpickle").dumps(train())  # Ray refuses to hand back tensors as they are
+        return packed
 
     return run
 
@@ -86,15 +89,17 @@ def _in_folder(train: Callable[[], T], folder: str) -> Callable[[], T]:
 def _run(attempt: Callable[[], Any], restarts: int, api: Any) -> Any:
     for left in range(restarts, -1, -1):
         try:
-            return attempt().return_value
+            return library("ray.cloudpickle").loads(attempt().return_value)
         except api.ControllerError as error:
-            # a process that dies before Ray has heard of all of them isn't counted as a failure: nothing is tried again
+            # a process that dies before Ray has heard of all of them: Ray counts no failure, and doesn't try again
             if not left:
                 raise TorchError(f"the training failed: {_first_line(error)}") from error
         except api.TrainingFailedError as error:
             raise TorchError(
                 f"the training failed: {_reason(error)}",
-                hint=f"{restarts} restarts were allowed; fit(restarts=…) allows more",
+                hint=f"it was started {restarts + 1} times; fit(restarts={restarts + 3}) allows more"
+                if restarts
+                else None,
             ) from error
     raise AssertionError("unreachable")
 

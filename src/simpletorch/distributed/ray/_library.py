@@ -1,4 +1,4 @@
-"""Ray itself, which may not be installed. Its types say little of actors, and nothing where it is missing: all is Any."""
+"""Ray itself, which may not be installed. Its types say little of actors, and where it is missing nothing: Any."""
 
 from __future__ import annotations
 
