@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -29,13 +30,13 @@ class Block(nn.Module):
 
 
 class Net(nn.Module):
-    """Rows that 3 ranks don't divide, a hidden size that 2 do, a frozen parameter and a buffer."""
+    """Rows that 3 ranks don't divide and 2 do, a frozen parameter and a buffer."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.words = nn.Embedding(101, 13)
+        self.words = nn.Embedding(106, 13)
         self.blocks = nn.ModuleList(Block(13, 34) for _ in range(3))
-        self.head = nn.Linear(13, 17)
+        self.head = nn.Linear(13, 22)
         self.head.bias.requires_grad_(False)
         self.register_buffer("scale", torch.ones(5))
 
@@ -64,14 +65,14 @@ class Wire(TorchDispatchMode):
         self.seen: dict[str, list[int]] = {}
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        name = str(func)
+        name, result = str(func), func(*args, **(kwargs or {}))
         for kind, part in (("all_gather", "gather"), ("reduce_scatter", "reduce_scatter"), ("all_reduce", "reduce")):
             if "c10d" in name and part in name.replace("all_reduce", "allreduce"):
-                leaves = torch.utils._pytree.tree_leaves((args, kwargs))
+                leaves = torch.utils._pytree.tree_leaves((args, kwargs, result))
                 sizes = [t.numel() * t.element_size() for t in leaves if isinstance(t, torch.Tensor)]
                 self.seen.setdefault(kind, []).append(max(sizes))
                 break
-        return func(*args, **(kwargs or {}))
+        return result
 
 
 def of_tensors(tensors) -> int:
@@ -120,14 +121,22 @@ def test_tensor_parallel_under_fsdp_holds_and_sends_what_was_said(fake_group):
     from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
     net = Net()
-    split = {f"blocks.{i}.{name}": style for i in range(3) for name, style in (("up", "column"), ("down", "row"))}
-    found = plan(net, "Int64[B, 7]", mesh="data=3,tensor=2", batch=5, split=split, optimizer="sgd")
+    styles = {"words": "rows", "blocks.*.up": "out", "blocks.*.down": "in", "head": "out and gather"}
+    found = plan(net, "Int64[B, 7]", mesh="data=3,tensor=2", batch=5, styles=styles, optimizer="sgd")
     mesh = init_device_mesh("cpu", (3, 2), mesh_dim_names=("data", "tensor"))
-    styles = {"blocks.*.up": ColwiseParallel(), "blocks.*.down": RowwiseParallel(output_layouts=Replicate())}
-    parallelize_module(net, mesh["tensor"], styles)
+    torch_styles = {
+        "words": RowwiseParallel(input_layouts=Replicate()),
+        "blocks.*.up": ColwiseParallel(),
+        "blocks.*.down": RowwiseParallel(),
+        "head": ColwiseParallel(output_layouts=Replicate()),
+    }
+    parallelize_module(net, mesh["tensor"], torch_styles)
     with Wire() as wire:
         net(torch.randint(101, (5, 7))).sum().backward()
-    assert (len(wire.seen["all_reduce"]), sum(wire.seen["all_reduce"])) == in_bytes(found, "all_reduce")
+    on_tensor = replace(found, collectives=tuple(c for c in found.collectives if c.axis == "tensor"))
+    for kind in ("all_reduce", "all_gather"):
+        assert (len(wire.seen[kind]), sum(wire.seen[kind])) == in_bytes(on_tensor, kind)
+    assert found.memory.activations == saved_by(net, TOKENS)
 
     for module in (*net.blocks, net):
         fully_shard(module, mesh=mesh["data"])
@@ -160,11 +169,11 @@ def test_ddp_sends_what_was_said(fake_group):
 
 def saved_by(model: nn.Module, *inputs: torch.Tensor, loss=lambda out: out) -> int:
     """The bytes of what autograd saves in a forward, each storage once, without the model's own."""
-    own = {t.untyped_storage().data_ptr() for t in (*model.parameters(), *model.buffers())}
+    own = {storage_of(t).data_ptr() for t in (*model.parameters(), *model.buffers())}
     kept: dict[int, torch.UntypedStorage] = {}
 
     def pack(tensor):
-        storage = tensor.untyped_storage()
+        storage = storage_of(tensor)
         if storage.data_ptr() not in own:
             kept[storage.data_ptr()] = storage
         return tensor
@@ -173,6 +182,11 @@ def saved_by(model: nn.Module, *inputs: torch.Tensor, loss=lambda out: out) -> i
         out = loss(model.train()(*inputs))
     del out
     return sum(storage.nbytes() for storage in kept.values())
+
+
+def storage_of(tensor: torch.Tensor) -> torch.UntypedStorage:
+    local = getattr(tensor, "_local_tensor", tensor)  # of a DTensor
+    return getattr(local, "elem", local).untyped_storage()  # of a collective's result that nobody has waited for
 
 
 def gpt() -> nn.Module:
@@ -346,3 +360,15 @@ def test_ranks_that_do_not_divide_are_named():
         TorchError, match=r"5 ranks, which don't divide dim 0 of model\.embed_tokens\.weight, \(101, 24\)"
     ):
         plan(llama(), mesh="tensor=5", batch=5, sizes={"T": 7})
+
+
+@pytest.mark.parametrize(
+    ("styles", "message"),
+    [
+        ({"layers.*": "out"}, "LlamaForCausalLM has no such module"),
+        ({"lm_head": "column"}, "styles are out, in, out and gather, rows"),
+    ],
+)
+def test_styles_are_checked(styles, message):
+    with pytest.raises(ValueError, match=message):
+        plan(llama(), mesh="tensor=2", batch=5, sizes={"T": 7}, styles=styles)

@@ -96,7 +96,7 @@ def test_what_fails_in_a_training_is_said(monkeypatch):
 
     monkeypatch.setattr(importlib.import_module("ray.train.torch"), "TorchTrainer", Fails)
     monkeypatch.setattr("simpletorch.distributed.ray._fit.start", lambda cpus: None)
-    with pytest.raises(TorchError, match="the training failed: rank 1: ValueError: the data is not there$"):
+    with pytest.raises(TorchError, match=r"the training failed: rank 1: ValueError: the data is not there$"):
         face.fit(dict)
 
 

@@ -77,7 +77,7 @@ def traced(
         autocast: whether ``precision.compute`` is entered by autocast (whose copies of the weights are kept too), or
             the parameters themselves are of it.
         blocks: paths of modules that could be computed again.
-        split: the parallel style (``"column"``, ``"row"``) of the modules that the tensor axis shares, by path.
+        split: the style (``"out"``, ``"in"``) of the modules that the tensor axis shares, by path.
         loss: what is made of the output before the backward.
 
     Raises:
@@ -110,7 +110,7 @@ def traced(
 
 def _is_split(name: str, parameter: torch.Tensor, split: Mapping[str, str]) -> bool:
     """A bias that is added after the sum over the ranks is whole."""
-    return parameter.ndim > 1 or split[name.rpartition(".")[0]] == "column"
+    return parameter.ndim > 1 or split[name.rpartition(".")[0]] != "in"
 
 
 def _maker(sizes: Mapping[str, int], floating: torch.dtype) -> Callable[[Any], torch.Tensor]:
@@ -130,7 +130,7 @@ class _Watch(TorchDispatchMode):
     """Follows which storages come from a shared parameter, and counts what is saved."""
 
     def __init__(self, found: Traced, own: Sequence[torch.Tensor]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.found, self.blocks = found, [""]
         self._alive: list[Any] = [t.untyped_storage() for t in own]  # an address is a name while it is in use
         self._own = {storage._cdata for storage in self._alive}
@@ -207,7 +207,7 @@ def _hooks(model: nn.Module, watch: _Watch, blocks: Sequence[str], split: Mappin
             def joined(module: Any, args: Any, output: Any, path: str = path, style: str = style) -> None:
                 given = next(_tensors(args))
                 watch.found.sizes.setdefault(path, []).append((_bytes(given), _bytes(next(_tensors(output)))))
-                if style != "column":
+                if style != "out":
                     watch.whole(output)
 
             stack.callback(modules[path].register_forward_hook(joined).remove)

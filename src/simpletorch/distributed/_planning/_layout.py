@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Final
 
 import torch
@@ -15,9 +16,21 @@ from torch import nn
 
 from simpletorch.errors import TorchError, as_also
 
-__all__ = ["AXES", "PARALLEL", "Layout", "Part", "blocks_of", "checked_mesh", "layout_of", "read_mesh", "split_of"]
+__all__ = [
+    "AXES",
+    "PARALLEL",
+    "Layout",
+    "Part",
+    "blocks_of",
+    "checked_mesh",
+    "layout_of",
+    "matched",
+    "read_mesh",
+    "split_of",
+]
 
 AXES: Final = ("replicate", "data", "tensor")
+STYLES: Final = ("out", "in", "out and gather", "rows")
 PARALLEL: Final = ("ddp", "zero1", "zero2", "fsdp")
 
 
@@ -81,28 +94,46 @@ def _has_parameters(module: nn.Module) -> bool:
     return next(module.parameters(), None) is not None
 
 
-_COLUMN: Final = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "lm_head")
-_ROW: Final = ("o_proj", "down_proj")
-_WORDS: Final = ("embed_tokens",)
+_OUT: Final = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj")
+_IN: Final = ("o_proj", "down_proj")
 
 
 def split_of(model: nn.Module) -> dict[str, str]:
     """How the modules of a Llama share their weights over the tensor axis, by path.
 
-    ``"column"``: the outputs are shared (dim 0 of the weight); ``"row"``: the inputs (dim 1), and outputs are summed;
-    ``"words"``: the rows of an embedding. Whatever has another name is whole on each rank.
+    ``"out"``: its outputs (dim 0 of the weight), which stay divided; ``"in"``: its inputs (dim 1), and its outputs are
+    sums; ``"out and gather"``: its outputs, which every rank then gets whole; ``"rows"``: those of an embedding.
+    Whatever has another name is whole on each rank.
 
     Source: Shoeybi et al. 2019, "Megatron-LM"; https://docs.pytorch.org/docs/stable/distributed.tensor.parallel.html
     """
     found: dict[str, str] = {}
     for path, module in model.named_modules():
         name = path.rpartition(".")[2]
-        if isinstance(module, nn.Linear):
-            if name in (*_COLUMN, *_ROW):
-                found[path] = "column" if name in _COLUMN else "row"
-        elif isinstance(module, nn.Embedding) and name in _WORDS:
-            found[path] = "words"
-    return found if "row" in found.values() else {}  # one of the names alone is no Llama
+        if isinstance(module, nn.Linear) and name in (*_OUT, *_IN):
+            found[path] = "out" if name in _OUT else "in"
+        elif isinstance(module, nn.Linear) and name == "lm_head":
+            found[path] = "out and gather"
+        elif isinstance(module, nn.Embedding) and name == "embed_tokens":
+            found[path] = "rows"
+    return found if "in" in found.values() else {}  # one of the names alone is no Llama
+
+
+def matched(model: nn.Module, styles: Mapping[str, str]) -> dict[str, str]:
+    """The style of each module whose path one of these patterns describes; ``*`` is a part between dots.
+
+    Raises:
+        TorchError: (a `ValueError` too) a pattern describes none, or a style isn't known.
+    """
+    paths = [path for path, _ in model.named_modules()]
+    found: dict[str, str] = {}
+    for pattern, style in styles.items():
+        those = [p for p in paths if p.count(".") == pattern.count(".") and fnmatchcase(p, pattern)]
+        if style not in STYLES or not those:
+            why = f"{type(model).__name__} has no such module" if style in STYLES else f"styles are {', '.join(STYLES)}"
+            raise as_also(TorchError, ValueError)(f"styles={{{pattern!r}: {style!r}}}: {why}")
+        found |= dict.fromkeys(those, style)
+    return found
 
 
 @dataclass(frozen=True)
@@ -163,9 +194,9 @@ def layout_of(
 
 
 def _shared_dim(style: str | None, ndim: int) -> int | None:
-    if style in ("column", "words"):
-        return 0
-    return 1 if style == "row" and ndim > 1 else None
+    if style == "in":
+        return 1 if ndim > 1 else None  # a bias is added to the sum
+    return None if style is None else 0
 
 
 def _product(sizes: list[int]) -> int:

@@ -17,6 +17,7 @@ from simpletorch.distributed._planning._layout import (
     blocks_of,
     checked_mesh,
     layout_of,
+    matched,
     read_mesh,
     split_of,
 )
@@ -128,7 +129,7 @@ def plan(
     sizes: Mapping[str, int] | None = None,
     recompute: bool = False,
     loss: Callable[[Any], torch.Tensor] | None = None,
-    split: Mapping[str, str] | None = None,
+    styles: Mapping[str, str] | None = None,
     room: float = 80e9,
 ) -> Plan:
     """What a training of ``model`` takes on each rank of a mesh, and what the ranks send each other in a step.
@@ -157,8 +158,8 @@ def plan(
         sizes: the other open sizes.
         recompute: blocks keep only their inputs, and are computed again in the backward.
         loss: what is made of the output, ``lambda scores: F.cross_entropy(…)``; what it saves counts.
-        split: how modules share their weights over ``tensor``, by path: ``"column"``, ``"row"``, ``"words"``; by
-            default those of a Llama by their names.
+        styles: how modules share their weights over ``tensor``, by path, as the plan of `parallelize`: ``"out"``,
+            ``"in"``, ``"out and gather"``, ``"rows"``; by default those of a Llama by their names.
         room: the bytes of a device.
 
     Raises:
@@ -185,7 +186,7 @@ def plan(
         states,
         recompute,
         loss,
-        _split(model, axes, split),
+        _split(model, axes, styles),
     )
     parameters = list(model.parameters())
     return Plan(
@@ -236,14 +237,17 @@ def _sizes(inputs: Inputs, batch: int | None, sizes: Mapping[str, int]) -> dict[
     return found
 
 
-def _split(model: nn.Module, axes: Mapping[str, int], split: Mapping[str, str] | None) -> Mapping[str, str]:
+def _split(model: nn.Module, axes: Mapping[str, int], styles: Mapping[str, str] | None) -> Mapping[str, str]:
     if axes["tensor"] == 1:
         return {}
-    found = split_of(model) if split is None else split
+    if styles is None:
+        found = split_of(model)
+    else:
+        found = matched(model, styles)
     if not found:
         raise _Wrong(
             f"which modules of {type(model).__name__} share their weights over the axis tensor isn't known",
-            hint="only a Llama's names are; say it with split={'layers.0.up': 'column', 'layers.0.down': 'row'}",
+            hint="only a Llama's names are; say it with styles={'layers.*.up': 'out', 'layers.*.down': 'in'}",
         )
     return found
 

@@ -102,8 +102,10 @@ def reduce_dtype(precision: Precision, dtype: torch.dtype) -> torch.dtype:
 def _split(
     mesh: Mapping[str, int], sizes: Mapping[str, list[tuple[int, int]]], split: Mapping[str, str]
 ) -> Iterator[Collective]:
-    """Column by column the gradient of the input is summed, row by row the output, as Megatron's f and g."""
-    given = [size for path, calls in sizes.items() if split[path] == "column" for size, _ in calls]
-    summed = [size for path, calls in sizes.items() if split[path] != "column" for _, size in calls]
+    """Divided by outputs, the gradient of the input is summed; by inputs, the output: Megatron's f and g."""
+    given = [size for path, calls in sizes.items() if split[path].startswith("out") for size, _ in calls]
+    summed = [size for path, calls in sizes.items() if split[path] in ("in", "rows") for _, size in calls]
+    joined = [size for path, calls in sizes.items() if split[path] == "out and gather" for _, size in calls]
     yield Collective("all_reduce", "activations, forward", "tensor", mesh["tensor"], len(summed), sum(summed))
+    yield Collective("all_gather", "outputs", "tensor", mesh["tensor"], len(joined), sum(joined))
     yield Collective("all_reduce", "gradients of activations", "tensor", mesh["tensor"], len(given), sum(given))

@@ -73,7 +73,8 @@ def fit(
             failure_config=api.FailureConfig(max_failures=restarts),
         ),
     }
-    return _run(lambda: torch_api.TorchTrainer(_in_folder(train, os.getcwd()), **settings).fit(), restarts, api)
+    given: T = _run(lambda: torch_api.TorchTrainer(_in_folder(train, os.getcwd()), **settings).fit(), restarts, api)
+    return given
 
 
 def _in_folder(train: Callable[[], object], folder: str) -> Callable[[], bytes]:

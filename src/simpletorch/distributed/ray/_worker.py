@@ -20,6 +20,7 @@ B = TypeVar("B")
 M = TypeVar("M", bound=nn.Module)
 
 _TIMEOUT: Final = 600.0
+_API: Final[Any] = dist  # whose stubs lack its stores
 
 
 class TrainingWorker(Generic[B]):
@@ -132,13 +133,13 @@ class _Holder:
         """Of the first worker: the address at which the others find it."""
         host = library("ray.util").get_node_ip_address()
         wait = timedelta(seconds=timeout)
-        self.store = dist.TCPStore(host, 0, count, is_master=True, wait_for_workers=False, timeout=wait)
+        self.store = _API.TCPStore(host, 0, count, is_master=True, wait_for_workers=False, timeout=wait)
         return host, self.store.port
 
     def join(self, rank: int, count: int, host: str, port: int, timeout: float) -> None:
         """Make a group with the others, and take the parameters of the first."""
         wait = timedelta(seconds=timeout)
-        store = self.store or dist.TCPStore(host, port, count, is_master=False, timeout=wait)
+        store = self.store or _API.TCPStore(host, port, count, is_master=False, timeout=wait)
         backend = "nccl" if any(p.is_cuda for p in self.model.parameters()) else "gloo"
         dist.init_process_group(backend, store=store, rank=rank, world_size=count, timeout=wait)
         with torch.no_grad():
