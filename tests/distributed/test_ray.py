@@ -5,7 +5,12 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
+import re
+import runpy
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,6 +18,7 @@ from torch import nn
 
 from simpletorch import TorchError
 from simpletorch.distributed import ray as face
+from simpletorch.follow import follow
 
 here = pytest.mark.skipif(not face.is_installed(), reason="Ray is not installed")
 
@@ -143,3 +149,39 @@ def test_workers_train_as_one_process_does(cluster):
     for name, value in net.state_dict().items():
         assert torch.equal(states[0][name], states[1][name])
         torch.testing.assert_close(states[0][name], value, rtol=1e-5, atol=1e-6)
+
+
+# -- the example ---------------------------------------------------------------------------------------------------
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "distributed" / "ray_actors.py"
+
+
+def test_nothing_is_found_in_the_example():
+    found = follow(EXAMPLE)
+    assert [finding.lines() for finding in (*found.errors, *found.warnings, *found.remarks)] == []
+
+
+def test_without_ray_the_example_says_what_is_missing(monkeypatch, capsys):
+    monkeypatch.setattr(face, "is_installed", lambda: False)
+    monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
+    runpy.run_path(str(EXAMPLE), run_name="__main__")
+    assert capsys.readouterr().out == (
+        "Ray is not installed, so that no actors can be started: pip install 'simpletorch-typed[ray]'\n"
+    )
+
+
+@here
+@pytest.mark.slow
+def test_the_actors_of_the_example_learn():
+    done = subprocess.run(
+        [sys.executable, EXAMPLE],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "workers agree: True" in done.stdout
+    pairs = re.findall(r"(loss|reward) (\S+) -> (\S+)", done.stdout)
+    assert [name for name, _, _ in pairs] == ["loss", "loss", "reward"]
+    assert all((float(last) > float(first)) == (name == "reward") for name, first, last in pairs)

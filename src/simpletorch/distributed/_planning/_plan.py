@@ -120,7 +120,7 @@ def plan(
     model: nn.Module,
     /,
     *inputs: Any,
-    mesh: Mapping[str, int] | str | Any = "data=1",
+    mesh: Mapping[str, int] | str = "data=1",
     parallel: str = "fsdp",
     precision: str = "float32",
     optimizer: str = "adamw",
@@ -140,14 +140,14 @@ def plan(
 
     Nothing is computed and nothing allocated: a model on the meta device will do. Parameters, gradients and states of
     the optimizer are exact; activations are what autograd saves on the CPU. What is not counted: the workspaces of
-    libraries, fragments of the allocator, results that no backward needs.
+    libraries, fragments of the allocator, results that no backward needs, sums over the tensor axis that a block makes
+    again when it is computed again.
 
     Args:
         model: any module.
         inputs: what it is called with, as `simpletorch.nn.summary` takes it; by default what ``forward``'s annotations
             say.
-        mesh: the axes ``data``, ``tensor`` and ``replicate`` with their sizes, as a dict, as ``"data=8,tensor=2"`` or
-            as a `Mesh`.
+        mesh: the axes ``data``, ``tensor`` and ``replicate`` with their sizes, as a dict or as ``"data=8,tensor=2"``.
         parallel: ``"ddp"`` (all on each rank), ``"zero1"`` (`ZeroRedundancyOptimizer`: its states divided), ``"zero2"``
             (gradients too: ``shard(reshard=False)``) or ``"fsdp"`` (parameters too), along ``data``.
         precision: ``"float32"``, ``"bf16"`` or ``"fp16"`` (float32 parameters; autocast, or the policy of `shard`),
@@ -172,7 +172,7 @@ def plan(
     """
     if parallel not in PARALLEL:
         raise _Wrong(f"parallel={parallel!r} is none of {', '.join(PARALLEL)}")
-    axes = checked_mesh(_mesh(mesh))
+    axes = checked_mesh(read_mesh(mesh) if isinstance(mesh, str) else mesh)
     given = read_inputs(model, inputs, {})
     dtypes, states = precision_of(precision), states_of(optimizer, optimizer_options)
     at = _sizes(given, batch, sizes or {})
@@ -205,17 +205,6 @@ def plan(
         room=int(room),
         _ask=question,
     )
-
-
-def _mesh(mesh: Mapping[str, int] | str | Any) -> Mapping[str, int]:
-    if isinstance(mesh, str):
-        return read_mesh(mesh)
-    if isinstance(mesh, Mapping):
-        return mesh
-    found = getattr(mesh, "given", None)  # of a `Mesh`, which may leave one size open
-    if not isinstance(found, Mapping) or -1 in found.values():
-        raise _Wrong(f"mesh={mesh!r} doesn't say how many ranks each axis has: write {{'data': 8, 'tensor': 2}}")
-    return found
 
 
 def _sizes(inputs: Inputs, batch: int | None, sizes: Mapping[str, int]) -> dict[str, int]:
