@@ -72,8 +72,6 @@ def blocks_of(model: nn.Module) -> tuple[str, ...]:
     They are the items of the outermost lists and sequences of modules that have parameters, and share none.
     """
     found = _listed(model, "")
-    if isinstance(model, nn.Sequential) and not found:
-        found = {name: item for name, item in model.named_children() if _has_parameters(item)}
     owners = Counter(id(p) for module in model.modules() for p in module.parameters(recurse=False))
     return tuple(path for path, item in found.items() if all(owners[id(p)] == 1 for p in item.parameters()))
 
@@ -84,6 +82,8 @@ def _listed(model: nn.Module, path: str) -> dict[str, nn.Module]:
         items = module.named_children() if isinstance(module, (*_CONTAINERS, nn.Sequential)) else ()
         able = {f"{path}{name}.{n}": m for n, m in items if _has_parameters(m) and not isinstance(m, _CONTAINERS)}
         found |= able if len(able) > 1 else _listed(module, f"{path}{name}.")
+    if isinstance(model, nn.Sequential) and not found:
+        found = {f"{path}{name}": item for name, item in model.named_children() if _has_parameters(item)}
     return found
 
 
