@@ -114,6 +114,23 @@ def test_fsdp_holds_and_sends_what_was_said(fake_group, precision, parallel):
     }
 
 
+def test_copies_of_the_shards_are_summed_as_was_said(fake_group):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    net = Net()
+    found = plan(net, "Int64[B, 7]", mesh="replicate=2,data=3", batch=5)
+    mesh = init_device_mesh("cpu", (2, 3), mesh_dim_names=("replicate", "data"))
+    for module in (*net.blocks, net):
+        fully_shard(module, mesh=mesh)
+    with Wire() as wire:
+        net(TOKENS).sum().backward()
+    assert found.memory.parameters == of_tensors(net.parameters())
+    assert {kind: (len(b), sum(b)) for kind, b in wire.seen.items()} == {
+        kind: in_bytes(found, kind) for kind in ("all_gather", "reduce_scatter", "all_reduce")
+    }
+
+
 def test_tensor_parallel_under_fsdp_holds_and_sends_what_was_said(fake_group):
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
