@@ -284,9 +284,8 @@ def test_the_figure_of_the_zero_paper(parallel, gigabytes):
 @pytest.mark.parametrize(
     ("model", "parameters", "tolerance"),
     [
-        # the sum of the checkpoint's index, huggingface.co/meta-llama/Llama-2-7b-hf (13,476,831,232 bytes of float16)
+        # Touvron et al. 2023 (arXiv 2307.09288): 7B and 70B; to the unit as model cards and transformers count them
         ("llama_2_7b", 6_738_415_616, 0),
-        # the same of Llama-2-70b-hf: 137,953,296,384 bytes
         ("llama_2_70b", 68_976_648_192, 0),
         # Brown et al. 2020 (arXiv 2005.14165), table 2.1: 175.0B, 96 layers, width 12,288, 96 heads
         ("gpt_3", 175.0e9, 0.003),
