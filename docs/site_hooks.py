@@ -19,8 +19,8 @@ GALLERY = ROOT / "examples" / "gallery"
 RESULTS = ROOT / "benchmarks" / "results"
 PICTURES = ROOT / "build" / "gallery"  # `make pictures` writes what each script prints and draws
 MODULES = [
-    "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "train", "metrics", "distributed",
-    "checkpoint", "reproducibility", "kernels", "export", "language.models", "interop", "interop.hub",
+    "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "train", "metrics",
+    "distributed", "checkpoint", "reproducibility", "kernels", "export", "language.models", "interop", "interop.hub",
     "errors", "follow",
 ]  # fmt: skip
 ELSEWHERE = {*MODULES, "dims"}

@@ -146,8 +146,18 @@ def ended() -> str:
     """Which of the other processes have ended, as far as that is known at once."""
     if _met is None:
         return ""
-    gone = [f"rank {r} {_gone(p)}" for r, p in enumerate(_met.all) if r != _met.rank and p.has_ended()]
-    return "; ".join(gone[:8])
+    said = {rank: _said(_met, rank) for rank in range(len(_met.all)) if rank != _met.rank}
+    gone = {rank: words for rank, words in said.items() if words.startswith("ended by")}
+    gone |= {rank: _gone(_met.all[rank]) for rank in said if rank not in gone and _met.all[rank].has_ended()}
+    return "; ".join(f"rank {rank} {words}" for rank, words in sorted(gone.items())[:8])
+
+
+def _said(met: Peers, rank: int) -> str:
+    """What a process has left as its last word; "" if nothing, or if the store is gone."""
+    try:
+        return str(met.store.get(f"end/{rank}").decode()) if met.store.check([f"end/{rank}"]) else ""
+    except RuntimeError:
+        return ""
 
 
 def _gone(peer: Peer) -> str:
