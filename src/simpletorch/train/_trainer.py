@@ -64,8 +64,7 @@ class Trainer:
         progress: show a bar, or lines where there is no terminal, and print one line per epoch.
         dry_run: send the shapes of the first batch through a copy of the model without data (`dry_step`), so that
             what doesn't fit is found before anything is changed.
-        parallel: how processes share the work (`simpletorch.distributed.init`): ``"ddp"`` has the whole model in each
-            (`replicate`, which may be called before, for its options). Losses and metrics are then those of all.
+        parallel: ``"ddp"``: each process its batches (`simpletorch.distributed.replicate`); measures are those of all.
     """
 
     loss: Callable[[Any, Any], torch.Tensor]
