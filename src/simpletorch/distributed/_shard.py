@@ -1,0 +1,142 @@
+"""Parameters, gradients and optimizer states divided among the processes: FSDP2.
+
+Zhao et al., PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel, 2023 (https://arxiv.org/abs/2304.11277);
+Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, 2020.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from simpletorch.amp import Precision
+from simpletorch.distributed._mesh import Mesh, direction
+from simpletorch.errors import TorchError, as_also
+
+if TYPE_CHECKING:
+    from torch.distributed.device_mesh import DeviceMesh
+    from torch.distributed.fsdp import MixedPrecisionPolicy
+
+M = TypeVar("M", bound=nn.Module)
+
+_Wrong: Final = as_also(TorchError, ValueError)
+_DTYPES: Final = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+_CONTAINERS: Final = (nn.ModuleList, nn.ModuleDict)  # they have no forward, so nothing could be gathered before it
+
+
+def shard(
+    model: M,
+    mesh: Mesh | DeviceMesh | None = None,
+    *,
+    blocks: Sequence[str | type[nn.Module]] | None = None,
+    precision: Precision = "float32",
+    offload: bool = False,
+    reshard: bool | None = None,
+) -> M:
+    """Divide a model's parameters among the processes, in place: each keeps a part of every one along its first dim.
+
+    Before a block computes, its parameters are gathered, and afterwards dropped again; gradients are averaged and
+    divided in one go. So a process needs the memory of its share and of the blocks at work. Afterwards the parameters
+    are `DTensor`: their ``shape`` is the whole one. **Make the optimizer afterwards**, of these.
+
+    On one process without a group nothing is divided and the model comes back as it was, so that a script runs plainly.
+
+    Args:
+        model: on any device, ``meta`` included (see `materialize`); it must be the same on every process.
+        mesh: ``data`` is the direction to divide along; a ``replicate`` in front of it repeats the parts, as one does
+            across machines. By default all processes divide.
+        blocks: what is gathered at a time: classes, or names with ``*`` such as ``"model.layers.*"``. By default the
+            items of each `ModuleList` and `Sequential` of several modules that have parameters.
+        precision: what forward and backward passes compute in; the parameters themselves, and the sums of gradients,
+            stay as they are.
+        offload: keep the parts on the CPU while they aren't needed, and update them there.
+        reshard: drop gathered parameters between forward and backward; None does except for what is outside of blocks.
+
+    Returns:
+        The model.
+
+    Raises:
+        ValueError: ``blocks`` names nothing of the model, or the mesh has no direction ``data`` or ``replicate``; it is
+            a `TorchError` too.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html
+    """
+    if precision not in ("float32", *_DTYPES):
+        raise _Wrong(f"shard got precision={precision!r}: it must be 'float32', 'bfloat16' or 'float16'")
+    units = blocks_of(model) if blocks is None else _matching(model, blocks)
+    if mesh is None and not (dist.is_available() and dist.is_initialized()):
+        return model
+    from torch.distributed.fsdp import CPUOffloadPolicy, OffloadPolicy, fully_shard
+
+    part = direction(Mesh(data=-1) if mesh is None else mesh, "replicate", "data")
+    if part is None:
+        raise _Wrong(f"shard divides along a direction data, and {mesh} has none: Mesh(data=…)")
+    settings = {
+        "mesh": part,
+        "reshard_after_forward": reshard,
+        "mp_policy": _policy(precision),
+        "offload_policy": CPUOffloadPolicy() if offload else OffloadPolicy(),
+    }
+    for unit in units:
+        fully_shard(unit, **settings)
+    fully_shard(model, **settings)
+    return model
+
+
+def blocks_of(model: nn.Module) -> list[nn.Module]:
+    """What is gathered at a time by default: the items of the outermost lists and sequences of modules.
+
+    Those that hold the same module twice, or parameters of another, are left to the model as a whole.
+    """
+    found: list[nn.Module] = []
+    for name, module in model.named_children():
+        items = list(module.children()) if isinstance(module, (*_CONTAINERS, nn.Sequential)) else []
+        able = [item for item in items if any(True for _ in item.parameters()) and not isinstance(item, _CONTAINERS)]
+        found += able if len(able) > 1 else blocks_of(module)
+        del name
+    if isinstance(model, nn.Sequential) and not found:
+        found = [item for item in model.children() if any(True for _ in item.parameters())]
+    return _apart(model, found)
+
+
+def _apart(model: nn.Module, units: list[nn.Module]) -> list[nn.Module]:
+    """Those that share no parameter with the rest: one of two blocks couldn't gather what the other one has."""
+    owners: dict[int, int] = {}
+    for module in model.modules():
+        for parameter in module.parameters(recurse=False):
+            owners[id(parameter)] = owners.get(id(parameter), 0) + 1
+    return [unit for unit in units if all(owners[id(parameter)] == 1 for parameter in unit.parameters())]
+
+
+def _matching(model: nn.Module, blocks: Sequence[str | type[nn.Module]]) -> list[nn.Module]:
+    named = dict(model.named_modules())
+    found: dict[str, nn.Module] = {}
+    for block in [blocks] if isinstance(blocks, str) else blocks:
+        if isinstance(block, str):
+            # of names, the dots count: "layers.*" is layers.0, and not what is inside of it
+            its = {n: m for n, m in named.items() if fnmatch.fnmatchcase(n, block) and n.count(".") == block.count(".")}
+        else:
+            its = {n: m for n, m in named.items() if isinstance(m, block)}
+        if not its:
+            what = repr(block) if isinstance(block, str) else block.__name__
+            raise _Wrong(
+                f"shard(blocks=[{what}]): a {type(model).__name__} has no such module",
+                hint="names are those of model.named_modules(), with * for a part between dots; or give a class",
+            )
+        found |= its
+    # from the inside out, as fully_shard wants it; the model itself comes last, and by itself
+    return [found[name] for name in sorted(found, key=lambda name: -name.count(".")) if name]
+
+
+def _policy(precision: Precision) -> MixedPrecisionPolicy:
+    from torch.distributed.fsdp import MixedPrecisionPolicy
+
+    if precision == "float32":
+        return MixedPrecisionPolicy()
+    # sums over many ranks lose what bfloat16 has of digits: they are made in float32
+    return MixedPrecisionPolicy(param_dtype=_DTYPES[precision], reduce_dtype=torch.float32)
