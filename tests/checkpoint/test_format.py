@@ -31,9 +31,9 @@ def saved(path, **extra):
 def signed(path, header, data=b""):
     """A file with this header and a right checksum, as someone with bad intentions would write it."""
     header["__metadata__"] |= {"sha256": "0" * 64}
-    digest = hashlib.sha256(_format._head(header) + data).hexdigest()
+    digest = hashlib.sha256(_format.head_of(header) + data).hexdigest()
     header["__metadata__"] |= {"sha256": digest}
-    path.write_bytes(_format._head(header) + data)
+    path.write_bytes(_format.head_of(header) + data)
     return path
 
 

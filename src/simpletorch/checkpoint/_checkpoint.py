@@ -6,12 +6,12 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -21,6 +21,7 @@ from simpletorch.checkpoint._folder import previous_good
 from simpletorch.checkpoint._format import read as read_file
 from simpletorch.checkpoint._format import write
 from simpletorch.checkpoint._plain import pack, unpack
+from simpletorch.checkpoint._sharded import filled, is_folder, read_folder, write_sharded
 from simpletorch.checkpoint._stateful import Data, Part, Stateful, differences, load_into, state_of
 from simpletorch.errors import CheckpointError
 from simpletorch.reproducibility import rng_state, set_rng_state
@@ -50,6 +51,10 @@ def save(path: StrPath, /, *, rng: bool = True, **parts: Stateful | Data) -> Pat
     The file appears in one step when all of it is on the disk; until then, and when something fails, ``path`` is what
     it was before. It has a checksum over every byte, and nothing in it is code.
 
+    Where tensors are divided among processes (`DTensor`: FSDP2, tensor parallel), every process must call this, and
+    ``path`` becomes a folder: each process writes its own part, and the checkpoint is there when all have. Everything
+    else in it is the first process's. Any number of processes can load it, and `consolidate` makes one file of it.
+
     Args:
         path: of the file; folders are made as needed. The name should end with ``.safetensors``.
         rng: save the states of Python's, NumPy's and torch's generators as well, as the part ``rng``.
@@ -62,19 +67,19 @@ def save(path: StrPath, /, *, rng: bool = True, **parts: Stateful | Data) -> Pat
         CheckpointError: a part is neither stateful nor plain data, or the file can't be written (disk full, no
             permission, …: it is then also of the system's class, such as `PermissionError`).
     """
-    return _write(Path(path), *_packed(parts, rng=rng, copy=False))
+    return _write(Path(path), _packed(parts, rng=rng, copy=False))
 
 
 def save_async(path: StrPath, /, *, rng: bool = True, **parts: Stateful | Data) -> Future[Path]:
     """`save`, in the background: returns as soon as everything has been copied, so that training can go on.
 
-    Files are written one after the other in the order of the calls. ``result()`` of what is returned waits, and raises
+    Of divided tensors, the copies are on the CPU, and processes talk to each other in a group of their own. Files are written one after the other in the order of the calls. ``result()`` of what is returned waits, and raises
     what `save` raises. A program that ends finishes the writing first.
 
     Raises:
         CheckpointError: a part is neither stateful nor plain data.
     """
-    return _writer(os.getpid()).submit(_write, Path(path), *_packed(parts, rng=rng, copy=True))
+    return _in_background(Path(path), _packed(parts, rng=rng, copy=True))
 
 
 @lru_cache(1)
@@ -83,29 +88,46 @@ def _writer(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, f"checkpoint-{process}")
 
 
-def _packed(
-    parts: Mapping[str, Any], *, rng: bool, copy: bool
-) -> tuple[dict[str, Any], dict[str, Any], dict[str, torch.Tensor]]:
+@dataclass(frozen=True)
+class _Packed:
+    about: dict[str, Any]
+    state: Any
+    tensors: dict[str, torch.Tensor]
+    sharded: dict[str, torch.Tensor]
+
+
+def _packed(parts: Mapping[str, Any], *, rng: bool, copy: bool) -> _Packed:
     if rng and "rng" in parts:
         raise CheckpointError("rng is the name of the generators' states: give that part another name, or rng=False")
     about = {"versions": library_versions(), "written": datetime.now(UTC).isoformat(timespec="seconds")}
     tensors: dict[str, torch.Tensor] = {}
+    sharded: dict[str, torch.Tensor] = {}
     try:
         states = {name: state_of(part) for name, part in parts.items()}
         if rng:
             states["rng"] = rng_state()
-        return about, pack(states, tensors, copy=copy), tensors
+        return _Packed(about, pack(states, tensors, copy=copy, sharded=sharded), tensors, sharded)
     except RecursionError as error:
         raise CheckpointError("what is to be saved is nested too deeply, or contains itself") from error
 
 
-def _write(
-    path: Path, about: dict[str, Any], state: Any, tensors: dict[str, torch.Tensor], copies: Sequence[Path] = ()
-) -> Path:
-    write(path, about, state, tensors)
+def _write(path: Path, packed: _Packed, copies: Sequence[Path] = ()) -> Path:
+    if packed.sharded:
+        write_sharded(path, packed.about, packed.state, packed.tensors, packed.sharded, copies)
+        return path
+    write(path, packed.about, packed.state, packed.tensors)
     for copy in copies:
         duplicate(path, copy)
     return path
+
+
+def _in_background(path: Path, packed: _Packed, copies: Sequence[Path] = ()) -> Future[Path]:
+    if packed.sharded:
+        about, state, tensors = packed.about, packed.state, packed.tensors
+        return cast(
+            "Future[Path]", write_sharded(path, about, state, tensors, packed.sharded, copies, asynchronous=True)
+        )
+    return _writer(os.getpid()).submit(_write, path, packed, copies)
 
 
 def save_parts(
@@ -113,7 +135,7 @@ def save_parts(
 ) -> Path | Future[Path]:
     """`save` or `save_async` of parts of any name, ``rng`` included, with the same file under other names too."""
     packed = _packed(parts, rng=False, copy=asynchronous)
-    return _writer(os.getpid()).submit(_write, path, *packed, copies) if asynchronous else _write(path, *packed, copies)
+    return _in_background(path, packed, copies) if asynchronous else _write(path, packed, copies)
 
 
 @lru_cache(1)
@@ -128,12 +150,19 @@ def library_versions() -> dict[str, str]:
 def read(path: StrPath, /) -> Saved:
     """What the checkpoint ``path`` holds, on the CPU; nothing is executed and nothing else changed.
 
+    Tensors that were divided among processes are whole again.
+
     Raises:
         CheckpointError: there is no such file, or it is no checkpoint, damaged, or of a newer version of the format.
     """
-    path = Path(path)
+    saved = read_unfilled(Path(path))
+    return replace(saved, parts=filled(saved.parts))
+
+
+def read_unfilled(path: Path) -> Saved:
+    """`read`, in which what is divided has no numbers yet; `filled` reads them, for what it is told."""
     try:
-        version, about, state, tensors = read_file(path)
+        version, about, state, tensors = read_folder(path) if is_folder(path) else read_file(path)
     except CheckpointError as error:
         if error.hint is None and (good := previous_good(path)) is not None:
             error.hint = f"{good} is undamaged"
@@ -152,6 +181,9 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
     devices of what they are loaded into. Parts that aren't asked for stay in the file; plain data such as an epoch
     is in ``saved.parts``.
 
+    What is divided among processes (`DTensor`) may have been saved by another number of them, or by one alone, or
+    loaded by one: each process then reads what it needs.
+
     Args:
         rng: put the generators where they were, if they were saved.
         parts: the objects to restore, by the names that they were saved under.
@@ -159,7 +191,7 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
     Raises:
         CheckpointError: as for `read`, or a part is missing or doesn't fit: all differences are listed.
     """
-    saved = read(path)
+    saved = read_unfilled(Path(path))
     if missing := sorted(set(parts) - set(saved.parts)):
         raise CheckpointError(f"{path} has no {', '.join(missing)}; it has {', '.join(sorted(saved.parts))}")
     lines = [line for name, part in parts.items() for line in differences(part, saved.parts[name], name)]
@@ -169,6 +201,7 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
             "\n    ".join([f"{path} is not of what it is loaded into, {count}:", *lines]),
             hint="simpletorch.checkpoint.load_weights(path, model, partial=True) loads what fits",
         )
+    saved = replace(saved, parts=filled(saved.parts, parts))
     for name, part in parts.items():
         load_into(part, saved.parts[name], name)
     if rng and "rng" in saved.parts:

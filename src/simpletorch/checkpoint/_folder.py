@@ -1,4 +1,7 @@
-"""The checkpoints of a run, in one folder: ``step-000000100.safetensors`` and so on."""
+"""The checkpoints of a run, in one folder: ``step-000000100.safetensors`` and so on.
+
+Those of divided models are folders, ``step-000000100``.
+"""
 
 from __future__ import annotations
 
@@ -9,37 +12,53 @@ from typing import Final
 
 from simpletorch._atomic import StrPath
 from simpletorch.checkpoint._format import verify
+from simpletorch.checkpoint._sharded import is_folder, remove, verify_folder
 from simpletorch.errors import CheckpointError
 
-_NAME: Final = re.compile(r"step-(\d+)\.safetensors")
-BEST: Final = "best.safetensors"
+_NAME: Final = re.compile(r"step-(\d+)(?:\.safetensors)?")
 
 
-def name_of(step: int) -> str:
-    """The file name of the checkpoint after ``step`` updates."""
-    return f"step-{step:09d}.safetensors"
+def name_of(step: int, *, divided: bool = False) -> str:
+    """The name of the checkpoint after ``step`` updates, or if it is ``divided``, of its folder."""
+    return f"step-{step:09d}{'' if divided else '.safetensors'}"
+
+
+def best_in(folder: Path, *, divided: bool = False) -> Path:
+    """Where the best checkpoint is."""
+    return folder / ("best" if divided else "best.safetensors")
 
 
 def step_of(path: Path) -> int:
     """After how many updates the checkpoint ``path`` was saved, by its name."""
     match = _NAME.fullmatch(path.name)
     if match is None:
-        raise ValueError(f"{path.name} is not named step-….safetensors")
+        raise ValueError(f"{path.name} is not named step-… or step-….safetensors")
     return int(match[1])
 
 
 def checkpoints_in(folder: StrPath, /) -> list[Path]:
     """The checkpoints of ``folder``, in the order of their steps; [] if there is no such folder."""
-    found = [(int(match[1]), path) for path in Path(folder).glob("step-*") if (match := _NAME.fullmatch(path.name))]
+    found = [
+        (int(match[1]), path)
+        for path in Path(folder).glob("step-*")
+        if (match := _NAME.fullmatch(path.name)) and (path.suffix or is_folder(path))
+    ]
     # by number: names of ten digits sort before those of nine
     return [path for _, path in sorted(found)]
+
+
+def remove_half_written(folder: Path) -> None:
+    """Remove what divided checkpoints left that nobody finished; nobody may be writing one."""
+    for path in folder.glob("step-*"):
+        if _NAME.fullmatch(path.name) and path.is_dir() and not is_folder(path):
+            remove(path)
 
 
 def latest(folder: StrPath, /) -> Path | None:
     """The newest checkpoint of ``folder`` that is undamaged, None if there is none; warns of the others."""
     for path in reversed(checkpoints_in(folder)):
         try:
-            verify(path)
+            verify_folder(path) if is_folder(path) else verify(path)
         except CheckpointError as error:
             warnings.warn(f"{error.reason}: passed over", stacklevel=2)
         else:
@@ -56,7 +75,7 @@ def previous_good(path: Path) -> Path | None:
 def is_undamaged(path: Path) -> bool:
     """Whether ``path`` is a checkpoint whose checksum is right."""
     try:
-        verify(path)
+        verify_folder(path) if is_folder(path) else verify(path)
     except CheckpointError:
         return False
     return True

@@ -79,27 +79,29 @@ def write(path: Path, about: dict[str, Any], state: Any, tensors: dict[str, torc
         start, end = end, end + tensors[name].nbytes
         dtype, shape = DTYPE_NAMES[tensors[name].dtype], list(tensors[name].shape)
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [start, end]}
-    head = _head(header)
+    head = head_of(header)
     digest = hashlib.sha256(head)
     with replacing(path, len(head) + end) as file:
         file.write(head)
         for name in names:
-            for chunk in _bytes_of(tensors[name]):
+            for chunk in bytes_of(tensors[name]):
                 digest.update(chunk)
                 file.write(chunk)
         # The checksum has as many characters as the zeros in its place, so the header's length stays.
         metadata["sha256"] = digest.hexdigest()
         file.seek(0)
-        file.write(_head(header))
+        file.write(head_of(header))
 
 
-def _head(header: dict[str, Any]) -> bytes:
+def head_of(header: dict[str, Any]) -> bytes:
+    """A safetensors file's beginning: the header and its length."""
     text = json.dumps(header, ensure_ascii=True, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text
 
 
-def _bytes_of(tensor: torch.Tensor) -> Iterator[memoryview]:
+def bytes_of(tensor: torch.Tensor) -> Iterator[memoryview]:
+    """A contiguous tensor's memory, a few MB at a time."""
     if tensor.numel():
         raw = tensor.reshape(-1).view(torch.uint8).numpy().data
         for start in range(0, len(raw), _CHUNK):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import sys
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -18,8 +19,16 @@ TAG: Final = "$"
 """The key that marks a JSON object which stands for something else: ``{"$": "tuple", "v": […]}``."""
 
 
-def pack(value: Any, tensors: dict[str, torch.Tensor], *, copy: bool = False) -> Any:
+def pack(
+    value: Any,
+    tensors: dict[str, torch.Tensor],
+    *,
+    copy: bool = False,
+    sharded: dict[str, torch.Tensor] | None = None,
+) -> Any:
     """``value`` as what `json` writes; its tensors are added to ``tensors``, by where they are: ``model.fc1.weight``.
+
+    Those that are divided among processes (`DTensor`) are added to ``sharded``, as they are, if it is given.
 
     Tensors are on the CPU and contiguous afterwards; with ``copy``, none shares memory with ``value``. Two references
     to one tensor stay two references to one tensor.
@@ -27,12 +36,14 @@ def pack(value: Any, tensors: dict[str, torch.Tensor], *, copy: bool = False) ->
     Raises:
         CheckpointError: there is something that is neither plain data nor a tensor; its place is named.
     """
-    return _Packer(tensors, copy).pack(value, "")
+    return _Packer(tensors, copy, sharded).pack(value, "")
 
 
 class _Packer:
-    def __init__(self, tensors: dict[str, torch.Tensor], copy: bool) -> None:
-        self.tensors, self.copy = tensors, copy
+    def __init__(
+        self, tensors: dict[str, torch.Tensor], copy: bool, sharded: dict[str, torch.Tensor] | None
+    ) -> None:
+        self.tensors, self.copy, self.sharded = tensors, copy, sharded
         self.names: dict[tuple[Any, ...], str] = {}
         self.keep: list[torch.Tensor] = []  # their addresses are keys above, so they must not be freed meanwhile
 
@@ -94,6 +105,8 @@ class _Packer:
         return [[self.pack(key, f"{path} (key)"), self.pack(item, _at(path, key))] for key, item in value.items()]
 
     def tensor(self, value: torch.Tensor, path: str) -> dict[str, Any]:
+        if self.sharded is not None and is_sharded(value):
+            return self.part(value.detach(), path, self.sharded)
         if reason := _not_dense(value):
             raise _unfit(reason, path, "give it as ordinary tensors" if "sparse" not in reason else "use .to_dense()")
         value = value.detach()
@@ -118,6 +131,31 @@ class _Packer:
         self.names[address] = name
         self.keep.append(value)
         return {**_tagged("tensor", name), **packed}
+
+
+    def part(self, value: Any, path: str, sharded: dict[str, torch.Tensor]) -> dict[str, Any]:
+        if value.dtype not in DTYPE_NAMES or any(placement.is_partial() for placement in value.placements):
+            what = f"a DTensor of {value.dtype} with {value.placements}"
+            raise _unfit(what, path, "give it as .full_tensor(), or .redistribute() it: sums must be complete")
+        local = value.to_local()
+        # of tied weights this process has the same part, unless it has none: then both are kept
+        address = (local.data_ptr(), value.dtype, value.shape, local.shape, local.stride(), "sharded")
+        if local.numel() and address in self.names:
+            return _tagged("sharded", self.names[address])
+        name = path
+        while name in self.tensors or name in sharded:
+            name += "'"
+        sharded[name] = value
+        self.names[address] = name
+        self.keep.append(local)
+        return _tagged("sharded", name)
+
+
+def is_sharded(value: Any) -> bool:
+    """Whether it is a `DTensor`, of which each process has a part (or a copy)."""
+    # whoever has one has imported its class: here it would take half a second
+    module = sys.modules.get("torch.distributed.tensor")
+    return module is not None and isinstance(value, module.DTensor)
 
 
 def _at(path: str, key: object) -> str:
@@ -222,6 +260,8 @@ _READERS: Final[dict[str, Callable[[dict[str, Any], Mapping[str, torch.Tensor]],
     "device": lambda packed, _: torch.device(packed["v"]),
     "size": lambda packed, _: torch.Size(packed["v"]),
     "tensor": _tensor,
+    # what stands for it is among the tensors too: `_sharded` puts it there
+    "sharded": _tensor,
     "array": lambda packed, tensors: _tensor(packed, tensors).numpy(),
     "scalar": lambda packed, _: _scalar(packed),
 }

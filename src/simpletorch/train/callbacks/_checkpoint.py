@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from simpletorch._atomic import StrPath, remove_leftovers
 from simpletorch.checkpoint._checkpoint import save_parts
-from simpletorch.checkpoint._folder import BEST, checkpoints_in, is_undamaged, name_of, step_of
+from simpletorch.checkpoint._folder import (
+    best_in,
+    checkpoints_in,
+    is_undamaged,
+    name_of,
+    remove_half_written,
+    step_of,
+)
+from simpletorch.checkpoint._plain import is_sharded
+from simpletorch.checkpoint._sharded import remove
 from simpletorch.errors import CheckpointError, TorchError, as_also
 from simpletorch.reproducibility import Manifest
 from simpletorch.train._callback import Callback
@@ -40,7 +49,9 @@ class Checkpoint(Callback):
     75 (`INTERRUPTED`) by `SystemExit`; a second signal does what it always did.
 
     Of several processes that train together, the first one writes, what each has for itself included; they stop after
-    the same update when one of them gets a signal, and must be as many when they go on.
+    the same update when one of them gets a signal. Where the model is divided among them (`simpletorch.distributed`),
+    each writes its own part, and what is said of files holds for folders: ``step-000000100`` and ``best``. Another
+    number of processes can go on; what is exact then is in the guide on distribution.
 
     It must be the last of the callbacks, so that what the others remember is complete when it is saved.
 
@@ -120,6 +131,7 @@ class Checkpoint(Callback):
 
     def _take_folder(self, fit: Fit) -> None:
         remove_leftovers(self.folder)
+        remove_half_written(self.folder)
         # Damaged ones are no hindrance: resume='auto' passes over them, and they are replaced in time.
         later = [path for path in checkpoints_in(self.folder) if step_of(path) > fit.step and is_undamaged(path)]
         if later and not self.overwrite:
@@ -128,8 +140,9 @@ class Checkpoint(Callback):
                 f"{'anew' if fit.step == 0 else f'after {fit.step} updates'}",
                 hint="go on with fit(…, resume='auto'), choose another folder, or drop them with overwrite=True",
             )
-        for path in [*later, *([self.folder / BEST] if fit.step == 0 else [])]:
-            path.unlink(missing_ok=True)
+        best = [best_in(self.folder, divided=divided) for divided in (False, True)]
+        for path in [*later, *(best if fit.step == 0 else [])]:
+            remove(path)
         if self.manifest is not None:
             self._note(self.manifest, resumed=fit.step > 0)
 
@@ -212,10 +225,11 @@ class Checkpoint(Callback):
         state = fit.state_dict()
         if self._processes is not None:
             state = self._processes.together(state)
-            if self._processes.rank != 0:
-                return
-        path = self.folder / name_of(fit.step)
-        copies = [self.folder / BEST] if best else []
+        divided = any(is_sharded(parameter) for parameter in fit.model.parameters())
+        if self._processes is not None and self._processes.rank != 0 and not divided:
+            return
+        path = self.folder / name_of(fit.step, divided=divided)
+        copies = [best_in(self.folder, divided=divided)] if best else []
         pending = save_parts(path, state, copies, asynchronous=self.asynchronous)
         if isinstance(pending, Path):
             self._written(pending)
@@ -235,10 +249,10 @@ class Checkpoint(Callback):
     def _written(self, path: Path) -> None:
         """Only now that ``path`` is complete may older ones go."""
         self.latest = path
-        if self.keep is not None:
+        if self.keep is not None and (self._processes is None or self._processes.rank == 0):
             older = [other for other in checkpoints_in(self.folder) if step_of(other) < step_of(path)]
             for other in older[: max(len(older) + 1 - self.keep, 0)]:
-                other.unlink(missing_ok=True)
+                remove(other)
 
     def _is_best(self, fit: Fit) -> bool:
         self._evaluated = False

@@ -1,0 +1,312 @@
+"""Checkpoints of models that are divided among processes: a folder, each process's parts in a file of its own.
+
+::
+
+    step-000000100/checkpoint.safetensors        all that isn't divided, as in any checkpoint, and the index of the parts
+    step-000000100/part-00000-3f9c21d0.safetensors
+    step-000000100/part-00001-3f9c21d0.safetensors
+
+The folder is a checkpoint as soon as ``checkpoint.safetensors`` is in it, which comes last and in one step; it replaces
+an older one, whose parts have other names and go afterwards. Its own checksum covers the index, and the index has one
+for each part. DCP plans who writes what and who reads what of it (`_shards`), so that other processes can go on.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+import torch.distributed as dist
+
+from simpletorch._atomic import duplicate
+from simpletorch.checkpoint._format import read as read_file
+from simpletorch.checkpoint._format import verify, write
+from simpletorch.checkpoint._names import own_names, unwrapped
+from simpletorch.checkpoint._plain import is_sharded
+from simpletorch.errors import CheckpointError, explained
+
+MANIFEST: Final = "checkpoint.safetensors"
+_INDEX: Final = "sharded"  # where it is in `about`
+_PLACE: Final = "_simpletorch_part"  # on what stands for a divided tensor: its folder, its index and its name in that
+
+
+def is_folder(path: Path) -> bool:
+    """Whether ``path`` is a checkpoint in several files."""
+    return (path / MANIFEST).is_file()
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write_sharded(
+    path: Path,
+    about: dict[str, Any],
+    state: Any,
+    tensors: dict[str, torch.Tensor],
+    sharded: dict[str, torch.Tensor],
+    copies: Sequence[Path] = (),
+    *,
+    asynchronous: bool = False,
+) -> Path | Future[Path]:
+    """Write a checkpoint in which ``sharded`` are divided: every process must call, and all that counts is the first's.
+
+    Args:
+        path: of the folder.
+        about, state, tensors: as for `_format.write`; the first process's are written.
+        sharded: DTensors, by their names in ``state``; each process's parts are written.
+        copies: other folders that are to hold the same files.
+        asynchronous: write in the background, from copies in memory.
+
+    Raises:
+        CheckpointError: one of the processes couldn't write; which, and why. What was at ``path`` before is untouched.
+    """
+    group = _saving_group(_default_group())
+    agreed = [secrets.token_hex(4), list(sharded)]
+    dist.broadcast_object_list(agreed, src=0, group=group)
+    token, names = agreed
+    # that of tied weights which the first has is kept, whatever others could tell of their parts
+    parts = {name: sharded[name].to("cpu", copy=True) if asynchronous else sharded[name] for name in names}
+    arguments = (path, about, state, tensors, parts, copies, token, group)
+    return _saver(os.getpid()).submit(_write, *arguments) if asynchronous else _write(*arguments)
+
+
+def _write(
+    path: Path,
+    about: dict[str, Any],
+    state: Any,
+    tensors: dict[str, torch.Tensor],
+    parts: dict[str, torch.Tensor],
+    copies: Sequence[Path],
+    token: str,
+    group: dist.ProcessGroup,
+) -> Path:
+    import torch.distributed.checkpoint as dcp
+
+    from simpletorch.checkpoint._shards import ShardWriter
+
+    def commit(index: dict[str, Any]) -> None:
+        write(path / MANIFEST, {**about, _INDEX: index}, state, tensors)
+        _tidy(path, index)
+        for copy in copies:
+            _copy(path, copy, index)
+
+    writer = ShardWriter(path, f"part-{dist.get_rank():05d}-{token}.safetensors", commit)
+    planner = dcp.DefaultSavePlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
+    try:
+        dcp.save(dict(parts), storage_writer=writer, planner=planner, process_group=group)
+    except dcp.CheckpointException as error:
+        raise _failed(path, error) from error
+    except RuntimeError as error:  # a process that is gone, and the like
+        raise explained(error) or error from error
+    return path
+
+
+def _failed(path: Path, error: Any) -> CheckpointError:
+    lines = []
+    for rank, (reason, _) in sorted(error.failures.items()):
+        text = reason.reason if isinstance(reason, CheckpointError) else f"{type(reason).__name__}: {reason}"
+        lines.append(f"rank {rank}: {text}")
+    count = "one process" if len(lines) == 1 else f"{len(lines)} processes"
+    return CheckpointError(
+        "\n    ".join([f"{path} could not be written by {count}:", *lines]),
+        hint="what was there before is untouched",
+    )
+
+
+def _files_of(index: Mapping[str, Any]) -> set[str]:
+    return {part["file"] for entry in index.values() for part in entry["parts"]}
+
+
+def _tidy(folder: Path, index: Mapping[str, Any]) -> None:
+    """Remove the parts of the checkpoint that was here before."""
+    kept = _files_of(index)
+    for path in folder.glob("part-*.safetensors"):
+        if path.name not in kept:
+            path.unlink(missing_ok=True)
+
+
+def _copy(folder: Path, other: Path, index: Mapping[str, Any]) -> None:
+    """The same checkpoint under another name, which is there as soon as its index is."""
+    other.mkdir(parents=True, exist_ok=True)
+    for name in (*sorted(_files_of(index)), MANIFEST):
+        duplicate(folder / name, other / name)
+    _tidy(other, index)
+
+
+def remove(path: Path) -> None:
+    """Remove a checkpoint, of one file or of several; what is left of one that is half removed is none."""
+    if not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    (path / MANIFEST).unlink(missing_ok=True)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _default_group() -> dist.ProcessGroup:
+    if not (dist.is_available() and dist.is_initialized()):
+        raise CheckpointError("there are divided tensors (DTensor), but no process group whose processes could save them")
+    group = dist.group.WORLD
+    assert group is not None
+    return group
+
+
+@lru_cache(4)
+def _saving_group(_default: dist.ProcessGroup) -> dist.ProcessGroup:
+    """A group for saving alone, on the CPU: in the background its messages must not meet those of the training."""
+    group = dist.new_group(backend="gloo")
+    assert group is not None
+    return group
+
+
+@lru_cache(1)
+def _saver(process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, f"sharded-checkpoint-{process}")
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_folder(path: Path) -> tuple[int, dict[str, Any], Any, dict[str, torch.Tensor]]:
+    """As `_format.read`; a tensor without numbers, on the meta device, stands for each that is divided (see `filled`).
+
+    Raises:
+        CheckpointError: it is damaged, or no checkpoint.
+    """
+    from simpletorch.checkpoint._shards import DTYPES
+
+    version, about, state, tensors = read_file(path / MANIFEST)
+    index = about.get(_INDEX, {})
+    try:
+        for name, entry in index.items():
+            tensors[name] = torch.empty(entry["shape"], dtype=DTYPES[entry["dtype"]], device="meta")
+            vars(tensors[name])[_PLACE] = (path, index, name)
+    except (KeyError, TypeError, RuntimeError, AttributeError) as error:
+        raise CheckpointError(f"{path} is no valid checkpoint: {type(error).__name__}: {error}") from error
+    return version, about, state, tensors
+
+
+def verify_folder(path: Path) -> dict[str, str]:
+    """The metadata of the manifest, after every checksum was found right, also those of all parts.
+
+    Raises:
+        CheckpointError: there is none, or it is damaged.
+    """
+    import json
+
+    from simpletorch.checkpoint._shards import verified
+
+    metadata = verify(path / MANIFEST)
+    index = json.loads(metadata["about"]).get(_INDEX, {})
+    files: dict[str, Any] = {}
+    try:
+        for entry in index.values():
+            for part in entry["parts"]:
+                verified(path, part, files)
+    finally:
+        for mapped in files.values():
+            mapped.close()
+    return metadata
+
+
+def filled(saved: Any, into: Any = None) -> Any:
+    """``saved`` with the numbers of what was divided, read as it will be needed.
+
+    Args:
+        saved: a state, or a dict or list of states, of `read_folder`.
+        into: what it is going to be loaded into. Where that is divided itself, each process reads its own part;
+            everything else is read as a whole.
+
+    Raises:
+        CheckpointError: a part is damaged.
+    """
+    wanted: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+    result = _replaced(saved, into, wanted)
+    by_folder: dict[Path, tuple[Any, dict[str, torch.Tensor]]] = {}
+    late: list[tuple[torch.Tensor, torch.Tensor]] = []
+    for source, target in wanted.values():
+        folder, index, name = vars(source)[_PLACE]
+        requests = by_folder.setdefault(folder, (index, {}))[1]
+        if name in requests:
+            late.append((target, requests[name]))
+        requests.setdefault(name, target)
+    for folder, (index, requests) in by_folder.items():
+        _read_into(folder, index, requests)
+    for target, other in late:
+        target.copy_(other)
+    return result
+
+
+def _read_into(folder: Path, index: Mapping[str, Any], requests: dict[str, torch.Tensor]) -> None:
+    from torch.distributed.checkpoint import DefaultLoadPlanner
+
+    from simpletorch.checkpoint._shards import ShardReader
+
+    reader = ShardReader(folder, index)
+    planner = DefaultLoadPlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
+    # not dcp.load: every process knows the index, so they have nothing to tell each other
+    planner.set_up_planner(requests, reader.read_metadata(), is_coordinator=True)
+    reader.read_data(planner.create_local_plan(), planner)
+
+
+def _replaced(saved: Any, into: Any, wanted: dict[int, Any]) -> Any:
+    """``saved`` with empty tensors for what is divided; ``wanted`` has both."""
+    if isinstance(into, torch.nn.Module) and isinstance(saved, Mapping):
+        here = unwrapped(into).state_dict()
+        state = own_names(saved, into)
+        filled_in = {name: _leaf(value, here.get(name), wanted) for name, value in state.items()}
+        for name, value in filled_in.items():
+            state[name] = value  # type: ignore[index]  # in place: torch hangs metadata on the dict
+        return state
+    if isinstance(into, torch.optim.Optimizer) and isinstance(saved, Mapping):
+        return _optimizer_state(saved, into, wanted)
+    if isinstance(saved, dict):
+        its = into if isinstance(into, Mapping) else {}
+        for name in list(saved):
+            saved[name] = _replaced(saved[name], its.get(name), wanted)
+        return saved
+    if isinstance(saved, (list, tuple)) and type(saved) in (list, tuple):
+        several = list(into) if isinstance(into, Sequence) and not isinstance(into, str) else []
+        several += [None] * (len(saved) - len(several))
+        return type(saved)(_replaced(value, its, wanted) for value, its in zip(saved, several, strict=False))
+    return _leaf(saved, into, wanted)
+
+
+def _optimizer_state(saved: Mapping[str, Any], optimizer: torch.optim.Optimizer, wanted: dict[int, Any]) -> Any:
+    state = dict(saved)
+    owners: dict[Any, torch.Tensor] = {}
+    for there, here in zip(saved.get("param_groups", []), optimizer.param_groups, strict=False):
+        owners.update(zip(there["params"], here["params"], strict=False))
+    state["state"] = {
+        index: {name: _leaf(value, owners.get(index), wanted) for name, value in its.items()}
+        if isinstance(its, dict)
+        else _replaced(its, None, wanted)
+        for index, its in saved.get("state", {}).items()
+    }
+    return state
+
+
+def _leaf(saved: Any, like: Any, wanted: dict[int, Any]) -> Any:
+    """An empty tensor for ``saved``, divided as ``like`` is if that is of its shape."""
+    if not isinstance(saved, torch.Tensor):
+        return _replaced(saved, None, wanted) if isinstance(saved, (dict, list, tuple)) else saved
+    is_divided = is_sharded(like) and like.shape == saved.shape
+    if _PLACE not in vars(saved):
+        return _divided(saved, like) if is_divided else saved
+    target = torch.empty_like(like, dtype=saved.dtype) if is_divided else torch.empty_like(saved, device="cpu")
+    wanted[id(target)] = saved, target
+    return target
+
+
+def _divided(whole: torch.Tensor, like: Any) -> torch.Tensor:
+    """This process's part of a tensor that all have."""
+    from torch.distributed.tensor import distribute_tensor
+
+    device = like.to_local().device
+    return distribute_tensor(whole.to(device), like.device_mesh, like.placements, src_data_rank=None)

@@ -1,0 +1,216 @@
+"""What torch's distributed checkpoints (DCP) write to and read from: safetensors files, one for each process.
+
+DCP plans who writes and reads which part of which tensor; its own files are pickles, and so is its index. Ours are read
+by anything that reads safetensors, and the index is JSON in the checkpoint's manifest (see `_sharded`): for each tensor
+its dtype, its whole shape and its parts, each with its place in the whole, its place in a file, and a checksum.
+
+Loaded when tensors are sharded: importing DCP takes a second.
+
+Source: https://docs.pytorch.org/docs/stable/distributed.checkpoint.html#torch.distributed.checkpoint.StorageWriter
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch.distributed.checkpoint.metadata import (
+    ChunkStorageMetadata,
+    Metadata,
+    MetadataIndex,
+    TensorProperties,
+    TensorStorageMetadata,
+)
+from torch.distributed.checkpoint.planner import LoadPlan, LoadPlanner, SavePlan, SavePlanner
+from torch.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
+from torch.futures import Future
+
+from simpletorch._atomic import replacing
+from simpletorch.checkpoint._format import DTYPE_NAMES, bytes_of, head_of
+from simpletorch.errors import CheckpointError
+
+DTYPES: Final = {name: dtype for dtype, name in DTYPE_NAMES.items()}
+
+
+class ShardWriter(StorageWriter):
+    """Writes this process's parts into ``folder/file``, and has the first process commit the index of all parts."""
+
+    def __init__(self, folder: Path, file: str, commit: Callable[[dict[str, Any]], None]) -> None:
+        self.folder, self.file, self.commit = folder, file, commit
+
+    def write_data(self, plan: SavePlan, planner: SavePlanner) -> Future[list[WriteResult]]:
+        """All parts one after the other in one file, which is there in full or not at all."""
+        parts: list[tuple[Any, torch.Tensor]] = []
+        for item in plan.items:
+            # of a DTensor that is this process's part of it
+            tensor: Any = planner.resolve_data(item)
+            parts.append((item, tensor.detach().to("cpu").contiguous()))
+        # widest first, so that every part is aligned to its element size, as safetensors wants it
+        parts.sort(key=lambda part: -part[1].element_size())
+        results = self._write(parts) if parts else []
+        future: Future[list[WriteResult]] = Future()
+        future.set_result(results)
+        return future
+
+    def _write(self, parts: list[tuple[Any, torch.Tensor]]) -> list[WriteResult]:
+        header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+        end = 0
+        for item, tensor in parts:
+            start, end = end, end + tensor.nbytes
+            entry = {"dtype": DTYPE_NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [start, end]}
+            header[_name_of(item.index)] = entry
+        head = head_of(header)
+        results, place = [], len(head)
+        with replacing(self.folder / self.file, len(head) + end) as file:
+            file.write(head)
+            for item, tensor in parts:
+                digest = hashlib.sha256()
+                for chunk in bytes_of(tensor):
+                    digest.update(chunk)
+                    file.write(chunk)
+                stored = {"file": self.file, "at": place, "bytes": tensor.nbytes, "sha256": digest.hexdigest()}
+                results.append(WriteResult(item.index, tensor.nbytes, stored))
+                place += tensor.nbytes
+        return results
+
+    def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
+        """In the first process, when all have written: the checkpoint is there as soon as its index is."""
+        stored = {_key(result.index): result.storage_data for its in results for result in its}
+        table = {}
+        for name, entry in metadata.state_dict_metadata.items():
+            assert isinstance(entry, TensorStorageMetadata)  # nothing else is given to be written
+            parts = [
+                {"offsets": list(chunk.offsets), "sizes": list(chunk.sizes), **stored[name, tuple(chunk.offsets)]}
+                for chunk in entry.chunks
+                if all(chunk.sizes)  # a process whose share is empty has a part too
+            ]
+            table[name] = {"dtype": DTYPE_NAMES[entry.properties.dtype], "shape": list(entry.size), "parts": parts}
+        self.commit(table)
+
+    def reset(self, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
+        """Nothing to forget: one of these writes one checkpoint."""
+
+    def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
+        """Nothing to prepare: the file's folder is made with it."""
+
+    def prepare_local_plan(self, plan: SavePlan) -> SavePlan:
+        """As it is."""
+        return plan
+
+    def prepare_global_plan(self, plans: list[SavePlan]) -> list[SavePlan]:
+        """As they are."""
+        return plans
+
+    @classmethod
+    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
+        """Never asked: the storage is always given."""
+        return True
+
+
+class ShardReader(StorageReader):
+    """Reads the parts of which a process needs something, each as a whole, and only if its checksum is right."""
+
+    def __init__(self, folder: Path, table: Mapping[str, Any]) -> None:
+        self.folder, self.table = folder, table
+        self._parts = {(name, tuple(p["offsets"])): p for name, entry in table.items() for p in entry["parts"]}
+
+    def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
+        """DCP's own description, made from the index."""
+        entries: dict[str, Any] = {}
+        for name, entry in self.table.items():
+            chunks = [
+                ChunkStorageMetadata(torch.Size(part["offsets"]), torch.Size(part["sizes"])) for part in entry["parts"]
+            ]
+            properties = TensorProperties(dtype=DTYPES[entry["dtype"]])
+            entries[name] = TensorStorageMetadata(properties, torch.Size(entry["shape"]), chunks)
+        return Metadata(entries)
+
+    def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future[None]:
+        """Copy what is asked for into the tensors that ask."""
+        by_part: dict[Any, list[Any]] = {}
+        for item in plan.items:
+            by_part.setdefault(_key(item.storage_index), []).append(item)
+        files: dict[str, mmap.mmap] = {}
+        try:
+            for key, items in by_part.items():
+                whole = self._read(key, files)
+                for item in items:
+                    source = whole
+                    for dim, (start, length) in enumerate(zip(item.storage_offsets, item.lengths, strict=True)):
+                        source = source.narrow(dim, start, length)
+                    target = planner.resolve_tensor(item).detach()
+                    target.copy_(source)
+                    planner.commit_tensor(item, target)
+                # views of a map that is to be closed
+                del whole, source
+        finally:
+            for mapped in files.values():
+                mapped.close()
+        future: Future[None] = Future()
+        future.set_result(None)
+        return future
+
+    def _read(self, key: tuple[str, tuple[int, ...]], files: dict[str, mmap.mmap]) -> torch.Tensor:
+        part, dtype = self._parts[key], DTYPES[self.table[key[0]]["dtype"]]
+        if not part["bytes"]:
+            return torch.empty(part["sizes"], dtype=dtype)
+        raw = bytearray(verified(self.folder, part, files))
+        return torch.frombuffer(raw, dtype=dtype).reshape(part["sizes"])
+
+    def reset(self, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
+        """Nothing to forget: one of these reads one checkpoint."""
+
+    def set_up_storage_reader(self, metadata: Metadata, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
+        """Nothing to prepare."""
+
+    def prepare_local_plan(self, plan: LoadPlan) -> LoadPlan:
+        """As it is."""
+        return plan
+
+    def prepare_global_plan(self, plans: list[LoadPlan]) -> list[LoadPlan]:
+        """As they are."""
+        return plans
+
+    @classmethod
+    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
+        """Never asked: the storage is always given."""
+        return True
+
+
+def verified(folder: Path, part: Mapping[str, Any], files: dict[str, mmap.mmap]) -> memoryview:
+    """The bytes of a part, whose checksum is right; ``files`` keeps what is open.
+
+    Raises:
+        CheckpointError: the file is missing, too short, or other bytes are there.
+    """
+    name = part["file"]
+    path = folder / name
+    try:
+        if Path(name).name != name:
+            raise CheckpointError(f"{folder} has an index that names {name!r}, which is no file beside it")
+        if name not in files:
+            with open(path, "rb") as file:
+                files[name] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:  # an empty file can't be mapped
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CheckpointError(f"{folder} is damaged: {name} can't be read: {reason}") from error
+    with memoryview(files[name]) as mapped:
+        raw = bytes(mapped[part["at"] : part["at"] + part["bytes"]])
+    if len(raw) != part["bytes"] or hashlib.sha256(raw).hexdigest() != part["sha256"]:
+        raise CheckpointError(f"{folder} is damaged: the checksum of a part of {name} is not that of its contents")
+    return memoryview(raw)
+
+
+def _key(index: MetadataIndex) -> tuple[str, tuple[int, ...]]:
+    return index.fqn, tuple(index.offset or ())
+
+
+def _name_of(index: MetadataIndex) -> str:
+    """The name in the file: what it is of, and where it begins in that."""
+    place = ",".join(map(str, index.offset or ()))
+    return f"{index.fqn}@{place}" if place else index.fqn
