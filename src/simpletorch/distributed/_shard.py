@@ -15,6 +15,7 @@ import torch.distributed as dist
 from torch import nn
 
 from simpletorch.amp import Precision
+from simpletorch.checkpoint._plain import is_sharded
 from simpletorch.distributed._mesh import Mesh, direction
 from simpletorch.errors import TorchError, as_also
 
@@ -88,17 +89,21 @@ def shard(
     return model
 
 
+def is_divided(model: nn.Module) -> bool:
+    """Whether one of its parameters is a `DTensor`."""
+    return any(is_sharded(parameter) for parameter in model.parameters())
+
+
 def blocks_of(model: nn.Module) -> list[nn.Module]:
     """What is gathered at a time by default: the items of the outermost lists and sequences of modules.
 
     Those that hold the same module twice, or parameters of another, are left to the model as a whole.
     """
     found: list[nn.Module] = []
-    for name, module in model.named_children():
+    for module in model.children():
         items = list(module.children()) if isinstance(module, (*_CONTAINERS, nn.Sequential)) else []
         able = [item for item in items if any(True for _ in item.parameters()) and not isinstance(item, _CONTAINERS)]
         found += able if len(able) > 1 else blocks_of(module)
-        del name
     if isinstance(model, nn.Sequential) and not found:
         found = [item for item in model.children() if any(True for _ in item.parameters())]
     return _apart(model, found)

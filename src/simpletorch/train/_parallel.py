@@ -13,23 +13,30 @@ from torch.utils.data import RandomSampler, SequentialSampler
 from simpletorch.checkpoint import unwrapped
 from simpletorch.distributed._failures import during, group_for_numbers
 from simpletorch.distributed._group import has_group, is_started_together, rank, world_size
+from simpletorch.distributed._mesh import Mesh
+from simpletorch.distributed._own import rehome
+from simpletorch.distributed._plans import parallelize
 from simpletorch.distributed._replicate import replicate
+from simpletorch.distributed._shard import is_divided, shard
 from simpletorch.errors import DataError
 
 if TYPE_CHECKING:
+    from simpletorch.optim import Optimizer
     from simpletorch.train._fit import Fit
 
-Parallel: TypeAlias = Literal["ddp"]
-"""``"ddp"``: the whole model in every process (`simpletorch.distributed.replicate`)."""
+Parallel: TypeAlias = Literal["ddp", "fsdp"] | Mesh
+"""``"ddp"``: the whole model in every process (`simpletorch.distributed.replicate`). ``"fsdp"``: each has a part of it
+(`simpletorch.distributed.shard`). A `Mesh`: the same along its direction ``data``, after what ``tensor`` divides
+(`simpletorch.distributed.parallelize`)."""
 
-KINDS: Final = ("ddp",)
+KINDS: Final = ("ddp", "fsdp")
 
 
 class Alone:
     """A process that trains by itself, or whose model the user has wrapped: nothing to share. The base of the kinds."""
 
-    def wrapped(self, model: torch.nn.Module) -> torch.nn.Module:
-        """The model that the steps call."""
+    def wrapped(self, model: torch.nn.Module, optimizer: Optimizer) -> torch.nn.Module:
+        """The model that the steps call; ``optimizer`` updates its parameters."""
         return model
 
     def to_evaluate(self, fit: Fit, trained: torch.nn.Module) -> torch.nn.Module:
@@ -52,7 +59,7 @@ class Replicated(Alone):
         # a way of their own, so that they are never taken for a gradient of a process that is still training
         self._group = group_for_numbers()
 
-    def wrapped(self, model: torch.nn.Module) -> torch.nn.Module:
+    def wrapped(self, model: torch.nn.Module, optimizer: Optimizer) -> torch.nn.Module:
         """The model under DDP; one that the user has replicated stays as it is."""
         replicated = model if isinstance(model, DistributedDataParallel) else replicate(model)
         self._ddp = replicated if isinstance(replicated, DistributedDataParallel) else None
@@ -71,8 +78,11 @@ class Replicated(Alone):
         Raises:
             DataError: they have.
         """
+        self._same_number(fit.loader, "batches")
+
+    def _same_number(self, loader: Any, what: str) -> None:
         try:
-            number = len(fit.loader)  # type: ignore[arg-type]  # any iterable: those without a length say so
+            number = len(loader)
         except TypeError:
             number = -1
         numbers = [torch.zeros(1, dtype=torch.int64) for _ in range(world_size())]
@@ -84,7 +94,7 @@ class Replicated(Alone):
                 f"{n} on rank {r}" if n >= 0 else f"a loader without a length on rank {r}" for r, n in enumerate(counts)
             )
             raise DataError(
-                f"the ranks have different numbers of batches: {told}",
+                f"the ranks have different numbers of {what}: {told}",
                 hint="DataLoader(…, sampler=simpletorch.data.DistributedSampler(dataset)) gives every rank as many",
             )
 
@@ -117,17 +127,50 @@ class Replicated(Alone):
             gradient.div_(world_size())
 
 
+class Divided(Replicated):
+    """Each process its batches and its part of the model, which are put together block by block (FSDP2)."""
+
+    def __init__(self, mesh: Mesh | None) -> None:
+        super().__init__()
+        self._mesh = mesh
+
+    def wrapped(self, model: torch.nn.Module, optimizer: Optimizer) -> torch.nn.Module:
+        """The model itself, whose parameters are divided now, and are those that the optimizer updates."""
+        if is_divided(model):
+            return model
+        before = dict(model.named_parameters())
+        if self._mesh is not None and "tensor" in self._mesh.names:
+            parallelize(model, self._mesh)
+        if self._mesh is None or {"data", "replicate"} & set(self._mesh.names):
+            shard(model, self._mesh)
+        rehome(optimizer, before, dict(model.named_parameters()))
+        return model
+
+    def to_evaluate(self, fit: Fit, trained: torch.nn.Module) -> torch.nn.Module:
+        """The same model, if all processes have as many validation batches: they put it together in each of them."""
+        self._same_number(fit.validation, "validation batches")
+        return trained
+
+    def synchronize(self, flag: bool) -> None:
+        """Nothing: every ``backward`` divides its gradients, which then add up."""
+
+    def exchange(self, gradients: Sequence[torch.Tensor]) -> None:
+        """Nothing: they are what all processes have."""
+
+
 def sharing(parallel: Parallel | None) -> Alone:
     """What a kind means here: nothing, where this process is alone."""
-    return Replicated() if parallel == "ddp" and has_group() else Alone()
+    if parallel is None or not has_group():
+        return Alone()
+    return Replicated() if parallel == "ddp" else Divided(parallel if isinstance(parallel, Mesh) else None)
 
 
 def why_not_parallel(parallel: Any, loader: Any) -> str:
     """Why the processes can't share this training; "" when they can."""
     if parallel is None:
         return ""
-    if parallel not in KINDS:
-        return f"parallel is {parallel!r}: it must be one of {', '.join(map(repr, KINDS))}, or None"
+    if parallel not in KINDS and not isinstance(parallel, Mesh):
+        return f"parallel is {parallel!r}: it must be one of {', '.join(map(repr, KINDS))}, a Mesh, or None"
     if is_started_together() and not has_group():
         return (
             f"parallel={parallel!r}, but the processes have not met: call simpletorch.distributed.init() at the start "

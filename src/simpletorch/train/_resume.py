@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from simpletorch.checkpoint import latest, read
+from simpletorch.checkpoint import latest
+from simpletorch.checkpoint._checkpoint import read_unfilled
+from simpletorch.checkpoint._sharded import filled
 from simpletorch.checkpoint._stateful import differences
 from simpletorch.errors import CheckpointError, TorchError, as_also
 from simpletorch.train._callback import Callback
 from simpletorch.train._fit import Fit
 from simpletorch.train._own_step import Updates
 from simpletorch.train._processes import Processes, processes_of
+from simpletorch.train._resize import resized
 from simpletorch.train.callbacks._checkpoint import Checkpoint
 
 Resume: TypeAlias = Literal["auto"] | str | os.PathLike[str] | Mapping[str, Any] | None
@@ -35,10 +38,13 @@ def resume_from(resume: Resume, fit: Fit) -> None:
         return
     processes = Processes()
     # the first process's answer for all: of a shared folder each may see another state
-    path = processes.first(_newest(fit.callbacks)) if resume == "auto" else Path(resume)
+    if resume == "auto":
+        path = processes.first(_newest(fit.callbacks) if processes.rank == 0 else None)
+    else:
+        path = Path(resume)
     if path is None:
         return
-    parts = read(path).parts
+    parts = read_unfilled(path).parts
     if missing := sorted({"model", "optimizer", "step", "callbacks"} - parts.keys()):
         raise CheckpointError(
             f"{path} is no checkpoint of a Trainer: it has no {', '.join(missing)}",
@@ -46,10 +52,14 @@ def resume_from(resume: Resume, fit: Fit) -> None:
         )
     own = processes.own(parts)
     if own is None:
-        raise CheckpointError(
-            f"{path} was saved by {processes_of(parts)} processes, and {processes.size} can't go on with it",
-            hint="start as many, or begin anew from its weights: simpletorch.checkpoint.load_weights(path, model)",
-        )
+        try:
+            own = resized(parts, processes.rank, processes.size, fit)
+        except CheckpointError as error:
+            raise CheckpointError(
+                f"{path} was saved by {processes_of(parts)} processes, and {processes.size} can't go on with it: "
+                f"{error.reason.partition(': ')[2]}",
+                hint="start as many, or begin anew from its weights: simpletorch.checkpoint.load_weights(path, model)",
+            ) from error
     # of several optimizers, one by one: of all together nothing could be said
     optimizer = fit.optimizer.parts if isinstance(fit.optimizer, Updates) else fit.optimizer
     pairs = {"model": fit.model, "optimizer": optimizer, "ema": fit.ema}
@@ -66,7 +76,7 @@ def resume_from(resume: Resume, fit: Fit) -> None:
             hint="simpletorch.checkpoint.load_weights(path, model, partial=True) loads what fits",
         )
     try:
-        fit.load_state_dict(own)
+        fit.load_state_dict(filled(own, pairs))
     except TorchError as error:
         raise as_also(CheckpointError, type(error))(f"can't resume from {path}: {error.reason}") from error
 

@@ -327,7 +327,7 @@ class Trainer:
     def _step(self, fit: Fit) -> Step | OwnStep:
         options = {} if isinstance(self.compile, bool) else dict(self.compile)
         self._sharing = sharing(self.parallel)
-        model = self._sharing.wrapped(fit.model)
+        model = self._sharing.wrapped(fit.model, self.optimizer)
         if self.compile is not False:
             model = cast("torch.nn.Module", torch.compile(model, **options))
         on_loss, on_gradients = fit.hooks("on_loss"), fit.hooks("on_gradients")

@@ -1,0 +1,193 @@
+"""Tensor parallel: one layer's weights divided among processes that compute on the same batch.
+
+Shoeybi et al., Megatron-LM, 2019 (https://arxiv.org/abs/1909.08053): what widens is divided by its outputs, what narrows
+after it by its inputs, so that each pair needs one sum. Sequence parallel: Korthikanti et al., Reducing Activation
+Recomputation in Large Transformer Models, 2022 (https://arxiv.org/abs/2205.05198).
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from simpletorch.distributed._mesh import Mesh, direction
+from simpletorch.errors import ShapeMismatch, TorchError, as_also
+
+if TYPE_CHECKING:
+    from torch.distributed.device_mesh import DeviceMesh
+
+M = TypeVar("M", bound=nn.Module)
+
+_Wrong: Final = as_also(TorchError, ValueError)
+
+Style: TypeAlias = Literal["out", "in", "out and gather", "rows"]
+"""How a layer is divided. ``"out"``: its outputs, which stay divided; ``"in"``: its inputs, which are divided already,
+and its outputs are sums; ``"out and gather"``: its outputs, which every process then gets whole; ``"rows"``: an
+embedding's rows."""
+
+Plan: TypeAlias = Mapping[str, Style]
+"""A style for each module, by name; ``*`` is a part of a name between dots."""
+
+LLAMA: Final[Plan] = {
+    "model.embed_tokens": "rows",
+    "model.layers.*.self_attn.q_proj": "out",
+    "model.layers.*.self_attn.k_proj": "out",
+    "model.layers.*.self_attn.v_proj": "out",
+    "model.layers.*.self_attn.o_proj": "in",
+    "model.layers.*.mlp.gate_proj": "out",
+    "model.layers.*.mlp.up_proj": "out",
+    "model.layers.*.mlp.down_proj": "in",
+    "lm_head": "out and gather",
+}
+"""Llama, Mistral, Qwen2 and others with these names, ours and transformers'."""
+
+_HEADS: Final = ("heads", "kv_heads")  # of ours; transformers' attention counts heads by the width that it gets
+
+
+def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None) -> M:
+    """Divide a model's layers along the direction ``tensor``, in place: every process there computes on one batch.
+
+    Do this before `shard`, which then divides what is left along ``data``. Afterwards the parameters are `DTensor`, and
+    their ``shape`` is the whole one. On one process without a group the model comes back as it was.
+
+    Args:
+        model: on any device, ``meta`` included.
+        mesh: has a direction ``tensor``.
+        plan: what is divided and how, such as ``{"layers.*.up": "out", "layers.*.down": "in"}``; by default that of
+            a Llama, or of our `MLP` and `FeedForward` blocks wherever they are.
+
+    Returns:
+        The model.
+
+    Raises:
+        ValueError: a name of the plan is none of the model, or the mesh has no direction ``tensor``.
+        ShapeMismatch: the processes don't divide a layer, or its heads; all such layers are listed.
+
+    Source: https://docs.pytorch.org/docs/stable/distributed.tensor.parallel.html
+    """
+    styles = styles_of(model, plan_for(model) if plan is None else plan)
+    if isinstance(mesh, Mesh) and not (dist.is_available() and dist.is_initialized()):
+        return model
+    part = direction(mesh, "tensor")
+    if part is None:
+        raise _Wrong(f"parallelize divides along a direction tensor, and {mesh} has none: Mesh(tensor=…)")
+    if lines := _undivided(model, styles, part.size()):
+        raise as_also(ShapeMismatch, ValueError)(
+            part.size(), lines, "\n    ".join([f"{part.size()} processes can't divide these layers evenly:", *lines]),
+            operation="parallelize",
+        )
+    from torch.distributed.tensor.parallel import parallelize_module
+
+    parallelize_module(model, part, {name: _torch_style(style) for name, style in styles.items()})
+    for name, style in styles.items():
+        if style == "out":
+            _divide_heads(model, name, part.size())
+    return model
+
+
+def plan_for(model: nn.Module) -> Plan:
+    """The plan for a model whose names are known.
+
+    Raises:
+        ValueError: they aren't.
+    """
+    names = {name for name, _ in model.named_modules()}
+    for plan in (LLAMA, {name.removeprefix("model."): style for name, style in LLAMA.items() if name != "lm_head"}):
+        if all(any(fnmatch.fnmatchcase(name, pattern) for name in names) for pattern in plan):
+            return plan
+    blocks = _pairs(model)
+    if not blocks:
+        raise _Wrong(
+            f"parallelize has no plan for a {type(model).__name__}",
+            hint="give one by the modules' names: parallelize(model, mesh, {'layers.*.up': 'out', 'layers.*.down': 'in'})",
+        )
+    return blocks
+
+
+def _pairs(model: nn.Module) -> dict[str, Style]:
+    """In our blocks, the first layer of two by its outputs, the second by its inputs."""
+    from simpletorch.nn import MLP, FeedForward
+
+    found: dict[str, Style] = {}
+    for name, module in model.named_modules():
+        if isinstance(module, (MLP, FeedForward)):
+            layers = [child for child, layer in module.named_modules() if isinstance(layer, nn.Linear)]
+            prefix = f"{name}." if name else ""
+            for first, second in zip(layers[::2], layers[1::2], strict=False):
+                found |= {prefix + first: "out", prefix + second: "in"}
+    return found
+
+
+def styles_of(model: nn.Module, plan: Plan) -> dict[str, Style]:
+    """The plan with each module's own name.
+
+    Raises:
+        ValueError: nothing of the model has a name, or a style is unknown.
+    """
+    found: dict[str, Style] = {}
+    for pattern, style in plan.items():
+        if style not in _STYLES:
+            raise _Wrong(f"{pattern} has the style {style!r}: it must be one of {', '.join(map(repr, _STYLES))}")
+        names = [
+            name
+            for name, _ in model.named_modules()
+            if fnmatch.fnmatchcase(name, pattern) and name.count(".") == pattern.count(".")
+        ]
+        if not names:
+            raise _Wrong(
+                f"the plan divides {pattern!r}, and a {type(model).__name__} has no such module",
+                hint="names are those of model.named_modules(), with * for a part between dots",
+            )
+        found |= dict.fromkeys(names, style)
+    return found
+
+
+_STYLES: Final = ("out", "in", "out and gather", "rows")
+
+
+def _torch_style(style: Style) -> Any:
+    from torch.distributed.tensor import Replicate
+    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel
+
+    if style == "out":
+        return ColwiseParallel()
+    if style == "in":
+        return RowwiseParallel()
+    if style == "rows":
+        return RowwiseParallel(input_layouts=Replicate())
+    return ColwiseParallel(output_layouts=Replicate())
+
+
+def _undivided(model: nn.Module, styles: Mapping[str, Style], size: int) -> list[str]:
+    lines = []
+    for name, style in styles.items():
+        module = model.get_submodule(name)
+        weight = module.weight
+        assert isinstance(weight, torch.Tensor)
+        dim = 1 if style == "in" else 0
+        # an embedding's or a head's last part may be smaller: nothing is computed beside it
+        if style in ("out", "in") and weight.shape[dim] % size:
+            what = "inputs" if dim else "outputs"
+            lines.append(f"{name}: {weight.shape[dim]} {what} for {size} processes")
+        owner = model.get_submodule(name.rpartition(".")[0])
+        for heads in _HEADS:
+            number = getattr(owner, heads, None)
+            line = f"{name.rpartition('.')[0]}: {number} {heads} for {size} processes"
+            if style == "out" and isinstance(number, int) and number % size and line not in lines:
+                lines.append(line)
+    return lines
+
+
+def _divide_heads(model: nn.Module, name: str, size: int) -> None:
+    """A module that views its projections as heads has a part of the heads now."""
+    owner = model.get_submodule(name.rpartition(".")[0])
+    if vars(owner).get("_divided_by") is None:
+        for heads in _HEADS:
+            if isinstance(getattr(owner, heads, None), int):
+                setattr(owner, heads, getattr(owner, heads) // size)
+        owner._divided_by = size  # type: ignore[assignment]  # once, though three layers ask
