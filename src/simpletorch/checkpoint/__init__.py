@@ -10,9 +10,13 @@ A checkpoint is a safetensors file. Tensors are stored as such, by the names the
 Every byte is covered by a checksum, and the file appears in one step when it is complete and on the disk. The random
 number generators of this process are saved with it, so that training goes on bit for bit. The `Trainer` does all of
 this with the callback `simpletorch.train.Checkpoint` and ``fit(…, resume="auto")``.
+
+What is divided among processes (`simpletorch.distributed.shard`) is saved as a folder, to which each writes its part;
+any number of processes load it, and `consolidate` makes one file of it.
 """
 
 from simpletorch.checkpoint._checkpoint import Saved as Saved
+from simpletorch.checkpoint._checkpoint import consolidate as consolidate
 from simpletorch.checkpoint._checkpoint import load as load
 from simpletorch.checkpoint._checkpoint import read as read
 from simpletorch.checkpoint._checkpoint import save as save

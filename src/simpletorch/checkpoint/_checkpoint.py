@@ -210,3 +210,23 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
         except (AttributeError, IndexError, KeyError, OverflowError, RuntimeError, TypeError, ValueError) as error:
             raise CheckpointError(f"{path} has no states of generators as its rng: {error}") from error
     return saved
+
+
+def consolidate(path: StrPath, into: StrPath, /) -> Path:
+    """Make one file of a checkpoint that several processes wrote: ``consolidate("run/step-000000100", "all.safetensors")``.
+
+    It holds the same, and loads in any number of processes too. One process does it, and needs memory for all tensors;
+    no process group is needed.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        CheckpointError: there is no such checkpoint, it is damaged, or the file can't be written.
+    """
+    saved = read(path)
+    packed = _packed(saved.parts, rng=False, copy=False)
+    # when it was trained, by what, and not when it was put together
+    about = {"versions": saved.versions, "written": saved.written}
+    write(Path(into), about, packed.state, packed.tensors)
+    return Path(into)

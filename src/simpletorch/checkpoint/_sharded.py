@@ -298,14 +298,14 @@ def _leaf(saved: Any, like: Any, wanted: dict[int, Any]) -> Any:
         return _replaced(saved, None, wanted) if isinstance(saved, (dict, list, tuple)) else saved
     is_divided = is_sharded(like) and like.shape == saved.shape
     if _PLACE not in vars(saved):
-        return _divided(saved, like) if is_divided else saved
+        return divide(saved, like) if is_divided else saved
     target = torch.empty_like(like, dtype=saved.dtype) if is_divided else torch.empty_like(saved, device="cpu")
     wanted[id(target)] = saved, target
     return target
 
 
-def _divided(whole: torch.Tensor, like: Any) -> torch.Tensor:
-    """This process's part of a tensor that all have."""
+def divide(whole: torch.Tensor, like: Any) -> Any:
+    """This process's part of a tensor that all have, divided as the `DTensor` ``like`` is; nothing is sent."""
     from torch.distributed.tensor import distribute_tensor
 
     device = like.to_local().device

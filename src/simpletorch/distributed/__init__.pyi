@@ -26,3 +26,9 @@ from simpletorch.distributed._planning import Collective as Collective
 from simpletorch.distributed._planning import Memory as Memory
 from simpletorch.distributed._planning import Plan as Plan
 from simpletorch.distributed._planning import plan as plan
+from simpletorch.distributed._materialize import materialize as materialize
+from simpletorch.distributed._mesh import Mesh as Mesh
+from simpletorch.distributed._pipeline import Pipeline as Pipeline
+from simpletorch.distributed._plans import parallelize as parallelize
+from simpletorch.distributed._shard import held as held
+from simpletorch.distributed._shard import shard as shard

@@ -145,3 +145,12 @@ def _policy(precision: Precision) -> MixedPrecisionPolicy:
         return MixedPrecisionPolicy()
     # sums over many ranks lose what bfloat16 has of digits: they are made in float32
     return MixedPrecisionPolicy(param_dtype=_DTYPES[precision], reduce_dtype=torch.float32)
+
+
+def held(model: nn.Module) -> int:
+    """How many elements of a model's parameters this process holds; of one that isn't divided, all."""
+    total = 0
+    for parameter in model.parameters():
+        part = parameter.to_local() if is_sharded(parameter) else parameter  # type: ignore[attr-defined]
+        total += part.numel()
+    return total
