@@ -17,7 +17,7 @@ STEPS = 20
 
 def small_llama() -> LlamaForCausalLM[67, 32, 4, 2, 8, 88]:
     """Two layers with four heads, whose keys and values are shared by two: for one or two processes."""
-    config = LlamaConfig(67, 32, num_attention_heads=4, num_key_value_heads=2, head_dim=8, intermediate_size=88)
+    config = LlamaConfig(67, 32, 4, 2, 8, 88, num_hidden_layers=2)
     return LlamaForCausalLM(config)
 
 

@@ -84,6 +84,7 @@ def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None) -> 
     from torch.distributed.tensor.parallel import parallelize_module
 
     parallelize_module(model, part, {name: _torch_style(style) for name, style in styles.items()})
+    _replicate_rest(model, part, set(styles))
     for name, style in styles.items():
         if style == "out":
             _divide_heads(model, name, part.size())
@@ -181,6 +182,25 @@ def _undivided(model: nn.Module, styles: Mapping[str, Style], size: int) -> list
             if style == "out" and isinstance(number, int) and number % size and line not in lines:
                 lines.append(line)
     return lines
+
+
+def _replicate_rest(model: nn.Module, mesh: DeviceMesh, planned: set[str]) -> None:
+    """Norms and the like compute on all of their input in every process; with parameters that are `DTensor` too, since
+    neither optimizers nor `clip_grad_norm` take some of these and some of those."""
+    from torch.distributed.tensor import DTensor, Replicate, distribute_module
+
+    def enter(_module: nn.Module, inputs: Any, mesh: DeviceMesh) -> Any:
+        return tuple(
+            DTensor.from_local(value, mesh, [Replicate()], run_check=False) if isinstance(value, torch.Tensor) else value
+            for value in inputs
+        )
+
+    def leave(_module: nn.Module, outputs: Any, _mesh: DeviceMesh) -> Any:
+        return outputs.to_local() if isinstance(outputs, DTensor) else outputs
+
+    for name, module in model.named_modules():
+        if name not in planned and any(True for _ in module.parameters(recurse=False)):
+            distribute_module(module, mesh, None, enter, leave)
 
 
 def _divide_heads(model: nn.Module, name: str, size: int) -> None:

@@ -32,7 +32,7 @@ def ours(torch_class: type[torch.optim.Optimizer]) -> type[torch.optim.Optimizer
             options["fused"] = True
             torch_class.__init__(self, params, *args, **options)
             if torch_class is torch.optim.SGD:
-                _unfuse_if_sparse(self)
+                _unfuse_if_needed(self)
         else:
             torch_class.__init__(self, params, *args, **options)
         if reason := _misspelt(self):
@@ -70,13 +70,14 @@ def _tensors(params: Iterable[Any]) -> Iterable[torch.Tensor]:
             yield item[1]
 
 
-def _unfuse_if_sparse(optimizer: torch.optim.Optimizer) -> None:
-    """SGD also takes sparse gradients, but not fused, and only the first update shows whether there are any."""
+def _unfuse_if_needed(optimizer: torch.optim.Optimizer) -> None:
+    """SGD also takes sparse gradients and parameters that are divided among processes (`DTensor`), but not fused, and
+    only the first update shows whether there are any."""
 
     def look(_: Any, args: Any, kwargs: Any) -> None:
         handle.remove()
         for group in optimizer.param_groups:
-            if any(p.grad is not None and p.grad.is_sparse for p in group["params"]):
+            if any(p.grad is not None and (p.grad.is_sparse or hasattr(p, "placements")) for p in group["params"]):
                 group["fused"] = None
 
     handle = optimizer.register_step_pre_hook(look)
