@@ -1,8 +1,8 @@
 """What saving a divided model costs over DCP alone: `torchrun --nproc-per-node 2 benchmarks/sharded_checkpoint.py`.
 
 A model of the given size is divided by FSDP2 (SGD with momentum doubles it) and saved in turn by DCP as people call it
-(`FileSystemWriter`, which flushes its files too, the optimizer's state under the model's names), by ours, and by both in
-the background, where the time is what training waits for. Then loaded back. All in one run; compare within it.
+(`FileSystemWriter`, which flushes its files too, the optimizer's state under the model's names), by ours, and by both
+in the background, where the time is what training waits for. Then loaded back. All in one run; compare within it.
 """
 
 import argparse
@@ -91,10 +91,13 @@ def main() -> None:
                 times[name].append(seconds)
     if dist.get_rank() == 0:
         size = sum(path.stat().st_size for path in (folder / "ours").iterdir()) / 2**20
-        print(f"{size:,.0f} MiB by {dist.get_world_size()} processes, median of {arguments.rounds} rounds, "
-              f"torch {torch.__version__}")
-        for (name, values), other in zip(times.items(), [v for n, v in times.items() if "DCP" in n for _ in (0, 1)]):
-            ratio = median(mine / its for mine, its in zip(values, other))
+        print(
+            f"{size:,.0f} MiB by {dist.get_world_size()} processes, median of {arguments.rounds} rounds, "
+            f"torch {torch.__version__}"
+        )
+        others = [values for name, values in times.items() if "DCP" in name for _ in (0, 1)]
+        for (name, values), other in zip(times.items(), others, strict=True):
+            ratio = median(mine / its for mine, its in zip(values, other, strict=True))
             print(f"{name:34} {median(values) * 1000:9,.0f} ms {ratio:6.2f} x DCP")
         shutil.rmtree(folder)
     dist.destroy_process_group()

@@ -19,16 +19,14 @@ STEPS = 25
 
 def layers() -> nn.Sequential:
     """A network for digits, one layer after the other."""
-    return nn.Sequential(
-        nn.Flatten(), nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 96), nn.ReLU(), nn.Linear(96, 10)
-    )
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 96), nn.ReLU(), nn.Linear(96, 10))
 
 
 def alone(model: nn.Sequential) -> list[float]:
     """The losses of one process with all layers and whole batches."""
     optimizer = SGD(model.parameters(), lr=0.1)
     losses = []
-    for _, (images, labels) in zip(range(STEPS), DataLoader(Digits(), BATCH, drop_last=True)):
+    for _, (images, labels) in zip(range(STEPS), DataLoader(Digits(), BATCH, drop_last=True), strict=False):
         loss = F.cross_entropy(model(images), labels)
         optimizer.zero_grad()
         loss.backward()
@@ -47,7 +45,7 @@ def main() -> float:
     pipeline = distributed.Pipeline(model, F.cross_entropy, parts=PARTS)
     optimizer = SGD(pipeline.stage.parameters(), lr=0.1)
     curve = []
-    for _, (images, labels) in zip(range(STEPS), DataLoader(Digits(), BATCH, drop_last=True)):
+    for _, (images, labels) in zip(range(STEPS), DataLoader(Digits(), BATCH, drop_last=True), strict=False):
         optimizer.zero_grad()
         curve.append(pipeline.step(images, labels).item())
         optimizer.step()
@@ -55,7 +53,9 @@ def main() -> float:
 
     losses = torch.tensor(curve, dtype=torch.float64)
     agree = torch.equal(distributed.all_gather(losses), losses.repeat(distributed.world_size()))
-    print(f"this process is stage {pipeline.number + 1} of {pipeline.stages}, with layers {list(pipeline.state_dict())}")
+    print(
+        f"this process is stage {pipeline.number + 1} of {pipeline.stages}, with layers {list(pipeline.state_dict())}"
+    )
     print(f"loss: {curve[0]:.6f} at first, {curve[-1]:.6f} at last")
     print(f"difference to one process: {difference:.1e}")
     print(f"ranks agree: {agree}")

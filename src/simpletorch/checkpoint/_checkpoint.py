@@ -73,7 +73,8 @@ def save(path: StrPath, /, *, rng: bool = True, **parts: Stateful | Data) -> Pat
 def save_async(path: StrPath, /, *, rng: bool = True, **parts: Stateful | Data) -> Future[Path]:
     """`save`, in the background: returns as soon as everything has been copied, so that training can go on.
 
-    Of divided tensors, the copies are on the CPU, and processes talk to each other in a group of their own. Files are written one after the other in the order of the calls. ``result()`` of what is returned waits, and raises
+    Of divided tensors, the copies are on the CPU, and processes talk to each other in a group of their own. Files
+    are written one after the other in the order of the calls. ``result()`` of what is returned waits, and raises
     what `save` raises. A program that ends finishes the writing first.
 
     Raises:
@@ -213,7 +214,7 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
 
 
 def consolidate(path: StrPath, into: StrPath, /) -> Path:
-    """Make one file of a checkpoint that several processes wrote: ``consolidate("run/step-000000100", "all.safetensors")``.
+    """Make one file of a checkpoint of several processes: ``consolidate("run/step-000000100", "all.safetensors")``.
 
     It holds the same, and loads in any number of processes too. One process does it, and needs memory for all tensors;
     no process group is needed.

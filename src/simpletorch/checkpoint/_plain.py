@@ -40,9 +40,7 @@ def pack(
 
 
 class _Packer:
-    def __init__(
-        self, tensors: dict[str, torch.Tensor], copy: bool, sharded: dict[str, torch.Tensor] | None
-    ) -> None:
+    def __init__(self, tensors: dict[str, torch.Tensor], copy: bool, sharded: dict[str, torch.Tensor] | None) -> None:
         self.tensors, self.copy, self.sharded = tensors, copy, sharded
         self.names: dict[tuple[Any, ...], str] = {}
         self.keep: list[torch.Tensor] = []  # their addresses are keys above, so they must not be freed meanwhile
@@ -131,7 +129,6 @@ class _Packer:
         self.names[address] = name
         self.keep.append(value)
         return {**_tagged("tensor", name), **packed}
-
 
     def part(self, value: Any, path: str, sharded: dict[str, torch.Tensor]) -> dict[str, Any]:
         if value.dtype not in DTYPE_NAMES or any(placement.is_partial() for placement in value.placements):

@@ -2,7 +2,7 @@
 
 ::
 
-    step-000000100/checkpoint.safetensors        all that isn't divided, as in any checkpoint, and the index of the parts
+    step-000000100/checkpoint.safetensors        all that isn't divided, and the index of the parts
     step-000000100/part-00000-3f9c21d0.safetensors
     step-000000100/part-00001-3f9c21d0.safetensors
 
@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import torch
 import torch.distributed as dist
@@ -70,11 +70,13 @@ def write_sharded(
     group = _saving_group(_default_group())
     agreed = [secrets.token_hex(4), list(sharded)]
     dist.broadcast_object_list(agreed, src=0, group=group)
-    token, names = agreed
+    token, names = cast("tuple[str, list[str]]", agreed)
     # that of tied weights which the first has is kept, whatever others could tell of their parts
     parts = {name: sharded[name].to("cpu", copy=True) if asynchronous else sharded[name] for name in names}
-    arguments = (path, about, state, tensors, parts, copies, token, group)
-    return _saver(os.getpid()).submit(_write, *arguments) if asynchronous else _write(*arguments)
+    if asynchronous:
+        saver = _saver(os.getpid())
+        return saver.submit(_write, path, about, state, tensors, parts, copies, token, group)
+    return _write(path, about, state, tensors, parts, copies, token, group)
 
 
 def _write(
@@ -87,7 +89,9 @@ def _write(
     token: str,
     group: dist.ProcessGroup,
 ) -> Path:
-    import torch.distributed.checkpoint as dcp
+    from torch.distributed.checkpoint.api import CheckpointException
+    from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
+    from torch.distributed.checkpoint.state_dict_saver import save
 
     from simpletorch.checkpoint._shards import ShardWriter
 
@@ -98,10 +102,10 @@ def _write(
             _copy(path, copy, index)
 
     writer = ShardWriter(path, f"part-{dist.get_rank():05d}-{token}.safetensors", commit)
-    planner = dcp.DefaultSavePlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
+    planner = DefaultSavePlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
     try:
-        dcp.save(dict(parts), storage_writer=writer, planner=planner, process_group=group)
-    except dcp.CheckpointException as error:
+        save(dict(parts), storage_writer=writer, planner=planner, process_group=group)
+    except CheckpointException as error:
         raise _failed(path, error) from error
     except RuntimeError as error:  # a process that is gone, and the like
         raise explained(error) or error from error
@@ -151,10 +155,10 @@ def remove(path: Path) -> None:
 
 def _default_group() -> dist.ProcessGroup:
     if not (dist.is_available() and dist.is_initialized()):
-        raise CheckpointError("there are divided tensors (DTensor), but no process group whose processes could save them")
-    group = dist.group.WORLD
-    assert group is not None
-    return group
+        raise CheckpointError(
+            "there are divided tensors (DTensor), but no process group whose processes could save them"
+        )
+    return cast("dist.ProcessGroup", dist.group.WORLD)
 
 
 @lru_cache(4)
@@ -244,7 +248,7 @@ def filled(saved: Any, into: Any = None) -> Any:
 
 
 def _read_into(folder: Path, index: Mapping[str, Any], requests: dict[str, torch.Tensor]) -> None:
-    from torch.distributed.checkpoint import DefaultLoadPlanner
+    from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner
 
     from simpletorch.checkpoint._shards import ShardReader
 

@@ -13,6 +13,7 @@ from simpletorch._atomic import StrPath
 from simpletorch.checkpoint._checkpoint import read
 from simpletorch.checkpoint._differences import Report, compare
 from simpletorch.checkpoint._names import unwrapped
+from simpletorch.checkpoint._sharded import is_folder
 from simpletorch.checkpoint._torch_files import read_torch
 from simpletorch.errors import CheckpointError
 
@@ -88,6 +89,8 @@ def _weights_in(path: Path, part: str) -> Mapping[str, Any]:
 
 def _kind_of(path: Path) -> str:
     """``"checkpoint"``, ``"safetensors"`` or ``"torch"``, by how the file begins."""
+    if is_folder(path):
+        return "checkpoint"
     try:
         with open(path, "rb") as file:
             start = file.read(8)

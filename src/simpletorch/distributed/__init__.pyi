@@ -13,7 +13,13 @@ from simpletorch.distributed._planning import Collective as Collective
 from simpletorch.distributed._planning import Memory as Memory
 from simpletorch.distributed._planning import Plan as Plan
 from simpletorch.distributed._planning import plan as plan
+from simpletorch.distributed._materialize import materialize as materialize
+from simpletorch.distributed._mesh import Mesh as Mesh
+from simpletorch.distributed._pipeline import Pipeline as Pipeline
+from simpletorch.distributed._plans import parallelize as parallelize
 from simpletorch.distributed._replicate import replicate as replicate
+from simpletorch.distributed._shard import held as held
+from simpletorch.distributed._shard import shard as shard
 from simpletorch.distributed.collectives import ReduceOp as ReduceOp
 from simpletorch.distributed.collectives import all_gather as all_gather
 from simpletorch.distributed.collectives import all_reduce as all_reduce

@@ -36,7 +36,7 @@ def materialize(
 
     Args:
         device: where it is going to be.
-        initialize: called with each module that has parameters or buffers of its own; ``reset_parameters()`` by default.
+        initialize: called with each module that has parameters or buffers; ``reset_parameters()`` by default.
         seed: of torch's generator while weights are drawn; it is put back afterwards.
 
     Raises:

@@ -17,8 +17,9 @@ def rehome(optimizer: Optimizer, before: Mapping[str, torch.Tensor], after: Mapp
         TorchError: it has state already, of parameters that are whole.
     """
     new = {id(parameter): after[name] for name, parameter in before.items() if name in after}
+    state = getattr(optimizer, "state", {})
     for group in optimizer.param_groups:
-        if any(optimizer.state.get(parameter) for parameter in group["params"]):
+        if any(state.get(parameter) for parameter in group["params"]):
             raise TorchError(
                 "the optimizer has made updates already, so its averages are of undivided parameters",
                 hint="shard(model) before the optimizer is made, or resume from a checkpoint",

@@ -83,7 +83,9 @@ class Pipeline:
         """
         if len(inputs) % self.parts:
             raise as_also(ShapeMismatch, ValueError)(
-                self.parts, len(inputs), f"a batch of {len(inputs)} can't be cut into {self.parts} equal parts",
+                self.parts,
+                len(inputs),
+                f"a batch of {len(inputs)} can't be cut into {self.parts} equal parts",
                 operation="Pipeline.step",
             )
         if self._schedule is None:

@@ -1,8 +1,7 @@
 """Tensor parallel: one layer's weights divided among processes that compute on the same batch.
 
-Shoeybi et al., Megatron-LM, 2019 (https://arxiv.org/abs/1909.08053): what widens is divided by its outputs, what narrows
-after it by its inputs, so that each pair needs one sum. Sequence parallel: Korthikanti et al., Reducing Activation
-Recomputation in Large Transformer Models, 2022 (https://arxiv.org/abs/2205.05198).
+Shoeybi et al., Megatron-LM, 2019 (https://arxiv.org/abs/1909.08053): what widens is divided by its outputs, what
+narrows after it by its inputs, so that each pair needs one sum.
 """
 
 from __future__ import annotations
@@ -78,7 +77,9 @@ def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None) -> 
         raise _Wrong(f"parallelize divides along a direction tensor, and {mesh} has none: Mesh(tensor=…)")
     if lines := _undivided(model, styles, part.size()):
         raise as_also(ShapeMismatch, ValueError)(
-            part.size(), lines, "\n    ".join([f"{part.size()} processes can't divide these layers evenly:", *lines]),
+            part.size(),
+            lines,
+            "\n    ".join([f"{part.size()} processes can't divide these layers evenly:", *lines]),
             operation="parallelize",
         )
     from torch.distributed.tensor.parallel import parallelize_module
@@ -105,7 +106,7 @@ def plan_for(model: nn.Module) -> Plan:
     if not blocks:
         raise _Wrong(
             f"parallelize has no plan for a {type(model).__name__}",
-            hint="give one by the modules' names: parallelize(model, mesh, {'layers.*.up': 'out', 'layers.*.down': 'in'})",
+            hint="give one by the modules' names: parallelize(model, mesh, {'*.up': 'out', '*.down': 'in'})",
         )
     return blocks
 
@@ -191,7 +192,9 @@ def _replicate_rest(model: nn.Module, mesh: DeviceMesh, planned: set[str]) -> No
 
     def enter(_module: nn.Module, inputs: Any, mesh: DeviceMesh) -> Any:
         return tuple(
-            DTensor.from_local(value, mesh, [Replicate()], run_check=False) if isinstance(value, torch.Tensor) else value
+            DTensor.from_local(value, mesh, [Replicate()], run_check=False)
+            if isinstance(value, torch.Tensor)
+            else value
             for value in inputs
         )
 

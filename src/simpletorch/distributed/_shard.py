@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -77,7 +77,7 @@ def shard(
     part = direction(Mesh(data=-1) if mesh is None else mesh, "replicate", "data")
     if part is None:
         raise _Wrong(f"shard divides along a direction data, and {mesh} has none: Mesh(data=…)")
-    settings = {
+    settings: dict[str, Any] = {
         "mesh": part,
         "reshard_after_forward": reshard,
         "mp_policy": _policy(precision),

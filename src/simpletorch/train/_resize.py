@@ -38,7 +38,8 @@ def resized(parts: dict[str, Any], rank: int, size: int, fit: Fit) -> dict[str, 
     losses = sum(float(each["loss_sum"] or 0.0) for each in saved)
     state["loss_sum"] = losses * state["samples"] / total if total else 0.0
     if state["loader"] is not None:
-        state["loader"] = {**state["loader"], "loader": fit.loader.state_dict()["loader"]}  # type: ignore[attr-defined]
+        about = fit.loader.state_dict()["loader"]  # type: ignore[attr-defined]
+        state["loader"] = _by(size, {**state["loader"], "loader": about})
     if rank >= len(saved):
         fresh = {name: _fresh(metric) for name, metric in fit.train_metrics.items()}
         state["train_metrics"] = fresh
@@ -61,6 +62,15 @@ def _why_not(saved: Sequence[dict[str, Any]], total: int, size: int, fit: Fit) -
             f"they would have {size} x {batch}; take {want}"
         )
     return ""
+
+
+def _by(size: int, loader: Any) -> Any:
+    """The state of a loader whose sampler gives each of ``size`` processes its share: the order is the same."""
+    if not isinstance(loader, dict):
+        return loader
+    if loader.keys() == {"epoch", "replicas"}:  # of a DistributedSampler, see `data.loading._order`
+        return {**loader, "replicas": size}
+    return {name: _by(size, part) for name, part in loader.items()}
 
 
 def _new(parts: dict[str, Any], rank: int) -> dict[str, Any]:

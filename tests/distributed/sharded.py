@@ -1,0 +1,179 @@
+"""What the processes of `test_sharded` and `test_plans` run."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from torch.nn import functional as F
+
+from simpletorch import checkpoint
+from simpletorch.data import DataLoader, DistributedSampler, TensorDataset
+from simpletorch.distributed import Mesh, held, materialize, parallelize, shard
+from simpletorch.errors import CheckpointError
+from simpletorch.language.models import LlamaConfig, LlamaForCausalLM
+from simpletorch.nn import FeedForward
+from simpletorch.optim import AdamW
+from simpletorch.reproducibility import seed_everything
+from simpletorch.train import Callback, Checkpoint, Trainer
+
+GLOBAL_BATCH = 12
+
+
+def meet(folder, name, rank, world):
+    """Join a group over a file."""
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", f"file://{folder / name}", rank=rank, world_size=world)
+
+
+def network():
+    """Sizes that two and four processes don't divide."""
+    return torch.nn.Sequential(
+        torch.nn.Linear(5, 7), torch.nn.Tanh(), torch.nn.Linear(7, 11), torch.nn.Tanh(), torch.nn.Linear(11, 3)
+    )
+
+
+class Broken(Exception):
+    """What ends a training in the middle of an epoch."""
+
+
+class Curve(Callback):
+    """The mean loss of every step over all processes, in Float64, and an end in one of them."""
+
+    def __init__(self, stop):
+        self.stop, self.losses, self.samples = stop, {}, {}
+
+    def on_step_end(self, fit):
+        loss = torch.tensor([fit.loss.item(), fit.samples], dtype=torch.float64)
+        world = dist.get_world_size() if dist.is_initialized() else 1
+        if world > 1:
+            dist.all_reduce(loss)
+        self.losses[fit.step], self.samples[fit.step] = loss[0].item() / world, int(loss[1])
+        if fit.step == self.stop:
+            raise Broken
+
+    def state_dict(self):
+        return {}
+
+    def load_state_dict(self, state):
+        pass
+
+
+def train(folder, *, stop=None, resume=None, asynchronous=False, batch=None):
+    """Train two epochs of five steps with the same global batch, whatever the number of processes."""
+    world = dist.get_world_size() if dist.is_initialized() else 1
+    seed_everything(3)
+    model = network()
+    generator = torch.Generator().manual_seed(5)
+    dataset = TensorDataset(torch.randn(60, 5, generator=generator), torch.randint(3, (60,), generator=generator))
+    curve = Curve(stop)
+    trainer = Trainer(
+        loss=F.cross_entropy,
+        optimizer=AdamW(model.parameters(), lr=0.01, eps=1e-3),
+        callbacks=[curve, Checkpoint(folder, every_steps=1, keep=2, asynchronous=asynchronous, overwrite=True)],
+        clip_norm=1.0,
+        progress=False,
+        parallel="fsdp",
+    )
+    loader = DataLoader(dataset, batch or GLOBAL_BATCH // world, sampler=DistributedSampler(dataset, seed=7))
+    history = trainer.fit(model, loader, epochs=2, resume=resume)
+    state = {
+        name: value.full_tensor() if hasattr(value, "full_tensor") else value
+        for name, value in model.state_dict().items()
+    }
+    return {
+        "losses": curve.losses,
+        "samples": curve.samples,
+        "state": state,
+        "epochs": [(epoch.samples, epoch.loss) for epoch in history],
+    }
+
+
+def two(rank, folder):
+    """A training without a break, one that ends in mid-epoch, one that goes on; and weights drawn late."""
+    meet(folder, "two", rank, 2)
+    straight = train(folder / "straight", asynchronous=True)
+    with suppress(Broken):
+        train(folder / "stopped", stop=8)
+    resumed = train(folder / "resumed", resume=folder / "stopped" / "step-000000007")
+    for part in ("losses", "samples"):
+        assert resumed[part] == {step: value for step, value in straight[part].items() if step > 7}, part
+    assert all(torch.equal(resumed["state"][name], value) for name, value in straight["state"].items())
+    assert resumed["epochs"] == straight["epochs"]
+    with torch.device("meta"):
+        model = network()
+    materialize(shard(model), seed=11)
+    assert held(model) < sum(parameter.numel() for parameter in model.parameters())
+    full = {name: value.full_tensor() for name, value in model.state_dict().items()}
+    if rank == 0:
+        torch.save({"straight": straight, "drawn": full}, folder / "straight.pt")
+    mesh(folder, rank)
+    dist.destroy_process_group()
+
+
+def mesh(folder, rank):
+    """Tensor parallel and data parallel together, with a checkpoint: a grid of 1 x 2 and one of 2 x 1."""
+    torch.manual_seed(0)
+    plain = FeedForward(6, 10)
+    states = {}
+    for name, grid in (("wide", Mesh(data=1, tensor=2)), ("long", Mesh(data=2, tensor=1))):
+        model = FeedForward(6, 10)
+        model.load_state_dict(plain.state_dict())
+        shard(parallelize(model, grid), grid, blocks=[])
+        optimizer = torch.optim.Adam(model.parameters())
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(torch.ones(2, 6)).square().sum().backward()
+            optimizer.step()
+        if name == "wide":
+            checkpoint.save(folder / "grid", model=model, optimizer=optimizer)
+        else:  # in another arrangement than it was saved in
+            states = {key: value.full_tensor() for key, value in model.state_dict().items()}
+            checkpoint.load(folder / "grid", model=model, optimizer=optimizer)
+            for key, value in model.state_dict().items():
+                torch.testing.assert_close(value.full_tensor(), states[key])
+
+
+def others(rank, folder, world):
+    """More processes go on, or one in a group; and with another global batch none."""
+    meet(folder, f"others-{world}", rank, world)
+    result = train(folder / f"by-{world}", resume=folder / "stopped" / "step-000000007")
+    try:
+        train(folder / "no", resume=folder / "stopped" / "step-000000007", batch=5)
+    except CheckpointError as error:
+        refused = str(error)
+    dist.barrier()
+    if rank == 0:
+        torch.save({**result, "refused": refused}, folder / f"by-{world}.pt")
+    dist.destroy_process_group()
+
+
+def fake(_rank, folder):
+    """A Llama of eight layers among 1,024 processes, of which there is this one."""
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    dist.init_process_group("fake", rank=int(os.environ.get("AS_RANK", 777)), world_size=1024, store=FakeStore())
+    found = {}
+    for name, grid in {
+        "fsdp": Mesh(data=-1),
+        "fsdp + tensor": Mesh(data=128, tensor=8),
+        "hybrid + tensor": Mesh(replicate=4, data=32, tensor=8),
+        "tensor": Mesh(data=128, tensor=8),
+    }.items():
+        with torch.device("meta"):
+            config = LlamaConfig(32000, 512, 16, 8, 32, 1408, num_hidden_layers=8)
+            model = LlamaForCausalLM(config)
+        if "tensor" in name:
+            parallelize(model, grid)
+        if name != "tensor":
+            shard(model, grid)
+        layer = "model.layers.7."
+        wanted = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.o_proj", "mlp.up_proj", "mlp.down_proj")
+        parameters = dict(model.named_parameters())
+        assert all(hasattr(parameter, "placements") for parameter in parameters.values())
+        found[name] = {key: tuple(parameters[f"{layer}{key}.weight"].to_local().shape) for key in wanted}
+        found[name]["norm"] = tuple(parameters["model.norm.weight"].to_local().shape)
+        found[name]["embed"] = tuple(parameters["model.embed_tokens.weight"].to_local().shape)
+    torch.save(found, Path(folder) / "shapes.pt")
+    dist.destroy_process_group()

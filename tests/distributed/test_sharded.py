@@ -1,0 +1,133 @@
+"""Models that are divided among processes: trained, saved, and gone on with by others."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import torch.multiprocessing as mp
+
+from simpletorch import checkpoint
+from simpletorch.checkpoint._sharded import MANIFEST
+from simpletorch.distributed import materialize
+from simpletorch.errors import CheckpointError, TorchError
+from tests.distributed import sharded
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("divided")
+    mp.spawn(sharded.two, (made,), nprocs=2)
+    return made
+
+
+def straight(folder: Path) -> dict:
+    return torch.load(folder / "straight.pt")["straight"]
+
+
+def test_one_process_has_the_same_curve(folder: Path):
+    alone, two = sharded.train(folder / "alone"), straight(folder)
+    assert alone["samples"] == two["samples"]
+    assert alone["losses"] == pytest.approx(two["losses"], rel=1e-6)
+
+
+def test_saved_by_two_resumed_by_one_without_a_group(folder: Path):
+    one, two = sharded.train(folder / "one", resume=folder / "stopped" / "step-000000007"), straight(folder)
+    assert list(one["losses"]) == [8, 9, 10]
+    assert one["losses"] == pytest.approx({step: two["losses"][step] for step in (8, 9, 10)}, rel=1e-6)
+    assert one["samples"] == {8: 36, 9: 48, 10: 60}
+    assert [samples for samples, _ in one["epochs"]] == [60, 60]
+    for name, value in two["state"].items():
+        torch.testing.assert_close(one["state"][name], value, rtol=1e-5, atol=1e-7)
+
+
+def test_saved_by_two_resumed_by_four(folder: Path):
+    mp.spawn(sharded.others, (folder, 4), nprocs=4)
+    four, two = torch.load(folder / "by-4.pt"), straight(folder)
+    assert four["losses"] == pytest.approx({step: two["losses"][step] for step in (8, 9, 10)}, rel=1e-6)
+    assert four["samples"] == {8: 36, 9: 48, 10: 60}
+    assert [samples for samples, _ in four["epochs"]] == [60, 60]
+    assert "was saved by 2 processes, and 4 can't go on with it" in four["refused"]
+    assert "whose steps have 12 samples, and here they would have 4 x 5; take batch_size=3" in four["refused"]
+
+
+def test_what_is_in_the_folder(folder: Path):
+    run = folder / "stopped"
+    assert [path.name for path in checkpoint.checkpoints_in(run)] == ["step-000000006", "step-000000007"]
+    newest = checkpoint.latest(run)
+    assert newest == run / "step-000000007"
+    assert (run / "best" / MANIFEST).is_file()
+    files = sorted(path.name for path in newest.iterdir())
+    assert [name[:10] for name in files] == ["checkpoint", "part-00000", "part-00001"]
+    for path in newest.iterdir():  # every file is one of safetensors: nothing in them is code
+        size = int.from_bytes(path.read_bytes()[:8], "little")
+        assert "__metadata__" in json.loads(path.read_bytes()[8 : 8 + size])
+
+
+def test_consolidated_it_is_one_file_with_the_same(folder: Path, tmp_path: Path):
+    path = folder / "stopped" / "step-000000007"
+    one = checkpoint.consolidate(path, tmp_path / "one.safetensors")
+    there, here = checkpoint.read(path), checkpoint.read(one)
+    assert one.is_file()
+    assert here.written == there.written
+    assert here.parts.keys() == there.parts.keys()
+    for name, value in there.parts["model"].items():
+        assert torch.equal(here.parts["model"][name], value)
+    for index, state in there.parts["optimizer"]["state"].items():
+        assert all(torch.equal(here.parts["optimizer"]["state"][index][name], value) for name, value in state.items())
+    model = sharded.network()
+    assert checkpoint.load_weights(one, model).is_complete
+    assert checkpoint.load_weights(path, model).is_complete
+
+
+def test_a_damaged_part_is_found_and_passed_over(folder: Path):
+    run = folder / "straight"
+    last, before = checkpoint.checkpoints_in(run)[::-1]
+    part = next(last.glob("part-00001-*"))
+    raw = bytearray(part.read_bytes())
+    raw[-3] ^= 1
+    part.write_bytes(raw)
+    with pytest.raises(CheckpointError, match=f"the checksum of a part of {part.name} is not that of its contents"):
+        checkpoint.read(last)
+    with pytest.warns(UserWarning, match="passed over"):
+        assert checkpoint.latest(run) == before
+    part.unlink()
+    with pytest.raises(CheckpointError, match=f"{part.name} can't be read"):
+        checkpoint.read(last)
+
+
+def test_weights_drawn_after_dividing_are_those_of_one_process(folder: Path):
+    with torch.device("meta"):
+        model = sharded.network()
+    materialize(model, seed=11)
+    drawn = torch.load(folder / "straight.pt")["drawn"]
+    assert all(torch.equal(value, drawn[name]) for name, value in model.state_dict().items())
+    with pytest.raises(TorchError, match=r"0\.weight is on cpu already"):
+        materialize(model)
+
+
+def test_examples_by_two():
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--rdzv-backend",
+        "c10d",
+        "--rdzv-endpoint",
+        "localhost:0",
+    ]
+    examples = Path(__file__).parents[2] / "examples" / "distributed"
+    files = [str(examples / f"{name}.py") for name in ("fsdp", "tensor_parallel", "pipeline")]
+    done = subprocess.run(
+        [*command, "--nproc-per-node", "2", str(Path(__file__).with_name("run_examples.py")), *files],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("ranks agree: True") == 3
