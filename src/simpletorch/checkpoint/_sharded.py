@@ -164,9 +164,7 @@ def _default_group() -> dist.ProcessGroup:
 @lru_cache(4)
 def _saving_group(_default: dist.ProcessGroup) -> dist.ProcessGroup:
     """A group for saving alone, on the CPU: in the background its messages must not meet those of the training."""
-    group = dist.new_group(backend="gloo")
-    assert group is not None
-    return group
+    return cast("dist.ProcessGroup", dist.new_group(backend="gloo"))
 
 
 @lru_cache(1)

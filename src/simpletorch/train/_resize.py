@@ -66,6 +66,8 @@ def _why_not(saved: Sequence[dict[str, Any]], total: int, size: int, fit: Fit) -
 
 def _by(size: int, loader: Any) -> Any:
     """The state of a loader whose sampler gives each of ``size`` processes its share: the order is the same."""
+    if isinstance(loader, (list, tuple)):
+        return type(loader)(_by(size, part) for part in loader)
     if not isinstance(loader, dict):
         return loader
     if loader.keys() == {"epoch", "replicas"}:  # of a DistributedSampler, see `data.loading._order`
