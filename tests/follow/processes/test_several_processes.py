@@ -10,7 +10,7 @@ from torch.distributed.fsdp import FSDPModule
 from simpletorch.follow import follow
 from simpletorch.follow.attributes import _OF_SHARDED
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "follow"
+BENCHMARKS = Path(__file__).parents[3] / "benchmarks" / "follow"
 sys.path.insert(0, str(BENCHMARKS))
 from slips import FOLDER, SLIPS  # noqa: E402
 
