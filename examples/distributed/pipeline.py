@@ -51,8 +51,9 @@ def main() -> float:
         optimizer.step()
     difference = max(abs(a - b) / b for a, b in zip(curve, alone(same), strict=True))
 
-    losses = torch.tensor(curve, dtype=torch.float64)
-    agree = torch.equal(distributed.all_gather(losses), losses.repeat(distributed.world_size()))
+    expected = same.state_dict()
+    close = all(torch.allclose(value, expected[name], atol=1e-5) for name, value in pipeline.state_dict().items())
+    agree = bool(distributed.all_gather(torch.tensor([close])).all())  # each stage with its part of the whole model
     print(
         f"this process is stage {pipeline.number + 1} of {pipeline.stages}, with layers {list(pipeline.state_dict())}"
     )

@@ -81,7 +81,7 @@ def test_a_llama_among_a_thousand(tmp_path: Path):
     shapes = torch.load(tmp_path / "shapes.pt")
     # 512 rows: the first 512 of 1,024 processes have one each, and this is number 777
     assert shapes["fsdp"]["self_attn.q_proj"] == (0, 512)
-    assert shapes["fsdp"]["mlp.up_proj"] == (0, 512) or shapes["fsdp"]["mlp.up_proj"] == (2, 512)
+    assert shapes["fsdp"]["mlp.up_proj"] == (0, 512)
     assert shapes["tensor"] == {
         "self_attn.q_proj": (64, 512),
         "self_attn.k_proj": (32, 512),

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, Final, TypeAlias
 
 from simpletorch.follow.marks.seen import Look, Place, Seen
+from simpletorch.follow.sources.syntax import walk
 from simpletorch.language_server.messages import Hint
 from simpletorch.rules import TensorType
 
@@ -21,7 +22,7 @@ _MOST_SHOWN: Final = 3  # of a name that a loop changes
 def hints(path: str, tree: ast.Module, claims: Claims, seen: Seen) -> Iterator[Hint]:
     """The hints of a file, in the order of its nodes."""
     assigned: set[Place] = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.stmt):
             assigned |= {_place(v) for v in _values(node)}
             yield from _targets(path, node, claims)

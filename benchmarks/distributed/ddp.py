@@ -1,6 +1,6 @@
 """What `Trainer(parallel="ddp")` costs a step over a loop with DDP written out.
 
-    python benchmarks/ddp.py [--rounds 12] [--write]
+    python benchmarks/distributed/ddp.py [--rounds 12] [--write]
 
 Two gloo processes train an MLP, batches of 64 in each, AdamW (fused), one thread. The loop, the Trainer and the loop
 once more (what it differs from itself is the measure's own error) take turns in the middle of their loops, as greenlets
@@ -32,7 +32,7 @@ from simpletorch import distributed
 from simpletorch.train import Trainer
 
 BURST, WARM_UP, BURSTS, DISTINCT = 12, 4, 25, 13
-RESULTS = Path(__file__).parent / "results" / "ddp.md"
+RESULTS = Path(__file__).parents[1] / "results" / "ddp.md"
 SIZES = {"MLP 784-128-10": (784, 128, 10), "MLP 7-5-3": (7, 5, 3)}
 
 
@@ -135,7 +135,7 @@ def main() -> None:
     print("\n".join(lines))
     if arguments.write:
         about = f"Two gloo processes, torch {torch.__version__}, {os.cpu_count()} cores (shared with other work)."
-        head = f'# Trainer(parallel="ddp")\n\n`python benchmarks/ddp.py --rounds {arguments.rounds} --write`'
+        head = f'# Trainer(parallel="ddp")\n\n`python benchmarks/distributed/ddp.py --rounds {arguments.rounds} --write`'
         RESULTS.write_text("\n".join([head, "", about, "", *lines, ""]))
 
 

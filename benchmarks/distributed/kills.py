@@ -1,6 +1,6 @@
 """One training of two processes, killed again and again: does it end where it would have without a kill?
 
-    python benchmarks/kills.py [--kills 30] [--seed 0] [--write]
+    python benchmarks/distributed/kills.py [--kills 30] [--seed 0] [--write]
 
 torchrun starts two processes that save after every update. Then by turns rank 1, rank 0, rank 0 while it writes a file,
 and the launcher get SIGKILL, at a random moment. Of each kill is noted how long the others took to end, what they said
@@ -34,7 +34,7 @@ from simpletorch.reproducibility import checksum, seed_everything
 from simpletorch.train import Checkpoint, Trainer
 
 TIMEOUT = 60.0  # of a collective, in seconds: no end may take longer
-RESULTS = Path(__file__).parent / "results" / "kills.md"
+RESULTS = Path(__file__).parents[1] / "results" / "kills.md"
 
 
 class Announcing(Checkpoint):
@@ -187,7 +187,7 @@ def main() -> None:
     lines += [f"torchrun's own status after a SIGTERM of the job: {status}."]
     print("\n".join(lines))
     if arguments.write:
-        head = f"# Kills\n\n`python benchmarks/kills.py --kills {arguments.kills} --seed {arguments.seed} --write`"
+        head = f"# Kills\n\n`python benchmarks/distributed/kills.py --kills {arguments.kills} --seed {arguments.seed} --write`"
         about = f"Two gloo processes, torch {torch.__version__}, {os.cpu_count()} cores; time-out {TIMEOUT:.0f} s."
         RESULTS.write_text("\n".join([head, "", about, "", *lines, ""]))
 
