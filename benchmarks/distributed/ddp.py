@@ -135,7 +135,9 @@ def main() -> None:
     print("\n".join(lines))
     if arguments.write:
         about = f"Two gloo processes, torch {torch.__version__}, {os.cpu_count()} cores (shared with other work)."
-        head = f'# Trainer(parallel="ddp")\n\n`python benchmarks/distributed/ddp.py --rounds {arguments.rounds} --write`'
+        head = (
+            f'# Trainer(parallel="ddp")\n\n`python benchmarks/distributed/ddp.py --rounds {arguments.rounds} --write`'
+        )
         RESULTS.write_text("\n".join([head, "", about, "", *lines, ""]))
 
 

@@ -187,7 +187,8 @@ def main() -> None:
     lines += [f"torchrun's own status after a SIGTERM of the job: {status}."]
     print("\n".join(lines))
     if arguments.write:
-        head = f"# Kills\n\n`python benchmarks/distributed/kills.py --kills {arguments.kills} --seed {arguments.seed} --write`"
+        command = f"python benchmarks/distributed/kills.py --kills {arguments.kills} --seed {arguments.seed} --write"
+        head = f"# Kills\n\n`{command}`"
         about = f"Two gloo processes, torch {torch.__version__}, {os.cpu_count()} cores; time-out {TIMEOUT:.0f} s."
         RESULTS.write_text("\n".join([head, "", about, "", *lines, ""]))
 

@@ -1,4 +1,6 @@
-"""What saving a divided model costs over DCP alone: `torchrun --nproc-per-node 2 benchmarks/distributed/sharded_checkpoint.py`.
+"""What saving a divided model costs over DCP alone.
+
+Run: torchrun --standalone --nproc-per-node 2 benchmarks/distributed/sharded_checkpoint.py
 
 A model of the given size is divided by FSDP2 (SGD with momentum doubles it) and saved in turn by DCP as people call it
 (`FileSystemWriter`, which flushes its files too, the optimizer's state under the model's names), by ours, and by both
