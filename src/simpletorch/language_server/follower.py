@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import pickle
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, final
 
-from simpletorch.language_server.messages import HEAD, Answer, Ask, Cancel, pack, size_of
+from simpletorch.language_server.messages import HEAD, Answer, Ask, Cancel, Found, pack, size_of
 from simpletorch.rules.core.codes import Severity
 
 __all__ = ["Follower", "options"]
@@ -38,11 +38,17 @@ class Follower:
             self._sent = {}
 
     async def follow(
-        self, path: str, texts: Mapping[str, str], arguments: Sequence[str], options: Mapping[str, Any]
+        self,
+        path: str,
+        texts: Mapping[str, str],
+        arguments: Sequence[str],
+        options: Mapping[str, Any],
+        first: Callable[[Found], object],
     ) -> Answer | None:
         """What is known of a program with these texts; None where the process has ended over it.
 
-        ``options`` are those of `Ask`: severities, steps, seconds, page.
+        ``options`` are those of `Ask`: severities, steps, seconds, page. ``first`` is told what is wrong, a moment
+        before the rest is known.
         """
         async with self._lock:
             await self.start()
@@ -51,7 +57,7 @@ class Follower:
             ask = Ask(next(self._numbers), path, changed, tuple(arguments), **options)
             self._running = ask
             try:
-                answer = await asyncio.wait_for(self._exchange(ask), _LONGEST)
+                answer = await asyncio.wait_for(self._exchange(ask, first), _LONGEST)
             except (TimeoutError, OSError, EOFError, pickle.UnpicklingError):
                 await self.stop()
                 return None
@@ -63,16 +69,19 @@ class Follower:
             self._sent = dict(texts)
             return answer
 
-    async def _exchange(self, ask: Ask) -> Answer:
+    async def _exchange(self, ask: Ask, first: Callable[[Found], object]) -> Answer:
         process = self._process
         assert process is not None
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(pack(ask))
         await process.stdin.drain()
-        head = await process.stdout.readexactly(HEAD.size)
-        answer: Answer = pickle.loads(await process.stdout.readexactly(size_of(head)))
-        return answer
+        while True:
+            head = await process.stdout.readexactly(HEAD.size)
+            said: Found | Answer = pickle.loads(await process.stdout.readexactly(size_of(head)))
+            if isinstance(said, Answer):
+                return said
+            first(said)
 
     def cancel(self, path: str | None = None) -> None:
         """Nobody waits any more for what is followed now, if it is this program."""

@@ -12,7 +12,7 @@ from simpletorch.follow import Finding, Note
 from simpletorch.follow.marks.seen import Place, Visit
 from simpletorch.rules.core.codes import Severity
 
-__all__ = ["HEAD", "Answer", "Ask", "Cancel", "Hint", "Known", "Message", "Mistake", "pack", "read", "size_of"]
+__all__ = ["HEAD", "Answer", "Ask", "Cancel", "Found", "Hint", "Known", "Message", "Mistake", "pack", "read", "size_of"]
 
 HEAD: Final = struct.Struct(">Q")
 
@@ -73,6 +73,16 @@ class Known:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Found:
+    """What is wrong with a program, before its `Answer` says the rest."""
+
+    number: int
+    path: str
+    findings: tuple[Finding, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What is known of a program. The looks of each file are places with indexes into ``known``."""
 
@@ -93,7 +103,7 @@ class Answer:
     page: str | None = None
 
 
-Message: TypeAlias = Ask | Cancel | Answer
+Message: TypeAlias = Ask | Cancel | Found | Answer
 
 
 def pack(message: Message) -> bytes:

@@ -18,6 +18,7 @@ from simpletorch._settings import SettingError, settings
 from simpletorch.language_server.checker import Checker
 from simpletorch.language_server.documents import Document, Encoding
 from simpletorch.language_server.follower import Follower, options
+from simpletorch.language_server.messages import Found
 from simpletorch.language_server.session import Program, Session, path_of, uri_of
 from simpletorch.rules.core.codes import CODES, Severity
 
@@ -63,6 +64,7 @@ class Server(LanguageServer):
         self.code = 1  # who goes without saying so ends it badly
         self.said: dict[str, Any] = {}  # what the editor's configuration says
         self.waiting: dict[str, None] = {}  # the programs to follow, the first one first
+        self.described: asyncio.Event | None = None  # of a program of which only its findings are known yet
         self.tasks: set[asyncio.Task[None]] = set()
         self.working = False
 
@@ -104,8 +106,7 @@ class Server(LanguageServer):
         if program is None:
             return
         self.follower.cancel(path)
-        about = {f.path for f in program.answer.findings} if program.answer else set()
-        for other in {*about, path}:
+        for other in {*(f.path for f in program.findings), path}:
             self.publish(other)
         self.later(*self.session.dependents(path))
 
@@ -147,19 +148,39 @@ class Server(LanguageServer):
         number = program.document.version
         texts = {p: other.document.lines for p, other in self.session.programs.items()}
         chosen = options(self._severities(path), self._number("steps", _STEPS), _SECONDS, page=page)
-        answer = await self.follower.follow(path, {p: t.text for p, t in texts.items()}, program.arguments, chosen)
+        described = asyncio.Event()
+
+        def is_as_it_was() -> bool:
+            return self.session.programs.get(path) is program and program.document.lines is texts[path]
+
+        def say(found: Found) -> None:
+            if is_as_it_was():
+                program.version, self.described = number, described
+                for other in sorted(self.session.take_findings(found, texts)):
+                    self.publish(other)
+
+        sent = {p: t.text for p, t in texts.items()}
+        try:
+            answer = await self.follower.follow(path, sent, program.arguments, chosen, say)
+        finally:
+            described.set()
         if answer is None:
             self.window_log_message(
                 types.LogMessageParams(types.MessageType.Warning, f"following {path} ended without an answer")
             )
             return None
-        if self.session.programs.get(path) is program and program.document.lines is texts[path]:
+        if is_as_it_was():
             program.version = number
             for other in sorted(self.session.take(answer, texts)):
                 self.publish(other)
             if answer.mistake is None and not answer.is_cancelled:
                 self._refresh()
         return answer.page
+
+    async def whole(self) -> None:
+        """Wait until all is known of a program whose findings are, which takes some milliseconds."""
+        if self.described is not None:
+            await self.described.wait()
 
     def _refresh(self) -> None:
         workspace = self.client_capabilities.workspace
@@ -272,24 +293,28 @@ def made() -> Server:
         ls.run(ls.check(path_of(params.text_document.uri)))
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
-    def inlay_hints(ls: Server, params: types.InlayHintParams) -> list[types.InlayHint]:
+    async def inlay_hints(ls: Server, params: types.InlayHintParams) -> list[types.InlayHint]:
+        await ls.whole()
         chosen = ls.said.get("hints", _KINDS)
         kinds: Sequence[str] = chosen if isinstance(chosen, list | tuple) else _KINDS if chosen else ()
         path = path_of(params.text_document.uri)
         return ls.session.hints(path, params.range.start.line, params.range.end.line, kinds)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
+    async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
+        await ls.whole()
         return ls.session.hover(path_of(params.text_document.uri), params.position)
 
     fixing = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, fixing)
-    def actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+    async def actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+        await ls.whole()
         return list(ls.session.fixes(path_of(params.text_document.uri), params.range))
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    def lenses(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
+    async def lenses(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
+        await ls.whole()
         program = ls.session.programs.get(path_of(params.text_document.uri))
         if program is None:
             return []
@@ -298,7 +323,7 @@ def made() -> Server:
         line = next((i for i, row in enumerate(rows) if row.startswith("if __name__")), 0)
         title = f"follow from here: {' '.join((Path(program.document.path).name, *given))}"
         if program.answer is not None:
-            count = sum(f.severity == "error" for f in program.answer.findings)
+            count = sum(f.severity == "error" for f in program.findings)
             limit = "" if program.answer.is_complete else ", up to the limit of steps and time"
             title += f" ({count} error{'' if count == 1 else 's'}{limit})"
         here = types.Range(types.Position(line, 0), types.Position(line, 0))
@@ -312,8 +337,8 @@ def made() -> Server:
         program = ls.session.programs[path]
         program.arguments = tuple(map(str, arguments or ()))
         await ls.follow(path)
-        found = program.answer.findings if program.answer else ()
-        return {"followed": program.answer is not None, "errors": sum(f.severity == "error" for f in found)}
+        count = sum(f.severity == "error" for f in program.findings)
+        return {"followed": program.answer is not None, "errors": count}
 
     @server.command("simpletorch.page")
     async def page(ls: Server, uri: str) -> str | None:

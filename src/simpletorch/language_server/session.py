@@ -17,7 +17,7 @@ from simpletorch.follow import Finding
 from simpletorch.follow.marks.seen import Place
 from simpletorch.language_server.documents import Document, Encoding, Lines, moved_lines
 from simpletorch.language_server.fixes import fix
-from simpletorch.language_server.messages import Answer, Known
+from simpletorch.language_server.messages import Answer, Found, Known
 from simpletorch.rules.core.codes import CODES
 
 __all__ = ["Program", "Session", "path_of", "uri_of"]
@@ -60,6 +60,9 @@ class Program:
     """The last one of a text that was Python."""
     texts: Mapping[str, Lines] = field(default_factory=dict)
     """The texts of the open files that it is about."""
+    findings: tuple[Finding, ...] = ()
+    """What is wrong, as it was found last: a moment before the answer is there."""
+    texts_of_findings: Mapping[str, Lines] = field(default_factory=dict)
     mistake: types.Diagnostic | None = None
     checked: tuple[Diagnostic, ...] = ()
     checked_text: Lines | None = None
@@ -90,12 +93,20 @@ class Session:
             if other != path and (part or stem in program.document.text):
                 yield other
 
+    def take_findings(self, found: Found, texts: Mapping[str, Lines]) -> set[str]:
+        """What is wrong with a program; the paths of which something else is to be said now."""
+        program = self.programs.get(found.path)
+        if program is None:
+            return set()
+        before = {f.path for f in program.findings}
+        program.mistake, program.findings, program.texts_of_findings = None, found.findings, texts
+        return before | {f.path for f in found.findings} | {found.path}
+
     def take(self, answer: Answer, texts: Mapping[str, Lines]) -> set[str]:
-        """What was found out of a program; the paths of which something else is to be said now."""
+        """What is known of a program, its findings apart; the paths of which something else is to be said now."""
         program = self.programs.get(answer.path)
         if program is None or answer.is_cancelled:
             return set()
-        before = self._about(program)
         text = texts.get(answer.path, program.document.lines)
         if answer.mistake is not None:
             line = answer.mistake.line - 1
@@ -111,12 +122,9 @@ class Session:
                 "syntax",
                 source=_SOURCE,
             )
-        else:
-            program.mistake, program.answer, program.texts = None, answer, texts
-        return before | self._about(program) | {answer.path}
-
-    def _about(self, program: Program) -> set[str]:
-        return {f.path for f in program.answer.findings} if program.answer is not None else set()
+            return {f.path for f in program.findings} | {answer.path}
+        program.answer, program.texts = answer, texts
+        return set()
 
     # -- places --------------------------------------------------------------------------------------------------------
 
@@ -131,14 +139,14 @@ class Session:
         return self._moved[2]
 
     def _text(self, program: Program, path: str) -> Lines:
-        """The text that what is known of a program's file is about."""
-        if path not in program.texts:
+        """The text that what was found in a program's file is about."""
+        if path not in program.texts_of_findings:
             try:
                 text = Path(path).read_text(encoding="utf-8", errors="replace")
             except OSError:
                 text = ""
             return Lines(text)
-        return program.texts[path]
+        return program.texts_of_findings[path]
 
     def _range(self, text: Lines, place: tuple[int, int | None, int | None, int | None]) -> types.Range:
         """A place whose lines and columns count from 1, in bytes, the end behind it; without columns the line."""
@@ -158,7 +166,7 @@ class Session:
         found: dict[tuple[int, str, str], types.Diagnostic] = {}
         programs = [*([own] if own else []), *(p for p in self.programs.values() if p is not own)]
         for program in programs:
-            for finding in program.answer.findings if program.answer else ():
+            for finding in program.findings:
                 made = self._diagnostic(program, finding) if finding.path == path else None
                 if made is not None:
                     key = made.range.start.line, finding.code, finding.message if program is own else ""
@@ -198,10 +206,10 @@ class Session:
         if program.checked_text is None:
             return
         path = program.document.path
-        text = program.texts.get(path, program.document.lines)  # the one that the findings are about
+        text = program.texts_of_findings.get(path, program.document.lines)  # the one that the findings are about
         moved = moved_lines(program.checked_text, text)
         rows = tuple(_on(row, moved) for row in program.checked if row.file == path and row.line - 1 in moved)
-        findings = [f for f in program.answer.findings if f.severity == "error"] if program.answer else []
+        findings = [f for f in program.findings if f.severity == "error"]
         lines = self._lines(path, text)
         made: list[types.Diagnostic] = []
         for row in merged(Report(0, rows, (), "", 0.0), findings).diagnostics:
@@ -286,12 +294,14 @@ class Session:
         program = self.programs.get(path)
         if program is None or program.answer is None or program.texts.get(path) is None:
             return
+        if program.texts is not program.texts_of_findings:
+            return
         text = program.texts[path]
         if text.text != program.document.text:
             return
         tree = ast.parse(text.text)
         known = {place for place, _ in program.answer.looks.get(path, ())}
-        for finding in program.answer.findings:
+        for finding in program.findings:
             last = finding.end_line or finding.line
             if finding.path != path or last - 1 < wanted.start.line or finding.line - 1 > wanted.end.line:
                 continue

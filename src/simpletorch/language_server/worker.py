@@ -1,7 +1,7 @@
 """The process that follows for the server: ``python -P -m simpletorch.language_server.worker``.
 
-It reads `Ask`s from its input and writes an `Answer` to each to its output. A process of its own, because the server
-must answer while a program is followed, and must outlive whatever a text does to Python's parser.
+It reads `Ask`s from its input and writes a `Found` and an `Answer` to each to its output. A process of its own, because
+the server must answer while a program is followed, and must outlive whatever a text does to Python's parser.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -24,7 +24,7 @@ from simpletorch.follow.marks.seen import Look, Place
 from simpletorch.follow.sources import texts
 from simpletorch.follow.sources.syntax import parse
 from simpletorch.language_server.hints import hints
-from simpletorch.language_server.messages import Answer, Ask, Cancel, Hint, Known, Mistake, pack, read
+from simpletorch.language_server.messages import Answer, Ask, Cancel, Found, Hint, Known, Mistake, pack, read
 
 __all__ = ["Worker", "main"]
 
@@ -48,8 +48,11 @@ class Worker:
         self.mistakes: dict[str, Mistake | None] = {}
         self.cancelled: set[int] = set()
 
-    def answer(self, ask: Ask) -> Answer:
-        """Follow the program with the texts of now; those that are no Python count as they last were."""
+    def answer(self, ask: Ask, first: Callable[[Found], object] = lambda found: None) -> Answer:
+        """Follow the program with the texts of now; those that are no Python count as they last were.
+
+        ``first`` is told what was found, which is what somebody waits for.
+        """
         start = time.perf_counter()
         self._take(ask.texts)
         mistake = self.mistakes.get(ask.path)
@@ -67,6 +70,8 @@ class Worker:
         )
         if ask.number in self.cancelled:
             return Answer(ask.number, ask.path, is_cancelled=True)
+        findings = (*found.errors, *found.warnings, *found.remarks)
+        first(Found(ask.number, ask.path, findings))
         known: dict[Look, int] = {}
         seen = found.seen
         assert seen is not None
@@ -80,7 +85,7 @@ class Worker:
             ask.number,
             ask.path,
             is_complete=found.complete,
-            findings=(*found.errors, *found.warnings, *found.remarks),
+            findings=findings,
             notes=found.notes,
             files=found.files,
             hints={path: tuple(self._hints(path, found)) for path in mine},
@@ -176,10 +181,14 @@ def main() -> None:
 def _work(worker: Worker, asked: queue.SimpleQueue[Ask | None], out: BinaryIO) -> None:
     gc.freeze()  # what is imported stays
     gc.disable()  # while somebody waits; a follow that needs much memory collects by itself, see `Budget`
+
+    def send(message: Found | Answer) -> None:
+        out.write(pack(message))
+        out.flush()
+
     try:
         while (ask := asked.get()) is not None:
-            out.write(pack(worker.answer(ask)))
-            out.flush()
+            send(worker.answer(ask, send))
             gc.collect()
             worker.cancelled = {number for number in worker.cancelled if number > ask.number}
     except BrokenPipeError:
