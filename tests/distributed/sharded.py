@@ -109,6 +109,11 @@ def two(rank, folder):
     if rank == 0:
         torch.save({"straight": straight, "drawn": full}, folder / "straight.pt")
     mesh(folder, rank)
+    assert Mesh(data=2, tensor=1).share == (2, rank)
+    assert Mesh(data=1, tensor=2).share == (1, 0)
+    by_layers = layers(Mesh(tensor=2))
+    if rank == 0:
+        torch.save(by_layers, folder / "layers.pt")
     dist.destroy_process_group()
 
 
@@ -133,6 +138,26 @@ def mesh(folder, rank):
             checkpoint.load(folder / "grid", model=model, optimizer=optimizer)
             for key, value in model.state_dict().items():
                 torch.testing.assert_close(value.full_tensor(), states[key])
+
+
+def layers(parallel):
+    """The epochs of a training whose processes divide layers, and read the same samples; and what is refused."""
+    seed_everything(3)
+    model = FeedForward(6, 10)
+    generator = torch.Generator().manual_seed(5)
+    dataset = TensorDataset(torch.randn(60, 6, generator=generator), torch.randn(60, 6, generator=generator))
+    optimizer = AdamW(model.parameters(), lr=0.01, eps=1e-3)
+    trainer = Trainer(loss=F.mse_loss, optimizer=optimizer, clip_norm=1.0, progress=False, parallel=parallel)
+    if parallel is not None:
+        try:
+            trainer.fit(model, DataLoader(dataset, 12, sampler=DistributedSampler(dataset)), epochs=2)
+        except ValueError as error:
+            assert "its share is part 0 of 1: DataLoader(dataset, …" in str(error), error  # noqa: PT017
+            assert "DistributedSampler(dataset, *mesh.share))" in str(error)  # noqa: PT017
+        else:
+            raise AssertionError("a loader of half the samples was taken")
+    history = trainer.fit(model, DataLoader(dataset, 12, shuffle=True), epochs=2)
+    return [(epoch.samples, epoch.loss) for epoch in history]
 
 
 def others(rank, folder, world):

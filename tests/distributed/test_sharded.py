@@ -35,6 +35,12 @@ def test_one_process_has_the_same_curve(folder: Path):
     assert alone["losses"] == pytest.approx(two["losses"], rel=1e-6)
 
 
+def test_processes_that_divide_layers_read_the_same_samples(folder: Path):
+    alone, two = sharded.layers(None), torch.load(folder / "layers.pt")
+    assert [samples for samples, _ in alone] == [samples for samples, _ in two] == [60, 60]
+    assert [loss for _, loss in two] == pytest.approx([loss for _, loss in alone], rel=1e-6)
+
+
 def test_saved_by_two_resumed_by_one_without_a_group(folder: Path):
     one, two = sharded.train(folder / "one", resume=folder / "stopped" / "step-000000007"), straight(folder)
     assert list(one["losses"]) == [8, 9, 10]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -16,6 +16,17 @@ if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
 
 _Wrong: Final = as_also(TorchError, ValueError)
+
+
+DATA: Final = ("replicate", "data")
+"""The directions along which processes read different samples."""
+
+
+class Share(NamedTuple):
+    """One of ``num_replicas`` parts of a dataset, which are numbered from 0."""
+
+    num_replicas: int
+    rank: int
 
 
 class Mesh:
@@ -91,6 +102,25 @@ class Mesh:
         # "fake" is torch's group for plans: it has no device of its own
         kind = "cuda" if torch.cuda.is_available() and dist.get_backend() != "gloo" else "cpu"
         return init_device_mesh(kind, tuple(sizes.values()), mesh_dim_names=tuple(sizes))
+
+    @property
+    def share(self) -> Share:
+        """Which part of the samples this process reads: those beside it in other directions than of data read the same.
+
+        ``DistributedSampler(dataset, *mesh.share)`` reads it.
+
+        Raises:
+            ValueError: the sizes don't fit the number of processes.
+        """
+        sizes = self.sizes()
+        rest, place = (dist.get_rank() if _world_size() > 1 else 0), {}
+        for name, size in reversed(sizes.items()):
+            rest, place[name] = divmod(rest, size)
+        shares, number = 1, 0
+        for name, size in sizes.items():
+            if name in DATA:
+                shares, number = shares * size, number * size + place[name]
+        return Share(shares, number)
 
     def __repr__(self) -> str:
         return _text(self._given)

@@ -16,7 +16,7 @@ from torch import nn
 
 from simpletorch.amp import Precision
 from simpletorch.checkpoint._plain import is_sharded
-from simpletorch.distributed._mesh import Mesh, direction
+from simpletorch.distributed._mesh import DATA, Mesh, direction
 from simpletorch.errors import TorchError, as_also
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def shard(
         return model
     from torch.distributed.fsdp import CPUOffloadPolicy, OffloadPolicy, fully_shard
 
-    part = direction(Mesh(data=-1) if mesh is None else mesh, "replicate", "data")
+    part = direction(Mesh(data=-1) if mesh is None else mesh, *DATA)
     if part is None:
         raise _Wrong(f"shard divides along a direction data, and {mesh} has none: Mesh(data=…)")
     settings: dict[str, Any] = {

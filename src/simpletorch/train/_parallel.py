@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
-from torch.utils.data import RandomSampler, SequentialSampler
+from torch.utils.data import DistributedSampler, RandomSampler, SequentialSampler
 
 from simpletorch.checkpoint import unwrapped
 from simpletorch.distributed._failures import during, group_for_numbers
 from simpletorch.distributed._group import has_group, is_started_together, rank, world_size
-from simpletorch.distributed._mesh import Mesh
+from simpletorch.distributed._mesh import DATA, Mesh, Share
 from simpletorch.distributed._own import rehome
 from simpletorch.distributed._plans import parallelize
 from simpletorch.distributed._replicate import replicate
@@ -141,7 +141,7 @@ class Divided(Replicated):
         before = dict(model.named_parameters())
         if self._mesh is not None and "tensor" in self._mesh.names:
             parallelize(model, self._mesh)
-        if self._mesh is None or {"data", "replicate"} & set(self._mesh.names):
+        if self._mesh is None or set(DATA) & set(self._mesh.names):
             shard(model, self._mesh)
         rehome(optimizer, before, dict(model.named_parameters()))
         return model
@@ -150,6 +150,11 @@ class Divided(Replicated):
         """The same model, if all processes have as many validation batches: they put it together in each of them."""
         self._same_number(fit.validation, "validation batches")
         return trained
+
+    def epoch_totals(self, fit: Fit) -> tuple[float, int]:
+        """As of processes that have all of the model; those that share a batch count its samples once."""
+        mean, samples = super().epoch_totals(fit)
+        return mean, samples // (1 if self._mesh is None else world_size() // self._mesh.share.num_replicas)
 
     def synchronize(self, flag: bool) -> None:
         """Nothing: every ``backward`` divides its gradients, which then add up."""
@@ -176,10 +181,24 @@ def why_not_parallel(parallel: Any, loader: Any) -> str:
             f"parallel={parallel!r}, but the processes have not met: call simpletorch.distributed.init() at the start "
             "of the program"
         )
-    if world_size() > 1 and type(_sampler_of(loader)) in (RandomSampler, SequentialSampler):
+    return _why_not_shared(parallel, _sampler_of(loader)) if world_size() > 1 else ""
+
+
+def _why_not_shared(parallel: Parallel, sampler: Any) -> str:
+    """Why a loader doesn't read what is this process's; processes that divide layers, and no data, read the same."""
+    share, given = Share(world_size(), rank()), ""
+    if isinstance(parallel, Mesh):
+        share, given = parallel.share, ", *mesh.share"
+    hint = f"DataLoader(dataset, …, sampler=simpletorch.data.DistributedSampler(dataset{given}))"
+    if share.num_replicas > 1 and type(sampler) in (RandomSampler, SequentialSampler):
         return (
-            f"the loader of rank {rank()} reads every sample, as those of the other {world_size() - 1} do: "
-            "DataLoader(dataset, …, sampler=simpletorch.data.DistributedSampler(dataset)) gives each rank its share"
+            f"the loader of rank {rank()} reads every sample, as those of the other {world_size() - 1} do: {hint} "
+            "gives each rank its share"
+        )
+    if isinstance(sampler, DistributedSampler) and (sampler.num_replicas, sampler.rank) != share:
+        return (
+            f"the loader of rank {rank()} reads part {sampler.rank} of {sampler.num_replicas}, and with "
+            f"parallel={parallel!r} its share is part {share.rank} of {share.num_replicas}: {hint}"
         )
     return ""
 
