@@ -12,16 +12,11 @@ from simpletorch import distributed, seed_everything
 from simpletorch.language.models import LlamaConfig, LlamaForCausalLM
 from simpletorch.optim import SGD
 
+CONFIG = LlamaConfig(67, 32, 4, 2, 8, 88, num_hidden_layers=2)  # heads for one or two processes
 STEPS = 20
 
 
-def small_llama() -> LlamaForCausalLM[67, 32, 4, 2, 8, 88]:
-    """Two layers with four heads, whose keys and values are shared by two: for one or two processes."""
-    config = LlamaConfig(67, 32, 4, 2, 8, 88, num_hidden_layers=2)
-    return LlamaForCausalLM(config)
-
-
-def train(model: LlamaForCausalLM[67, 32, 4, 2, 8, 88]) -> list[float]:
+def train(model: torch.nn.Module) -> list[float]:
     """Learn to count in sevens; returns the losses."""
     tokens = (torch.arange(24).repeat(8, 1) * 7 + torch.arange(8)[:, None]) % 67
     optimizer = SGD(model.parameters(), lr=0.5)
@@ -40,7 +35,7 @@ def main() -> float:
     torch.set_num_threads(1)
     distributed.init()
     seed_everything(0)
-    model, alone = small_llama(), small_llama()
+    model, alone = LlamaForCausalLM(CONFIG), LlamaForCausalLM(CONFIG)
     alone.load_state_dict(model.state_dict())
     distributed.parallelize(model, distributed.Mesh(tensor=-1))
     curve, expected = train(model), train(alone)

@@ -77,8 +77,8 @@ def accumulated(accumulate, sizes):
     alone, weights = copy.deepcopy(model), []
     for one, together in ((model, True), (alone, False)):
         sharing = _replicas() if together else None
-        wrapped = sharing.wrapped(one) if sharing else one
         optimizer = torch.optim.SGD(one.parameters(), lr=0.1)
+        wrapped = sharing.wrapped(one, optimizer) if sharing else one
         step = Step(wrapped, F.cross_entropy, optimizer, accumulate=accumulate, replicas=sharing)
         inputs, targets, start = *samples(sum(sizes)), 0
         for size in sizes:

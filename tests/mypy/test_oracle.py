@@ -115,6 +115,8 @@ def test_every_rule_is_reached(tmp_path):
         "import torch.masked",
         "import torch.signal",
         "import torch.nn.functional",
+        "import torch.distributed.nn.functional",
+        "import torch.distributed._functional_collectives",
         "x = torch.zeros(2, 3)",
     ]
     for name in names:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
+import sys
 import time
 import traceback
 from collections.abc import Sequence
@@ -70,8 +72,8 @@ def run_mypy(arguments: Sequence[str], daemon: Path | None = None) -> Report:
             if daemon is None:
                 output, problems, code = api.run([*_READABLE, *arguments])
             else:
-                ask = ["--status-file", str(daemon), "run", "--timeout", str(_IDLE), "--"]
-                output, problems, code = api.run_dmypy([*ask, *_READABLE, *arguments])
+                ask = ["--status-file", str(daemon), "run", "--timeout", str(_IDLE), "--", *_READABLE, *arguments]
+                output, problems, code = api.run_dmypy(ask) if daemon.is_file() else _started(ask)
     except Exception:
         output, problems, code = "", f"{traceback.format_exc()}mypy has crashed", 2
     problems += crash.getvalue()
@@ -89,6 +91,15 @@ def run_mypy(arguments: Sequence[str], daemon: Path | None = None) -> Report:
     if code == 1 and summary.startswith("Success"):
         code = 0  # the daemon takes a note for an error
     return Report(code, tuple(diagnostics), tuple(other), summary, seconds)
+
+
+def _started(ask: Sequence[str]) -> tuple[str, str, int]:
+    """What a daemon that has to be started first says: a fork of this process, as dmypy's own start is, would end
+    where others of its threads are at work (JAX's, a notebook's)."""
+    # -P: a file torch.py or json.py beside the user's program must not be imported
+    command = [sys.executable, "-P", "-m", "mypy.dmypy", *ask]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout, done.stderr, done.returncode
 
 
 def _diagnostic(match: re.Match[str]) -> Diagnostic:
