@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import torch
 import torch.distributed as dist
 
+from simpletorch.distributed._group import has_group
 from simpletorch.errors import TorchError, as_also
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Mesh:
         """
         from torch.distributed.device_mesh import init_device_mesh
 
-        if not (dist.is_available() and dist.is_initialized()):
+        if not has_group():
             raise TorchError(
                 f"{_text(self._given)} arranges processes, but there is no process group",
                 hint="call simpletorch.distributed.init() first, in a script started by torchrun",
@@ -137,7 +138,7 @@ def _text(sizes: Mapping[str, int]) -> str:
 
 
 def _world_size() -> int:
-    return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+    return dist.get_world_size() if has_group() else 1
 
 
 def direction(mesh: Mesh | DeviceMesh, *names: str) -> DeviceMesh | None:

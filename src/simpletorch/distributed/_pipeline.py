@@ -12,6 +12,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from simpletorch.distributed._group import has_group
 from simpletorch.distributed._mesh import Mesh, direction
 from simpletorch.errors import ShapeMismatch, TorchError, as_also
 
@@ -55,7 +56,7 @@ class Pipeline:
     ) -> None:
         if parts < 1 or schedule not in _SCHEDULES:
             raise _Wrong(f"Pipeline got parts={parts}, schedule={schedule!r}: at least 1, and '1f1b' or 'gpipe'")
-        together = dist.is_available() and dist.is_initialized()
+        together = has_group()
         line = direction(Mesh(pipeline=-1) if mesh is None else mesh, "pipeline") if together else None
         if together and line is None:
             raise _Wrong(f"Pipeline needs a direction pipeline, and {mesh} has none: Mesh(pipeline=…)")

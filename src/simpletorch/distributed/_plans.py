@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 import torch
-import torch.distributed as dist
 from torch import nn
 
+from simpletorch.distributed._group import has_group
 from simpletorch.distributed._mesh import Mesh, direction
 from simpletorch.errors import ShapeMismatch, TorchError, as_also
 
@@ -70,7 +70,7 @@ def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None) -> 
     Source: https://docs.pytorch.org/docs/stable/distributed.tensor.parallel.html
     """
     styles = styles_of(model, plan_for(model) if plan is None else plan)
-    if isinstance(mesh, Mesh) and not (dist.is_available() and dist.is_initialized()):
+    if isinstance(mesh, Mesh) and not has_group():
         return model
     part = direction(mesh, "tensor")
     if part is None:

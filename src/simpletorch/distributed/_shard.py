@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import torch
-import torch.distributed as dist
 from torch import nn
 
 from simpletorch.amp import Precision
 from simpletorch.checkpoint._plain import is_sharded
+from simpletorch.distributed._group import has_group
 from simpletorch.distributed._mesh import DATA, Mesh, direction
 from simpletorch.errors import TorchError, as_also
 
@@ -70,7 +70,7 @@ def shard(
     if precision not in ("float32", *_DTYPES):
         raise _Wrong(f"shard got precision={precision!r}: it must be 'float32', 'bfloat16' or 'float16'")
     units = blocks_of(model) if blocks is None else _matching(model, blocks)
-    if mesh is None and not (dist.is_available() and dist.is_initialized()):
+    if mesh is None and not has_group():
         return model
     from torch.distributed.fsdp import CPUOffloadPolicy, OffloadPolicy, fully_shard
 

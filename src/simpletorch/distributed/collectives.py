@@ -36,11 +36,9 @@ def all_reduce(x: torch.Tensor, op: _Op = dist.ReduceOp.SUM) -> torch.Tensor:
     result = _own(x)
     if has_group():
         agree("all_reduce", x, f", {_name(op)}")
-        averaged = op == dist.ReduceOp.AVG and dist.get_backend() == "gloo"  # which has no such operation
         with during("all_reduce", x):
-            dist.all_reduce(result, dist.ReduceOp.SUM if averaged else op)
-        if averaged:
-            result = result.div_(world_size()) if result.is_floating_point() else result // world_size()
+            dist.all_reduce(result, _possible(op))
+        result = _finished(result, op)
     return result
 
 
@@ -73,12 +71,9 @@ def reduce_scatter(x: torch.Tensor, op: _Op = dist.ReduceOp.SUM, dim: int = 0) -
         return parts[0]
     agree("reduce_scatter", x, f", {_name(op)}")
     result = torch.empty_like(parts[0])
-    averaged = op == dist.ReduceOp.AVG and dist.get_backend() == "gloo"
     with during("reduce_scatter", x):
-        dist.reduce_scatter(result, parts, dist.ReduceOp.SUM if averaged else op)
-    if averaged:
-        result = result.div_(world_size()) if result.is_floating_point() else result // world_size()
-    return result
+        dist.reduce_scatter(result, parts, _possible(op))
+    return _finished(result, op)
 
 
 def broadcast(x: torch.Tensor, src: int = 0) -> torch.Tensor:
@@ -155,6 +150,17 @@ def scatter(x: torch.Tensor, src: int = 0, dim: int = 0) -> torch.Tensor:
     with during("scatter", x):
         dist.scatter(result, parts if rank() == src else None, src)
     return result
+
+
+def _possible(op: _Op) -> _Op:
+    """What the backend can do towards ``op``: gloo has no mean, so a sum, which `_finished` divides."""
+    return dist.ReduceOp.SUM if op == dist.ReduceOp.AVG and dist.get_backend() == "gloo" else op
+
+
+def _finished(result: torch.Tensor, op: _Op) -> torch.Tensor:
+    if _possible(op) is op:
+        return result
+    return result.div_(world_size()) if result.is_floating_point() else result // world_size()
 
 
 def _own(x: torch.Tensor) -> torch.Tensor:
