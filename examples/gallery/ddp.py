@@ -1,21 +1,18 @@
 """Distributed training: two processes train one model, each on half of every batch.
 
-`DistributedDataParallel` takes the mean of the gradients, so both processes have the same model after each step; a
-`DistributedSampler` deals the samples out; `Accuracy` counts over both. It runs on one machine without a GPU (gloo);
-on several, `torchrun` starts the processes and sets rank and address. B is the batch of one process.
+`distributed.launch` starts the processes, here on one machine without a GPU (gloo); on several, `torchrun` does.
+`distributed.replicate` takes the mean of the gradients, so both have the same model after each step; a
+`DistributedSampler` deals the samples out; `Accuracy` counts over both. B is the batch of one process.
 """
 
 from argparse import ArgumentParser
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-import torch.distributed as dist
-from torch.nn.parallel import DistributedDataParallel
 
 import simpletorch.nn.functional as F
-from simpletorch import Float32, Tensor, nn, seed_everything
+from simpletorch import Float32, Tensor, distributed, nn, seed_everything
 from simpletorch.data import DataLoader, Digits, DistributedSampler
 from simpletorch.dims import B
 from simpletorch.metrics import Accuracy, Mean
@@ -37,33 +34,37 @@ class Net(nn.Module):
         return self.layers(x)
 
 
-def work(rank: int, folder: Path, epochs: int) -> None:
-    """What each process does; the first one writes what came out."""
+class Trained(NamedTuple):
+    """The loss of each epoch over all processes, the accuracy, and by how much the processes' models differ."""
+
+    losses: list[float]
+    accuracy: float
+    difference: float
+
+
+def train(epochs: int) -> Trained:
+    """What each process does."""
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{folder / 'meeting'}", rank=rank, world_size=PROCESSES)
     seed_everything(0)
     model = Net()
-    train, test = Digits(), Digits(train=False)
-    share: DistributedSampler[Any] = DistributedSampler(train, PROCESSES, rank, shuffle=True)
-    rest: DistributedSampler[Any] = DistributedSampler(test, PROCESSES, rank, shuffle=False, pad=False)
-    loader, held = DataLoader(train, 32, sampler=share), DataLoader(test, 90, sampler=rest)
-    shared = DistributedDataParallel(model)
+    rank, ranks = distributed.rank(), distributed.world_size()
+    digits, test = Digits(), Digits(train=False)
+    share: DistributedSampler[Any] = DistributedSampler(digits, ranks, rank, shuffle=True)
+    rest: DistributedSampler[Any] = DistributedSampler(test, ranks, rank, shuffle=False, pad=False)
+    loader, held = DataLoader(digits, 32, sampler=share), DataLoader(test, 90, sampler=rest)
+    shared = distributed.replicate(model)
     step = Step(shared, F.cross_entropy, AdamW(shared.parameters(), lr=3e-3))
     losses: list[float] = []
     for _ in range(epochs):
         mean = Mean()
-        for images, digits in loader:
-            mean.update(step(images, digits), len(digits))
+        for images, labels in loader:
+            mean.update(step(images, labels), len(labels))
         losses.append(mean.compute())  # of all processes
     accuracy = evaluate(model, held, {"accuracy": Accuracy()})["accuracy"]
 
     weights = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
-    everyone = [torch.empty_like(weights) for _ in range(PROCESSES)]
-    dist.all_gather(everyone, weights)
-    difference = (everyone[0] - everyone[1]).abs().max().item()
-    if rank == 0:
-        torch.save({"losses": losses, "accuracy": accuracy, "difference": difference}, folder / "result.pt")
-    dist.destroy_process_group()
+    everyone = distributed.all_gather(weights).reshape(ranks, -1)
+    return Trained(losses, accuracy, (everyone - weights).abs().max().item())
 
 
 def draw(losses: list[float], file: Path) -> None:
@@ -80,11 +81,8 @@ def draw(losses: list[float], file: Path) -> None:
 
 def main(quick: bool = False, picture: Path | None = None) -> dict[str, float]:
     """The losses, the accuracy, and by how much the models of the two processes differ."""
-    with TemporaryDirectory() as folder:
-        given = (Path(folder), 3 if quick else 25)
-        torch.multiprocessing.spawn(work, given, nprocs=PROCESSES)  # type: ignore[attr-defined, no-untyped-call]  # torch's
-        found = torch.load(Path(folder) / "result.pt")
-    losses, accuracy, difference = found["losses"], found["accuracy"], found["difference"]
+    results = distributed.launch(train, 3 if quick else 25, processes=PROCESSES)
+    losses, accuracy, difference = results[0]
     print(f"{PROCESSES} processes: loss {losses[0]:.3f} in the first epoch, {losses[-1]:.3f} in the last")
     print(f"{accuracy:.1%} of the test digits are read correctly; the models differ by {difference:g}")
     if picture is not None:

@@ -16,6 +16,7 @@ from simpletorch.metrics import Accuracy
 from simpletorch.reproducibility import seed_everything
 from simpletorch.train import INTERRUPTED, Checkpoint, Trainer
 from tests.checkpoint.training import At, Augmented, nothing, same
+from tests.meeting import meet
 
 
 def run(folder, rank, *others, seed=0, resume=None):
@@ -47,8 +48,7 @@ def run(folder, rank, *others, seed=0, resume=None):
 
 
 def both(rank, folder, world):
-    torch.set_num_threads(1)
-    torch.distributed.init_process_group("gloo", f"file://{folder / f'meet-{world}'}", rank=rank, world_size=world)
+    meet(folder / f"meet-{world}", rank, world)
     if world == 1:
         with pytest.raises(CheckpointError, match="was saved by 2 processes, and 1 can't go on with it"):
             run(folder / "one", rank, At(0, nothing), resume=folder / "stopped" / "step-000000006.safetensors")
@@ -63,7 +63,6 @@ def both(rank, folder, world):
     for part in straight:
         assert same(straight[part], resumed[part]), part
     (folder / f"done-{rank}").touch()
-    torch.distributed.destroy_process_group()
 
 
 @pytest.mark.slow

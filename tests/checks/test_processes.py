@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from simpletorch import B, Float32, N, Tensor, checked, config, nn
 from simpletorch.errors import ShapeMismatch, TorchError
+from tests.meeting import meet
 
 
 class Rows(Dataset[torch.Tensor]):
@@ -54,9 +54,9 @@ class Doubled(nn.Module):
         return 2 * self.fc(x)
 
 
-def _work(rank: int, port: int, folder: str) -> None:
+def _work(rank: int, folder: str) -> None:
     """Train a step, then give the model what its forward refuses."""
-    torch.distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+    meet(Path(folder) / "meeting", rank)
     torch.manual_seed(0)
     model = DistributedDataParallel(Doubled())
     model(torch.full((5, 3), float(rank))).sum().backward()
@@ -66,16 +66,12 @@ def _work(rank: int, port: int, folder: str) -> None:
     except TorchError as error:
         said["refusal"] = pickle.loads(pickle.dumps(error)).to_dict()
     torch.save(said, Path(folder) / f"{rank}.pt")
-    torch.distributed.destroy_process_group()
 
 
 @pytest.mark.slow
 def test_distributed_data_parallel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     monkeypatch.setitem(os.environ, "SIMPLETORCH_CHECK", "full")
-    multiprocessing.spawn(_work, (port, str(tmp_path)), nprocs=2)
+    multiprocessing.spawn(_work, (str(tmp_path),), nprocs=2)
     zero, one = (torch.load(tmp_path / f"{rank}.pt") for rank in range(2))
     assert torch.equal(zero["gradient"], one["gradient"])
     assert zero["gradient"].tolist() == [[5.0] * 3] * 2  # the mean over ranks of 2 * 5 rows of 0 and of 1

@@ -17,14 +17,14 @@ from simpletorch.nn import FeedForward
 from simpletorch.optim import AdamW
 from simpletorch.reproducibility import seed_everything
 from simpletorch.train import Callback, Checkpoint, Trainer
+from tests import meeting
 
 GLOBAL_BATCH = 12
 
 
 def meet(folder, name, rank, world):
     """Join a group over a file."""
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", f"file://{folder / name}", rank=rank, world_size=world)
+    meeting.meet(folder / name, rank, world)
 
 
 def network():

@@ -6,6 +6,7 @@ from torch.nn import functional as F
 
 from simpletorch import _peers, distributed
 from simpletorch.data import DataLoader, TensorDataset
+from simpletorch.distributed import _group
 from simpletorch.errors import BackendError, ShapeMismatch, TorchError, explain
 from simpletorch.train import Trainer
 
@@ -16,6 +17,18 @@ def test_one_process_without_a_group():
     assert distributed.is_main()
     distributed.barrier()
     assert not torch.distributed.is_initialized()
+
+
+def test_the_end_waits_for_what_gloo_still_does():
+    torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    try:
+        x = torch.ones(20_000_000)  # 80 MB: a copy takes long enough to be seen
+        work = torch.distributed.all_gather([torch.empty_like(x)], x, async_op=True)
+        assert not work.is_completed()
+        _group._wait_for_gloo()
+        assert work.is_completed()
+    finally:
+        torch.distributed.destroy_process_group()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from torch import multiprocessing
 from torch.nn.parallel import DistributedDataParallel
 
 from tests.examples import cases
+from tests.meeting import meet
 
 
 def run(model: Any, args: Any) -> Any:
@@ -66,10 +66,9 @@ def test_export(name: str):
     close(run(torch.export.export(model, args).module(), args), run(model, args))
 
 
-def _train(rank: int, port: int, folder: str) -> None:
+def _train(rank: int, folder: str) -> None:
     """One step of every module, as one of two processes with half of the batch."""
-    torch.set_num_threads(1)
-    torch.distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+    meet(Path(folder) / "meeting", rank)
     gradients = {}
     for name in cases.CASES:
         model, args = cases.case(name)
@@ -78,15 +77,11 @@ def _train(rank: int, port: int, folder: str) -> None:
         cases.mean(wrapped(*args)).backward()
         gradients[name] = {key: p.grad for key, p in model.named_parameters()}
     torch.save(gradients, Path(folder) / f"{rank}.pt")
-    torch.distributed.destroy_process_group()
 
 
 @pytest.mark.slow
 def test_two_processes_average_their_gradients(tmp_path: Path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    multiprocessing.spawn(_train, (port, str(tmp_path)), nprocs=2)
+    multiprocessing.spawn(_train, (str(tmp_path),), nprocs=2)
     zero, one = (torch.load(tmp_path / f"{rank}.pt") for rank in range(2))
     for name in cases.CASES:
         trained = {key: gradient for key, gradient in zero[name].items() if gradient is not None}

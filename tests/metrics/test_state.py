@@ -22,6 +22,7 @@ from simpletorch.metrics import (
     Recall,
     TorchMetric,
 )
+from tests.meeting import meet
 
 CLASSIFYING = {
     "accuracy": Accuracy,
@@ -112,7 +113,7 @@ def test_a_metric_of_torchmetrics_is_one_of_ours_and_goes_on():
 
 
 def two_ranks(rank, rendezvous, results):
-    torch.distributed.init_process_group("gloo", f"file://{rendezvous}", rank=rank, world_size=2)
+    meet(rendezvous, rank)
     metrics = {name: make() for name, make in OURS.items()}
     alone = Accuracy(synchronize=False)
     # Uneven: rank 1 has fewer and smaller batches, and its metrics of nothing are asked as well.
@@ -129,7 +130,6 @@ def two_ranks(rank, rendezvous, results):
             update(name, metric, *next(batches([3], seed=4)))
     values["only first"] = {name: value(metric) for name, metric in only_first.items()}
     (results / f"{rank}.json").write_text(json.dumps(values))
-    torch.distributed.destroy_process_group()
 
 
 @pytest.mark.slow

@@ -5,7 +5,10 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import time
+from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 import torch
@@ -17,6 +20,9 @@ from simpletorch.distributed._failures import compare_calls, during, explain_the
 from simpletorch.errors import BackendError, TorchError, as_also, explain
 
 _Wrong = as_also(TorchError, ValueError)
+
+_GLOO: Final = "pt_gloo_runloop"
+"""The name of the threads of gloo that carry collectives out."""
 
 TIMEOUT: Final = 600.0
 """Seconds that a process waits for the others before it says who is missing; gloo's own half an hour is a long hang."""
@@ -145,3 +151,30 @@ def _leave() -> None:
     _peers.leave()
     if has_group() and not hasattr(sys, "last_value"):
         dist.destroy_process_group()
+    _wait_for_gloo()
+
+
+def _wait_for_gloo() -> None:
+    """Wait, a second at most, until gloo's threads have let go of the tensors of what they did.
+
+    They do it after a collective is done, and need the interpreter for it: a thread that asks for it while Python ends
+    is ended by Python, and torch then aborts the process (SIGABRT, about 1 of 20 ends on a loaded machine).
+
+    Source: https://github.com/pytorch/pytorch/issues/190489
+    """
+    quiet = 0
+    for _ in range(1000):
+        time.sleep(0.001)  # without the interpreter: a thread that waits for it goes on
+        quiet = 0 if _gloo_works() else quiet + 1
+        if quiet == 3:
+            return
+
+
+def _gloo_works() -> bool:
+    """Whether a thread of gloo computes or would if it had a core; False where the system does not tell (not Linux)."""
+    for thread in Path("/proc/self/task").glob("*/stat"):
+        with suppress(OSError):  # it has just ended
+            name, _, rest = thread.read_text().partition(" (")[2].rpartition(") ")
+            if name == _GLOO and not rest.startswith("S"):
+                return True
+    return False

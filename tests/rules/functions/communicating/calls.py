@@ -70,19 +70,22 @@ def works(case: Case, group: Any) -> bool:
 
 def main() -> None:
     """Print for each case whether it works."""
+    import atexit
     import json
     import warnings
 
     import torch.distributed as dist
 
+    from simpletorch.distributed._group import _leave
+
     warnings.simplefilter("ignore")  # `reduce_scatter_tensor` has another name now
     dist.init_process_group("gloo")
+    atexit.register(_leave)
     alone = [dist.new_group([rank]) for rank in range(2)][dist.get_rank()]
     found = [works(case, alone if case[0] in ALONE else dist.group.WORLD) for case in CASES]
     if dist.get_rank() == 0:
         print(json.dumps(found))
     dist.barrier()
-    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
