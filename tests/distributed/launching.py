@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def torchrun(script, *arguments, restarts=0, limit=120, environment=None):
+def torchrun(script, *arguments, restarts=0, limit=400, environment=None):
     """What two processes of a script print, what they say of errors, and the launcher's status."""
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
     command += ["--max-restarts", str(restarts), "--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]

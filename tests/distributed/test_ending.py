@@ -19,7 +19,7 @@ SCRIPT = Path(__file__).parent / "ending.py"
     [
         (
             "hangs",
-            r"rank 0 of 2 waited 5 s in all_reduce of Float32\[3, 5\] for others: rank 1 \(process \d+ on \S+\) "
+            r"rank 0 of 2 waited 15 s in all_reduce of Float32\[3, 5\] for others: rank 1 \(process \d+ on \S+\) "
             r"hangs, or works on something else",
         ),
         ("raises", r"rank 1 ended by KeyError: 'its own'"),
