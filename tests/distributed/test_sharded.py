@@ -1,6 +1,8 @@
 """Models that are divided among processes: trained, saved, and gone on with by others."""
 
+import hashlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,8 @@ import torch
 import torch.multiprocessing as mp
 
 from simpletorch import checkpoint
+from simpletorch.checkpoint._format import read as read_file
+from simpletorch.checkpoint._format import write
 from simpletorch.checkpoint._sharded import MANIFEST
 from simpletorch.distributed import materialize
 from simpletorch.errors import CheckpointError, TorchError
@@ -57,6 +61,8 @@ def test_saved_by_two_resumed_by_four(folder: Path):
     assert four["losses"] == pytest.approx({step: two["losses"][step] for step in (8, 9, 10)}, rel=1e-6)
     assert four["samples"] == {8: 36, 9: 48, 10: 60}
     assert [samples for samples, _ in four["epochs"]] == [60, 60]
+    for name, value in two["state"].items():
+        torch.testing.assert_close(four["state"][name], value, rtol=1e-5, atol=1e-7)
     assert "was saved by 2 processes, and 4 can't go on with it" in four["refused"]
     assert "whose steps have 12 samples, and here they would have 4 x 5; take batch_size=3" in four["refused"]
 
@@ -104,6 +110,34 @@ def test_a_damaged_part_is_found_and_passed_over(folder: Path):
     part.unlink()
     with pytest.raises(CheckpointError, match=f"{part.name} can't be read"):
         checkpoint.read(last)
+
+
+def with_sums(path: Path, other: Path, kind: str) -> Path:
+    """The same checkpoint, with checksums of another kind."""
+    shutil.copytree(path, other)
+    _, about, state, tensors = read_file(path / MANIFEST)
+    for entry in about["sharded"].values():
+        for part in entry["parts"]:
+            raw = (path / part["file"]).read_bytes()[part["at"] :][: part["bytes"]]
+            part[kind] = hashlib.sha256(raw).hexdigest()
+            del part["crc32"]
+    write(other / MANIFEST, about, state, tensors)
+    return other
+
+
+def test_checksums_of_the_first_versions_are_compared_too(folder: Path, tmp_path: Path):
+    path = folder / "stopped" / "step-000000007"
+    older = with_sums(path, tmp_path / "older", "sha256")
+    there, here = checkpoint.read(path).parts["model"], checkpoint.read(older).parts["model"]
+    assert all(torch.equal(here[name], value) for name, value in there.items())
+    part = next(older.glob("part-00000-*"))
+    raw = bytearray(part.read_bytes())
+    raw[-3] ^= 1
+    part.write_bytes(raw)
+    with pytest.raises(CheckpointError, match=f"the checksum of a part of {part.name} is not that of its contents"):
+        checkpoint.read(older)
+    with pytest.raises(CheckpointError, match="checksums of a kind that this simpletorch doesn't know"):
+        checkpoint.read(with_sums(path, tmp_path / "newer", "crc64"))
 
 
 def test_weights_drawn_after_dividing_are_those_of_one_process(folder: Path):

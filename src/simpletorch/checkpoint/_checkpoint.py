@@ -21,7 +21,7 @@ from simpletorch.checkpoint._folder import previous_good
 from simpletorch.checkpoint._format import read as read_file
 from simpletorch.checkpoint._format import write
 from simpletorch.checkpoint._plain import pack, unpack
-from simpletorch.checkpoint._sharded import filled, is_folder, read_folder, write_sharded
+from simpletorch.checkpoint._sharded import Lent, filled, is_folder, read_folder, write_sharded
 from simpletorch.checkpoint._stateful import Data, Part, Stateful, differences, load_into, state_of
 from simpletorch.errors import CheckpointError
 from simpletorch.reproducibility import rng_state, set_rng_state
@@ -183,7 +183,8 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
     is in ``saved.parts``.
 
     What is divided among processes (`DTensor`) may have been saved by another number of them, or by one alone, or
-    loaded by one: each process then reads what it needs.
+    loaded by one: each process then reads what it needs. What models and optimizers took of it is in ``saved.parts`` as
+    what they have now, and not a second time.
 
     Args:
         rng: put the generators where they were, if they were saved.
@@ -202,9 +203,12 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
             "\n    ".join([f"{path} is not of what it is loaded into, {count}:", *lines]),
             hint="simpletorch.checkpoint.load_weights(path, model, partial=True) loads what fits",
         )
-    saved = replace(saved, parts=filled(saved.parts, parts))
+    lent: Lent = []
+    saved = replace(saved, parts=filled(saved.parts, parts, lent))
     for name, part in parts.items():
         load_into(part, saved.parts[name], name)
+    for state, name, own in lent:
+        state[name] = own  # or else the files would stay open, and their room on the disk taken
     if rng and "rng" in saved.parts:
         try:
             set_rng_state(saved.parts["rng"])

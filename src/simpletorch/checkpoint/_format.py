@@ -25,7 +25,7 @@ from typing import Any, Final
 import torch
 from safetensors import SafetensorError, safe_open
 
-from simpletorch._atomic import replacing
+from simpletorch._atomic import flushing, replacing
 from simpletorch.errors import CheckpointError
 
 VERSION: Final = 1
@@ -83,10 +83,11 @@ def write(path: Path, about: dict[str, Any], state: Any, tensors: dict[str, torc
     digest = hashlib.sha256(head)
     with replacing(path, len(head) + end) as file:
         file.write(head)
-        for name in names:
-            for chunk in bytes_of(tensors[name]):
-                digest.update(chunk)
-                file.write(chunk)
+        with flushing(file) as put:
+            for name in names:
+                for chunk in bytes_of(tensors[name]):
+                    put(chunk)
+                    digest.update(chunk)
         # The checksum has as many characters as the zeros in its place, so the header's length stays.
         metadata["sha256"] = digest.hexdigest()
         file.seek(0)

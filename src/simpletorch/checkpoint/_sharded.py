@@ -18,9 +18,10 @@ import secrets
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import torch
 import torch.distributed as dist
@@ -207,57 +208,90 @@ def verify_folder(path: Path) -> dict[str, str]:
     metadata = verify(path / MANIFEST)
     index = json.loads(metadata["about"]).get(_INDEX, {})
     files: dict[str, Any] = {}
-    try:
-        for entry in index.values():
-            for part in entry["parts"]:
-                verified(path, part, files)
-    finally:
-        for mapped in files.values():
-            mapped.close()
+    for entry in index.values():
+        for part in entry["parts"]:
+            verified(path, part, files)
     return metadata
 
 
-def filled(saved: Any, into: Any = None) -> Any:
+Lent: TypeAlias = list[tuple[Any, str, torch.Tensor]]
+"""A module's state, a name in it, and the module's own tensor of that name (see `filled`)."""
+
+
+@dataclass
+class _Request:
+    source: torch.Tensor  # what stands for a divided tensor
+    target: torch.Tensor  # where its numbers are to be
+    place: tuple[Any, str, torch.Tensor] | None = None  # of `Lent`, if a module is going to copy it
+
+    @property
+    def count(self) -> int:
+        """How many of the elements this process wants."""
+        target: Any = self.target
+        return int((target.to_local() if is_sharded(target) else target).numel())
+
+
+def filled(saved: Any, into: Any = None, lent: Lent | None = None) -> Any:
     """``saved`` with the numbers of what was divided, read as it will be needed.
 
     Args:
         saved: a state, or a dict or list of states, of `read_folder`.
         into: what it is going to be loaded into. Where that is divided itself, each process reads its own part;
-            everything else is read as a whole.
+            everything else is read as a whole. What an optimizer has already is overwritten, as nobody has memory for
+            it twice.
+        lent: if given, modules may find their numbers as they lie in the files, which stay open as long as somebody has
+            these tensors; where that is, is added. Put the module's own there when it is loaded.
 
     Raises:
-        CheckpointError: a part is damaged.
+        CheckpointError: a part is damaged; nothing is changed.
     """
-    wanted: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+    wanted: dict[int, _Request] = {}
     result = _replaced(saved, into, wanted)
-    by_folder: dict[Path, tuple[Any, dict[str, torch.Tensor]]] = {}
-    late: list[tuple[torch.Tensor, torch.Tensor]] = []
-    for source, target in wanted.values():
-        folder, index, name = vars(source)[_PLACE]
-        requests = by_folder.setdefault(folder, (index, {}))[1]
-        if name in requests:
-            late.append((target, requests[name]))
-        requests.setdefault(name, target)
+    by_folder: dict[Path, tuple[Any, dict[str, list[_Request]]]] = {}
+    for request in wanted.values():
+        folder, index, name = vars(request.source)[_PLACE]
+        by_folder.setdefault(folder, (index, {}))[1].setdefault(name, []).append(request)
     for folder, (index, requests) in by_folder.items():
-        _read_into(folder, index, requests)
-    for target, other in late:
-        target.copy_(other)
+        _read_into(folder, index, requests, lent)
     return result
 
 
-def _read_into(folder: Path, index: Mapping[str, Any], requests: dict[str, torch.Tensor]) -> None:
+def _read_into(
+    folder: Path, index: Mapping[str, Any], requests: Mapping[str, list[_Request]], lent: Lent | None
+) -> None:
     from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner
 
     from simpletorch.checkpoint._shards import ShardReader
 
-    reader = ShardReader(folder, index)
+    alone = {name: its[0] for name, its in requests.items() if len(its) == 1 and its[0].place is not None}
+    reader = ShardReader(folder, index, {} if lent is None else {name: its.count for name, its in alone.items()})
     planner = DefaultLoadPlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
     # not dcp.load: every process knows the index, so they have nothing to tell each other
-    planner.set_up_planner(requests, reader.read_metadata(), is_coordinator=True)
+    targets: dict[str, Any] = {name: its[0].target for name, its in requests.items()}
+    planner.set_up_planner(targets, reader.read_metadata(), is_coordinator=True)
     reader.read_data(planner.create_local_plan(), planner)
+    for first, *others in requests.values():
+        for other in others:
+            other.target.copy_(first.target)
+    for name, part in reader.lent.items():
+        place = alone[name].place
+        if lent is not None and place is not None:
+            state, key, _ = place
+            state[key] = _arranged(part, alone[name].target)
+            lent.append(place)
 
 
-def _replaced(saved: Any, into: Any, wanted: dict[int, Any]) -> Any:
+def _arranged(part: torch.Tensor, like: Any) -> torch.Tensor:
+    """A tensor of which ``part`` is what this process has, divided as ``like`` is."""
+    if not is_sharded(like):
+        return part
+    from torch.distributed.tensor import DTensor
+
+    mesh, shape, stride = like.device_mesh, like.shape, like.stride()
+    return DTensor.from_local(part, mesh, like.placements, run_check=False, shape=shape, stride=stride)
+
+
+def _replaced(saved: Any, into: Any, wanted: dict[int, _Request]) -> Any:
     """``saved`` with empty tensors for what is divided; ``wanted`` has both."""
     if isinstance(into, torch.nn.Module) and isinstance(saved, Mapping):
         here = unwrapped(into).state_dict()
@@ -265,6 +299,8 @@ def _replaced(saved: Any, into: Any, wanted: dict[int, Any]) -> Any:
         filled_in = {name: _leaf(value, here.get(name), wanted) for name, value in state.items()}
         for name, value in filled_in.items():
             state[name] = value  # type: ignore[index]  # in place: torch hangs metadata on the dict
+            if id(value) in wanted and name in here:
+                wanted[id(value)].place = state, name, here[name]
         return state
     if isinstance(into, torch.optim.Optimizer) and isinstance(saved, Mapping):
         return _optimizer_state(saved, into, wanted)
@@ -286,7 +322,10 @@ def _optimizer_state(saved: Mapping[str, Any], optimizer: torch.optim.Optimizer,
     for there, here in zip(saved.get("param_groups", []), optimizer.param_groups, strict=False):
         owners.update(zip(there["params"], here["params"], strict=False))
     state["state"] = {
-        index: {name: _leaf(value, owners.get(index), wanted) for name, value in its.items()}
+        index: {
+            name: _leaf(value, owners.get(index), wanted, _own(optimizer, owners.get(index), name))
+            for name, value in its.items()
+        }
         if isinstance(its, dict)
         else _replaced(its, None, wanted)
         for index, its in saved.get("state", {}).items()
@@ -294,16 +333,36 @@ def _optimizer_state(saved: Mapping[str, Any], optimizer: torch.optim.Optimizer,
     return state
 
 
-def _leaf(saved: Any, like: Any, wanted: dict[int, Any]) -> Any:
-    """An empty tensor for ``saved``, divided as ``like`` is if that is of its shape."""
+def _own(optimizer: torch.optim.Optimizer, owner: torch.Tensor | None, name: str) -> Any:
+    """What an optimizer has of a parameter already."""
+    its = None if owner is None else optimizer.state.get(owner)
+    return its.get(name) if isinstance(its, dict) else None
+
+
+def _leaf(saved: Any, like: Any, wanted: dict[int, _Request], room: Any = None) -> Any:
+    """An empty tensor for ``saved``, divided as ``like`` is if that is of its shape; ``room`` if that is just so."""
     if not isinstance(saved, torch.Tensor):
         return _replaced(saved, None, wanted) if isinstance(saved, (dict, list, tuple)) else saved
     is_divided = is_sharded(like) and like.shape == saved.shape
     if _PLACE not in vars(saved):
         return divide(saved, like) if is_divided else saved
-    target = torch.empty_like(like, dtype=saved.dtype) if is_divided else torch.empty_like(saved, device="cpu")
-    wanted[id(target)] = saved, target
+    if is_divided and _is_as(room, like) and room.dtype == saved.dtype:
+        target = room
+    else:
+        target = torch.empty_like(like, dtype=saved.dtype) if is_divided else torch.empty_like(saved, device="cpu")
+    wanted[id(target)] = _Request(saved, target)
     return target
+
+
+def _is_as(one: Any, other: Any) -> bool:
+    """Whether they are divided alike."""
+    return (
+        is_sharded(one)
+        and one is not other
+        and one.shape == other.shape
+        and one.device_mesh == other.device_mesh
+        and one.placements == other.placements
+    )
 
 
 def divide(whole: torch.Tensor, like: Any) -> Any:

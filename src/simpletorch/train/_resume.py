@@ -76,7 +76,7 @@ def resume_from(resume: Resume, fit: Fit) -> None:
             hint="simpletorch.checkpoint.load_weights(path, model, partial=True) loads what fits",
         )
     try:
-        fit.load_state_dict(filled(own, pairs))
+        fit.load_state_dict(filled(own, pairs, lent=[]))
     except TorchError as error:
         raise as_also(CheckpointError, type(error))(f"can't resume from {path}: {error.reason}") from error
 
