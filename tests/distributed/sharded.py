@@ -14,10 +14,11 @@ from simpletorch.distributed import Mesh, held, materialize, parallelize, shard
 from simpletorch.errors import CheckpointError
 from simpletorch.language.models import LlamaConfig, LlamaForCausalLM
 from simpletorch.nn import FeedForward
-from simpletorch.optim import AdamW
+from simpletorch.optim import EMA, AdamW
 from simpletorch.reproducibility import seed_everything
 from simpletorch.train import Callback, Checkpoint, Trainer
 from tests import meeting
+from tests.distributed import variants
 
 GLOBAL_BATCH = 12
 
@@ -32,6 +33,38 @@ def network():
     return torch.nn.Sequential(
         torch.nn.Linear(5, 7), torch.nn.Tanh(), torch.nn.Linear(7, 11), torch.nn.Tanh(), torch.nn.Linear(11, 3)
     )
+
+
+class Words(torch.nn.Module):
+    """What reads words and what writes them have the same weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(7, 5)
+        self.head = torch.nn.Linear(5, 7, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, words):
+        return self.head(self.embedding(words).tanh())
+
+
+def tied_on_meta():
+    """Tied weights without numbers."""
+    with torch.device("meta"):
+        return Words()
+
+
+def learned(model):
+    """The weights after an update."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    model(torch.tensor([[1, 3, 6]])).square().mean().backward()
+    optimizer.step()
+    return variants.whole(model)
+
+
+def elsewhere(folder):
+    """A `Checkpoint` for a training that goes on from another folder."""
+    return Checkpoint(folder / "elsewhere", overwrite=True)
 
 
 class Broken(Exception):
@@ -105,9 +138,21 @@ def two(rank, folder):
         model = network()
     materialize(shard(model), seed=11)
     assert held(model) < sum(parameter.numel() for parameter in model.parameters())
-    full = {name: value.full_tensor() for name, value in model.state_dict().items()}
+    full = variants.whole(model)
+    tied = materialize(shard(tied_on_meta()), seed=11)
+    assert tied.head.weight is tied.embedding.weight
+    full_tied = variants.whole(tied), learned(tied)
     if rank == 0:
-        torch.save({"straight": straight, "drawn": full}, folder / "straight.pt")
+        torch.save({"straight": straight, "drawn": full, "tied": full_tied}, folder / "straight.pt")
+    by_kind = variants.variants(folder / "averaged")
+    first = folder / "averaged" / "step-000000005"
+    again = variants.fitted(
+        lambda model: EMA(model, 0.9), resume=first, evaluate_every=2, callbacks=[elsewhere(folder)]
+    )
+    for one, other in zip(again[:2], by_kind["an average"][:2], strict=True):
+        assert all(torch.equal(value, other[name]) for name, value in one.items())
+    if rank == 0:
+        torch.save(by_kind, folder / "variants.pt")
     mesh(folder, rank)
     assert Mesh(data=2, tensor=1).share == (2, rank)
     assert Mesh(data=1, tensor=2).share == (1, 0)

@@ -17,7 +17,8 @@ from simpletorch.checkpoint._format import write
 from simpletorch.checkpoint._sharded import MANIFEST
 from simpletorch.distributed import materialize
 from simpletorch.errors import CheckpointError, TorchError
-from tests.distributed import sharded
+from simpletorch.optim import EMA
+from tests.distributed import sharded, variants
 
 pytestmark = pytest.mark.slow
 
@@ -148,6 +149,42 @@ def test_weights_drawn_after_dividing_are_those_of_one_process(folder: Path):
     assert all(torch.equal(value, drawn[name]) for name, value in model.state_dict().items())
     with pytest.raises(TorchError, match=r"0\.weight is on cpu already"):
         materialize(model)
+
+
+def test_tied_weights_stay_tied(folder: Path):
+    model = materialize(sharded.tied_on_meta(), seed=11)
+    assert model.head.weight is model.embedding.weight
+    torch.manual_seed(11)  # drawn by the first that has it, as where one is built and then tied
+    assert torch.equal(model.head.weight, torch.nn.Embedding(7, 5).weight)
+    drawn, learned = torch.load(folder / "straight.pt")["tied"]
+    assert all(torch.equal(value, drawn[name]) for name, value in model.state_dict().items())
+    for name, value in sharded.learned(model).items():
+        assert not torch.equal(value, drawn[name])
+        torch.testing.assert_close(learned[name], value)
+
+
+def test_averages_accumulation_and_steps_of_ones_own_are_those_of_one_process(folder: Path, tmp_path: Path):
+    one, two = variants.variants(tmp_path), torch.load(folder / "variants.pt")
+    assert one.keys() == two.keys()
+    for kind, (*states, measured) in one.items():
+        for alone, divided in zip(states, two[kind][:2], strict=True):
+            assert alone.keys() == divided.keys()
+            for name, value in alone.items():
+                torch.testing.assert_close(divided[name], value, rtol=1e-5, atol=1e-6, msg=f"{kind}: {name}")
+        assert two[kind][2] == pytest.approx(measured, rel=1e-5), kind
+    plain = one["plain"][0]["0.weight"]
+    for kind in ("a limited norm", "limited elements", "two batches an update, and one left over"):
+        assert not torch.allclose(one[kind][0]["0.weight"], plain, rtol=1e-3), kind  # it does something
+
+
+def test_an_average_of_two_is_gone_on_with_by_one(folder: Path, tmp_path: Path):
+    first = folder / "averaged" / "step-000000005"
+    options = {"evaluate_every": 2, "callbacks": [sharded.elsewhere(tmp_path)]}
+    one = variants.fitted(lambda model: EMA(model, 0.9), resume=first, **options)
+    two = torch.load(folder / "variants.pt")["an average"]
+    for alone, divided in zip(one[:2], two[:2], strict=True):
+        for name, value in alone.items():
+            torch.testing.assert_close(divided[name], value, rtol=1e-5, atol=1e-6)
 
 
 def test_examples_by_two():

@@ -32,7 +32,8 @@ def materialize(
         materialize(model, initialize=lambda module: initialize_normal(module, 0.02))
 
     One module after the other is drawn whole and divided, so the largest module is what has to fit, and the weights are
-    the same in any number of processes. Make the optimizer afterwards.
+    the same in any number of processes. What several modules share stays shared, with what the first of them draws.
+    Make the optimizer afterwards.
 
     Args:
         device: where it is going to be.
@@ -45,13 +46,18 @@ def materialize(
     if reason := _why_not(model):
         raise TorchError(reason, hint="build it under torch.device('meta'), then shard it, then materialize it")
     target = torch.device(device)
+    places = _places(model)
     model.to_empty(device=target)
+    for (owner, key), *others in places:
+        for module, name in others:
+            module._parameters[name] = owner._parameters[key]
     with torch.no_grad(), torch.random.fork_rng(devices=[] if target.type != "cuda" else [target]):
         torch.manual_seed(seed)
         for name, module in model.named_modules():
             own = [*module.parameters(recurse=False), *module.buffers(recurse=False)]
             if own:
-                _draw(name, module, target, initialize)
+                drawn = {key for _, *others in places for owner, key in others if owner is module}
+                _draw(name, module, target, initialize, drawn)
     return model
 
 
@@ -60,29 +66,44 @@ def _why_not(model: nn.Module) -> str:
     for name, value in [*model.named_parameters(), *model.named_buffers()]:
         if not value.is_meta:
             return f"{name} is on {value.device} already, and what it has would be lost"
-    names: dict[int, str] = {}
-    for name, parameter in model.named_parameters(remove_duplicate=False):
-        if (other := names.setdefault(id(parameter), name)) != name:
-            return f"{other} and {name} are one parameter, and would be two"
     return ""
 
 
-def _draw(name: str, module: nn.Module, device: torch.device, initialize: Callable[[nn.Module], object] | None) -> None:
+def _places(model: nn.Module) -> list[list[tuple[nn.Module, str]]]:
+    """For each parameter the modules that have it, and its name there: of tied weights, several."""
+    found: dict[int, list[tuple[nn.Module, str]]] = {}
+    for module in model.modules():
+        for name, parameter in module.named_parameters(recurse=False, remove_duplicate=False):
+            found.setdefault(id(parameter), []).append((module, name))
+    return list(found.values())
+
+
+def _draw(
+    name: str,
+    module: nn.Module,
+    device: torch.device,
+    initialize: Callable[[nn.Module], object] | None,
+    drawn: set[str],
+) -> None:
+    """Have a module draw its own; of what another one has ``drawn`` it gets something else, which is dropped."""
     draw: Any = getattr(module, "reset_parameters", None) if initialize is None else initialize
     if draw is None:
         raise TorchError(
             f"{name or 'the model'}, a {type(module).__name__}, has no reset_parameters() that draws its weights",
             hint="give initialize=, which gets each module and draws its weights, or load a checkpoint into it",
         )
-    divided: dict[str, Any] = {key: value for key, value in module._parameters.items() if is_sharded(value)}
-    for key, part in divided.items():
+    kept: dict[str, Any] = {
+        key: value for key, value in module._parameters.items() if is_sharded(value) or key in drawn
+    }
+    for key, part in kept.items():
         whole = torch.empty(part.shape, dtype=part.dtype, device=device)
         module._parameters[key] = nn.Parameter(whole, part.requires_grad)
     try:
         draw() if initialize is None else draw(module)
-        for key, part in divided.items():
-            # every process has drawn the same: there is nothing to send
-            whole = module._parameters[key].data  # type: ignore[union-attr]
-            part.to_local().copy_(divide(whole, part).to_local())
+        for key, part in kept.items():
+            if key not in drawn:
+                # every process has drawn the same: there is nothing to send
+                whole = module._parameters[key].data  # type: ignore[union-attr]
+                part.to_local().copy_(divide(whole, part).to_local())
     finally:
-        module._parameters.update(divided)  # the parameters stay the objects that FSDP2 knows
+        module._parameters.update(kept)  # the parameters stay the objects that FSDP2 knows

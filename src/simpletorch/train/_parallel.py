@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
+from torch.optim.swa_utils import AveragedModel
 from torch.utils.data import DistributedSampler, RandomSampler, SequentialSampler
 
 from simpletorch.checkpoint import unwrapped
@@ -38,6 +39,9 @@ class Alone:
     def wrapped(self, model: torch.nn.Module, optimizer: Optimizer) -> torch.nn.Module:
         """The model that the steps call; ``optimizer`` updates its parameters."""
         return model
+
+    def average(self, ema: AveragedModel | None) -> None:
+        """Have an average of the weights be of the same kind as they are."""
 
     def to_evaluate(self, fit: Fit, trained: torch.nn.Module) -> torch.nn.Module:
         """The model that is measured, of the one that the steps call."""
@@ -139,12 +143,20 @@ class Divided(Replicated):
         if is_divided(model):
             return model
         before = dict(model.named_parameters())
+        self._divide(model)
+        rehome(optimizer, before, dict(model.named_parameters()))
+        return model
+
+    def average(self, ema: AveragedModel | None) -> None:
+        """The average is divided as the model is: each process averages its part."""
+        if ema is not None and not is_divided(ema.module):
+            self._divide(ema.module)
+
+    def _divide(self, model: torch.nn.Module) -> None:
         if self._mesh is not None and "tensor" in self._mesh.names:
             parallelize(model, self._mesh)
         if self._mesh is None or set(DATA) & set(self._mesh.names):
             shard(model, self._mesh)
-        rehome(optimizer, before, dict(model.named_parameters()))
-        return model
 
     def to_evaluate(self, fit: Fit, trained: torch.nn.Module) -> torch.nn.Module:
         """The same model, if all processes have as many validation batches: they put it together in each of them."""

@@ -328,6 +328,7 @@ class Trainer:
         options = {} if isinstance(self.compile, bool) else dict(self.compile)
         self._sharing = sharing(self.parallel)
         model = self._sharing.wrapped(fit.model, self.optimizer)
+        self._sharing.average(self.ema)
         if self.compile is not False:
             model = cast("torch.nn.Module", torch.compile(model, **options))
         on_loss, on_gradients = fit.hooks("on_loss"), fit.hooks("on_gradients")

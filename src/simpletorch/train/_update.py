@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.optim import LBFGS
 
+from simpletorch.checkpoint._plain import is_sharded
 from simpletorch.errors import TorchError, as_also, explained
 from simpletorch.optim import LRScheduler, Optimizer, ReduceLROnPlateau, clip_grad_norm, clip_grad_value
 
@@ -28,7 +29,9 @@ class Update:
             generate(-discriminator(fakes).mean())
 
     Only the gradients of the optimizer's own parameters are computed, so that there is nothing to set to zero, to
-    freeze or to leave over: the generator's loss leaves no trace in the discriminator it goes through.
+    freeze or to leave over: the generator's loss leaves no trace in the discriminator it goes through. Where parameters
+    are divided among processes (`simpletorch.distributed.shard`), it leaves gradients there, which the discriminator's
+    own update forgets first.
 
     Args:
         optimizer: has the parameters to update.
@@ -74,7 +77,11 @@ class Update:
         for parameter in own:
             parameter.grad = None
         try:
-            loss.backward(retain_graph=retain_graph, inputs=own)
+            if any(map(is_sharded, own)):
+                # FSDP2 computes with other tensors than these, and hands their gradients on when it sees all of them
+                loss.backward(retain_graph=retain_graph)
+            else:
+                loss.backward(retain_graph=retain_graph, inputs=own)
             if all(parameter.grad is None for parameter in own):
                 raise TorchError(
                     "the loss of this update depends on none of the parameters of its optimizer: was it made of "
