@@ -1,14 +1,17 @@
 """One training of two processes, killed again and again: does it end where it would have without a kill?
 
-    python benchmarks/distributed/kills.py [--kills 30] [--seed 0] [--write]
+    python benchmarks/distributed/kills.py [--parallel fsdp] [--kills 30] [--seed 0] [--write]
 
 torchrun starts two processes that save after every update. Then by turns rank 1, rank 0, rank 0 while it writes a file,
-and the launcher get SIGKILL, at a random moment. Of each kill is noted how long the others took to end, what they said
-(an error that names the process that was killed; after the launcher's end, that the training was saved), and whether
-the newest checkpoint is undamaged and not older than the last that was known to be written. torchrun restarts the
-processes, and is started anew after it was killed itself. In the end the training makes 20 more updates, and its
-weights, optimizer and generators are compared, bit for bit, with those of as many updates without a kill. ``--write``
-puts the table into benchmarks/results/kills.md.
+and the launcher get SIGKILL, at a random moment. With ``--parallel fsdp`` the model is divided and each process writes
+its part, in the foreground and after every other restart in the background: then also rank 1 is killed while parts are
+written, and rank 0 while it writes the index that makes a checkpoint of them.
+
+Of each kill is noted how long the others took to end, what they said (an error that names the process that was killed;
+after the launcher's end, that the training was saved), and whether the newest checkpoint is undamaged and not older
+than the last that was known to be written. torchrun restarts the processes, and is started anew after it was killed
+itself. In the end the training makes 20 more updates, and its weights, optimizer and generators are compared, bit for
+bit, with those of as many updates without a kill. ``--write`` puts the table into benchmarks/results/kills.md.
 """
 
 from __future__ import annotations
@@ -35,6 +38,12 @@ from simpletorch.train import Checkpoint, Trainer
 
 TIMEOUT = 60.0  # of a collective, in seconds: no end may take longer
 RESULTS = Path(__file__).parents[1] / "results" / "kills.md"
+KINDS = {
+    "ddp": ("rank 1", "rank 0", "rank 0, saving", "launcher"),
+    "fsdp": ("rank 1", "rank 0", "rank 1, parts", "rank 0, parts", "rank 0, index", "launcher"),
+}
+# what is there while it is written, in the folder of the checkpoints
+UNFINISHED = {"saving": ".*.tmp", "parts": "*/.part-*.tmp", "index": "*/.checkpoint*.tmp"}
 
 
 class Announcing(Checkpoint):
@@ -46,32 +55,34 @@ class Announcing(Checkpoint):
         super()._written(path)
 
 
-def train(folder: Path, steps: int) -> None:
+def train(folder: Path, steps: int, parallel: str) -> None:
     """One process's part."""
     torch.set_num_threads(1)
     distributed.init(timeout=TIMEOUT)
     (folder / f"rank-{distributed.rank()}").write_text(str(os.getpid()))
     seed_everything(7)
-    model = torch.nn.Sequential(torch.nn.Linear(13, 401), torch.nn.Dropout(0.3), torch.nn.Linear(401, 401))
+    width = 401 if parallel == "ddp" else 1009  # so that saving takes most of the time
+    model = torch.nn.Sequential(torch.nn.Linear(13, width), torch.nn.Dropout(0.3), torch.nn.Linear(width, 401))
+    asynchronous = parallel == "ddp" or int(os.environ["TORCHELASTIC_RESTART_COUNT"]) % 2 == 1
     dataset = TensorDataset(torch.randn(4001, 13), torch.randint(401, (4001,)))
     seed_everything(11 + distributed.rank())  # each rank has its own dropout
     trainer = Trainer(
         loss=F.cross_entropy,
         optimizer=torch.optim.AdamW(model.parameters(), lr=1e-3),
-        callbacks=[Announcing(folder / "saved", every_steps=1, asynchronous=True)],
+        callbacks=[Announcing(folder / "saved", every_steps=1, asynchronous=asynchronous)],
         progress=False,
-        parallel="ddp",
+        parallel=parallel,
     )
     trainer.fit(model, DataLoader(dataset, 8, sampler=DistributedSampler(dataset)), steps=steps, resume="auto")
 
 
-def torchrun(folder: Path, steps: int) -> subprocess.Popen[bytes]:
+def torchrun(folder: Path, steps: int, parallel: str) -> subprocess.Popen[bytes]:
     """The launcher, with what it and its processes say in a file."""
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--max-restarts", "1000"]
     command += ["--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]
     with open(folder / "said", "ab") as said:
         return subprocess.Popen(
-            [*command, __file__, "--worker", str(folder), "--steps", str(steps)],
+            [*command, __file__, "--worker", str(folder), "--steps", str(steps), "--parallel", parallel],
             stdout=said,
             stderr=said,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -116,8 +127,10 @@ def kill(folder: Path, launcher: subprocess.Popen[bytes], who: str, draw: random
     until(lambda: len(ranks(folder)) == 2 and written(folder) > before)
     pids, said = ranks(folder), (folder / "said").stat().st_size
     time.sleep(draw.random() * 0.5)
-    if who == "rank 0, saving":
-        until(lambda: any((folder / "saved").glob(".*.tmp")))
+    who, _, doing = who.partition(", ")
+    if doing:
+        until(lambda: any((folder / "saved").glob(UNFINISHED[doing])))
+        time.sleep(draw.random() * 0.01)
     victim = {"rank 1": pids[1], "launcher": launcher.pid}.get(who, pids[0])
     for rank in (0, 1):
         (folder / f"rank-{rank}").unlink()
@@ -137,7 +150,7 @@ def kill(folder: Path, launcher: subprocess.Popen[bytes], who: str, draw: random
 
 def end_state(folder: Path, steps: int) -> str:
     """A checksum of everything that the training is at the end."""
-    parts = checkpoint.read(folder / "saved" / f"step-{steps:09}.safetensors").parts
+    parts = checkpoint.read(next((folder / "saved").glob(f"step-{steps:09}*"))).parts
     tensors = {**parts["model"], "rng": parts["rng"]["torch"], "other rng": parts["ranks"][0]["rng"]["torch"]}
     for index, state in parts["optimizer"]["state"].items():
         tensors |= {f"{index}.{name}": value for name, value in state.items()}
@@ -147,22 +160,24 @@ def end_state(folder: Path, steps: int) -> str:
 def main() -> None:
     """Kill, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--parallel", choices=list(KINDS), default="ddp")
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--worker", type=Path)
     parser.add_argument("--steps", type=int, default=10**6)
     arguments = parser.parse_args()
+    parallel = arguments.parallel
     if arguments.worker:
-        train(arguments.worker, arguments.steps)
+        train(arguments.worker, arguments.steps, parallel)
         return
-    draw, kinds = random.Random(arguments.seed), ("rank 1", "rank 0", "rank 0, saving", "launcher")
+    draw, kinds = random.Random(arguments.seed), KINDS[parallel]
     rows: dict[str, list[tuple[float, bool, bool]]] = {kind: [] for kind in kinds}
     with tempfile.TemporaryDirectory() as name:
         folder, straight = Path(name) / "killed", Path(name) / "straight"
         folder.mkdir()
         straight.mkdir()
-        launcher = torchrun(folder, 10**6)
+        launcher = torchrun(folder, 10**6, parallel)
         for number in range(arguments.kills):
             who = kinds[number % len(kinds)]
             rows[who].append(kill(folder, launcher, who, draw))
@@ -170,14 +185,14 @@ def main() -> None:
             if rows[who][-1][1:] != (True, True):
                 print((folder / "said").read_text(errors="replace")[-6000:])
             if who == "launcher":
-                launcher = torchrun(folder, 10**6)
+                launcher = torchrun(folder, 10**6, parallel)
         before = written(folder)
         until(lambda: len(ranks(folder)) == 2 and written(folder) > before)
         launcher.terminate()
         status = launcher.wait()
         steps = written(folder) + 20
         for each in (folder, straight):
-            torchrun(each, steps).wait()
+            torchrun(each, steps, parallel).wait()
         same = end_state(folder, steps) == end_state(straight, steps)
     lines = ["| killed | kills | explained | nothing lost | longest end (s) |", "| --- | --- | --- | --- | --- |"]
     for who, ends in rows.items():
@@ -187,10 +202,18 @@ def main() -> None:
     lines += [f"torchrun's own status after a SIGTERM of the job: {status}."]
     print("\n".join(lines))
     if arguments.write:
-        command = f"python benchmarks/distributed/kills.py --kills {arguments.kills} --seed {arguments.seed} --write"
-        head = f"# Kills\n\n`{command}`"
-        about = f"Two gloo processes, torch {torch.__version__}, {os.cpu_count()} cores; time-out {TIMEOUT:.0f} s."
-        RESULTS.write_text("\n".join([head, "", about, "", *lines, ""]))
+        noted(parallel, f"--kills {arguments.kills} --seed {arguments.seed}", lines)
+
+
+def noted(parallel: str, how: str, lines: list[str]) -> None:
+    """Put the lines into the results, in place of those that were there for the same kind."""
+    about = f"Two gloo processes, torch {torch.__version__}, {os.cpu_count()} cores; time-out {TIMEOUT:.0f} s."
+    head, *sections = RESULTS.read_text().split("\n## ") if RESULTS.exists() else ["# Kills\n"]
+    titles = {"ddp": "Every process has the whole model", "fsdp": "The model is divided, and each writes its part"}
+    kept = {section.partition("\n")[0]: section for section in sections}
+    command = f"`python benchmarks/distributed/kills.py --parallel {parallel} {how} --write`"
+    kept[titles[parallel]] = "\n".join([titles[parallel], "", command, "", about, "", *lines, ""])
+    RESULTS.write_text("\n## ".join([head, *(kept[title] for title in titles.values() if title in kept)]))
 
 
 if __name__ == "__main__":

@@ -77,29 +77,36 @@ class Ways:
             self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1, momentum=0.9)
 
     def dcp_save(self) -> None:
+        """As people call it."""
         dcp.save(self._states(), checkpoint_id=self.folder / "dcp")
 
     def our_save(self) -> None:
+        """The same, by ours."""
         checkpoint.save(self.folder / "ours", model=self.model, optimizer=self.optimizer)
 
     def dcp_later(self) -> None:
+        """In a thread of DCP's."""
         late = self.folder / "late-dcp"
         self.pending.append(dcp.async_save(self._states(), checkpoint_id=late, process_group=self.own))
 
     def our_later(self) -> None:
+        """In a thread of ours."""
         late = self.folder / "late-ours"
         self.pending.append(checkpoint.save_async(late, model=self.model, optimizer=self.optimizer))
 
     def dcp_load(self) -> None:
+        """All of it."""
         state = self._states()
         dcp.load(state, checkpoint_id=self.folder / "dcp")
         weights, averages = state["model"], state["optimizer"]
         set_state_dict(self.model, self.optimizer, model_state_dict=weights, optim_state_dict=averages)
 
     def dcp_load_alone(self) -> None:
+        """The tensors."""
         dcp.load(self._states(), checkpoint_id=self.folder / "dcp")
 
     def our_load(self) -> None:
+        """All of it, compared with its checksums."""
         checkpoint.load(self.folder / "ours", model=self.model, optimizer=self.optimizer)
 
     def pairs(self) -> dict[str, tuple[tuple[str, Callable[[], None]], ...]]:
@@ -168,9 +175,8 @@ def main() -> None:
             f"{size:,.0f} MiB by {dist.get_world_size()} processes, {arguments.rounds} rounds, "
             f"{'files on the disk' if arguments.cold else 'files in memory'}, torch {torch.__version__}\n"
         )
-        print(
-            "| | | median | quickest | of DCP's, median of the rounds' | quickest |\n| --- | --- | --- | --- | --- | --- |"
-        )
+        print("| | | median | quickest | of DCP's, median of the rounds' | quickest |")
+        print("| --- | --- | --- | --- | --- | --- |")
         for (what, who), values in times.items():
             other = times[what, "DCP"]
             ratio = median(mine / its for mine, its in zip(values, other, strict=True))

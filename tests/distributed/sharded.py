@@ -144,7 +144,7 @@ def two(rank, folder):
     full_tied = variants.whole(tied), learned(tied)
     if rank == 0:
         torch.save({"straight": straight, "drawn": full, "tied": full_tied}, folder / "straight.pt")
-    by_kind = variants.variants(folder / "averaged")
+    by_kind, refused = variants.variants(folder / "averaged"), variants.refused()
     first = folder / "averaged" / "step-000000005"
     again = variants.fitted(
         lambda model: EMA(model, 0.9), resume=first, evaluate_every=2, callbacks=[elsewhere(folder)]
@@ -152,7 +152,7 @@ def two(rank, folder):
     for one, other in zip(again[:2], by_kind["an average"][:2], strict=True):
         assert all(torch.equal(value, other[name]) for name, value in one.items())
     if rank == 0:
-        torch.save(by_kind, folder / "variants.pt")
+        torch.save({**by_kind, "refused": refused}, folder / "variants.pt")
     mesh(folder, rank)
     assert Mesh(data=2, tensor=1).share == (2, rank)
     assert Mesh(data=1, tensor=2).share == (1, 0)

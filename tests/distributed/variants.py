@@ -6,6 +6,7 @@ from torch.nn import functional as F
 
 from simpletorch.data import DataLoader, DistributedSampler, TensorDataset
 from simpletorch.distributed import shard
+from simpletorch.errors import TorchError
 from simpletorch.optim import EMA, SWA, AdamW
 from simpletorch.reproducibility import seed_everything
 from simpletorch.train import Checkpoint, Trainer, Update
@@ -67,6 +68,20 @@ def own_step():
     both = torch.nn.ModuleDict({"makes": makes, "judges": judges})
     Trainer.with_step(step, updates, progress=False).fit(both, loaders()[0], epochs=2)
     return whole(both), {}, []
+
+
+def refused():
+    """What is said of averages that can't be made, or not be updated."""
+    model = network()
+    early, words = EMA(model), []
+    shard(model)
+    trainer = Trainer(loss=F.cross_entropy, optimizer=AdamW(model.parameters()), ema=early, progress=False)
+    for wrong in (lambda: EMA(model), lambda: trainer.fit(model, loaders()[0], steps=1)):
+        try:
+            wrong()
+        except TorchError as error:
+            words.append(str(error))
+    return words
 
 
 def variants(folder):

@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 from typing import Final
 
-from simpletorch._atomic import StrPath
+from simpletorch._atomic import StrPath, remove_leftovers
 from simpletorch.checkpoint._format import verify
 from simpletorch.checkpoint._sharded import is_folder, remove, verify_folder
 from simpletorch.errors import CheckpointError
@@ -52,6 +52,8 @@ def remove_half_written(folder: Path) -> None:
     for path in folder.glob("step-*"):
         if _NAME.fullmatch(path.name) and path.is_dir() and not is_folder(path):
             remove(path)
+    # a link to a part that never got its name keeps the part on the disk
+    remove_leftovers(best_in(folder, divided=True))
 
 
 def latest(folder: StrPath, /) -> Path | None:

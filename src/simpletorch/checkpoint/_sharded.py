@@ -67,10 +67,15 @@ def write_sharded(
 
     Raises:
         CheckpointError: one of the processes couldn't write; which, and why. What was at ``path`` before is untouched.
+        BackendError: one of the processes is gone.
     """
-    group = _saving_group(_default_group())
+    from simpletorch.distributed._failures import during  # which imports this
+
     agreed = [secrets.token_hex(4), list(sharded)]
-    dist.broadcast_object_list(agreed, src=0, group=group)
+    default = _default_group()
+    with during("agreeing on the names of a checkpoint's parts"):
+        group = _saving_group(default)
+        dist.broadcast_object_list(agreed, src=0, group=group)
     token, names = cast("tuple[str, list[str]]", agreed)
     # that of tied weights which the first has is kept, whatever others could tell of their parts
     parts = {name: sharded[name].to("cpu", copy=True) if asynchronous else sharded[name] for name in names}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TypeAlias
 
 import torch
@@ -28,6 +29,17 @@ def _mean(averages: _Tensors, weights: _Tensors, done: torch.Tensor | int) -> No
     _move(averages, weights, 1 / (int(done) + 1))
 
 
+def _check_copy(model: torch.nn.Module) -> None:
+    fsdp = sys.modules.get("torch.distributed.fsdp")  # whoever has divided a model has imported it
+    if fsdp is not None and any(isinstance(module, fsdp.FSDPModule) for module in model.modules()):
+        raise _Wrong(
+            "an average starts as a copy of the model, and this one is divided among processes (FSDP2), which can't be "
+            "copied",
+            hint="make the average first: Trainer(ema=ema, parallel='fsdp') divides both, and in a loop of your own "
+            "simpletorch.distributed.shard(ema.module) does",
+        )
+
+
 class EMA(AveragedModel):
     """An exponential moving average of a model's weights: a module like the model, to evaluate and to keep.
 
@@ -49,7 +61,7 @@ class EMA(AveragedModel):
             soon forgotten.
 
     Raises:
-        ValueError: ``decay`` is not between 0 and 1.
+        ValueError: ``decay`` is not between 0 and 1, or the model is divided already.
 
     Source: Polyak & Juditsky 1992, "Acceleration of stochastic approximation by averaging";
     https://docs.pytorch.org/docs/stable/optim.html#weight-averaging-swa-and-ema
@@ -58,6 +70,7 @@ class EMA(AveragedModel):
     def __init__(self, model: torch.nn.Module, decay: float = 0.999, *, warmup: bool = False) -> None:
         if not 0 <= decay < 1:
             raise _Wrong(f"decay is {decay}: it must be at least 0 and less than 1, usually 0.99 to 0.9999")
+        _check_copy(model)
         super().__init__(model, multi_avg_fn=self._average, use_buffers=True)
         self.decay = decay
         self.warmup = warmup
@@ -78,7 +91,7 @@ class SWA(AveragedModel):
         every: from there on, take in one update out of this many.
 
     Raises:
-        ValueError: ``start`` is negative or ``every`` less than 1.
+        ValueError: ``start`` is negative or ``every`` less than 1, or the model is divided already.
 
     Source: Izmailov et al. 2018, "Averaging weights leads to wider optima and better generalization".
     """
@@ -88,6 +101,7 @@ class SWA(AveragedModel):
     def __init__(self, model: torch.nn.Module, start: int = 0, every: int = 1) -> None:
         if start < 0 or every < 1:
             raise _Wrong(f"SWA got start={start} and every={every}: start must be 0 or more, every 1 or more")
+        _check_copy(model)
         super().__init__(model, multi_avg_fn=_mean, use_buffers=True)
         self.start = start
         self.every = every

@@ -19,7 +19,7 @@ from simpletorch.distributed._own import rehome
 from simpletorch.distributed._plans import parallelize
 from simpletorch.distributed._replicate import replicate
 from simpletorch.distributed._shard import is_divided, shard
-from simpletorch.errors import DataError
+from simpletorch.errors import DataError, TorchError
 
 if TYPE_CHECKING:
     from simpletorch.optim import Optimizer
@@ -40,8 +40,17 @@ class Alone:
         """The model that the steps call; ``optimizer`` updates its parameters."""
         return model
 
-    def average(self, ema: AveragedModel | None) -> None:
-        """Have an average of the weights be of the same kind as they are."""
+    def average(self, ema: AveragedModel | None, model: torch.nn.Module) -> None:
+        """Have an average of the weights be of the same kind as they are.
+
+        Raises:
+            TorchError: the user has divided the model, and not its average.
+        """
+        if ema is not None and is_divided(model) and not is_divided(ema.module):
+            raise TorchError(
+                "the model is divided among the processes, and the average of its weights (ema) is not",
+                hint="simpletorch.distributed.shard(ema.module) as well, or let Trainer(parallel='fsdp') divide both",
+            )
 
     def to_evaluate(self, fit: Fit, trained: torch.nn.Module) -> torch.nn.Module:
         """The model that is measured, of the one that the steps call."""
@@ -147,7 +156,7 @@ class Divided(Replicated):
         rehome(optimizer, before, dict(model.named_parameters()))
         return model
 
-    def average(self, ema: AveragedModel | None) -> None:
+    def average(self, ema: AveragedModel | None, model: torch.nn.Module) -> None:
         """The average is divided as the model is: each process averages its part."""
         if ema is not None and not is_divided(ema.module):
             self._divide(ema.module)

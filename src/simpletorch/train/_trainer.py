@@ -112,7 +112,8 @@ class Trainer:
             Trainer.with_step(step, {"discriminator": discriminate, "generator": generate}).fit(gan, loader, epochs=20)
 
         ``gan`` is a module that has all that is trained: it is saved, and its mode is set. In the log and for callbacks
-        each update's mean loss has the update's name, and ``loss`` is their sum.
+        each update's mean loss has the update's name, and ``loss`` is their sum. Of several processes, the models in it
+        are divided or replicated by you, before the optimizers are made (`simpletorch.distributed`).
 
         Args:
             updates: all that ``step`` makes, by name.
@@ -328,7 +329,7 @@ class Trainer:
         options = {} if isinstance(self.compile, bool) else dict(self.compile)
         self._sharing = sharing(self.parallel)
         model = self._sharing.wrapped(fit.model, self.optimizer)
-        self._sharing.average(self.ema)
+        self._sharing.average(self.ema, fit.model)
         if self.compile is not False:
             model = cast("torch.nn.Module", torch.compile(model, **options))
         on_loss, on_gradients = fit.hooks("on_loss"), fit.hooks("on_gradients")
