@@ -199,6 +199,18 @@ def taken_back(path, model, optimizer):
     assert all(torch.equal(one, other) for one, other in zip(averages, wanted, strict=True))
     for key, parameter in model.named_parameters():
         assert parts["model"][key].to_local().data_ptr() == parameter.to_local().data_ptr()
+    part = next(path.glob(f"part-{dist.get_rank():05}-*"))
+    raw = part.read_bytes()
+    part.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
+    averages[0].fill_(7)
+    try:
+        checkpoint.load(path, model=model, optimizer=optimizer)
+    except CheckpointError:
+        assert torch.equal(averages[0], torch.full_like(averages[0], 7))
+    else:
+        raise AssertionError("a damaged part was loaded")
+    part.write_bytes(raw)
+    averages[0].copy_(wanted[0])
     maps = Path("/proc/self/maps")
     assert not maps.exists() or str(path) not in maps.read_text()
 

@@ -227,6 +227,7 @@ Lent: TypeAlias = list[tuple[Any, str, torch.Tensor]]
 class _Request:
     source: torch.Tensor  # what stands for a divided tensor
     target: torch.Tensor  # where its numbers are to be
+    used: bool = False  # the target is what an optimizer has
     place: tuple[Any, str, torch.Tensor] | None = None  # of `Lent`, if a module is going to copy it
 
     @property
@@ -269,7 +270,8 @@ def _read_into(
     from simpletorch.checkpoint._shards import ShardReader
 
     alone = {name: its[0] for name, its in requests.items() if len(its) == 1 and its[0].place is not None}
-    reader = ShardReader(folder, index, {} if lent is None else {name: its.count for name, its in alone.items()})
+    lendable = {} if lent is None else {name: its.count for name, its in alone.items()}
+    reader = ShardReader(folder, index, lendable, {name for name, its in requests.items() if its[0].used})
     planner = DefaultLoadPlanner(flatten_state_dict=False, flatten_sharded_tensors=False)
     # not dcp.load: every process knows the index, so they have nothing to tell each other
     targets: dict[str, Any] = {name: its[0].target for name, its in requests.items()}
@@ -351,11 +353,12 @@ def _leaf(saved: Any, like: Any, wanted: dict[int, _Request], room: Any = None) 
     is_divided = is_sharded(like) and like.shape == saved.shape
     if _PLACE not in vars(saved):
         return divide(saved, like) if is_divided else saved
-    if is_divided and _is_as(room, like) and room.dtype == saved.dtype:
+    used = is_divided and _is_as(room, like) and room.dtype == saved.dtype
+    if used:
         target = room
     else:
         target = torch.empty_like(like, dtype=saved.dtype) if is_divided else torch.empty_like(saved, device="cpu")
-    wanted[id(target)] = _Request(saved, target)
+    wanted[id(target)] = _Request(saved, target, used)
     return target
 
 

@@ -16,7 +16,7 @@ import hashlib
 import mmap
 import os
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -120,10 +120,13 @@ class ShardReader(StorageReader):
     Args:
         lendable: of the tensors that are only going to be copied, how many elements this process wants. Where a part is
             all that, ``lent`` gets it as it lies in the file, mapped: memory that was never used is what takes time.
+        used: names of tensors that are in use, and so stay as they are if anything is damaged.
     """
 
-    def __init__(self, folder: Path, table: Mapping[str, Any], lendable: Mapping[str, int]) -> None:
-        self.folder, self.table, self.lendable = folder, table, lendable
+    def __init__(
+        self, folder: Path, table: Mapping[str, Any], lendable: Mapping[str, int], used: Collection[str]
+    ) -> None:
+        self.folder, self.table, self.lendable, self.used = folder, table, lendable, used
         self.lent: dict[str, torch.Tensor] = {}
         self._files: dict[str, mmap.mmap] = {}
         self._parts = {(name, tuple(p["offsets"])): p for name, entry in table.items() for p in entry["parts"]}
@@ -140,29 +143,28 @@ class ShardReader(StorageReader):
         return Metadata(entries)
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future[None]:
-        """Copy what is asked for into the tensors that ask, after all of it was found undamaged."""
+        """Copy what is asked for into the tensors that ask; into those that are in use when all was found undamaged."""
         by_part: dict[Any, list[Any]] = {}
         for item in plan.items:
             by_part.setdefault(_key(item.storage_index), []).append(item)
-        sources = {key: self._read(key) for key in by_part}
+        late: list[tuple[Any, torch.Tensor]] = []
         for key, items in by_part.items():
+            whole = self._read(key)
             for item in items:
-                source = sources[key]
+                source, name = whole, item.dest_index.fqn
                 for dim, (start, length) in enumerate(zip(item.storage_offsets, item.lengths, strict=True)):
                     source = source.narrow(dim, start, length)
-                target = planner.resolve_tensor(item).detach()
-                if item.dest_index.fqn in self.lendable and self._is_all(item, source):
-                    self.lent[item.dest_index.fqn] = source
+                if name in self.used:
+                    late.append((item, source))
+                elif source.numel() == self.lendable.get(name):
+                    self.lent[name] = source
                 else:
-                    target.copy_(source)
-                planner.commit_tensor(item, target)
+                    _put(item, source, planner)
+        for item, source in late:
+            _put(item, source, planner)
         future: Future[None] = Future()
         future.set_result(None)
         return future
-
-    def _is_all(self, item: Any, source: torch.Tensor) -> bool:
-        """Whether a part is all that this process wants of a tensor."""
-        return source.numel() == self.lendable[item.dest_index.fqn]
 
     def _read(self, key: tuple[str, tuple[int, ...]]) -> torch.Tensor:
         part, dtype = self._parts[key], DTYPES[self.table[key[0]]["dtype"]]
@@ -188,6 +190,12 @@ class ShardReader(StorageReader):
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
         """Never asked: the storage is always given."""
         return True
+
+
+def _put(item: Any, source: torch.Tensor, planner: LoadPlanner) -> None:
+    target = planner.resolve_tensor(item).detach()
+    target.copy_(source)
+    planner.commit_tensor(item, target)
 
 
 def verified(folder: Path, part: Mapping[str, Any], files: dict[str, mmap.mmap]) -> memoryview:

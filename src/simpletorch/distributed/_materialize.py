@@ -54,9 +54,9 @@ def materialize(
     with torch.no_grad(), torch.random.fork_rng(devices=[] if target.type != "cuda" else [target]):
         torch.manual_seed(seed)
         for name, module in model.named_modules():
-            own = [*module.parameters(recurse=False), *module.buffers(recurse=False)]
-            if own:
-                drawn = {key for _, *others in places for owner, key in others if owner is module}
+            drawn = {key for _, *others in places for owner, key in others if owner is module}
+            own = {key for key, _ in (*module.named_parameters("", False), *module.named_buffers("", False))}
+            if own - drawn:
                 _draw(name, module, target, initialize, drawn)
     return model
 
