@@ -112,8 +112,7 @@ class Trainer:
             Trainer.with_step(step, {"discriminator": discriminate, "generator": generate}).fit(gan, loader, epochs=20)
 
         ``gan`` is a module that has all that is trained: it is saved, and its mode is set. In the log and for callbacks
-        each update's mean loss has the update's name, and ``loss`` is their sum. Of several processes, the models in it
-        are divided or replicated by you, before the optimizers are made (`simpletorch.distributed`).
+        each update's mean loss has its name, and ``loss`` is their sum. Several processes: `shard` the models yourself.
 
         Args:
             updates: all that ``step`` makes, by name.
