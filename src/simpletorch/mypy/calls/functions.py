@@ -114,8 +114,18 @@ def _says_something(argument: Type) -> bool:
     return not isinstance(argument, AnyType)
 
 
-def call_function(signature: CallableType, context: SignatureContext, types: TypeTable, name: str) -> CallableType:
-    """The signature for this one call: sizes bound, clashes reported, expressions folded."""
+def call_function(
+    signature: CallableType, context: SignatureContext, types: TypeTable, name: str, *, only_sizes: bool = False
+) -> CallableType:
+    """The signature for this one call: sizes bound, clashes reported, expressions folded.
+
+    Args:
+        signature: of what is called.
+        context: the call.
+        types: mypy's.
+        name: of what is called.
+        only_sizes: leave what is no tensor unchecked.
+    """
     signature = _without_sizes_of_calls(signature, types)
     if not has_sizes(signature):
         return signature
@@ -125,7 +135,7 @@ def call_function(signature: CallableType, context: SignatureContext, types: Typ
     known = {v.id for v in signature.variables}
     added = [v for v in seen.named.values() if v.id not in known]
     fresh = _freshen(signature.copy_modified(variables=[*signature.variables, *added]))
-    call = _Call(fresh, context, types, name)
+    call = _Call(fresh, context, types, name, only_sizes=only_sizes)
     # what doesn't fit one variant of an overload may fit the next: then mypy shall find that it doesn't
     return call.resolve(reporting=not _is_variant(signature)) or signature
 
@@ -176,7 +186,9 @@ def _is_name(variable: TypeVarLikeType) -> bool:
 class _Call:
     """One call of a function with sizes in its signature."""
 
-    def __init__(self, signature: CallableType, context: SignatureContext, types: TypeTable, name: str) -> None:
+    def __init__(
+        self, signature: CallableType, context: SignatureContext, types: TypeTable, name: str, *, only_sizes: bool
+    ) -> None:
         self.signature = signature
         self.context = context
         self.name = name
@@ -191,6 +203,8 @@ class _Call:
         self.arguments = self._arguments()
         for i, formal, node in self._pairs():
             self.formals[i] = self._narrowed(formal, node)
+            if only_sizes and not self._is_about_tensors(self.formals[i], node):
+                self.formals[i] = any_type()
         self.reporting = True
 
     def _arguments(self) -> list[list[Expression]]:
@@ -303,6 +317,11 @@ class _Call:
                 return formal
             fitting += found
         return UnionType.make_union([m for m in wanted if m in fitting], formal.line, formal.column)
+
+    def _is_about_tensors(self, formal: Type, node: Expression) -> bool:
+        """Whether a parameter is for tensors, and the argument has some."""
+        given = flatten_nested_unions([get_proper_type(self.reader.type_of(node))])
+        return any(map(is_tensor, walk(formal))) and all(any(map(_is_open, walk(member))) for member in given)
 
     def _may_be(self, given: ProperType, wanted: ProperType) -> bool:
         if _states_a_call(wanted):
@@ -535,6 +554,10 @@ def _states_a_call(formal: Type) -> TypeGuard[Instance]:
 def _kind_of(info: ErrorInfo) -> Kind:
     """What is wrong, of a message of ours."""
     return "dtype" if info.code is not None and info.code.code == "tensor-dtype" else "shape"
+
+
+def _is_open(typ: Type) -> bool:
+    return is_tensor(typ) or isinstance(get_proper_type(typ), AnyType)
 
 
 def _has_dims(typ: Instance) -> bool:

@@ -132,7 +132,19 @@ def _call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
         return _loose(forward, context)
     if has_sizes(forward) and is_rebuilt(receiver, context.api):
         return _loose(forward.copy_modified(ret_type=widen(forward.ret_type, types)), context)
-    return call_function(_open(forward, receiver), context, types, f"{receiver.type.name}.forward")
+    is_ours = receiver.type.has_base(OUR_MODULE)
+    name = f"{receiver.type.name}.forward"
+    signature = call_function(_open(forward, receiver), context, types, name, only_sizes=not is_ours)
+    return signature if is_ours else _as_of_torch(signature)
+
+
+def _as_of_torch(forward: CallableType) -> CallableType:
+    """torch says ``Any`` of what a module gives: what gives one thing or the other, both of which mypy would want to be
+    told apart, stays that.
+    """
+    result = get_proper_type(forward.ret_type)
+    is_mixed = isinstance(result, UnionType) and not all(map(is_tensor, result.relevant_items()))
+    return forward.copy_modified(ret_type=any_type()) if is_mixed else forward
 
 
 def _call_rule(rule: ModuleRule, receiver: Instance, context: MethodSigContext, reader: CallReader) -> FunctionLike:

@@ -30,7 +30,7 @@ from mypy.nodes import (
 from mypy.operators import op_methods, reverse_op_methods, unary_op_methods
 from mypy.plugin import FunctionContext, FunctionSigContext, MethodSigContext
 from mypy.typeops import make_simplified_union
-from mypy.types import AnyType, CallableType, Type, TypeOfAny, UnionType, get_proper_type
+from mypy.types import AnyType, CallableType, Instance, Type, TypeOfAny, UnionType, get_proper_type
 
 from simpletorch.mypy.calls.arguments import (
     Arguments,
@@ -190,6 +190,14 @@ def _whole(receiver: Expression, context: MethodSigContext) -> Type | None:
     return UnionType.make_union(members) if context.type in members else None
 
 
+def _may_be_no_tensor(context: MethodSigContext) -> bool:
+    """Whether ``x, names = f()`` unpacks a tensor only as far as types go: what gives a tensor or a tuple is told apart
+    by how it was called, and torch says of a tensor's items as little.
+    """
+    union = _union(cast(Expression, context.context), context)
+    return union is not None and not all(is_tensor(m) or _is_any(m) for m in union.relevant_items())
+
+
 def _union(node: Expression, context: MethodSigContext) -> UnionType | None:
     """The type that mypy has found for an operand, if it is a union."""
     found = get_proper_type(cast(Any, context.api).lookup_type_or_none(node))
@@ -233,6 +241,8 @@ def function_rule(fullname: str, context: FunctionSigContext, types: TypeTable) 
 
     def result() -> Type:
         reader, name, given = CallReader(types, context), public_name(fullname), read_arguments(context)
+        if name.startswith("einops.") and _is_other_array(given, reader):
+            return context.default_signature.ret_type
         combinations = reader.arguments(given)
         if combinations is not None and name in OF_ARRAYS:
             combinations = with_arrays(reader.lifter, reader.api, given, combinations)
@@ -242,9 +252,16 @@ def function_rule(fullname: str, context: FunctionSigContext, types: TypeTable) 
     return signature.copy_modified(ret_type=once_at(context, fullname, given_types(context), result))
 
 
+def _is_other_array(given: Arguments, reader: CallReader) -> bool:
+    """Whether einops is given an array that is no tensor: it gives one of the same kind."""
+    first = given.positional[0] if given.positional else None
+    typ = None if first is None or isinstance(first, Starred) else get_proper_type(reader.type_of(first))
+    return isinstance(typ, Instance) and typ.type.fullname == "numpy.ndarray"
+
+
 def method_rule(method: str, context: MethodSigContext, types: TypeTable) -> CallableType:
     """A method or operator of a tensor; anything else is left as it is."""
-    if not is_tensor(context.type):
+    if not is_tensor(context.type) or (method == "__iter__" and _may_be_no_tensor(context)):
         return context.default_signature
     result = once_at(context, method, given_types(context), lambda: _method_result(method, context, types))
     return context.default_signature.copy_modified(ret_type=result)

@@ -18,6 +18,7 @@ from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Expr, Item, Rest, Shape, 
 
 __all__ = [
     "callable_items",
+    "container_items",
     "has_variables",
     "may_be",
     "respell",
@@ -28,8 +29,14 @@ __all__ = [
     "union_members",
 ]
 
-_TOKEN: Final = re.compile(r"\s*(?:(?P<name>\*?[A-Za-z_][\w.]*)|(?P<number>-?\d+)|(?P<mark>\.\.\.|[\[\],|?]))")
+_TOKEN: Final = re.compile(
+    r"\s*(?:(?P<name>\*?[A-Za-z_][\w.]*(?:@[\w.]+)?)|(?P<number>-?\d+)|(?P<mark>\.\.\.|[\[\],|?]))"
+)
 TENSOR_NAMES: Final = ("Tensor", "Parameter", "CPUTensor", "CUDATensor", "MPSTensor")
+_OF_ITEMS: Final = (
+    *("list", "List", "deque", "Sequence", "MutableSequence", "Collection", "Iterable", "Iterator"),
+    *("dict", "defaultdict", "OrderedDict", "Mapping", "MutableMapping", "set", "frozenset"),
+)
 _UNKNOWN: Final = ("Any", "Never", "int", "Unknown")
 _EXPRESSIONS: Final[dict[str, Callable[..., Dim]]] = {
     "Sum": lambda *d: sum(d[1:], d[0]),
@@ -103,7 +110,7 @@ def _parse_node(tokens: list[str]) -> tuple[_Node, list[str]]:
 
 def _item(node: _Node) -> Item:
     if node.name.startswith("*"):
-        if node.short == "*tuple" or node.name == "*tuple":
+        if node.short == "*tuple" or node.name == "*tuple" or "@" in node.name:
             return ANY_REST
         return Rest(node.name[1:])
     return _dim(node)
@@ -113,7 +120,8 @@ def _dim(node: _Node) -> Dim:
     if node.args is None:
         if node.name.lstrip("-").isdigit():
             return int(node.name)
-        return UNKNOWN if node.short in _UNKNOWN else var(node.name)
+        # mypy adds whose variable it is, as in n@f, where two functions have one of this name
+        return UNKNOWN if node.short in _UNKNOWN or "@" in node.name else var(node.name)
     if node.name == "Literal" and len(node.args) == 1:
         return _dim(node.args[0])
     if node.short == "Dim" and len(node.args) == 1:
@@ -161,6 +169,16 @@ def tuple_items(got: str, expected: str) -> list[tuple[str, str]] | None:
         return None
     left, right = _split(got[len("tuple[") : -1], ","), _split(expected[len("tuple[") : -1], ",")
     return list(zip(left, right, strict=True)) if len(left) == len(right) else None
+
+
+def container_items(got: str, expected: str) -> list[tuple[str, str]] | None:
+    """The type arguments of two containers of one class, pairwise, such as keys and values of dicts; None of others."""
+    name, _, left = got.partition("[")
+    other, _, right = expected.partition("[")
+    if name != other or name not in _OF_ITEMS or not left or not right:
+        return None
+    pairs = _split(left[:-1], ","), _split(right[:-1], ",")
+    return list(zip(*pairs, strict=True)) if len(pairs[0]) == len(pairs[1]) else None
 
 
 def callable_items(got: str, expected: str) -> list[tuple[str, str]] | None:

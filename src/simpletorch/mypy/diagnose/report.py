@@ -10,9 +10,9 @@ equality (dropped if the two may be equal) and gets our code and our spelling of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from mypy.errorcodes import ErrorCode
@@ -23,6 +23,7 @@ from mypy.plugin import CheckerPluginInterface
 from simpletorch.mypy.convert.place import PlaceLifter
 from simpletorch.mypy.convert.spelling import (
     callable_items,
+    container_items,
     has_variables,
     may_be,
     respell,
@@ -33,6 +34,7 @@ from simpletorch.mypy.convert.spelling import (
     union_members,
 )
 from simpletorch.mypy.diagnose.inferred import unite_modules, widen_place
+from simpletorch.mypy.diagnose.ours import is_ours_to_cause
 from simpletorch.mypy.diagnose.signatures import agree_but_for_names, chosen_sizes
 from simpletorch.mypy.program.asked_dtypes import is_dtype_asked
 from simpletorch.mypy.program.autocast import autocast_at
@@ -184,16 +186,32 @@ _PAIR: Final = re.compile(
     r'|expression has type "(?P<got4>[^"]*)", (?:target|TypedDict item "[^"]*") has type "(?P<expected4>[^"]*)"'
     r'|expression has type "(?P<got5>[^"]*)", base class "[^"]*" defined the type as "(?P<expected5>[^"]*)"'
     r'|actual type "(?P<got6>[^"]*)", expected type "(?P<expected6>[^"]*)"'
-    r'|default has type "(?P<got7>[^"]*)", argument has type "(?P<expected7>[^"]*)"'
+    r'|default has type "(?P<got7>[^"]*)", (?:argument|parameter) has type "(?P<expected7>[^"]*)"'
     r'|Return type "(?P<got8>[^"]*)" of "[^"]*" incompatible with return type "(?P<expected8>[^"]*)" in supertype'
+    r'|has incompatible type (?P<got9>[^";]*); expected (?P<expected9>[^"]*)$'
 )
 
 
+_NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _ELIDED: Final = re.compile(r"<\d+ more items>")
 """What mypy prints of a long union."""
 
 
+_dropped: tuple[str, int] | None = None
+"""Where the last error was that was dropped: what mypy notes about it goes with it."""
+
+
 def _review(file: str, info: ErrorInfo) -> bool:
+    """What becomes of a message of mypy's. True drops it, and the notes that belong to it."""
+    global _dropped
+    if info.severity == "note" and not info.message.startswith("Revealed type") and _dropped == (file, info.line):
+        return True
+    is_void = _reviewed(file, info)
+    _dropped = (file, info.line) if is_void else None
+    return is_void
+
+
+def _reviewed(file: str, info: ErrorInfo) -> bool:
     """Rewrite a message of mypy's that is about tensors. True drops it: it is no mistake, or the place is widened."""
     if (checker := _checkers.get(file)) is not None and file in checker.msg.errors.ignored_files:
         return False  # nobody gets to see it
@@ -212,6 +230,8 @@ def _review(file: str, info: ErrorInfo) -> bool:
     if verdict is not None:
         info.code = CODES[verdict]
         _soften(info)
+    elif api is not None and is_ours_to_cause(info, api):
+        return True
     info.message = respell(info.message)
     return _is_taken(file, info)
 
@@ -241,8 +261,12 @@ def _judged(file: str, info: ErrorInfo) -> tuple[tuple[str, str] | None, Verdict
         return None, None
     if _is_about_names(file, info):
         return None, "unsure"
-    pair = _pair(info)
-    return pair, None if pair is None else _compare(*pair, _circumstances(info.line, _checkers.get(file)))
+    if (pair := _pair(info)) is None:
+        return None, None
+    here = _circumstances(info.line, _checkers.get(file))
+    if info.message.startswith("Incompatible default "):
+        here = replace(here, chosen=frozenset(n for name in _NAME.findall(pair[1]) for n in (name, f"*{name}")))
+    return pair, _compare(*pair, here)
 
 
 def _pair(info: ErrorInfo) -> tuple[str, str] | None:
@@ -273,7 +297,7 @@ class _Circumstances:
 
     facts: Facts
     chosen: frozenset[str]
-    """The sizes that only the result of the function around has: the function chooses them."""
+    """The sizes that only the result of the function around has, which chooses them; of a default, all sizes."""
 
 
 def _circumstances(line: int, api: CheckerPluginInterface | None) -> _Circumstances:
@@ -286,26 +310,38 @@ def _circumstances(line: int, api: CheckerPluginInterface | None) -> _Circumstan
 
 def _compare(got: str, expected: str, here: _Circumstances) -> Verdict | None:
     """How two types differ that mypy calls incompatible; None if they differ in more than sizes and dtypes."""
-    if (pairs := tuple_items(got, expected)) is not None:
+    members, targets = union_members(got), union_members(expected)
+    if any(m == "Any" or _ELIDED.fullmatch(m) for m in members) and any(map(tensor_in, targets)):
+        return "unsure"
+    # a union comes from branches or from rounds of a loop, which correlate with what is done with it: so it is an error
+    # only if no member fits
+    rest = [m for m in members if m not in targets]
+    verdicts = {_compare_with_all(m, targets, here) for m in rest}
+    if None in verdicts:
+        return None
+    return "unsure" if any(m in targets for m in members if m != "None") else _mildest(verdicts)
+
+
+def _compare_with_all(got: str, targets: Sequence[str], here: _Circumstances) -> Verdict | None:
+    """How a type differs from each of these."""
+    verdicts = {_compare_members(got, target, here) for target in targets} - {None}
+    return _mildest(verdicts) if verdicts else None
+
+
+def _compare_members(got: str, expected: str, here: _Circumstances) -> Verdict | None:
+    """How two types differ that are no unions."""
+    pairs = tuple_items(got, expected) or container_items(got, expected)
+    if pairs is not None:
         verdicts = {_compare(g, e, here) for g, e in pairs if g not in union_members(e)}
         return None if None in verdicts else _worst(verdicts)
     if (pairs := callable_items(got, expected)) is not None:
         # the sizes of a generic function are open: mypy compares 2*N with 6 as if N were a size of this place
         verdicts = {"unsure" if has_variables(g) else _compare(g, e, here) for g, e in pairs if g != e}
         return None if None in verdicts else _worst(verdicts)
-    members, targets = union_members(got), union_members(expected)
-    wanted = [tensor_in(target) for target in targets if target != "None"]
-    if not wanted or None in wanted:
+    found, wanted = tensor_in(got), tensor_in(expected)
+    if found is None or wanted is None:
         return _compare_classes(got, expected, here)
-    if any(m == "Any" or _ELIDED.fullmatch(m) for m in members):
-        return "unsure"
-    found = [tensor_in(m) for m in members if m != "None" or "None" not in targets]
-    if None in found:
-        return _compare_classes(got, expected, here)
-    # a union comes from branches or from rounds of a loop, which correlate with what is done with it: so it is an error
-    # only if no member fits
-    verdicts = {_compare_tensors(f, w, here) for f in found if f is not None for w in wanted if w is not None}
-    return "unsure" if "unsure" in verdicts else _worst(verdicts)
+    return _compare_tensors(found, wanted, here)
 
 
 def _compare_classes(got: str, expected: str, here: _Circumstances) -> Verdict | None:
@@ -318,6 +354,11 @@ def _compare_classes(got: str, expected: str, here: _Circumstances) -> Verdict |
     # of other classes than Dim it isn't sure that what differs are sizes
     fits = all(verdicts) or (got.startswith("Dim[") and False not in verdicts)
     return "unsure" if fits else None
+
+
+def _mildest(verdicts: Set[Verdict | None]) -> Verdict:
+    """What to say of several ways of which one may be meant."""
+    return "unsure" if "unsure" in verdicts else _worst(verdicts)
 
 
 def _worst(verdicts: Set[Verdict | None]) -> Verdict:

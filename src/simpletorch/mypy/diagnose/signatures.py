@@ -7,7 +7,7 @@ mypy knows nothing of that and takes ``"b n"`` and ``"b m"`` for two types.
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from typing import cast
+from typing import Final, cast
 
 from mypy.expandtype import expand_type_by_instance
 from mypy.maptype import map_instance_to_supertype
@@ -33,8 +33,12 @@ from mypy.types import (
 from mypy.typevars import fill_typevars
 
 from simpletorch.mypy.convert.lift import is_expression, is_tensor
+from simpletorch.mypy.names import DTYPES_MODULE
 from simpletorch.mypy.program.syntax import statements_in
 from simpletorch.mypy.types import any_type, is_named, walk
+from simpletorch.rules.core.dtype import ABSTRACT
+
+_FAMILIES: Final = frozenset(f"{DTYPES_MODULE}.{family.name}" for family in ABSTRACT)
 
 __all__ = ["agree_but_for_names", "chosen_sizes"]
 
@@ -65,10 +69,13 @@ def _names(typ: Type, own: Set[TypeVarId]) -> Iterator[str]:
 
 
 class _Nameless(TypeTranslator):
-    """Puts any size in the place of every name of jaxtyping's, and of every expression over sizes."""
+    """Puts any size in the place of every name of jaxtyping's, and of every expression over sizes.
+
+    And any dtype in the place of a family such as ``Float``: an override may well be for the floats among ``Shaped``.
+    """
 
     def visit_instance(self, t: Instance, /) -> Type:
-        return any_type() if is_expression(t) else super().visit_instance(t)
+        return any_type() if is_expression(t) or t.type.fullname in _FAMILIES else super().visit_instance(t)
 
     def visit_type_var(self, t: TypeVarType, /) -> Type:
         return any_type() if is_named(t) else t

@@ -39,7 +39,7 @@ from mypy.nodes import (
 
 from simpletorch.mypy.program.constants import inner_blocks
 
-__all__ = ["calls_in", "expressions_in", "statements_in"]
+__all__ = ["calls_in", "expressions_in", "expressions_of", "statements_in"]
 
 
 def statements_in(statements: Iterable[Statement]) -> Iterator[Statement]:
@@ -55,6 +55,12 @@ def calls_in(statements: Iterable[Statement]) -> Iterator[CallExpr]:
     for s in statements_in(statements):
         for e in _expressions(s):
             yield from (c for c in expressions_in(e) if isinstance(c, CallExpr))
+
+
+def expressions_of(s: Statement) -> Iterator[Expression]:
+    """The expressions in a statement, without those of statements inside it."""
+    for e in _expressions(s):
+        yield from expressions_in(e)
 
 
 def _expressions(s: Statement) -> Iterator[Expression]:

@@ -1,0 +1,388 @@
+"""What mypy alone knows nothing of: there its own complaints aren't ours to cause.
+
+torch says ``Any`` of what a module gives, and many of its functions have no annotation. Where the plugin knows more,
+mypy has more to complain of: ``y = self.proj(x)`` makes a tensor of ``y``, and ``y.reshape(-1, self.heads)`` is then an
+error because ``heads`` may be None. That is no mistake of sizes, and nobody asked for it. So what mypy says of an
+expression whose type is our doing is dropped, unless it is about sizes or dtypes, or a name that nothing has.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from mypy.errors import ErrorInfo
+from mypy.nodes import (
+    AssignmentExpr,
+    AssignmentStmt,
+    CallExpr,
+    ClassDef,
+    ComparisonExpr,
+    ConditionalExpr,
+    Decorator,
+    DictExpr,
+    Expression,
+    ExpressionStmt,
+    ForStmt,
+    FuncDef,
+    GeneratorExpr,
+    IndexExpr,
+    ListComprehension,
+    ListExpr,
+    MemberExpr,
+    MypyFile,
+    NameExpr,
+    OperatorAssignmentStmt,
+    OpExpr,
+    RefExpr,
+    ReturnStmt,
+    StarExpr,
+    Statement,
+    TupleExpr,
+    TypeInfo,
+    UnaryExpr,
+    Var,
+)
+from mypy.plugin import CheckerPluginInterface
+from mypy.types import AnyType, CallableType, Instance, ProperType, Type, UnionType, get_proper_type
+
+from simpletorch.mypy.convert.lift import is_module, is_tensor
+from simpletorch.mypy.names import DICTS, LISTS, MODULE, OUR_MODULE, SEQUENTIALS
+from simpletorch.mypy.program.constants import inner_blocks
+from simpletorch.mypy.program.memory import once_a_tree
+from simpletorch.mypy.program.syntax import expressions_of, statements_in
+from simpletorch.mypy.types import walk
+
+__all__ = ["is_ours_to_cause"]
+
+_CONTAINERS: Final = (*SEQUENTIALS, *LISTS, *DICTS)
+_VIA_CLASS: Final = "Access to generic instance variables via class is ambiguous"
+_GROWS: Final = frozenset({"append", "extend", "insert", "add"})
+_BUILTINS: Final = frozenset({"tuple", "list", "zip", "enumerate", "reversed", "sorted", "sum", "dict", "set"})
+
+
+def is_ours_to_cause(info: ErrorInfo, api: CheckerPluginInterface) -> bool:
+    """Whether mypy complains of something only because the plugin told it what it is."""
+    code = "" if info.code is None else info.code.code
+    concerned = _CONCERNED.get(code)
+    if concerned is None or info.message.startswith("Revealed type"):
+        return False
+    reader = _Reader(cast(Any, api))
+    if info.message.startswith(_VIA_CLASS):
+        return any(map(_is_of_our_generic, _at_line(reader.checker.tree).get(info.line, ())))
+    for node in _at_line(reader.checker.tree).get(info.line, ()):
+        if any(reader.is_known(e) and reader.is_ours(e) for e in concerned(node, info.column)):
+            return True
+    return False
+
+
+# -- what an error is about ------------------------------------------------------------------------------------------
+
+
+def _argument(node: object, column: int) -> Iterator[Expression]:
+    """Of an argument, the argument and the object whose method is called."""
+    if isinstance(node, CallExpr):
+        for argument in node.args:
+            if argument.column == column:
+                yield argument
+                yield from _receiver(node)
+
+
+def _receiver(call: CallExpr) -> Iterator[Expression]:
+    if isinstance(call.callee, MemberExpr):
+        yield call.callee.expr
+
+
+def _operands(node: object, column: int) -> Iterator[Expression]:
+    match node:
+        case OpExpr(left=left, right=right) if node.column == column:
+            yield from (left, right)
+        case ComparisonExpr(operands=operands) if node.column == column:
+            yield from operands
+        case UnaryExpr(expr=inner) | CallExpr(callee=MemberExpr(expr=inner)) if node.column == column:
+            yield inner
+        case OperatorAssignmentStmt(lvalue=left, rvalue=right):
+            yield from (left, right)
+
+
+def _called(node: object, column: int) -> Iterator[Expression]:
+    match node:
+        case CallExpr(args=args) if node.column == column:
+            yield from args
+            yield from _receiver(node)
+        case IndexExpr(base=base, index=index) if node.column == column:
+            yield from (base, index)
+
+
+def _owner(node: object, column: int) -> Iterator[Expression]:
+    if isinstance(node, MemberExpr) and node.column == column:
+        yield node.expr
+
+
+def _index(node: object, column: int) -> Iterator[Expression]:
+    if isinstance(node, IndexExpr) and column in (node.column, node.index.column):
+        yield from (node.base, node.index)
+
+
+def _put(node: object, _: int) -> Iterator[Expression]:
+    match node:
+        case AssignmentStmt(lvalues=places, rvalue=value):
+            yield value
+            for place in places:
+                yield from _items(place)
+        case OperatorAssignmentStmt(lvalue=place, rvalue=value):
+            yield from (value, place)
+        case ForStmt(expr=iterated):
+            yield iterated
+
+
+def _items(place: Expression) -> Iterator[Expression]:
+    """Places that are assigned to: what hasn't been declared has the type of what was put there first."""
+    match place:
+        case TupleExpr(items=items) | ListExpr(items=items):
+            for item in items:
+                yield from _items(item)
+        case IndexExpr(base=base):
+            yield base
+        case _:
+            yield place
+
+
+def _given(node: object, _: int) -> Iterator[Expression]:
+    if isinstance(node, ReturnStmt) and node.expr is not None:
+        yield node.expr
+
+
+def _entries(node: object, _: int) -> Iterator[Expression]:
+    if isinstance(node, DictExpr | ListExpr):
+        yield node
+
+
+def _comprehended(node: object, column: int) -> Iterator[Expression]:
+    yield from _put(node, column)
+    yield from _given(node, column)
+
+
+_CONCERNED: Final[Mapping[str, Callable[[object, int], Iterator[Expression]]]] = {
+    "arg-type": _argument,
+    "assignment": _put,
+    "call-overload": _called,
+    "dict-item": _entries,
+    "index": _index,
+    "list-item": _entries,
+    "method-assign": _put,
+    "misc": _comprehended,
+    "operator": _operands,
+    "return-value": _given,
+    "union-attr": _owner,
+}
+
+
+@once_a_tree
+def _at_line(tree: MypyFile) -> Mapping[int, list[object]]:
+    """Statements and expressions by the lines on which they begin, or one of what they are given."""
+    found: dict[int, list[object]] = defaultdict(list)
+    for s in statements_in(tree.defs):
+        found[s.line].append(s)
+        for e in expressions_of(s):
+            for line in {e.line, *(given.line for given in _parts(e))}:
+                found[line].append(e)
+    return found
+
+
+def _parts(e: Expression) -> Iterable[Expression]:
+    match e:
+        case CallExpr(args=args):
+            return args
+        case DictExpr(items=pairs):
+            return [value for _, value in pairs]
+        case ListExpr(items=items):
+            return items
+    return ()
+
+
+def _is_of_our_generic(node: object) -> bool:
+    """Whether this is an attribute of a class of torch's, which are generic by our doing."""
+    owner = node.expr.node if isinstance(node, MemberExpr) and isinstance(node.expr, RefExpr) else None
+    return isinstance(owner, TypeInfo) and owner.fullname.startswith("torch.")
+
+
+# -- whose doing a type is -------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Reader:
+    """Follows an expression back to where its type comes from."""
+
+    checker: Any
+    seen: set[object] = field(default_factory=set)
+
+    def is_known(self, e: Expression) -> bool:
+        """Whether there is a tensor in its type, or a module of a class that is known."""
+        typ = self._type(e)
+        if typ is None and isinstance(e, NameExpr | MemberExpr):
+            variable = self._definition(e)
+            typ = get_proper_type(variable.type) if isinstance(variable, Var) else None
+        return typ is not None and any(
+            is_tensor(t) or (is_module(t) and t.type.fullname != MODULE) for t in walk(typ) if isinstance(t, Instance)
+        )
+
+    def is_ours(self, e: Expression) -> bool:
+        """Whether mypy alone would say that it is Any, or a module of which it knows no more."""
+        if e in self.seen:
+            return False
+        self.seen.add(e)
+        match e:
+            case CallExpr():
+                return self._is_our_call(e)
+            case NameExpr(node=Var() as variable):
+                return self._is_our_variable(variable, e)
+            case MemberExpr(expr=owner):
+                return self._is_our_attribute(e) or self.is_ours(owner)
+            case IndexExpr(base=base):
+                return self._is_container(base) or self.is_ours(base)
+            case ListComprehension(generator=GeneratorExpr(left_expr=left)) | GeneratorExpr(left_expr=left):
+                return self.is_ours(left)
+            case UnaryExpr(expr=inner) | StarExpr(expr=inner) | AssignmentExpr(value=inner):
+                return self.is_ours(inner)
+            case OpExpr(left=left, right=right):
+                return self.is_ours(left) or self.is_ours(right)
+            case ConditionalExpr(if_expr=first, else_expr=second):
+                return self.is_ours(first) or self.is_ours(second)
+            case TupleExpr(items=items) | ListExpr(items=items):
+                return any(map(self.is_ours, items))
+            case DictExpr(items=pairs):
+                return any(self.is_ours(value) for _, value in pairs)
+        return False
+
+    def _type(self, e: Expression) -> ProperType | None:
+        return get_proper_type(cast("Type | None", self.checker.lookup_type_or_none(e)))
+
+    def _members(self, e: Expression) -> list[ProperType]:
+        typ = self._type(e)
+        return [get_proper_type(m) for m in typ.items] if isinstance(typ, UnionType) else [] if typ is None else [typ]
+
+    def _is_container(self, e: Expression) -> bool:
+        """Of a container torch says that it holds modules, whichever."""
+        return any(isinstance(m, Instance) and any(map(m.type.has_base, _CONTAINERS)) for m in self._members(e))
+
+    def _is_our_call(self, call: CallExpr) -> bool:
+        if any(map(_is_of_torch, self._members(call.callee))) or _is_untyped(self._definition(call.callee)):
+            return True
+        match call.callee:
+            case MemberExpr(expr=owner):
+                return self.is_ours(owner)
+            case NameExpr(fullname=name) if name.rpartition(".")[2] in _BUILTINS:
+                return any(map(self.is_ours, call.args))
+        return False
+
+    def _definition(self, callee: Expression) -> object:
+        if isinstance(callee, NameExpr | MemberExpr) and callee.node is not None:
+            return callee.node
+        if isinstance(callee, MemberExpr):
+            for owner in self._members(callee.expr):
+                symbol = owner.type.get(callee.name) if isinstance(owner, Instance) else None
+                if symbol is not None:
+                    return symbol.node
+        return None
+
+    def _is_our_attribute(self, e: MemberExpr) -> bool:
+        """An attribute that was given different modules, or whose type comes from what is ours."""
+        variable = self._definition(e)
+        if not isinstance(variable, Var) or not variable.is_inferred:
+            return False
+        modules = [m for m in self._members(e) if is_module(m)]
+        return len(modules) > 1 or self._is_our_variable(variable, e, of_object=True)
+
+    def _is_our_variable(self, variable: Var, at: Expression, *, of_object: bool = False) -> bool:
+        """A variable that was given something of ours above, or a list that got some."""
+        if variable in self.seen:
+            return False
+        self.seen.add(variable)
+        found = _sources(self.checker.tree).get((variable.info, variable.name) if of_object else variable, ())
+        return any(self._is_our_source(source) for source in found if of_object or source.line <= at.line)
+
+    def _is_our_source(self, source: _Source) -> bool:
+        if source.is_item and (self._is_container(source.value) or any(map(is_tensor, self._members(source.value)))):
+            return True  # torch doesn't say what iterating over a tensor gives
+        return self.is_ours(source.value)
+
+
+def _is_of_torch(typ: ProperType) -> bool:
+    """Whether this is a module whose call gives anything, as far as it says."""
+    return isinstance(typ, Instance) and is_module(typ) and not typ.type.has_base(OUR_MODULE)
+
+
+def _is_untyped(definition: object) -> bool:
+    """Whether a function of torch's has no annotation. Those that it makes of others get a type of `Any` from us."""
+    if isinstance(definition, Decorator):
+        definition = definition.func
+    if not isinstance(definition, FuncDef | Var) or not definition.fullname.startswith("torch."):
+        return False
+    return definition.type is None or _gives_any(definition.type)
+
+
+def _gives_any(typ: Type | None) -> bool:
+    typ = get_proper_type(typ)
+    return isinstance(typ, CallableType) and isinstance(get_proper_type(typ.ret_type), AnyType)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What a variable is given."""
+
+    value: Expression
+    line: int
+    is_item: bool
+    """Whether it is an item of the value."""
+
+
+@once_a_tree
+def _sources(tree: MypyFile) -> Mapping[object, list[_Source]]:
+    """What variables are given, and the attributes of ``self`` by class and name."""
+    found: dict[object, list[_Source]] = defaultdict(list)
+    _collect(tree.defs, None, found)
+    return found
+
+
+def _collect(statements: Iterable[Statement], owner: TypeInfo | None, found: dict[object, list[_Source]]) -> None:
+    for s in statements:
+        for place, value, is_item in _gifts(s):
+            for name in _names(place, owner):
+                found[name].append(_Source(value, s.line, is_item or isinstance(place, TupleExpr | ListExpr)))
+        inside = s.info if isinstance(s, ClassDef) else owner
+        for block in inner_blocks(s):
+            _collect(block.body, inside, found)
+
+
+def _gifts(s: Statement) -> Iterator[tuple[Expression, Expression, bool]]:
+    match s:
+        case AssignmentStmt(lvalues=places, rvalue=value):
+            yield from ((place, value, False) for place in places)
+        case OperatorAssignmentStmt(lvalue=place, rvalue=value):
+            yield place, value, False
+        case ForStmt(index=place, expr=value):
+            yield place, value, True
+        case ExpressionStmt(expr=CallExpr(callee=MemberExpr(expr=place, name=name), args=args)) if name in _GROWS:
+            yield from ((place, value, False) for value in args)
+    for e in expressions_of(s):
+        match e:
+            case GeneratorExpr(indices=places, sequences=values):
+                yield from ((place, value, True) for place, value in zip(places, values, strict=True))
+            case AssignmentExpr(target=place, value=value):
+                yield place, value, False
+
+
+def _names(place: Expression, owner: TypeInfo | None) -> Iterator[object]:
+    match place:
+        case TupleExpr(items=items) | ListExpr(items=items):
+            for item in items:
+                yield from _names(item, owner)
+        case StarExpr(expr=inner):
+            yield from _names(inner, owner)
+        case NameExpr(node=Var() as variable):
+            yield variable
+        case MemberExpr(expr=NameExpr(node=Var(is_self=True)), name=name):
+            yield owner, name
