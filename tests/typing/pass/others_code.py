@@ -40,6 +40,10 @@ class Attention(nn.Module):
         first["z"] = self.norm(x)
         return found[0], found[0].shape[-2:]
 
+    def split(self, x: Tensor, parts: int | None) -> Tensor:
+        x = self.norm(x).reshape(3, parts, 7).permute(1, 0, 2)
+        return x
+
     def renamed(self) -> None:
         self.blocks[0].called = self.blocks[0].forward
 
@@ -56,6 +60,29 @@ def each(sigmas: Tensor, names: Sequence[str]) -> list[float]:
     return [rounded(sigma) for sigma in sigmas] if order else []
 
 
+def spaced(steps: int) -> Tensor:
+    return torch.linspace(0, 1, steps)
+
+
+def scheduled(n: int) -> NDArray[np.float64]:
+    sigmas = np.linspace(0, 1, n)
+    if n > 3:
+        sigmas = spaced(n)
+        return np.array([rounded(sigma) for sigma in sigmas])
+    return sigmas
+
+
+def named(orphans: list[Tensor]) -> list[float]:
+    return [rounded(name) for name, _ in orphans]
+
+
+def weighed(gains: list[Tensor]) -> Tensor:
+    gain = None
+    for part in gains:
+        gain = part if gain is None else gain * part
+    return torch.fft.ifft(torch.fft.fft(gains[0]) * gain)
+
+
 def stacked(x: Tensor, labelled: bool = False) -> Tensor | tuple[Tensor, list[str]]:
     return (x, ["x"]) if labelled else x
 
@@ -64,6 +91,12 @@ def labelled() -> list[str]:
     x, labels = stacked(torch.zeros(3, 5), labelled=True)
     labels.append(str(x.shape))
     return labels
+
+
+def grid(x: Tensor) -> tuple[int, int]:
+    size: tuple[int, int] | None = None
+    size = x.shape[-2:]
+    return size or (1, 1)
 
 
 def halves(x: Tensor) -> list[Tensor]:

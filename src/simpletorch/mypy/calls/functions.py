@@ -124,7 +124,7 @@ def call_function(
         context: the call.
         types: mypy's.
         name: of what is called.
-        only_sizes: leave what is no tensor unchecked.
+        only_sizes: leave unchecked what has none.
     """
     signature = _without_sizes_of_calls(signature, types)
     if not has_sizes(signature):
@@ -203,7 +203,7 @@ class _Call:
         self.arguments = self._arguments()
         for i, formal, node in self._pairs():
             self.formals[i] = self._narrowed(formal, node)
-            if only_sizes and not self._is_about_tensors(self.formals[i], node):
+            if only_sizes and not self._is_about_sizes(self.formals[i], node):
                 self.formals[i] = any_type()
         self.reporting = True
 
@@ -318,10 +318,12 @@ class _Call:
             fitting += found
         return UnionType.make_union([m for m in wanted if m in fitting], formal.line, formal.column)
 
-    def _is_about_tensors(self, formal: Type, node: Expression) -> bool:
-        """Whether a parameter is for tensors, and the argument has some."""
-        given = flatten_nested_unions([get_proper_type(self.reader.type_of(node))])
-        return any(map(is_tensor, walk(formal))) and all(any(map(_is_open, walk(member))) for member in given)
+    def _is_about_sizes(self, formal: Type, node: Expression) -> bool:
+        """Whether there are sizes in a parameter, and if it is a tensor, the argument is one as well."""
+        if is_tensor(formal):
+            given = flatten_nested_unions([get_proper_type(self.reader.type_of(node))])
+            return all(is_tensor(m) or isinstance(get_proper_type(m), AnyType) for m in given)
+        return any(isinstance(part, Instance) and _has_dims(part) for part in walk(formal))
 
     def _may_be(self, given: ProperType, wanted: ProperType) -> bool:
         if _states_a_call(wanted):
@@ -554,10 +556,6 @@ def _states_a_call(formal: Type) -> TypeGuard[Instance]:
 def _kind_of(info: ErrorInfo) -> Kind:
     """What is wrong, of a message of ours."""
     return "dtype" if info.code is not None and info.code.code == "tensor-dtype" else "shape"
-
-
-def _is_open(typ: Type) -> bool:
-    return is_tensor(typ) or isinstance(get_proper_type(typ), AnyType)
 
 
 def _has_dims(typ: Instance) -> bool:

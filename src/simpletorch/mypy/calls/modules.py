@@ -139,8 +139,9 @@ def _call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
 
 
 def _as_of_torch(forward: CallableType) -> CallableType:
-    """torch says ``Any`` of what a module gives: what gives one thing or the other, both of which mypy would want to be
-    told apart, stays that.
+    """torch says ``Any`` of what a module gives. Of a tensor or something else it stays that.
+
+    mypy would want the two to be told apart.
     """
     result = get_proper_type(forward.ret_type)
     is_mixed = isinstance(result, UnionType) and not all(map(is_tensor, result.relevant_items()))

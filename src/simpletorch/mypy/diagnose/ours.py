@@ -9,7 +9,7 @@ expression whose type is our doing is dropped, unless it is about sizes or dtype
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -19,7 +19,6 @@ from mypy.nodes import (
     AssignmentStmt,
     CallExpr,
     ClassDef,
-    ComparisonExpr,
     ConditionalExpr,
     Decorator,
     DictExpr,
@@ -37,7 +36,6 @@ from mypy.nodes import (
     OperatorAssignmentStmt,
     OpExpr,
     RefExpr,
-    ReturnStmt,
     StarExpr,
     Statement,
     TupleExpr,
@@ -49,10 +47,11 @@ from mypy.plugin import CheckerPluginInterface
 from mypy.types import AnyType, CallableType, Instance, ProperType, Type, UnionType, get_proper_type
 
 from simpletorch.mypy.convert.lift import is_module, is_tensor
+from simpletorch.mypy.diagnose.concerned import CONCERNED, at_line
 from simpletorch.mypy.names import DICTS, LISTS, MODULE, OUR_MODULE, SEQUENTIALS
 from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import expressions_of, statements_in
+from simpletorch.mypy.program.syntax import expressions_of
 from simpletorch.mypy.types import walk
 
 __all__ = ["is_ours_to_cause"]
@@ -66,141 +65,16 @@ _BUILTINS: Final = frozenset({"tuple", "list", "zip", "enumerate", "reversed", "
 def is_ours_to_cause(info: ErrorInfo, api: CheckerPluginInterface) -> bool:
     """Whether mypy complains of something only because the plugin told it what it is."""
     code = "" if info.code is None else info.code.code
-    concerned = _CONCERNED.get(code)
+    concerned = CONCERNED.get(code)
     if concerned is None or info.message.startswith("Revealed type"):
         return False
     reader = _Reader(cast(Any, api))
     if info.message.startswith(_VIA_CLASS):
-        return any(map(_is_of_our_generic, _at_line(reader.checker.tree).get(info.line, ())))
-    for node in _at_line(reader.checker.tree).get(info.line, ()):
+        return any(map(_is_of_our_generic, at_line(reader.checker.tree).get(info.line, ())))
+    for node in at_line(reader.checker.tree).get(info.line, ()):
         if any(reader.is_known(e) and reader.is_ours(e) for e in concerned(node, info.column)):
             return True
     return False
-
-
-# -- what an error is about ------------------------------------------------------------------------------------------
-
-
-def _argument(node: object, column: int) -> Iterator[Expression]:
-    """Of an argument, the argument and the object whose method is called."""
-    if isinstance(node, CallExpr):
-        for argument in node.args:
-            if argument.column == column:
-                yield argument
-                yield from _receiver(node)
-
-
-def _receiver(call: CallExpr) -> Iterator[Expression]:
-    if isinstance(call.callee, MemberExpr):
-        yield call.callee.expr
-
-
-def _operands(node: object, column: int) -> Iterator[Expression]:
-    match node:
-        case OpExpr(left=left, right=right) if node.column == column:
-            yield from (left, right)
-        case ComparisonExpr(operands=operands) if node.column == column:
-            yield from operands
-        case UnaryExpr(expr=inner) | CallExpr(callee=MemberExpr(expr=inner)) if node.column == column:
-            yield inner
-        case OperatorAssignmentStmt(lvalue=left, rvalue=right):
-            yield from (left, right)
-
-
-def _called(node: object, column: int) -> Iterator[Expression]:
-    match node:
-        case CallExpr(args=args) if node.column == column:
-            yield from args
-            yield from _receiver(node)
-        case IndexExpr(base=base, index=index) if node.column == column:
-            yield from (base, index)
-
-
-def _owner(node: object, column: int) -> Iterator[Expression]:
-    if isinstance(node, MemberExpr) and node.column == column:
-        yield node.expr
-
-
-def _index(node: object, column: int) -> Iterator[Expression]:
-    if isinstance(node, IndexExpr) and column in (node.column, node.index.column):
-        yield from (node.base, node.index)
-
-
-def _put(node: object, _: int) -> Iterator[Expression]:
-    match node:
-        case AssignmentStmt(lvalues=places, rvalue=value):
-            yield value
-            for place in places:
-                yield from _items(place)
-        case OperatorAssignmentStmt(lvalue=place, rvalue=value):
-            yield from (value, place)
-        case ForStmt(expr=iterated):
-            yield iterated
-
-
-def _items(place: Expression) -> Iterator[Expression]:
-    """Places that are assigned to: what hasn't been declared has the type of what was put there first."""
-    match place:
-        case TupleExpr(items=items) | ListExpr(items=items):
-            for item in items:
-                yield from _items(item)
-        case IndexExpr(base=base):
-            yield base
-        case _:
-            yield place
-
-
-def _given(node: object, _: int) -> Iterator[Expression]:
-    if isinstance(node, ReturnStmt) and node.expr is not None:
-        yield node.expr
-
-
-def _entries(node: object, _: int) -> Iterator[Expression]:
-    if isinstance(node, DictExpr | ListExpr):
-        yield node
-
-
-def _comprehended(node: object, column: int) -> Iterator[Expression]:
-    yield from _put(node, column)
-    yield from _given(node, column)
-
-
-_CONCERNED: Final[Mapping[str, Callable[[object, int], Iterator[Expression]]]] = {
-    "arg-type": _argument,
-    "assignment": _put,
-    "call-overload": _called,
-    "dict-item": _entries,
-    "index": _index,
-    "list-item": _entries,
-    "method-assign": _put,
-    "misc": _comprehended,
-    "operator": _operands,
-    "return-value": _given,
-    "union-attr": _owner,
-}
-
-
-@once_a_tree
-def _at_line(tree: MypyFile) -> Mapping[int, list[object]]:
-    """Statements and expressions by the lines on which they begin, or one of what they are given."""
-    found: dict[int, list[object]] = defaultdict(list)
-    for s in statements_in(tree.defs):
-        found[s.line].append(s)
-        for e in expressions_of(s):
-            for line in {e.line, *(given.line for given in _parts(e))}:
-                found[line].append(e)
-    return found
-
-
-def _parts(e: Expression) -> Iterable[Expression]:
-    match e:
-        case CallExpr(args=args):
-            return args
-        case DictExpr(items=pairs):
-            return [value for _, value in pairs]
-        case ListExpr(items=items):
-            return items
-    return ()
 
 
 def _is_of_our_generic(node: object) -> bool:
@@ -220,12 +94,9 @@ class _Reader:
     seen: set[object] = field(default_factory=set)
 
     def is_known(self, e: Expression) -> bool:
-        """Whether there is a tensor in its type, or a module of a class that is known."""
+        """Whether there is a tensor in its type, or a module of a class that is known; or the type isn't there yet."""
         typ = self._type(e)
-        if typ is None and isinstance(e, NameExpr | MemberExpr):
-            variable = self._definition(e)
-            typ = get_proper_type(variable.type) if isinstance(variable, Var) else None
-        return typ is not None and any(
+        return typ is None or any(
             is_tensor(t) or (is_module(t) and t.type.fullname != MODULE) for t in walk(typ) if isinstance(t, Instance)
         )
 
@@ -258,7 +129,12 @@ class _Reader:
         return False
 
     def _type(self, e: Expression) -> ProperType | None:
-        return get_proper_type(cast("Type | None", self.checker.lookup_type_or_none(e)))
+        """The type of an expression; while mypy tries an assignment in several ways, it keeps it of names only."""
+        found = cast("Type | None", self.checker.lookup_type_or_none(e))
+        if found is None and isinstance(e, NameExpr | MemberExpr):
+            variable = self._definition(e)
+            found = self.checker.binder.get(e) or (variable.type if isinstance(variable, Var) else None)
+        return get_proper_type(found)
 
     def _members(self, e: Expression) -> list[ProperType]:
         typ = self._type(e)
@@ -305,7 +181,9 @@ class _Reader:
         return any(self._is_our_source(source) for source in found if of_object or source.line <= at.line)
 
     def _is_our_source(self, source: _Source) -> bool:
-        if source.is_item and (self._is_container(source.value) or any(map(is_tensor, self._members(source.value)))):
+        typ = self._type(source.value)
+        iterated = self._members(source.value) if not source.is_part or typ is None else walk(typ)
+        if source.is_item and (self._is_container(source.value) or any(map(is_tensor, iterated))):
             return True  # torch doesn't say what iterating over a tensor gives
         return self.is_ours(source.value)
 
@@ -337,6 +215,8 @@ class _Source:
     line: int
     is_item: bool
     """Whether it is an item of the value."""
+    is_part: bool
+    """Whether it is an item of an item, as in ``for x, y in pairs``."""
 
 
 @once_a_tree
@@ -351,7 +231,8 @@ def _collect(statements: Iterable[Statement], owner: TypeInfo | None, found: dic
     for s in statements:
         for place, value, is_item in _gifts(s):
             for name in _names(place, owner):
-                found[name].append(_Source(value, s.line, is_item or isinstance(place, TupleExpr | ListExpr)))
+                is_unpacked = isinstance(place, TupleExpr | ListExpr)
+                found[name].append(_Source(value, s.line, is_item or is_unpacked, is_item and is_unpacked))
         inside = s.info if isinstance(s, ClassDef) else owner
         for block in inner_blocks(s):
             _collect(block.body, inside, found)

@@ -33,6 +33,7 @@ from simpletorch.mypy.convert.spelling import (
     tuple_items,
     union_members,
 )
+from simpletorch.mypy.diagnose.concerned import is_repeated
 from simpletorch.mypy.diagnose.inferred import unite_modules, widen_place
 from simpletorch.mypy.diagnose.ours import is_ours_to_cause
 from simpletorch.mypy.diagnose.signatures import agree_but_for_names, chosen_sizes
@@ -192,6 +193,7 @@ _PAIR: Final = re.compile(
 )
 
 
+_SIZES: Final = re.compile(r"^(?:list|tuple)\[int(?:, (?:int|\.\.\.))*\]$")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _ELIDED: Final = re.compile(r"<\d+ more items>")
 """What mypy prints of a long union."""
@@ -233,6 +235,8 @@ def _reviewed(file: str, info: ErrorInfo) -> bool:
     elif api is not None and is_ours_to_cause(info, api):
         return True
     info.message = respell(info.message)
+    if verdict is None and api is not None and is_repeated(file, info, api):
+        return True
     return _is_taken(file, info)
 
 
@@ -338,6 +342,8 @@ def _compare_members(got: str, expected: str, here: _Circumstances) -> Verdict |
         # the sizes of a generic function are open: mypy compares 2*N with 6 as if N were a size of this place
         verdicts = {"unsure" if has_variables(g) else _compare(g, e, here) for g, e in pairs if g != e}
         return None if None in verdicts else _worst(verdicts)
+    if got == "Size" and _SIZES.match(expected):
+        return "unsure"  # TorchScript's own name for it is List[int], and how long it is isn't known
     found, wanted = tensor_in(got), tensor_in(expected)
     if found is None or wanted is None:
         return _compare_classes(got, expected, here)

@@ -1,0 +1,177 @@
+"""What a message of mypy's is about: the expressions at its place, and the messages before it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from mypy.errors import ErrorInfo
+from mypy.nodes import (
+    AssignmentStmt,
+    CallExpr,
+    ComparisonExpr,
+    DictExpr,
+    Expression,
+    ForStmt,
+    IndexExpr,
+    ListExpr,
+    MemberExpr,
+    MypyFile,
+    OperatorAssignmentStmt,
+    OpExpr,
+    ReturnStmt,
+    TupleExpr,
+    UnaryExpr,
+)
+from mypy.plugin import CheckerPluginInterface
+
+from simpletorch.mypy.program.memory import once_a_tree
+from simpletorch.mypy.program.syntax import expressions_of, statements_in
+
+__all__ = ["CONCERNED", "at_line", "is_repeated"]
+
+_SIZES_OF: Final = re.compile(r"(?<=Tensor)\[[^\[\]]*\]")
+_RECENT: Final = 8
+
+
+def is_repeated(file: str, info: ErrorInfo, api: CheckerPluginInterface) -> bool:
+    """Whether mypy has just said the same of another size: of a union of tensors it asks for one after the other."""
+    recorded = api.msg.errors.error_info_map.get(file, [])
+    place, text = (info.line, info.column, info.code), _SIZES_OF.sub("", info.message)
+    return any(
+        (other.line, other.column, other.code) == place
+        and other.message != info.message
+        and _SIZES_OF.sub("", other.message) == text
+        for other in recorded[-_RECENT:]
+    )
+
+
+def _argument(node: object, column: int) -> Iterator[Expression]:
+    """Of an argument, the argument and the object whose method is called; an operand is one as well."""
+    if isinstance(node, OpExpr) and column in (node.column, node.right.column):
+        yield from (node.left, node.right)
+    if isinstance(node, CallExpr):
+        for argument in node.args:
+            if argument.column == column:
+                yield argument
+                yield from _receiver(node)
+
+
+def _receiver(call: CallExpr) -> Iterator[Expression]:
+    if isinstance(call.callee, MemberExpr):
+        yield call.callee.expr
+
+
+def _operands(node: object, column: int) -> Iterator[Expression]:
+    match node:
+        case OpExpr(left=left, right=right) if node.column == column:
+            yield from (left, right)
+        case ComparisonExpr(operands=operands) if node.column == column:
+            yield from operands
+        case UnaryExpr(expr=inner) | CallExpr(callee=MemberExpr(expr=inner)) if node.column == column:
+            yield inner
+        case OperatorAssignmentStmt(lvalue=left, rvalue=right):
+            yield from (left, right)
+
+
+def _called(node: object, column: int) -> Iterator[Expression]:
+    match node:
+        case CallExpr(args=args) if node.column == column:
+            yield from args
+            yield from _receiver(node)
+        case IndexExpr(base=base, index=index) if node.column == column:
+            yield from (base, index)
+
+
+def _owner(node: object, column: int) -> Iterator[Expression]:
+    if isinstance(node, MemberExpr) and node.column == column:
+        yield node.expr
+
+
+def _index(node: object, column: int) -> Iterator[Expression]:
+    if isinstance(node, IndexExpr) and column in (node.column, node.index.column):
+        yield from (node.base, node.index)
+
+
+def _put(node: object, _: int) -> Iterator[Expression]:
+    match node:
+        case AssignmentStmt(lvalues=places, rvalue=value):
+            yield value
+            for place in places:
+                yield from _items(place)
+        case OperatorAssignmentStmt(lvalue=place, rvalue=value):
+            yield from (value, place)
+        case ForStmt(expr=iterated):
+            yield iterated
+
+
+def _changed(node: object, _: int) -> Iterator[Expression]:
+    if isinstance(node, AssignmentStmt):
+        yield from (place.expr for place in node.lvalues if isinstance(place, MemberExpr))
+
+
+def _items(place: Expression) -> Iterator[Expression]:
+    """Places that are assigned to: what hasn't been declared has the type of what was put there first."""
+    match place:
+        case TupleExpr(items=items) | ListExpr(items=items):
+            for item in items:
+                yield from _items(item)
+        case IndexExpr(base=base):
+            yield base
+        case _:
+            yield place
+
+
+def _given(node: object, _: int) -> Iterator[Expression]:
+    if isinstance(node, ReturnStmt) and node.expr is not None:
+        yield node.expr
+
+
+def _entries(node: object, _: int) -> Iterator[Expression]:
+    if isinstance(node, DictExpr | ListExpr):
+        yield node
+
+
+def _comprehended(node: object, column: int) -> Iterator[Expression]:
+    yield from _put(node, column)
+    yield from _given(node, column)
+
+
+CONCERNED: Final[Mapping[str, Callable[[object, int], Iterator[Expression]]]] = {
+    "arg-type": _argument,
+    "assignment": _put,
+    "call-overload": _called,
+    "dict-item": _entries,
+    "index": _index,
+    "list-item": _entries,
+    "method-assign": _changed,
+    "misc": _comprehended,
+    "operator": _operands,
+    "return-value": _given,
+    "union-attr": _owner,
+}
+
+
+@once_a_tree
+def at_line(tree: MypyFile) -> Mapping[int, list[object]]:
+    """Statements and expressions by the lines on which they begin, or one of what they are given."""
+    found: dict[int, list[object]] = defaultdict(list)
+    for s in statements_in(tree.defs):
+        found[s.line].append(s)
+        for e in expressions_of(s):
+            for line in {e.line, *(given.line for given in _parts(e))}:
+                found[line].append(e)
+    return found
+
+
+def _parts(e: Expression) -> Iterable[Expression]:
+    match e:
+        case CallExpr(args=args):
+            return args
+        case DictExpr(items=pairs):
+            return [value for _, value in pairs]
+        case ListExpr(items=items):
+            return items
+    return ()
