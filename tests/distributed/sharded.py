@@ -1,8 +1,6 @@
 """What the processes of `test_sharded` and `test_plans` run."""
 
-import os
 from contextlib import suppress
-from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -12,7 +10,6 @@ from simpletorch import checkpoint
 from simpletorch.data import DataLoader, DistributedSampler, TensorDataset
 from simpletorch.distributed import Mesh, held, materialize, parallelize, shard
 from simpletorch.errors import CheckpointError
-from simpletorch.language.models import LlamaConfig, LlamaForCausalLM
 from simpletorch.nn import FeedForward
 from simpletorch.optim import EMA, AdamW
 from simpletorch.reproducibility import seed_everything
@@ -246,34 +243,4 @@ def others(rank, folder, world):
     dist.barrier()
     if rank == 0:
         torch.save({**result, "refused": refused}, folder / f"by-{world}.pt")
-    dist.destroy_process_group()
-
-
-def fake(_rank, folder):
-    """A Llama of eight layers among 1,024 processes, of which there is this one."""
-    from torch.testing._internal.distributed.fake_pg import FakeStore
-
-    dist.init_process_group("fake", rank=int(os.environ.get("AS_RANK", 777)), world_size=1024, store=FakeStore())
-    found = {}
-    for name, grid in {
-        "fsdp": Mesh(data=-1),
-        "fsdp + tensor": Mesh(data=128, tensor=8),
-        "hybrid + tensor": Mesh(replicate=4, data=32, tensor=8),
-        "tensor": Mesh(data=128, tensor=8),
-    }.items():
-        with torch.device("meta"):
-            config = LlamaConfig(32000, 512, 16, 8, 32, 1408, num_hidden_layers=8)
-            model = LlamaForCausalLM(config)
-        if "tensor" in name:
-            parallelize(model, grid)
-        if name != "tensor":
-            shard(model, grid)
-        layer = "model.layers.7."
-        wanted = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.o_proj", "mlp.up_proj", "mlp.down_proj")
-        parameters = dict(model.named_parameters())
-        assert all(hasattr(parameter, "placements") for parameter in parameters.values())
-        found[name] = {key: tuple(parameters[f"{layer}{key}.weight"].to_local().shape) for key in wanted}
-        found[name]["norm"] = tuple(parameters["model.norm.weight"].to_local().shape)
-        found[name]["embed"] = tuple(parameters["model.embed_tokens.weight"].to_local().shape)
-    torch.save(found, Path(folder) / "shapes.pt")
     dist.destroy_process_group()

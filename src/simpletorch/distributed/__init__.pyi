@@ -18,6 +18,7 @@ from simpletorch.distributed._planning import Plan as Plan
 from simpletorch.distributed._planning import plan as plan
 from simpletorch.distributed._plans import parallelize as parallelize
 from simpletorch.distributed._replicate import replicate as replicate
+from simpletorch.distributed._sequence import context_parallel as context_parallel
 from simpletorch.distributed._shard import held as held
 from simpletorch.distributed._shard import shard as shard
 from simpletorch.distributed.collectives import ReduceOp as ReduceOp

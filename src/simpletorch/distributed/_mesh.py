@@ -36,8 +36,9 @@ class Mesh:
     Neighbours in the last direction have neighbouring ranks, so it is the one to give the fastest connections: tensor
     parallel inside a machine, data parallel across. One size may be -1: what the number of processes leaves.
 
-    The names mean something to `shard` (``data`` divides parameters, ``replicate`` repeats them) and to `parallelize`
-    (``tensor``), and to nothing else: any name will do for directions of your own.
+    The names mean something to `shard` (``data`` and ``context`` divide parameters, ``replicate`` repeats them), to
+    `parallelize` (``tensor``), to `Pipeline` (``pipeline``) and to `context_parallel` (``context``), and to nothing
+    else: any name will do for directions of your own.
 
     Nothing happens until `device_mesh` is asked for, torch's own mesh, which makes a process group for each direction:
     every process must ask.
@@ -146,3 +147,19 @@ def direction(mesh: Mesh | DeviceMesh, *names: str) -> DeviceMesh | None:
     own = mesh.device_mesh if isinstance(mesh, Mesh) else mesh
     there = tuple(name for name in own.mesh_dim_names or () if name in names)
     return own[there] if there else None
+
+
+def dividing(mesh: Mesh | DeviceMesh) -> DeviceMesh | None:
+    """The part of a mesh along which parameters are divided, ``data`` and ``context`` as one direction, and repeated.
+
+    Processes beside each other in ``context`` compute on parts of the same samples, so their gradients are averaged
+    like those of ``data``.
+    """
+    own = mesh.device_mesh if isinstance(mesh, Mesh) else mesh
+    found, parts = direction(own, *DATA), direction(own, "data", "context")
+    if parts is None or "context" not in (parts.mesh_dim_names or ()):
+        return found
+    together = parts._flatten("data_context") if parts.ndim > 1 else parts
+    if "replicate" not in (own.mesh_dim_names or ()):
+        return together
+    return own["replicate", (together.mesh_dim_names or ())[0]]

@@ -5,7 +5,8 @@ Huang et al., GPipe, 2018 (https://arxiv.org/abs/1811.06965); Narayanan et al., 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Final, Literal
 
 import torch
@@ -14,6 +15,7 @@ from torch import nn
 
 from simpletorch.distributed._group import has_group
 from simpletorch.distributed._mesh import Mesh, direction
+from simpletorch.distributed._stages import Layer, in_order, stages_of
 from simpletorch.errors import ShapeMismatch, TorchError, as_also
 
 _Wrong: Final = as_also(TorchError, ValueError)
@@ -21,21 +23,30 @@ _SCHEDULES: Final = {"gpipe": "ScheduleGPipe", "1f1b": "Schedule1F1B"}
 
 
 class Pipeline:
-    """A sequence of layers divided among processes, one stage after the other; trained by `step`.
+    """A model divided among processes by its layers, one stage after the other; trained by `step`.
 
     A batch is cut along its first dim into ``parts``, so that the stages work at the same time: with ``p`` parts and
     ``s`` stages each waits ``(s - 1) / (p + s - 1)`` of the time. On one process without a group there is one stage,
     which computes the same sums.
 
+    Together with other directions of a mesh, divide the layers first and the rest last, and build on ``meta`` what is
+    too large::
+
+        mesh = Mesh(pipeline=4, data=2, tensor=8)
+        pipeline = Pipeline(parallelize(model, mesh), loss, parts=8, mesh=mesh)
+        shard(pipeline.stage, mesh)
+
     Args:
-        layers: what comes one after the other, each from one tensor to one tensor; all processes build the same.
+        layers: what comes one after the other, each from one tensor to one tensor, or a `LlamaForCausalLM`; all
+            processes build the same.
         loss: the mean loss of outputs and targets, a 0-d tensor.
         parts: into how many a batch is cut; its length must be a multiple.
         mesh: has a direction ``pipeline``; by default all processes are stages.
         schedule: ``"1f1b"`` goes back as soon as it can and keeps few parts in memory, ``"gpipe"`` after all of them.
 
     Raises:
-        ValueError: there are fewer layers than stages, or ``parts`` or ``schedule`` is wrong; a `TorchError` too.
+        ValueError: there are fewer layers than stages, ``parts`` or ``schedule`` is wrong, or it isn't known what the
+            layers of the model are; a `TorchError` too.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.pipelining.html
     """
@@ -47,7 +58,7 @@ class Pipeline:
 
     def __init__(
         self,
-        layers: nn.Sequential | Sequence[nn.Module],
+        layers: nn.Module | Sequence[nn.Module],
         loss: Callable[[Any, Any], torch.Tensor],
         *,
         parts: int,
@@ -63,18 +74,20 @@ class Pipeline:
         self.stages = 1 if line is None else line.size()
         self.number = 0 if line is None else line.get_local_rank()
         self.parts, self.loss = parts, loss
-        cuts = stages_of(list(layers), self.stages)
+        cuts = stages_of(in_order(layers), self.stages)
         self.first = sum(map(len, cuts[: self.number]))
-        self.stage = nn.Sequential(*cuts[self.number])
-        self._group = None if line is None else line.get_group()
-        self._schedule = None if line is None or self.stages == 1 else self._scheduled(schedule)
+        self._layers: list[Layer] = cuts[self.number]
+        self.stage = nn.Sequential(*(layer.module for layer in self._layers))
+        self._group, self._kind = None if line is None else line.get_group(), schedule
 
-    def _scheduled(self, schedule: str) -> Any:
+    @cached_property
+    def _schedule(self) -> Any:
+        """torch's, made by the first step: until then the stage may go to another device."""
         from torch.distributed import pipelining
 
         device = next((parameter.device for parameter in self.stage.parameters()), torch.device("cpu"))
         stage = pipelining.PipelineStage(self.stage, self.number, self.stages, device, group=self._group)
-        return getattr(pipelining, _SCHEDULES[schedule])(stage, n_microbatches=self.parts, loss_fn=self.loss)
+        return getattr(pipelining, _SCHEDULES[self._kind])(stage, n_microbatches=self.parts, loss_fn=self.loss)
 
     def step(self, inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         """Make the gradients of one batch, which every process is given; returns its mean loss in all of them, 0-d.
@@ -89,13 +102,16 @@ class Pipeline:
                 f"a batch of {len(inputs)} can't be cut into {self.parts} equal parts",
                 operation="Pipeline.step",
             )
-        if self._schedule is None:
+        if self.stages == 1:
             return self._alone(inputs, targets)
         losses: list[torch.Tensor] = []
         given = (inputs,) if self.number == 0 else ()
         asked = {"target": targets, "losses": losses} if self.number == self.stages - 1 else {}
         self._schedule.step(*given, **asked)
-        loss = torch.stack(losses).mean().detach() if losses else inputs.new_zeros(())
+        # of a dtype that all know beforehand: inputs may be tokens, and only the last stage has seen the loss
+        loss = torch.zeros((), dtype=torch.get_default_dtype(), device=inputs.device)
+        if losses:
+            loss.copy_(torch.stack(losses).mean().detach())
         dist.broadcast(loss, group_src=self.stages - 1, group=self._group)
         return loss
 
@@ -108,41 +124,19 @@ class Pipeline:
         return torch.stack(losses).mean()
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """This stage's parameters and buffers under the names that they have in the whole sequence."""
-        return dict(self._renamed(self.stage.state_dict(), self.first))
+        """This stage's parameters and buffers under the names that they have in the whole model."""
+        names = self._names()
+        return {names[name]: value for name, value in self.stage.state_dict().items()}
 
     def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
-        """Load this stage's part of a state of all layers, or of `state_dict`."""
-        own = {f"{int(name.partition('.')[0]) - self.first}.{name.partition('.')[2]}": v for name, v in state.items()}
-        here = self.stage.state_dict()
-        self.stage.load_state_dict({name: value for name, value in own.items() if name in here})
+        """Load this stage's part of a state of the whole model, or of `state_dict`."""
+        self.stage.load_state_dict({own: state[name] for own, name in self._names().items() if name in state})
 
-    @staticmethod
-    def _renamed(state: dict[str, torch.Tensor], by: int) -> Iterator[tuple[str, torch.Tensor]]:
-        for name, value in state.items():
-            layer, _, rest = name.partition(".")
-            yield f"{int(layer) + by}.{rest}", value
-
-
-def stages_of(layers: Sequence[nn.Module], stages: int) -> list[list[nn.Module]]:
-    """The layers in so many groups, in order, with about as many parameters in each.
-
-    Raises:
-        ValueError: there are fewer layers than stages.
-    """
-    if len(layers) < stages:
-        raise _Wrong(f"a pipeline of {stages} stages needs as many layers, and there are {len(layers)}")
-    sizes = [sum(parameter.numel() for parameter in layer.parameters()) for layer in layers]
-    groups: list[list[nn.Module]] = []
-    start, left = 0, sum(sizes)
-    for stage in range(stages, 0, -1):
-        goal, end, size = left / stage, start + 1, sizes[start]
-        # a layer more, while that brings it nearer to its share and leaves one for each stage that comes
-        while len(layers) - end > stage - 1 and abs(size + sizes[end] - goal) <= abs(size - goal):
-            size += sizes[end]
-            end += 1
-        if stage == 1:
-            end = len(layers)
-        groups.append(list(layers[start:end]))
-        start, left = end, left - sum(sizes[start:end])
-    return groups
+    def _names(self) -> dict[str, str]:
+        """By its name in the stage, how each value is called in the whole model."""
+        found = {}
+        for name in self.stage.state_dict():
+            index, _, rest = name.partition(".")
+            layer = self._layers[int(index)]
+            found[name] = layer.name + rest.removeprefix(layer.inner)
+        return found

@@ -15,6 +15,7 @@ from torch import nn
 
 from simpletorch.distributed._group import has_group
 from simpletorch.distributed._mesh import Mesh, direction
+from simpletorch.distributed._sequence import sequence_styles
 from simpletorch.errors import ShapeMismatch, TorchError, as_also
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ LLAMA: Final[Plan] = {
 _HEADS: Final = ("heads", "kv_heads")  # of ours; transformers' attention counts heads by the width that it gets
 
 
-def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None) -> M:
+def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None, *, sequence: bool = False) -> M:
     """Divide a model's layers along the direction ``tensor``, in place: every process there computes on one batch.
 
     Do this before `shard`, which then divides what is left along ``data``. Afterwards the parameters are `DTensor`, and
@@ -59,16 +60,22 @@ def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None) -> 
         mesh: has a direction ``tensor``.
         plan: what is divided and how, such as ``{"layers.*.up": "out", "layers.*.down": "in"}``; by default that of
             a Llama, or of our `MLP` and `FeedForward` blocks wherever they are.
+        sequence: between layers each process has its part of the tokens, as a `DTensor` (sequence parallel), which
+            takes less memory and sends as much; of a `LlamaForCausalLM` with its own plan.
 
     Returns:
         The model.
 
     Raises:
-        ValueError: a name of the plan is none of the model, or the mesh has no direction ``tensor``.
+        ValueError: a name of the plan is none of the model, the mesh has no direction ``tensor``, or ``sequence`` is
+            asked of another model or with a plan.
         ShapeMismatch: the processes don't divide a layer, or its heads; all such layers are listed.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.tensor.parallel.html
     """
+    if sequence and plan is not None:
+        raise _Wrong("parallelize(sequence=True) has a plan of its own: leave plan= out")
+    in_sequence = sequence_styles(model) if sequence else {}
     styles = styles_of(model, plan_for(model) if plan is None else plan)
     if isinstance(mesh, Mesh) and not has_group():
         return model
@@ -84,8 +91,9 @@ def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None) -> 
         )
     from torch.distributed.tensor.parallel import parallelize_module
 
-    parallelize_module(model, part, {name: _torch_style(style) for name, style in styles.items()})
-    _replicate_rest(model, part, set(styles))
+    own = in_sequence or {name: _torch_style(style) for name, style in styles.items()}
+    parallelize_module(model, part, own)
+    _replicate_rest(model, part, set(own))
     for name, style in styles.items():
         if style == "out":
             _divide_heads(model, name, part.size())

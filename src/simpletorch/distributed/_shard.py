@@ -16,7 +16,7 @@ from torch import nn
 from simpletorch.amp import Precision
 from simpletorch.checkpoint._plain import is_sharded
 from simpletorch.distributed._group import has_group
-from simpletorch.distributed._mesh import DATA, Mesh, direction
+from simpletorch.distributed._mesh import Mesh, dividing
 from simpletorch.errors import TorchError, as_also
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def shard(
 
     Args:
         model: on any device, ``meta`` included (see `materialize`); it must be the same on every process.
-        mesh: ``data`` is the direction to divide along; a ``replicate`` in front of it repeats the parts, as one does
-            across machines. By default all processes divide.
+        mesh: ``data`` is the direction to divide along, and ``context`` with it; a ``replicate`` in front repeats the
+            parts, as one does across machines. By default all processes divide.
         blocks: what is gathered at a time: classes, or names with ``*`` such as ``"model.layers.*"``. By default the
             items of each `ModuleList` and `Sequential` of several modules that have parameters.
         precision: what forward and backward passes compute in; the parameters themselves, and the sums of gradients,
@@ -74,7 +74,7 @@ def shard(
         return model
     from torch.distributed.fsdp import CPUOffloadPolicy, OffloadPolicy, fully_shard
 
-    part = direction(Mesh(data=-1) if mesh is None else mesh, *DATA)
+    part = dividing(Mesh(data=-1) if mesh is None else mesh)
     if part is None:
         raise _Wrong(f"shard divides along a direction data, and {mesh} has none: Mesh(data=…)")
     settings: dict[str, Any] = {
