@@ -1,6 +1,5 @@
 """A Llama whose layers, stages and texts are divided: the shapes among 1,024 processes, and the numbers among four."""
 
-
 import pytest
 import torch
 import torch.multiprocessing as mp

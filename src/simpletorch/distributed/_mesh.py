@@ -134,6 +134,15 @@ class Mesh:
         return hash(tuple(self._given.items()))
 
 
+def planned(mesh: Mesh) -> dict[str, int]:
+    """The sizes of a mesh whose processes need not be there; -1 is what those that are there leave.
+
+    Raises:
+        ValueError: a size is -1, and the others don't divide the number of processes.
+    """
+    return mesh.sizes() if -1 in mesh._given.values() else dict(mesh._given)
+
+
 def _text(sizes: Mapping[str, int]) -> str:
     return f"Mesh({', '.join(f'{name}={size}' for name, size in sizes.items())})"
 

@@ -7,6 +7,7 @@ Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion Paramete
 from __future__ import annotations
 
 import fnmatch
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -69,7 +70,7 @@ def shard(
     """
     if precision not in ("float32", *_DTYPES):
         raise _Wrong(f"shard got precision={precision!r}: it must be 'float32', 'bfloat16' or 'float16'")
-    units = blocks_of(model) if blocks is None else _matching(model, blocks)
+    units = [model.get_submodule(p) for p in blocks_of(model)] if blocks is None else _matching(model, blocks)
     if mesh is None and not has_group():
         return model
     from torch.distributed.fsdp import CPUOffloadPolicy, OffloadPolicy, fully_shard
@@ -94,28 +95,30 @@ def is_divided(model: nn.Module) -> bool:
     return any(is_sharded(parameter) for parameter in model.parameters())
 
 
-def blocks_of(model: nn.Module) -> list[nn.Module]:
-    """What is gathered at a time by default: the items of the outermost lists and sequences of modules.
+def blocks_of(model: nn.Module) -> list[str]:
+    """The paths of what is gathered at a time by default: the items of the outermost lists and sequences of modules.
 
-    Those that hold the same module twice, or parameters of another, are left to the model as a whole.
+    Those that hold parameters of another are left to the model as a whole: one of two blocks couldn't gather what the
+    other one has.
     """
-    found: list[nn.Module] = []
-    for module in model.children():
-        items = list(module.children()) if isinstance(module, (*_CONTAINERS, nn.Sequential)) else []
-        able = [item for item in items if any(True for _ in item.parameters()) and not isinstance(item, _CONTAINERS)]
-        found += able if len(able) > 1 else blocks_of(module)
+    owners = Counter(id(p) for module in model.modules() for p in module.parameters(recurse=False))
+    found = _items(model, "")
+    return [path for path, item in found.items() if all(owners[id(p)] == 1 for p in item.parameters())]
+
+
+def _items(model: nn.Module, path: str) -> dict[str, nn.Module]:
+    found: dict[str, nn.Module] = {}
+    for name, module in model.named_children():
+        items = module.named_children() if isinstance(module, (*_CONTAINERS, nn.Sequential)) else ()
+        able = {f"{path}{name}.{n}": m for n, m in items if _has_parameters(m) and not isinstance(m, _CONTAINERS)}
+        found |= able if len(able) > 1 else _items(module, f"{path}{name}.")
     if isinstance(model, nn.Sequential) and not found:
-        found = [item for item in model.children() if any(True for _ in item.parameters())]
-    return _apart(model, found)
+        found = {f"{path}{name}": item for name, item in model.named_children() if _has_parameters(item)}
+    return found
 
 
-def _apart(model: nn.Module, units: list[nn.Module]) -> list[nn.Module]:
-    """Those that share no parameter with the rest: one of two blocks couldn't gather what the other one has."""
-    owners: dict[int, int] = {}
-    for module in model.modules():
-        for parameter in module.parameters(recurse=False):
-            owners[id(parameter)] = owners.get(id(parameter), 0) + 1
-    return [unit for unit in units if all(owners[id(parameter)] == 1 for parameter in unit.parameters())]
+def _has_parameters(module: nn.Module) -> bool:
+    return next(module.parameters(), None) is not None
 
 
 def _matching(model: nn.Module, blocks: Sequence[str | type[nn.Module]]) -> list[nn.Module]:

@@ -39,6 +39,8 @@ class Traced:
     """The storages that each block was given."""
     shared: set[int] = field(default_factory=set)
     """The storages of which each rank of the tensor axis has its part."""
+    last: dict[str, int] = field(default_factory=dict)
+    """Of each parameter, how many blocks had begun when it was last used."""
     sizes: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     """Of each call of a module that was asked for: the bytes of its first input and of its output."""
 
@@ -91,7 +93,7 @@ def traced(
             for name, p in model.named_parameters()
         }
         buffers = {name: torch.empty(b.shape, dtype=b.dtype) for name, b in model.named_buffers()}
-        watch = _Watch(found, (*state.values(), *buffers.values()))
+        watch = _Watch(found, (*state.values(), *buffers.values()), state)
         watch.share(p for name, p in state.items() if name.rpartition(".")[0] in split and _is_split(name, p, split))
         floating = next((p.dtype for p in state.values() if p.is_floating_point()), torch.get_default_dtype())
         args, kwargs = inputs.made(_maker(sizes, floating))
@@ -129,11 +131,12 @@ def _unpack(tensor: torch.Tensor) -> torch.Tensor:
 class _Watch(TorchDispatchMode):
     """Follows which storages come from a shared parameter, and counts what is saved."""
 
-    def __init__(self, found: Traced, own: Sequence[torch.Tensor]) -> None:
+    def __init__(self, found: Traced, own: Sequence[torch.Tensor], names: Mapping[str, torch.Tensor]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.found, self.blocks = found, [""]
         self._alive: list[Any] = [t.untyped_storage() for t in own]  # an address is a name while it is in use
         self._own = {storage._cdata for storage in self._alive}
+        self._names = {t.untyped_storage()._cdata: name for name, t in names.items()}
 
     def share(self, tensors: Any) -> None:
         self.found.shared.update(t.untyped_storage()._cdata for t in tensors)
@@ -162,7 +165,9 @@ class _Watch(TorchDispatchMode):
             result = (result[0], *(torch.empty_like(r, dtype=args[1].dtype) for r in result[1:]))
         made = list(_tensors(result))
         self._alive += [t.untyped_storage() for t in made]
-        if any(t.untyped_storage()._cdata in self.found.shared for t in _tensors((args, kwargs))):
+        given = {t.untyped_storage()._cdata for t in _tensors((args, kwargs))}
+        self.found.last.update((self._names[s], len(self.found.inputs)) for s in given if s in self._names)
+        if given & self.found.shared:
             self.share(made)
         return result
 

@@ -10,19 +10,20 @@ from typing import Any, Final
 import torch
 from torch import nn
 
+from simpletorch.distributed._mesh import Mesh, planned
 from simpletorch.distributed._planning._activations import Traced, traced
+from simpletorch.distributed._planning._gathered import gathered
 from simpletorch.distributed._planning._layout import (
     PARALLEL,
     Layout,
-    blocks_of,
     checked_mesh,
     layout_of,
-    matched,
     read_mesh,
-    split_of,
 )
 from simpletorch.distributed._planning._precision import Precision, States, precision_of, states_of
 from simpletorch.distributed._planning._traffic import Collective, collectives_of
+from simpletorch.distributed._plans import Style, plan_for, styles_of
+from simpletorch.distributed._shard import blocks_of
 from simpletorch.errors import TorchError, as_also
 from simpletorch.nn._summary_inputs import Inputs, read_inputs
 from simpletorch.nn._summary_trace import materialized
@@ -42,8 +43,7 @@ class Memory:
     """The optimizer's states, and its own copy of the parameters if there is one."""
     buffers: int
     gathered: int
-    """Of FSDP: the parameters of what is in no block and of two blocks (one computes, the next one is on its way),
-    and the gradients of one that aren't divided yet."""
+    """Of FSDP: whole parameters, gradients that aren't divided yet, and the buffers of collectives, at their most."""
     activations: int
     """What autograd keeps from the forward to the backward, at its most."""
 
@@ -54,7 +54,7 @@ class Memory:
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """All of it: what is gathered and the activations need not be at their most at the same time."""
         return self.states + self.buffers + self.gathered + self.activations
 
 
@@ -120,7 +120,7 @@ def plan(
     model: nn.Module,
     /,
     *inputs: Any,
-    mesh: Mapping[str, int] | str = "data=1",
+    mesh: Mesh | Mapping[str, int] | str = "data=1",
     parallel: str = "fsdp",
     precision: str = "float32",
     optimizer: str = "adamw",
@@ -129,7 +129,7 @@ def plan(
     sizes: Mapping[str, int] | None = None,
     recompute: bool = False,
     loss: Callable[[Any], torch.Tensor] | None = None,
-    styles: Mapping[str, str] | None = None,
+    styles: Mapping[str, Style] | None = None,
     room: float = 80e9,
 ) -> Plan:
     """What a training of ``model`` takes on each rank of a mesh, and what the ranks send each other in a step.
@@ -147,7 +147,8 @@ def plan(
         model: any module.
         inputs: what it is called with, as `simpletorch.nn.summary` takes it; by default what ``forward``'s annotations
             say.
-        mesh: the axes ``data``, ``tensor`` and ``replicate`` with their sizes, as a dict or as ``"data=8,tensor=2"``.
+        mesh: the axes ``data``, ``tensor`` and ``replicate`` with their sizes, as a `Mesh`, a dict or
+            ``"data=8,tensor=2"``. No processes are needed, unless a size is -1.
         parallel: ``"ddp"`` (all on each rank), ``"zero1"`` (`ZeroRedundancyOptimizer`: its states divided), ``"zero2"``
             (gradients too: ``shard(reshard=False)``) or ``"fsdp"`` (parameters too), along ``data``.
         precision: ``"float32"``, ``"bf16"`` or ``"fp16"`` (float32 parameters; autocast, or the policy of `shard`),
@@ -159,7 +160,7 @@ def plan(
         recompute: blocks keep only their inputs, and are computed again in the backward.
         loss: what is made of the output, ``lambda scores: F.cross_entropy(…)``; what it saves counts.
         styles: how modules share their weights over ``tensor``, by path, as the plan of `parallelize`: ``"out"``,
-            ``"in"``, ``"out and gather"``, ``"rows"``; by default those of a Llama by their names.
+            ``"in"``, ``"out and gather"``, ``"rows"``; by default those by which `parallelize` divides the model.
         room: the bytes of a device.
 
     Raises:
@@ -172,7 +173,8 @@ def plan(
     """
     if parallel not in PARALLEL:
         raise _Wrong(f"parallel={parallel!r} is none of {', '.join(PARALLEL)}")
-    axes = checked_mesh(read_mesh(mesh) if isinstance(mesh, str) else mesh)
+    sizes_of_axes = planned(mesh) if isinstance(mesh, Mesh) else read_mesh(mesh) if isinstance(mesh, str) else mesh
+    axes = checked_mesh(sizes_of_axes)
     given = read_inputs(model, inputs, {})
     dtypes, states = precision_of(precision), states_of(optimizer, optimizer_options)
     at = _sizes(given, batch, sizes or {})
@@ -226,19 +228,10 @@ def _sizes(inputs: Inputs, batch: int | None, sizes: Mapping[str, int]) -> dict[
     return found
 
 
-def _split(model: nn.Module, axes: Mapping[str, int], styles: Mapping[str, str] | None) -> Mapping[str, str]:
+def _split(model: nn.Module, axes: Mapping[str, int], styles: Mapping[str, Style] | None) -> Mapping[str, str]:
     if axes["tensor"] == 1:
         return {}
-    if styles is None:
-        found = split_of(model)
-    else:
-        found = matched(model, styles)
-    if not found:
-        raise _Wrong(
-            f"which modules of {type(model).__name__} share their weights over the axis tensor isn't known",
-            hint="only a Llama's names are; say it with styles={'layers.*.up': 'out', 'layers.*.down': 'in'}",
-        )
-    return found
+    return styles_of(model, plan_for(model) if styles is None else styles)
 
 
 @dataclass(frozen=True)
@@ -267,7 +260,7 @@ class _Question:
 
     @cached_property
     def _blocks(self) -> tuple[str, ...]:
-        return blocks_of(self.model)
+        return tuple(blocks_of(self.model))
 
     @cached_property
     def _traced(self) -> Traced:
@@ -325,14 +318,7 @@ class _Question:
     def _gathered(self, layout: Layout, ranks: int) -> int:
         if not self._is_sharded or self._has_whole_parameters or ranks == 1:
             return 0
-        weights = dict.fromkeys(layout.groups, 0)
-        gradients = dict(weights)
-        for part in layout.parts:
-            weights[part.group] += part.kept * ranks * self.precision.of_compute(part.dtype).itemsize
-            gradients[part.group] += part.kept * ranks * self.precision.of_parameter(part.dtype).itemsize
-        blocks = sorted((size for group, size in weights.items() if group), reverse=True)
-        held = blocks if self.parallel == "zero2" else blocks[:2]
-        return weights.get("", 0) + sum(held) + max(gradients.values(), default=0)
+        return gathered(layout, ranks, self.precision, self._traced.last, again=self.parallel == "fsdp")
 
     def _activations(self, found: Traced) -> int:
         tensor = self.mesh["tensor"]

@@ -87,8 +87,8 @@ class LlamaAttention(Module, Generic[D, H, G, E]):
     def forward(
         self,
         x: Tensor[DT, B, T, D],
-        cos: Tensor[Float32, B, 1, T, E],
-        sin: Tensor[Float32, B, 1, T, E],
+        cos: Tensor[Float, B, 1, T, E],
+        sin: Tensor[Float, B, 1, T, E],
         past: KeyValues[B, G, S, E] | None,
         mask: torch.Tensor | None,
     ) -> tuple[Tensor[DT, B, T, D], KeyValues[B, G, "S+T", E]]:
@@ -135,8 +135,8 @@ class LlamaDecoderLayer(Module, Generic[D, H, G, E, M]):
     def forward(
         self,
         x: Tensor[DT, B, T, D],
-        cos: Tensor[Float32, B, 1, T, E],
-        sin: Tensor[Float32, B, 1, T, E],
+        cos: Tensor[Float, B, 1, T, E],
+        sin: Tensor[Float, B, 1, T, E],
         past: KeyValues[B, G, S, E] | None,
         mask: torch.Tensor | None,
     ) -> tuple[Tensor[DT, B, T, D], KeyValues[B, G, "S+T", E]]:

@@ -99,7 +99,7 @@ def turns(
 
 
 def rotate(
-    x: Tensor[DT, B, H, T, E], cos: Tensor[Float32, B, 1, T, E], sin: Tensor[Float32, B, 1, T, E]
+    x: Tensor[DT, B, H, T, E], cos: Tensor[Float, B, 1, T, E], sin: Tensor[Float, B, 1, T, E]
 ) -> Tensor[DT, B, H, T, E]:
     """Turn the pairs ``(x[i], x[i + E//2])`` of each head."""
     left, right = x.chunk(2, dim=-1)
