@@ -22,7 +22,7 @@ from typing import Final
 from follower import simpletorch_follower
 
 FOLDER: Final = Path(__file__).with_name("several_processes")
-SPAWNING: Final = ("ddp_tutorial", "tutorial_collectives")  # they start their processes themselves
+SPAWNING: Final = ("ddp_tutorial", "pipeline_launch", "tutorial_collectives")  # they start their processes themselves
 
 SLIPS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "clip_gather": (
@@ -78,6 +78,22 @@ SLIPS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("nn.Linear(4 * config.n_embd, config.n_embd)", "nn.Linear(2 * config.n_embd, config.n_embd)"),
         ("targets.view(-1), ignore", "targets, ignore"),
         ("q = q.view(B, T, self.n_head, C // self.n_head)", "q = q.view(B, T, self.n_head, C)"),
+    ),
+    "pipeline_launch": (
+        ("nn.Linear(28, 13)", "nn.Linear(29, 13)"),
+        ("PARTS = 4", "PARTS = 3"),
+        ("torch.randint(5, (20,))", "torch.randint(5, (24,))"),
+        ("torch.linspace(0, 1, 7)", "torch.linspace(0, 1, 9)"),
+    ),
+    "tensor_parallel_plan": (
+        ("layer.attention.n_heads //= tp_mesh.size()", "pass"),
+        (
+            '"layers.*.feed_forward.w3": ColwiseParallel(),',
+            '"layers.*.feed_forward.w3": ColwiseParallel(output_layouts=Replicate()),',
+        ),
+        ('"layers.*.feed_forward.w1": ColwiseParallel(),\n', ""),
+        ("self.w2 = nn.Linear(args.hidden, args.dim, ", "self.w2 = nn.Linear(args.dim, args.dim, "),
+        ("tokens[:, 1:].flatten()", "tokens.flatten()"),
     ),
     "torchrun_multigpu": (
         ("torch.nn.Linear(20, 1)", "torch.nn.Linear(21, 1)"),

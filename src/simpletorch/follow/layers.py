@@ -64,6 +64,10 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
     modes.called(run, module)
     if module.state.get("hooked"):
         return run.unknown("what a hook makes of a module's result")
+    around = module.state.get("around")
+    if around is not None:
+        with run.heap.instead(module.state, "around", None):
+            return run.call(around, (module, *args), kwargs)
     hooks = module.state.get("hooks")
     if hooks:
         with run.heap.instead(module.state, "hooks", ()):

@@ -22,9 +22,6 @@ MESHES = Scripts(
     "init_device_mesh\n"
 )
 UNSEEN = {
-    # of a module that a plan of `parallelize_module` names it isn't known what it gives
-    ("dtensor_mesh", "self.head = nn.Linear(hidden, classes)"),
-    ("dtensor_mesh", "torch.randint(7, (8,))"),
     # the number of classes comes by `broadcast_object_list`
     ("evaluate_gather", ".reshape(num_classes, num_classes + 1)"),
 }
@@ -273,3 +270,79 @@ def test_a_sharded_model_has_methods_of_its_own(tmp_path):
         "x = net(torch.zeros(5, 7))"
     )
     assert MESHES.shown(source, tmp_path, right=True) == "Float32[5, 2]"
+
+
+# -- layers that are divided, and stages -------------------------------------------------------------------------------
+
+PLANS = Scripts(
+    "import torch\nfrom torch import nn\n"
+    "from torch.distributed.tensor import Replicate, Shard, init_device_mesh\n"
+    "from torch.distributed.tensor.parallel import (\n"
+    "    ColwiseParallel, PrepareModuleInput, RowwiseParallel, SequenceParallel, parallelize_module\n)\n"
+    "mesh = init_device_mesh('cpu', (2,))\n"
+    "net = nn.Sequential(nn.Linear(7, 10), nn.Linear(10, 3))\n"
+    "x = torch.zeros(5, 7)\n"
+)
+HOOKED = "unknown: what a hook makes of a module's result"
+
+
+@pytest.mark.parametrize(
+    ("plan", "call", "shown"),
+    [
+        ("{'0': ColwiseParallel()}", "net[0](x)", "Float32[5, 5]"),
+        ("{'0': ColwiseParallel(), '1': RowwiseParallel()}", "net(x)", "Float32[5, 3]"),
+        ("{'*': ColwiseParallel(output_layouts=Replicate())}", "net(x)", "Float32[5, 3]"),
+        ("{'1': RowwiseParallel(input_layouts=Replicate())}", "net(x)", "Float32[5, 3]"),
+        ("{'0': ColwiseParallel(output_layouts=Shard(0))}", "net[0](torch.zeros(6, 7))", "Float32[3, 10]"),
+        # three columns for two processes: one has two, one has one
+        ("{'1': ColwiseParallel(input_layouts=Replicate())}", "net(x)", "Float32[5, ?]"),
+        # a plan that hands DTensors on: nothing is claimed
+        ("{'0': ColwiseParallel(use_local_output=False)}", "net[0](x)", HOOKED),
+        ("{'0': SequenceParallel(), '1': RowwiseParallel()}", "net[1](x)", HOOKED),
+    ],
+)
+def test_a_process_has_its_part_of_what_a_divided_layer_gives(plan, call, shown, tmp_path):
+    found = PLANS.shown(f"parallelize_module(net, mesh, {plan})\nx = {call}", tmp_path, right=True)
+    assert found == shown
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "{'0': ColwiseParallel()}",  # 5 of 10 columns come to a layer that isn't divided
+        "{'1': RowwiseParallel()}",  # all 10 columns come to one that takes 5
+        "{'0': ColwiseParallel(output_layouts=Replicate()), '1': RowwiseParallel()}",
+    ],
+)
+def test_layers_are_divided_in_pairs(plan, tmp_path):
+    assert PLANS.lines(f"parallelize_module(net, mesh, {plan})\nx = net(x)", tmp_path) == [2]
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("torch.zeros(3, 5)", "[Float32[3, 5], Float32[3, 5], Float32[3, 5]]"),
+        ("None", "[None, None, None]"),
+        ("7", "[7, 7, 7]"),
+    ],
+)
+def test_launched_processes_give_a_list(given, shown, tmp_path):
+    source = f"def work():\n    return {given}\nx = distributed.launch(work, processes=3)"
+    assert OURS.shown(source, tmp_path, right=True) == shown
+
+
+def test_what_differs_between_launched_processes_isnt_known(tmp_path):
+    source = (
+        "def work():\n    return torch.zeros(distributed.rank() + 1)\n"
+        "first, second = distributed.launch(work)\nx = first.shape == second.shape"
+    )
+    assert "unknown" in OURS.shown(source, tmp_path, right=True)
+
+
+def test_parts_of_a_batch_go_through_a_pipeline(tmp_path):
+    made = "from torch import nn\nimport torch.nn.functional as F\n"
+    made += "pipeline = distributed.Pipeline([nn.Linear(7, 3), nn.Linear(3, 2)], F.mse_loss, parts=4)\n"
+    right = "x = pipeline.step(torch.zeros(20, 7), torch.zeros(20, 2))"
+    assert OURS.shown(made + right, tmp_path, right=True) == "Float32[]"
+    for wrong in ("torch.zeros(22, 7), torch.zeros(22, 2)", "torch.zeros(20, 5), torch.zeros(20, 2)"):
+        assert OURS.lines(f"{made}x = pipeline.step({wrong})", tmp_path) == [4], wrong

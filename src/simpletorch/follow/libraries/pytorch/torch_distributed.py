@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow import operators
 from simpletorch.follow.libraries import ALIASES, MADE, Work, by_name, library_class, load, native
-from simpletorch.follow.libraries.pytorch import dtensors, torch_meshes  # noqa: F401  (tables)
+from simpletorch.follow.libraries.pytorch import dtensors, launched, tensor_parallel, torch_meshes  # noqa: F401  (tables)
 from simpletorch.follow.libraries.pytorch.torch_meshes import group_of
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import (
@@ -43,8 +43,8 @@ ALIASES.update(
 )
 load("torch.utils.data")  # where the sampler is, which is ours too
 _OWN: Final = (
-    "all_gather all_reduce all_to_all barrier broadcast gather init is_main launch local_rank rank reduce_scatter "
-    "scatter shard world_size"
+    "Pipeline all_gather all_reduce all_to_all barrier broadcast gather init is_main launch local_rank rank "
+    "reduce_scatter scatter shard world_size"
 )
 for _name in _OWN.split():  # whatever else lies below `simpletorch` is torch's thing of that name
     ALIASES[f"{_OURS}.{_name}"] = f"{_OURS}.{_name}"
@@ -267,16 +267,6 @@ def _gather(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 
 # -- models and processes ----------------------------------------------------------------------------------------------
-
-
-@native(f"{_OURS}.launch")
-def _launch(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    count = run.resolve(kwargs.get("processes", 2))
-    function = args[0] if args else kwargs.get("function")
-    with processes.as_process(run, run.some_size(0, count - 1) if isinstance(count, int) and count > 1 else None):
-        processes.say(run, count, None)
-        run.call(function, args[1:])
-    return run.unknown("what processes give")
 
 
 @native(f"{_DIST}.elastic.multiprocessing.errors.record")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from simpletorch.follow.calls import escape
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.numbers import processes
-from simpletorch.follow.values import MISSING, Dict, Instance, List, Value, is_int
+from simpletorch.follow.values import Instance, List, Value, is_int
 from simpletorch.rules import Group, Report
 from simpletorch.shapes import UNKNOWN, Dim, Expr
 
@@ -169,30 +169,3 @@ def _distribute_module(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     if any(run.resolve(given.get(name)) is not None for name in ("partition_fn", "input_fn", "output_fn")):
         escape(run, (module,))
     return module
-
-
-@native(f"{_DIST}.tensor.parallel.parallelize_module")
-def _parallelize(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    """The same module: of its parts that the plan names it isn't known what they give: perhaps one process's part."""
-    given = by_name("module device_mesh parallelize_plan", args, kwargs)
-    module, plan = run.resolve(given.get("module")), run.resolve(given.get("parallelize_plan"))
-    parts = [""] if not isinstance(plan, Dict) else None if plan.rest is not MISSING else list(plan.cells)
-    found = None if parts is None else [_part(run, module, path) for path in parts]
-    if found is None or not all(isinstance(p, Instance) for p in found):
-        escape(run, (module,))
-        return module
-    for part in found:
-        run.heap.write(part.state, "hooked", True)
-    return module
-
-
-def _part(run: Interpreter, module: Value, path: Value) -> Value:
-    """The module at a path such as ``"attention.wq"``; None where there is none that is known."""
-    if not isinstance(path, str):
-        return None
-    for name in filter(None, path.split(".")):
-        module = run.resolve(module)
-        if not isinstance(module, Instance) or name not in module.cells:
-            return None
-        module = module.cells[name]
-    return run.resolve(module)
