@@ -127,3 +127,12 @@ def fail_misspelt() -> None:
             self.fcc(given)  # E: operator
 
     Misspelt()(x)
+
+
+def fail_another_class_than_the_annotation_of_a_forward_says() -> None:
+    class Doubled(nn.Module):
+        def forward(self, x: Tensor[Float32, 3, 7]) -> Tensor[Float32, 3, 7]:
+            return 2 * x
+
+    name: str = Doubled()(torch.zeros(3, 7))  # E: assignment
+    name.upper()

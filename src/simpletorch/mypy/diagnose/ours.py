@@ -44,7 +44,7 @@ from mypy.nodes import (
     Var,
 )
 from mypy.plugin import CheckerPluginInterface
-from mypy.types import AnyType, CallableType, Instance, ProperType, Type, UnionType, get_proper_type
+from mypy.types import AnyType, CallableType, Instance, ProperType, Type, UnionType, UnpackType, get_proper_type
 
 from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.diagnose.concerned import CONCERNED, at_line
@@ -190,7 +190,21 @@ class _Reader:
 
 def _is_of_torch(typ: ProperType) -> bool:
     """Whether this is a module whose call gives anything, as far as it says."""
-    return isinstance(typ, Instance) and is_module(typ) and not typ.type.has_base(OUR_MODULE)
+    if not isinstance(typ, Instance) or not is_module(typ) or typ.type.has_base(OUR_MODULE):
+        return False
+    forward = typ.type.get("forward")
+    return forward is None or not _says_sizes(forward.type)
+
+
+def _says_sizes(typ: Type | None) -> bool:
+    """Whether an annotation says more of a tensor than that it is one: then the program asked to have it checked."""
+    typ = get_proper_type(typ)
+    return isinstance(typ, CallableType) and any(
+        isinstance(t, Instance)
+        and is_tensor(t)
+        and not all(isinstance(get_proper_type(a), AnyType | UnpackType) for a in t.args)
+        for t in walk(typ.ret_type)
+    )
 
 
 def _is_untyped(definition: object) -> bool:
