@@ -273,7 +273,10 @@ def pa():
     return pytest.importorskip("pyarrow")
 
 
-@pytest.mark.parametrize("name", ["int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize(
+    "name",
+    [*(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float16", "float32", "float64"],
+)
 def test_arrow_and_torch_share_both_ways(pa, name):
     column = pa.array(np.ones(5, name))
     x = interop.from_arrow(column)
@@ -341,6 +344,10 @@ def bytes_of(pa, values):
     return pa.Array.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(np.array(values).tobytes())])
 
 
+def pairs(pa):
+    return pa.list_(pa.list_(pa.int64(), 2), 1)
+
+
 @pytest.mark.parametrize(
     ("make", "reason", "hint", "copied"),
     [
@@ -352,6 +359,7 @@ def bytes_of(pa, values):
         (lambda pa: pa.array([1], pa.timestamp("s")), r"no dtype for Arrow's timestamp\[s\]", "cast('int64')", None),
         (lambda pa: pa.array([[1], [2, 3]]), "no dtype for Arrow's list<item: int64>", "list_flatten", None),
         (lambda pa: pa.array([[1, None]], pa.list_(pa.int64(), 2)), "1 values within the lists are null", "fill", None),
+        (lambda pa: pa.array([[[2, 3]], [None]], pairs(pa)), "1 values within the lists are null", "fill", None),
     ],
 )
 def test_what_arrow_cannot_share_says_why(pa, make, reason, hint, copied):

@@ -93,8 +93,8 @@ _FUNCTION_PREFIXES: Final = (
 )
 _RENAMED: Final = {
     "torch._C._nn.log_sigmoid": "torch.nn.functional.logsigmoid",
-    "simpletorch.interop._arrays.from_numpy": "torch.from_numpy",
-    "simpletorch.interop._arrays.from_dlpack": "torch.from_dlpack",
+    "simpletorch.interop._numpy.from_numpy": "torch.from_numpy",
+    "simpletorch.interop._dlpack.from_dlpack": "torch.from_dlpack",
     "simpletorch.tensor.from_array": "torch.asarray",
 }
 
