@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import random
 import shutil
+from typing import Generic
 
 import pytest
 import torch
+from jaxtyping import Float32 as F32
+from jaxtyping import Int64 as I64
 
 from benchmarks import damaged_exports
-from simpletorch import export
+from simpletorch import Dim, Float32, Tensor, export, nn
+from simpletorch.dims import B, N
 from simpletorch.errors import BackendError, CheckpointError, DTypeMismatch, ShapeMismatch
 
 onnx = pytest.importorskip("onnx")
@@ -54,6 +58,63 @@ def test_a_manifest_of_another_artefact(whole, tmp_path):
 def test_a_file_that_isn_t_there(tmp_path):
     with pytest.raises(CheckpointError, match="there is no file"):
         export.load(tmp_path / "net.onnx")
+
+
+# -- like a model -----------------------------------------------------------------------------------------------------
+
+
+class Scores(nn.Module, Generic[N]):
+    def __init__(self, features: Dim[N]) -> None:
+        super().__init__()
+        self.layer = nn.Linear(features, 5)
+
+    def forward(self, x: Tensor[Float32, B, N], scale: float = 1.0) -> Tensor[Float32, B, 5]:
+        return self.layer(x) * scale
+
+
+class Renamed(torch.nn.Module):
+    def forward(self, left: F32[torch.Tensor, "rows 7"], right: F32[torch.Tensor, "..."]) -> torch.Tensor:
+        return left @ right
+
+
+class Whole(torch.nn.Module):
+    def forward(self, x: I64[torch.Tensor, "rows 7"]) -> torch.Tensor:
+        return x
+
+
+class Deeper(torch.nn.Module):
+    def forward(self, x: F32[torch.Tensor, "batch rows 7"]) -> torch.Tensor:
+        return x
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory):
+    path = tmp_path_factory.mktemp("scores") / "scores.pt2"
+    export.program(Scores(7), path)
+    return path
+
+
+def test_a_file_like_a_model_is_called_as_the_model_is(scores, product):
+    with torch.device("meta"):
+        model = Scores(7)
+    assert export.load(scores, like=model)(torch.randn(3, 7)).shape == (3, 5)
+    assert len(export.load(product, like=Renamed())(torch.randn(3, 7), torch.randn(7, 5))) == 2  # by order
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (Scores(11), r"x is Float32\[B, 7\] there, and Scores.forward takes 11 as dim 1"),
+        (Renamed(), r"it takes \(x: Float32\[B, 7\]\) -> Float32\[B, 5\], and Renamed.forward takes left, right"),
+        (Whole(), r"and Whole.forward takes Int64"),
+        (Deeper(), r"and Deeper.forward takes 3 dims"),
+    ],
+    ids=["size", "parameters", "dtype", "rank"],
+)
+def test_a_file_of_another_model_is_refused(scores, model, reason):
+    with pytest.raises(CheckpointError, match=f"scores.pt2 isn't an export of such a model: .*{reason}") as caught:
+        export.load(scores, like=model)
+    assert "like" in caught.value.hint
 
 
 # -- ONNX models from elsewhere ---------------------------------------------------------------------------------------

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 from simpletorch._atomic import StrPath
 from simpletorch.errors import CheckpointError
-from simpletorch.export._artifact import Exported
+from simpletorch.export._artifact import Exported, Model
+from simpletorch.export._export import as_module
 from simpletorch.export._foreign import load_foreign
+from simpletorch.export._like import refuse_unlike
 from simpletorch.export._manifest import Manifest, read_manifest
 from simpletorch.export._report import Comparison, Report
 from simpletorch.export._runners import read_runner
@@ -16,7 +18,19 @@ from simpletorch.export._runners import read_runner
 __all__ = ["load"]
 
 
-def load(path: StrPath, *, trust: bool = False) -> Exported[..., Any]:
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@overload
+def load(path: StrPath, *, like: Model[P, R], trust: bool = False) -> Exported[P, R]: ...
+
+
+@overload
+def load(path: StrPath, *, like: None = None, trust: bool = False) -> Exported[..., Any]: ...
+
+
+def load(path: StrPath, *, like: Any = None, trust: bool = False) -> Exported[..., Any]:
     """An exported model as a function that checks what it is given.
 
     Reads what `program`, `onnx`, `aot` and `torchscript` wrote, after comparing the checksum in its manifest
@@ -24,18 +38,29 @@ def load(path: StrPath, *, trust: bool = False) -> Exported[..., Any]:
     dtypes and dims are its signature; any other format can run code when it is read, so that has to be asked for.
 
     Args:
+        like: a model that is called in the same way: for type checkers the result takes and gives what its ``forward``
+            does, and the file's signature is compared with that. Its parameters aren't looked at, so one that is made
+            under ``torch.device("meta")`` does.
         trust: read a file without a manifest, whoever wrote it.
 
     Raises:
-        CheckpointError: the file or its manifest is damaged, they don't belong together, or there is no manifest.
+        CheckpointError: the file or its manifest is damaged, they don't belong together, there is no manifest, or the
+            file takes something else than ``like``.
         BackendError: what would run it isn't installed, or it has operators that aren't known.
+        TypeMismatch: (a `TypeError` too) ``like`` is no module.
     """
+    model = None if like is None else as_module(like)
     path = Path(path)
     manifest = read_manifest(path)
+    exported: Exported[..., Any]
     if manifest is None:
-        return load_foreign(path, trust)
-    report = _report(manifest, path)
-    return Exported(manifest.kind, manifest.signature, read_runner(manifest.kind, path), report, path)
+        exported = load_foreign(path, trust)
+    else:
+        report = _report(manifest, path)
+        exported = Exported(manifest.kind, manifest.signature, read_runner(manifest.kind, path), report, path)
+    if model is not None and exported.signature is not None:
+        refuse_unlike(exported.signature, model, path.name)
+    return exported
 
 
 def _report(manifest: Manifest, path: Path) -> Report | None:
