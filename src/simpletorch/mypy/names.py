@@ -29,6 +29,7 @@ PACKED: Final = "torch.nn.utils.rnn.PackedSequence"
 OUR_SEQUENTIAL: Final = "simpletorch.nn._sequential.Sequential"
 SEQUENTIALS: Final = (SEQUENTIAL, OUR_SEQUENTIAL)
 ARRAY: Final = "numpy.ndarray"
+JAX_ARRAY: Final = "jax._src.basearray.Array"
 SIZE: Final = "torch._C.Size"
 DEVICE: Final = "torch._C.device"
 RETURN_TYPES: Final = "torch.return_types."

@@ -42,6 +42,40 @@ def another_one(x: Float32[torch.Tensor, "n 5"]) -> NDArray[np.float64]:
     return x.numpy()
 
 
+Points = Float32[np.ndarray, "n 3"]
+
+
+def cloud(points: Points, weights: Float[np.ndarray, " n"] | None = None) -> Float32[torch.Tensor, "n 3"]:
+    x = torch.from_numpy(points)
+    return x if weights is None else x * torch.from_numpy(weights)[:, None]
+
+
+Cloud = Float32[torch.Tensor, "n 3"]
+
+
+def of_an_alias(x: Cloud) -> Float32[torch.Tensor, "n 3"]:
+    return x.relu()
+
+
+def of_two_dims(points: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> None:
+    print(points.shape)
+
+
+def passed(points: Points, several: Float32[np.ndarray, "b n 3"], any: np.ndarray) -> None:
+    found = of_an_alias(cloud(points))
+    one = several[0]
+    print(found, cloud(one), cloud(any), cloud(any, any[:, 0]), cloud(points / 2), cloud(points * 2.0))
+    print(cloud(weights=None, points=points), cloud(*(points,)), cloud(points[:5]), list(map(cloud, several)))
+    halves = points / 2
+    of_two_dims(points)
+    of_two_dims(any)
+    of_two_dims(several[0])
+    print(cloud(halves), cloud(np.fft.ifft(np.fft.fft(points)).real.astype("float32")), cloud(np.sqrt(points)))
+    points = points.reshape(-1, 5, 3)
+    print([cloud(p) for p in points], cloud(points[0]))
+
+
+passed(np.ones((5, 3), np.float32), np.ones((2, 5, 3), np.float32), np.ones((5, 3), np.float32)[:, :3])
 of_any_kind(torch.zeros(7, 5), torch.zeros(7, dtype=torch.float64))
 of_its_own_names(torch.zeros(7, 5))
 of_any_float(torch.zeros(7, 5))

@@ -54,6 +54,7 @@ from simpletorch.mypy.names import (
     DEVICE_TENSORS,
     DIM,
     DTYPES_MODULE,
+    JAX_ARRAY,
     LEGACY_TENSORS,
     OUR_PARAMETER,
     OUR_TENSORS,
@@ -80,6 +81,7 @@ class Annotations:
         self._hooks: dict[str, Hook] = {
             **dict.fromkeys(LEGACY_TENSORS, self.legacy),
             TENSOR: self.plain,
+            **dict.fromkeys((ARRAY, JAX_ARRAY), self.plain),
             **{fullname: partial(self.ours, fullname) for fullname in OUR_TENSORS},
             DIM: self.dim,
             **dict.fromkeys(("typing.Annotated", "typing_extensions.Annotated"), self.annotated),
@@ -203,7 +205,8 @@ class Annotations:
     def plain(self, context: AnalyzeTypeContext) -> Type:
         """``torch.Tensor``: all that mypy passes on of an annotation of jaxtyping's that stands in an expression.
 
-        ``Image = Float32[torch.Tensor, "3 h w"]`` and ``cast(Float32[torch.Tensor, "b"], x)`` are such.
+        ``Image = Float32[torch.Tensor, "3 h w"]`` and ``cast(Float32[torch.Tensor, "b"], x)`` are such, and so is
+        ``Points = Float32[np.ndarray, "n 3"]``.
         """
         unbound, api, types = context.type, context.api, self._types()
         found = annotation_around(unbound, cast(Any, api).api.statement)
@@ -214,7 +217,8 @@ class Annotations:
         unbound.empty_tuple_index = True
         reader = Subscript(types, api, context.context)
         dtype = reader.dtype_named(_imported_name(name, api))
-        return Instance(types.tensor, [dtype, *reader.axes(text)], unbound.line, unbound.column)
+        array = get_proper_type(self._by_mypy(unbound, api))
+        return self._with_shape(array, dtype, reader.axes(text), types) or array
 
     def _with_shape(self, array: ProperType, dtype: Type, dims: list[Type], types: TypeTable) -> Type | None:
         if isinstance(array, UnionType):
@@ -222,9 +226,9 @@ class Annotations:
             return None if None in items else UnionType([i for i in items if i is not None])
         if isinstance(array, AnyType):
             return array
-        if isinstance(array, Instance) and array.type.fullname == ARRAY and types.tensor is not None:
+        if isinstance(array, Instance) and not is_tensor(array) and types.tensor is not None:
             return noted_array(array, Instance(types.tensor, [dtype, *dims]))
-        if not isinstance(array, Instance) or not is_tensor(array) or not array.type.has_type_var_tuple_type:
+        if not isinstance(array, Instance) or not array.type.has_type_var_tuple_type:
             return None
         return Instance(array.type, [dtype, *dims], array.line, array.column)
 

@@ -16,7 +16,7 @@ _NOTE: Final = "(array)"  # nothing that could be an attribute's name
 
 
 def noted_array(array: Instance, tensor: Instance) -> Instance:
-    """The type of an array of NumPy, with the tensor that it would be beside it."""
+    """The type of an array, of NumPy's class or another, with the tensor that it would be beside it."""
     return Instance(array.type, array.args, array.line, array.column, extra_attrs=ExtraAttrs({_NOTE: tensor}))
 
 

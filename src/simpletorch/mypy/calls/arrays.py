@@ -1,8 +1,9 @@
 """Tensors over arrays: ``torch.from_numpy(a)`` has the dtype and the dims that are known of ``a``.
 
-They are known from NumPy's own types (``NDArray[np.float32]``, ``np.zeros((3, 5))`` has two dims) and from jaxtyping's
-``Float32[np.ndarray, "n 3"]``. For mypy the latter is the array that it was: what the string says is kept beside the
-type (`annotate/arrays.py`), so that nothing which is right without the plugin becomes an error with it.
+They are known from NumPy's own types (``NDArray[np.float32]``, ``np.zeros((3, 5))`` has two dims), from jaxtyping's
+``Float32[np.ndarray, "n 3"]``, also of the array that a function gives, and of the tensor whose ``x.numpy()`` an array
+is. For mypy jaxtyping's array is the array that it was: what the string says is kept beside the type
+(`annotate/arrays.py`), so that nothing which is right without the plugin becomes an error with it.
 
 ``x.numpy()`` is what it was, unless an array of a certain dtype or size is wanted in its place
 (``-> NDArray[np.float32]``, ``a: Float32[np.ndarray, "n 3"] = x.numpy()``): then it is compared with that.
@@ -13,31 +14,57 @@ assigned what mypy doesn't know (``a = a[0]``) keeps its first type.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, cast
 
-from mypy.nodes import CallExpr, Expression, FuncDef, IndexExpr, MemberExpr, NameExpr, OpExpr, Var
+from mypy.nodes import (
+    CallExpr,
+    Decorator,
+    Expression,
+    FuncDef,
+    IndexExpr,
+    ListExpr,
+    MemberExpr,
+    MypyFile,
+    NameExpr,
+    OpExpr,
+    RefExpr,
+    TupleExpr,
+    UnaryExpr,
+    Var,
+)
 from mypy.plugin import CheckerPluginInterface, MethodSigContext
 from mypy.subtypes import is_subtype
 from mypy.traverser import all_return_statements
-from mypy.types import CallableType, Instance, LiteralType, ProperType, TupleType, Type, UnionType, get_proper_type
+from mypy.types import (
+    AnyType,
+    CallableType,
+    Instance,
+    LiteralType,
+    ProperType,
+    TupleType,
+    Type,
+    UnionType,
+    get_proper_type,
+)
 
 from simpletorch.mypy.annotate.arrays import array_noted
 from simpletorch.mypy.calls.arguments import Arguments, type_of
+from simpletorch.mypy.convert.lift import is_tensor
 from simpletorch.mypy.convert.lower import Lowerer
 from simpletorch.mypy.convert.place import PlaceLifter
 from simpletorch.mypy.diagnose.report import report
 from simpletorch.mypy.hooks import MethodHook
 from simpletorch.mypy.names import ARRAY
-from simpletorch.mypy.program.constants import is_bound_once
+from simpletorch.mypy.program.constants import constant, is_bound_once
 from simpletorch.mypy.types import TypeTable
 from simpletorch.rules import Report
 from simpletorch.rules.core.dtype import BY_TORCH_NAME, DType
 from simpletorch.rules.core.mismatch import Kind
-from simpletorch.rules.core.values import ANYTHING, TensorType, Value
+from simpletorch.rules.core.values import ANYTHING, Anything, TensorType, Value
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Bindings, Rest, Shape, unify
 
-__all__ = ["OF_ARRAYS", "TENSOR_METHODS", "with_arrays"]
+__all__ = ["OF_ARRAYS", "TENSOR_METHODS", "array_value", "of_numpy", "with_arrays"]
 
 _Values: TypeAlias = list[tuple[list[Value], dict[str, Value]]]
 _BITS: Final = {f"numpy._typing._nbit_base._{bits}Bit": bits for bits in (8, 16, 32, 64)}
@@ -49,6 +76,8 @@ _CLASSES: Final = {
         *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     )
 }
+_WIDEST: Final = (BY_TORCH_NAME["float64"], BY_TORCH_NAME["complex128"])
+_OF_ASKED_DTYPE: Final = ("astype", "empty", "eye", "identity", "ones", "zeros")
 OF_ARRAYS: Final = frozenset(
     f"torch.{name}"
     for name in ("from_numpy", "asarray", "as_tensor", "tensor", "from_dlpack", "utils.dlpack.from_dlpack")
@@ -65,34 +94,133 @@ def with_arrays(lifter: PlaceLifter, api: CheckerPluginInterface, given: Argumen
     out: _Values = []
     for positional, named in combinations:
         if positional and positional[0] is ANYTHING:
-            found = _array(lifter, api, node) if found is None else found
+            found = array_value(lifter, api, node) if found is None else found
             out.append(([found, *positional[1:]], named))
         else:
             out.append((positional, named))
     return out
 
 
-def _array(lifter: PlaceLifter, api: CheckerPluginInterface, node: Expression) -> Value:
-    """What is known of an array, as the tensor over it."""
+def array_value(
+    lifter: PlaceLifter, api: CheckerPluginInterface, node: Expression, *, noted: bool = False
+) -> TensorType | Anything:
+    """What is known of an array, as the tensor over it; with ``noted`` only what NumPy's own types don't say."""
     declared: ProperType | None = None
+    tree = cast(Any, api).tree
     match node:
         case NameExpr(node=Var() as variable):
-            if not is_bound_once(variable, cast(Any, api).tree):
+            if not is_bound_once(variable, tree):
                 return ANYTHING
             declared = None if variable.is_inferred else get_proper_type(variable.type)
+            value = constant(node, tree) if declared is None else None
+            if isinstance(value, CallExpr) and (found := _of_call(lifter, api, value, _known_type)) is not None:
+                return found
         case MemberExpr(node=Var(is_inferred=False) as variable):
             declared = get_proper_type(variable.type)
         case MemberExpr(expr=NameExpr(node=Var(type=Type() as owner)), name=name):
             declared = _attribute(get_proper_type(owner), name)
-        case CallExpr() | IndexExpr() | OpExpr():
+        case CallExpr():
+            if (found := _of_call(lifter, api, node, type_of)) is not None:
+                return found
+        case IndexExpr() | OpExpr():
             pass
         case _:
             return ANYTHING
     typ = get_proper_type(type_of(node, api)) if declared is None else declared
-    if not isinstance(typ, Instance) or typ.type.fullname != ARRAY:
+    if not isinstance(typ, Instance):
         return ANYTHING
     note = None if declared is None else array_noted(typ)
-    return _of_numpy(typ) if note is None else lifter.tensor(note)
+    if note is not None:
+        return lifter.tensor(note)
+    if noted or typ.type.fullname != ARRAY:
+        return ANYTHING
+    known = of_numpy(typ)
+    if known.dtype in _WIDEST and declared is None and _may_be_narrower(node, tree):
+        return TensorType(known.shape)
+    return known
+
+
+def _of_call(
+    lifter: PlaceLifter,
+    api: CheckerPluginInterface,
+    call: CallExpr,
+    typed: Callable[[Expression, CheckerPluginInterface], Type | None],
+) -> TensorType | None:
+    """What is known of the array that a call gives beyond its type; None if that is nothing."""
+    match call.callee:
+        case MemberExpr(expr=receiver, name="numpy") if (given := typed(receiver, api)) and is_tensor(given):
+            return _without_device(lifter.value(given))
+        case RefExpr(fullname="simpletorch.interop._numpy.to_numpy") if len(call.args) and (
+            given := typed(call.args[0], api)
+        ):
+            return _without_device(lifter.value(given))
+    if not _gives_noted(call.callee, api):
+        return None
+    given = get_proper_type(typed(call, api))
+    note = array_noted(given) if isinstance(given, Instance) else None
+    return None if note is None else lifter.tensor(note)
+
+
+def _known_type(node: Expression, api: CheckerPluginInterface) -> Type | None:
+    """The type that an expression had when mypy checked it; its names may stand for something else since."""
+    found: Type | None = cast(Any, api).lookup_type_or_none(node)
+    return found
+
+
+def _without_device(value: Value) -> TensorType | None:
+    return TensorType(value.shape, value.dtype) if isinstance(value, TensorType) else None
+
+
+def _gives_noted(callee: Expression, api: CheckerPluginInterface) -> bool:
+    """Whether a function's own annotation says of what sizes an array is that it gives.
+
+    A note on what a type variable stands for (``def cropped(array: A) -> A``) may not be true of the result.
+    """
+    node = callee.node if isinstance(callee, RefExpr) else None
+    if node is None and isinstance(callee, MemberExpr):
+        owner = get_proper_type(_known_type(callee.expr, api))
+        symbol = owner.type.get(callee.name) if isinstance(owner, Instance) else None
+        node = None if symbol is None else symbol.node
+    decorated = node.var.type if isinstance(node, Decorator) else None
+    function = node.func if isinstance(node, Decorator) else node
+    signature = function.type if isinstance(function, FuncDef) else None
+    if not isinstance(signature, CallableType):
+        return False
+    if isinstance(node, Decorator):
+        given = get_proper_type(decorated)
+        if not isinstance(given, CallableType) or given.ret_type != signature.ret_type:
+            return False
+    result = get_proper_type(signature.ret_type)
+    return isinstance(result, Instance) and array_noted(result) is not None
+
+
+def _may_be_narrower(node: Expression, tree: MypyFile) -> bool:
+    """Whether numbers that are float64 for NumPy's stubs may be float32.
+
+    They say float64 of ``a / 2`` and ``np.fft.fft(a)`` whatever a is, and of ``a * 2.0`` where a's dtype isn't known.
+    """
+    match node:
+        case NameExpr(node=Var(is_inferred=True)):
+            value = constant(node, tree)
+            return value is None or _may_be_narrower(value, tree)
+        case NameExpr(node=Var(type=Type() as declared)) | MemberExpr(node=Var(type=Type() as declared)):
+            typ = get_proper_type(declared)
+            if isinstance(typ, Instance) and typ.type.fullname == ARRAY:
+                return of_numpy(typ).dtype is None
+            return isinstance(typ, AnyType)
+        case OpExpr():
+            return True
+        case CallExpr(callee=RefExpr(fullname=name) as callee, args=args, arg_names=names):
+            short = callee.name if isinstance(callee, MemberExpr | NameExpr) else ""
+            if "dtype" in names or short in _OF_ASKED_DTYPE or name.startswith("numpy.random."):
+                return False
+            of = [callee.expr] if isinstance(callee, MemberExpr) and not name else args
+            return name.startswith("numpy.fft.") or any(_may_be_narrower(n, tree) for n in of)
+        case IndexExpr(base=inner) | MemberExpr(expr=inner) | UnaryExpr(expr=inner):
+            return _may_be_narrower(inner, tree)
+        case TupleExpr(items=items) | ListExpr(items=items):
+            return any(_may_be_narrower(item, tree) for item in items)
+    return False
 
 
 def _attribute(owner: ProperType, name: str) -> ProperType | None:
@@ -113,7 +241,7 @@ def _to_numpy(context: MethodSigContext, types: TypeTable) -> CallableType:
     if not isinstance(given, TensorType):
         return signature
     noted = array_noted(wanted)
-    pattern = _of_numpy(wanted) if noted is None else lifter.tensor(noted)
+    pattern = of_numpy(wanted) if noted is None else lifter.tensor(noted)
     kind = _misfit(pattern, given, Lowerer(lifter))
     if kind is not None:
         expected, got = (pattern.dtype, given.dtype) if kind == "dtype" else (pattern.shape, given.shape)
@@ -159,7 +287,7 @@ def _numbers(shape: Shape) -> Shape:
     return Shape(tuple(i if isinstance(i, int) else ANY_REST if isinstance(i, Rest) else UNKNOWN for i in shape.items))
 
 
-def _of_numpy(array: Instance) -> TensorType:
+def of_numpy(array: Instance) -> TensorType:
     """What NumPy's own type says: how many dims, and which dtype."""
     shape, dtype = map(get_proper_type, array.args) if len(array.args) == 2 else (None, None)
     found = ANY_SHAPE

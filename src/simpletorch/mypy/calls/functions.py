@@ -7,7 +7,7 @@ are filled in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeGuard, cast
 
@@ -38,8 +38,11 @@ from mypy.types import (
     get_proper_type,
 )
 
+from simpletorch.mypy.annotate.arrays import array_noted
 from simpletorch.mypy.annotate.defaults import default_of
 from simpletorch.mypy.calls.arguments import SignatureContext
+from simpletorch.mypy.calls.array_parameters import with_array, with_tensors
+from simpletorch.mypy.calls.arrays import array_value
 from simpletorch.mypy.calls.layers import called
 from simpletorch.mypy.calls.reader import CallReader
 from simpletorch.mypy.convert.fold import normalise
@@ -51,7 +54,7 @@ from simpletorch.mypy.types import TypeTable, any_type, definition_of, is_named,
 from simpletorch.rules import Report
 from simpletorch.rules.common.arguments import is_dim
 from simpletorch.rules.core.mismatch import Kind
-from simpletorch.rules.core.values import TensorType
+from simpletorch.rules.core.values import TensorType, Value
 from simpletorch.shapes import (
     UNKNOWN,
     Bindings,
@@ -126,18 +129,20 @@ def call_function(
         name: of what is called.
         only_sizes: leave unchecked what has none.
     """
-    signature = _without_sizes_of_calls(signature, types)
+    declared = _without_sizes_of_calls(signature, types)
+    signature, arrays = with_tensors(declared, types)
     if not has_sizes(signature):
-        return signature
+        return declared
     seen = _Contents().add(signature)
     if seen.named:
         signature = cast(CallableType, signature.accept(_Unaliased()))
     known = {v.id for v in signature.variables}
     added = [v for v in seen.named.values() if v.id not in known]
     fresh = _freshen(signature.copy_modified(variables=[*signature.variables, *added]))
-    call = _Call(fresh, context, types, name, only_sizes=only_sizes)
+    call = _Call(fresh, context, types, name, arrays, only_sizes=only_sizes)
     # what doesn't fit one variant of an overload may fit the next: then mypy shall find that it doesn't
-    return call.resolve(reporting=not _is_variant(signature)) or signature
+    found = call.resolve(reporting=not _is_variant(signature))
+    return declared if found is None else with_array(found, declared.ret_type)
 
 
 def _without_sizes_of_calls(signature: CallableType, types: TypeTable) -> CallableType:
@@ -187,9 +192,17 @@ class _Call:
     """One call of a function with sizes in its signature."""
 
     def __init__(
-        self, signature: CallableType, context: SignatureContext, types: TypeTable, name: str, *, only_sizes: bool
+        self,
+        signature: CallableType,
+        context: SignatureContext,
+        types: TypeTable,
+        name: str,
+        arrays: Mapping[int, Type],
+        *,
+        only_sizes: bool,
     ) -> None:
         self.signature = signature
+        self.arrays = arrays
         self.context = context
         self.name = name
         self.types = types
@@ -339,7 +352,7 @@ class _Call:
         return self.signature.arg_names[i] or f"argument {i + 1}"
 
     def _bind_tensor(self, i: int, formal: Type, pattern: TensorType, node: Expression) -> bool:
-        value = self.reader.lifter.value(self.reader.type_of(node))
+        value = self._value(i, node)
         if not isinstance(value, TensorType):
             return self._loosen_expressions(i, formal)
         name = self._formal_name(i)
@@ -354,6 +367,17 @@ class _Call:
             sentence = self.misfits.of_tensor(name, pattern, value, clash)
             return self._fail(i, "shape", sentence, clash.expected, clash.got, pattern)
         return self._loosen_expressions(i, formal)
+
+    def _value(self, i: int, node: Expression) -> Value:
+        """What is known of an argument; of an array, as the tensor over it.
+
+        Where both sides are NumPy's own types, mypy compares them.
+        """
+        if i not in self.arrays:
+            return self.reader.lifter.value(self.reader.type_of(node))
+        declared = get_proper_type(self.arrays[i])
+        theirs = isinstance(declared, Instance) and array_noted(declared) is None
+        return array_value(self.reader.lifter, self.context.api, node, noted=theirs)
 
     def _dtypes_fit(self, pattern: TensorType, value: TensorType) -> bool:
         """Whether one dtype may be the other."""
@@ -484,6 +508,9 @@ class _Call:
         return False
 
     def _substituted(self, failed: bool) -> CallableType:
+        for i, declared in self.arrays.items():
+            if not isinstance(get_proper_type(self.formals[i]), AnyType):  # it didn't fit, and that has been said
+                self.formals[i] = declared
         lifter, lowerer, bindings = self.reader.lifter, self.reader.lowerer, self.bindings
         filled: dict[TypeVarId, Type] = {}
         for name in bindings.flexible:
@@ -516,6 +543,8 @@ class _Call:
         given = {v.id for formal in passed for v in walk(formal) if isinstance(v, _VARIABLES)}
         typed = [t for t in walk(self.signature.ret_type) if isinstance(t, Instance) and _has_dims(t)]
         found = [v for t in typed for size in t.args for v in walk(size) if isinstance(v, _VARIABLES)]
+        if self.arrays:  # mypy doesn't see their sizes
+            found += [v for v in self.signature.variables if isinstance(v, _VARIABLES) and is_named(v)]
         return {v.id: _unknown(v, self.types) for v in found if v.id in self.own and v.id not in given}
 
     @staticmethod

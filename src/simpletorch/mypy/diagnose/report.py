@@ -40,7 +40,7 @@ from simpletorch.mypy.diagnose.signatures import agree_but_for_names, chosen_siz
 from simpletorch.mypy.program.asked_dtypes import is_dtype_asked
 from simpletorch.mypy.program.autocast import autocast_at
 from simpletorch.mypy.program.facts import NO_FACTS, Facts
-from simpletorch.mypy.types import TypeTable
+from simpletorch.mypy.types import NAMED_SCOPE, TypeTable
 from simpletorch.rules.core import codes
 from simpletorch.rules.core.mismatch import Report
 from simpletorch.shapes import UNKNOWN, Bindings, Rest, Shape, assuming, equal, same, unify, variables
@@ -195,6 +195,8 @@ _PAIR: Final = re.compile(
 
 _SIZES: Final = re.compile(r"^(?:list|tuple)\[int(?:, (?:int|\.\.\.))*\]$")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_OF_ALIAS: Final = re.compile(rf"\b(\w+)@{NAMED_SCOPE}\b")
+"""A size of an alias (``Image = Float32[torch.Tensor, "3 h w"]``), which is the function's own of that name."""
 _ELIDED: Final = re.compile(r"<\d+ more items>")
 """What mypy prints of a long union."""
 
@@ -275,6 +277,8 @@ def _judged(file: str, info: ErrorInfo) -> tuple[tuple[str, str] | None, Verdict
 
 def _pair(info: ErrorInfo) -> tuple[str, str] | None:
     """What mypy got and what it expected."""
+    for name in _OF_ALIAS.findall(info.message):
+        info.message = re.sub(rf"\b{name}@\w+", name, info.message)
     if (found := _PAIR.search(info.message)) is None:
         return None
     got, expected = (text for text in found.groups() if text is not None)

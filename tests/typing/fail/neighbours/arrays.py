@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from simpletorch import interop
 
+Points = Float32[np.ndarray, "n 3"]
+
 
 def fail_sizes() -> None:
     def scores(points: Float32[np.ndarray, "n 3"]) -> torch.Tensor:
@@ -51,3 +53,60 @@ def fail_argument() -> None:
 def fail_assigned() -> None:
     doubles: NDArray[np.float64] = torch.zeros(7, 5).numpy()  # E: tensor-dtype
     torch.from_numpy(doubles) @ torch.zeros(5, 3, dtype=torch.float64)
+
+
+def fail_array_of_another_size() -> None:
+    @jaxtyped(typechecker=beartype)
+    def scores(points: Points) -> None:
+        print(points.shape)
+
+    def passed(points: Float32[np.ndarray, "n 5"]) -> None:
+        scores(points)  # E: tensor-shape
+
+    passed(np.zeros((7, 5), np.float32))
+
+
+def fail_array_of_another_rank() -> None:
+    @jaxtyped(typechecker=beartype)
+    def scores(points: Points | None) -> None:
+        print(points)
+
+    scores(np.zeros((7, 5, 3), np.float32))  # E: tensor-shape
+
+
+def fail_array_of_another_dtype() -> None:
+    @jaxtyped(typechecker=beartype)
+    def scores(points: Points) -> None:
+        print(points.shape)
+
+    scores(np.zeros((7, 3)))  # E: tensor-dtype
+
+
+def fail_array_and_tensor() -> None:
+    @jaxtyped(typechecker=beartype)
+    def scores(points: Points, x: Float32[torch.Tensor, "n 5"]) -> None:
+        print(points.shape, x.shape)
+
+    scores(torch.zeros(7, 3).numpy(), torch.zeros(11, 5))  # E: tensor-shape
+
+
+def fail_array_that_was_given() -> None:
+    def given() -> Float32[np.ndarray, "7 5"]:
+        return np.zeros((7, 5), np.float32)
+
+    @jaxtyped(typechecker=beartype)
+    def scores(points: Points) -> None:
+        print(points.shape)
+
+    scores(given())  # E: tensor-shape
+
+
+def fail_array_of_numpys_own_type() -> None:
+    def scores(points: np.ndarray[tuple[int, int], np.dtype[np.float32]]) -> torch.Tensor:
+        return torch.from_numpy(points) @ torch.zeros(3, 7)
+
+    def passed(points: Float32[np.ndarray, "n 5 3"]) -> None:
+        if scores(points).ndim != 2:  # E: tensor-shape
+            raise TypeError(points.shape)
+
+    passed(np.zeros((7, 5, 3), np.float32))
