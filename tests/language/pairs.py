@@ -25,6 +25,36 @@ ROPE: dict[str, dict[str, Any]] = {
         "high_freq_factor": 4.0,
         "original_max_position_embeddings": 17,
     },
+    "dynamic": {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 3.0},
+    "yarn": {"rope_type": "yarn", "rope_theta": 100.0, "factor": 5.0, "original_max_position_embeddings": 11},
+    "yarn of all": {
+        "rope_type": "yarn",
+        "rope_theta": 50.0,
+        "factor": 3.0,
+        "original_max_position_embeddings": 13,
+        "beta_fast": 2.0,
+        "beta_slow": 0.5,
+        "mscale": 0.7,
+        "mscale_all_dim": 1.3,
+        "truncate": False,
+    },
+    "yarn of no factor": {"rope_type": "yarn", "rope_theta": 100.0, "factor": None},
+    "longrope": {
+        "rope_type": "longrope",
+        "rope_theta": 1e4,
+        "short_factor": [1.0, 1.5],
+        "long_factor": [2.0, 7.0],
+        "original_max_position_embeddings": 11,
+    },
+    "longrope of all": {
+        "rope_type": "longrope",
+        "rope_theta": 1e3,
+        "factor": 3.0,
+        "attention_factor": 1.7,
+        "short_factor": [1.0, 1.5],
+        "long_factor": [2.0, 7.0],
+        "original_max_position_embeddings": 23,
+    },
 }
 
 

@@ -88,9 +88,30 @@ def test_tokens_after_earlier_ones(name, masked):
 
 @pytest.mark.parametrize("rope", ROPE)
 def test_rotary_positions_are_scaled_as_the_configuration_says(rope):
-    theirs, ours = KINDS["LlamaForCausalLM"].pair(rope_parameters=ROPE[rope])
-    ((full, own),) = outputs(theirs, ours, input_ids=ids(3, 29))
-    assert difference(full, own) <= CLOSE
+    theirs, ours = KINDS["LlamaForCausalLM"].pair(rope_parameters=ROPE[rope], max_position_embeddings=17)
+    for length in (7, 13, 29):  # shorter than the text of the first training, and longer
+        ((full, own),) = outputs(theirs, ours, input_ids=ids(3, length))
+        assert difference(full, own) <= CLOSE
+
+
+@pytest.mark.parametrize("rope", ["dynamic", "yarn", "longrope"])
+def test_scaled_positions_of_tokens_after_earlier_ones(rope):
+    theirs, ours = KINDS["LlamaForCausalLM"].pair(rope_parameters=ROPE[rope], max_position_embeddings=7)
+    tokens, cache, past = ids(3, 13), None, ours.empty_cache(3)
+    for start, end in ((0, 5), (5, 11), (11, 13)):
+        with torch.no_grad():
+            full = theirs(tokens[:, start:end], past_key_values=cache, use_cache=True)
+            scores, past = ours.step(tokens[:, start:end], past)
+        cache = full.past_key_values
+        assert difference(full.logits, scores) <= CLOSE
+
+
+def test_factors_are_one_for_each_pair():
+    config = KINDS["LlamaForCausalLM"].theirs(rope_parameters=ROPE["longrope"]).config
+    config.rope_parameters["long_factor"] = [2.0]
+    ours = models.LlamaConfig.from_transformers(config)
+    with pytest.raises(ShapeMismatch, match="long_factor has 1 numbers, but in head_dim=4 there are 2 pairs"):
+        models.LlamaForCausalLM(ours)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +211,7 @@ WIDE = {
             "add_cross_attention is True, but this model computes False only",
         ),
         ("BertConfig", {"is_decoder": True}, "is_decoder is True, but .* False only"),
-        ("LlamaConfig", {"rope_parameters": {**ROPE["linear"], "rope_type": "dynamic"}}, "rope_type is 'dynamic'"),
+        ("LlamaConfig", {"rope_parameters": {**ROPE["linear"], "rope_type": "proportional"}}, "rope_type is 'propor"),
     ],
 )
 def test_what_is_not_computed_is_refused(config, sizes, reason):

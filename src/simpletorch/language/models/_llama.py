@@ -67,7 +67,9 @@ class LlamaConfig(Config, Generic[V, D, H, G, E, M]):
         return {
             "num_key_value_heads": read(config, "num_key_value_heads", heads),
             "head_dim": read(config, "head_dim", dim // heads),
-            "rope_parameters": Rotary.from_transformers(read(config, "rope_parameters", older)),
+            "rope_parameters": Rotary.from_transformers(
+                read(config, "rope_parameters", older), read(config, "max_position_embeddings", 2048)
+            ),
         }
 
 
@@ -165,7 +167,8 @@ class LlamaModel(Module, Generic[V, D, H, G, E, M]):
             intermediate_size=c.intermediate_size,
         )
         groups = divisible("num_attention_heads", c.num_attention_heads, "num_key_value_heads", c.num_key_value_heads)
-        refuse("LlamaConfig", [*given, *groups, *divisible("head_dim", c.head_dim, "the values that turn together", 2)])
+        pairs = divisible("head_dim", c.head_dim, "the values that turn together", 2)
+        refuse("LlamaConfig", [*given, *groups, *pairs, *c.rope_parameters.misfits(c.head_dim)])
         self.config = config
         self.embed_tokens = nn.Embedding(c.vocab_size, c.hidden_size)
         self.layers = nn.ModuleList([LlamaDecoderLayer(c) for _ in range(c.num_hidden_layers)])
