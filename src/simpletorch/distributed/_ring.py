@@ -12,10 +12,11 @@ from typing import Any, Final
 
 import torch
 from torch.distributed.tensor import DTensor, Shard
-from torch.distributed.tensor.experimental._context_parallel import _attention as ring
+from torch.distributed.tensor.experimental._context_parallel import _attention
 
 from simpletorch.errors import TorchError
 
+_RING: Final[Any] = _attention  # private: its types are not meant for others
 _FORWARD: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
 _BACKWARD: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default
 _TOKENS: Final = 2  # queries, keys and values are (B, H, T, E)
@@ -24,22 +25,23 @@ _TOKENS: Final = 2  # queries, keys and values are (B, H, T, E)
 @contextmanager
 def ring_of_cpu() -> Iterator[None]:
     """In here torch's `context_parallel` has the CPU's kernel too."""
-    ring.custom_ops.update({_FORWARD: _forward, _BACKWARD: _backward})
+    _RING.custom_ops.update({_FORWARD: _forward, _BACKWARD: _backward})
     try:
         yield
     finally:
-        del ring.custom_ops[_FORWARD], ring.custom_ops[_BACKWARD]
+        del _RING.custom_ops[_FORWARD], _RING.custom_ops[_BACKWARD]
 
 
 def _forward(_operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[DTensor, ...]:
-    q, k, v, dropout, causal = (*args, *(0.0, False)[len(args) - 3 :])
+    q, k, v, *rest = args
+    dropout, causal = [*rest, *(0.0, False)[len(rest) :]]
     if kwargs.pop("attn_mask", None) is not None:
         raise TorchError(
             "attention with a mask can't go round a ring: each process has a part of the keys, and the mask is of all",
             hint="leave the mask out, and let is_causal=True say who sees whom",
         )
     group, parts = q.device_mesh.get_group(), (x.to_local() for x in (q, k, v))
-    made = ring._templated_ring_attention(
+    made = _RING._templated_ring_attention(
         group, _TOKENS, _FORWARD, *parts, is_causal=causal, dropout_p=dropout, **kwargs
     )
     return _over(q, made)
@@ -49,7 +51,7 @@ def _backward(_operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     names = ("grad_out", "query", "key", "value", "out", "logsumexp")
     parts = {name: x.to_local() for name, x in zip(names, args, strict=False)}
     group, settings = args[1].device_mesh.get_group(), {"dropout_p": args[6], "is_causal": args[7], **kwargs}
-    made = ring._templated_ring_attention_backward(
+    made = _RING._templated_ring_attention_backward(
         group, _TOKENS, _BACKWARD, grad_out_name="grad_out", **parts, **settings
     )
     return _over(args[1], made)

@@ -77,8 +77,8 @@ def _parallelize(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
         if not found:
             escape(run, (module,))
         for part in found:
-            divided = known and mesh is not None and len(mesh.sizes) == 1 and any(map(part.cls.is_a, _DIVIDED))
-            if divided and part.state.get("around") is None:
+            able = known and any(map(part.cls.is_a, _DIVIDED)) and part.state.get("around") is None
+            if able and mesh is not None and len(mesh.sizes) == 1:
                 run.heap.write(part.state, "around", _around(mesh.sizes[0], style.native))
             else:
                 run.heap.write(part.state, "hooked", True)
