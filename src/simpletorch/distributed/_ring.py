@@ -34,16 +34,15 @@ def ring_of_cpu() -> Iterator[None]:
 
 def _forward(_operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[DTensor, ...]:
     q, k, v, *rest = args
-    dropout, causal = [*rest, *(0.0, False)[len(rest) :]]
     if kwargs.pop("attn_mask", None) is not None:
         raise TorchError(
             "attention with a mask can't go round a ring: each process has a part of the keys, and the mask is of all",
             hint="leave the mask out, and let is_causal=True say who sees whom",
         )
     group, parts = q.device_mesh.get_group(), (x.to_local() for x in (q, k, v))
-    made = _RING._templated_ring_attention(
-        group, _TOKENS, _FORWARD, *parts, is_causal=causal, dropout_p=dropout, **kwargs
-    )
+    given = dict(zip(("dropout_p", "is_causal"), rest, strict=False))
+    settings = {"dropout_p": 0.0, "is_causal": False, **given, **kwargs}
+    made = _RING._templated_ring_attention(group, _TOKENS, _FORWARD, *parts, **settings)
     return _over(q, made)
 
 
