@@ -17,7 +17,7 @@ import simpletorch.nn.functional as F
 from simpletorch import Float32, Int64, Tensor, nn, seed_everything
 from simpletorch.data import DataLoader, Digits
 from simpletorch.dims import B
-from simpletorch.optim import AdamW
+from simpletorch.optim import AdamW, OneCycleLR
 from simpletorch.train import Step
 
 
@@ -77,10 +77,13 @@ def main(quick: bool = False, picture: Path | None = None) -> dict[str, float]:
     """The accuracy on whole images, without the places that are marked, and without as many others."""
     seed_everything(0)
     model = Net()
-    step = Step(model, F.cross_entropy, AdamW(model.parameters(), lr=1e-2))
-    for _ in range(5 if quick else 15):
-        for images, digits in DataLoader(Digits(), 64, shuffle=True):
+    epochs, loader, optimizer = 5 if quick else 15, DataLoader(Digits(), 64, shuffle=True), AdamW(model.parameters())
+    step = Step(model, F.cross_entropy, optimizer)
+    schedule = OneCycleLR(optimizer, max_lr=1e-2, total_steps=epochs * len(loader))
+    for _ in range(epochs):
+        for images, digits in loader:
             step(images, digits)
+            schedule.step()
     model.eval()
     test = Digits(train=False)
     answers, maps = explain(model, test.images)

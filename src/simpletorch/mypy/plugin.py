@@ -31,7 +31,6 @@ from simpletorch._settings import settings
 from simpletorch.mypy.annotate import classes
 from simpletorch.mypy.annotate.annotations import Annotations
 from simpletorch.mypy.calls import (
-    arrays,
     attributes,
     autograd,
     collections,
@@ -55,6 +54,7 @@ from simpletorch.mypy.calls import (
     transforms,
     wrappers,
 )
+from simpletorch.mypy.calls.arrays import tensors
 from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.convert.meta import may_ask
 from simpletorch.mypy.convert.place import Place, knowing_facts
@@ -73,7 +73,7 @@ __all__ = ["SimpletorchPlugin", "plugin"]
 _TENSOR_METHODS: Final = frozenset(
     (
         *mutations.TENSOR_METHODS,
-        *arrays.TENSOR_METHODS,
+        *tensors.TENSOR_METHODS,
         *(n.removeprefix("Tensor.") for n in RULES if n.startswith("Tensor.")),
     )
 )
@@ -172,8 +172,8 @@ def _by_receiver(fullname: str, context: MethodSigContext, types: TypeTable) -> 
                 return hook(context, types)
     if is_tensor(receiver) and method in mutations.TENSOR_METHODS:
         return mutations.TENSOR_METHODS[method](context, types)
-    if is_tensor(receiver) and method in arrays.TENSOR_METHODS:
-        return arrays.TENSOR_METHODS[method](context, types)
+    if is_tensor(receiver) and method in tensors.TENSOR_METHODS:
+        return tensors.TENSOR_METHODS[method](context, types)
     if is_tensor(receiver) and (method in _TENSOR_METHODS or may_ask(fullname)):
         return reader.method_rule(method, context, types)
     return context.default_signature if fullname.startswith(_NOT_OURS) else _user_method(fullname, context, types)

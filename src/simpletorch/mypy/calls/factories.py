@@ -14,7 +14,7 @@ from mypy.plugin import MethodSigContext
 from mypy.types import CallableType, Instance, ProperType, get_proper_type
 
 from simpletorch.mypy.calls.arguments import read_arguments
-from simpletorch.mypy.calls.arrays import with_arrays
+from simpletorch.mypy.calls.arrays.tensors import with_arrays
 from simpletorch.mypy.calls.reader import CallReader
 from simpletorch.mypy.hooks import MethodHook
 from simpletorch.mypy.names import DEVICE_TENSORS, OUR_PARAMETER, OUR_TENSORS, PARAMETER, TENSOR

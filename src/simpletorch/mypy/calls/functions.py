@@ -41,8 +41,8 @@ from mypy.types import (
 from simpletorch.mypy.annotate.arrays import array_noted
 from simpletorch.mypy.annotate.defaults import default_of
 from simpletorch.mypy.calls.arguments import SignatureContext
-from simpletorch.mypy.calls.array_parameters import with_array, with_tensors
-from simpletorch.mypy.calls.arrays import array_value
+from simpletorch.mypy.calls.arrays.parameters import with_array, with_tensors
+from simpletorch.mypy.calls.arrays.tensors import array_value
 from simpletorch.mypy.calls.layers import called
 from simpletorch.mypy.calls.reader import CallReader
 from simpletorch.mypy.convert.fold import normalise

@@ -40,7 +40,7 @@ from simpletorch.mypy.calls.arguments import (
     read_arguments,
     type_of,
 )
-from simpletorch.mypy.calls.arrays import OF_ARRAYS, with_arrays
+from simpletorch.mypy.calls.arrays.tensors import OF_ARRAYS, with_arrays
 from simpletorch.mypy.calls.repeats import given_types, once_at
 from simpletorch.mypy.convert.lift import is_tensor
 from simpletorch.mypy.convert.lower import Lowerer

@@ -20,7 +20,7 @@ from mypy.types import (
 )
 
 from simpletorch.mypy.annotate.arrays import array_noted, noted_array
-from simpletorch.mypy.calls.arrays import of_numpy
+from simpletorch.mypy.calls.arrays.tensors import of_numpy
 from simpletorch.mypy.convert.lift import Lifter
 from simpletorch.mypy.convert.lower import Lowerer
 from simpletorch.mypy.names import ARRAY

@@ -1,0 +1,1 @@
+"""Calls that take or give arrays: of NumPy, and what jaxtyping notes of others."""
