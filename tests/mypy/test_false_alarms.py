@@ -1,4 +1,7 @@
-"""Programs by others, cut down to what once raised an alarm that was not true: the plugin is quiet about them."""
+"""Programs by others, cut down to what once raised an alarm that was not true: the plugin is quiet about them.
+
+What mypy says of them without the plugin too is in the table `OWN`; any other error of any code is ours.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,33 @@ check_untyped_defs = true
 TRUE = {
     ("code_7.py", 22): "the annotation lies: a Loss has no dim or two, and three indices fit neither",
     ("method_names.py", 17): "B*T*D elements are no B*T, whatever else the line is about",
+    ("callbacks.py", 45): "what is called with 4 features takes 3",
 }
 """What is said all the same, and why it is true."""
+OWN = {
+    ("callbacks.py", 46, "arg-type"),
+    ("code_1.py", 14, "assignment"),
+    ("code_13.py", 12, "assignment"),
+    ("code_2.py", 11, "arg-type"),
+    ("code_3.py", 8, "assignment"),
+    ("code_5.py", 11, "union-attr"),
+    ("code_8.py", 13, "has-type"),
+    ("code_8.py", 20, "assignment"),
+    ("code_8.py", 37, "arg-type"),
+    ("code_8.py", 37, "return-value"),
+    ("code_9.py", 14, "has-type"),
+    ("code_9.py", 21, "assignment"),
+    ("loops.py", 4, "attr-defined"),
+    ("pooled.py", 1, "attr-defined"),
+    ("unet_config.py", 12, "attr-defined"),
+    ("unet_config.py", 116, "var-annotated"),
+}
+"""What mypy finds by itself."""
 
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], str]:
-    """The errors of ours in all of them, by file and line."""
+    """The errors in all of them that mypy alone doesn't have, by file and line."""
     settings = tmp_path_factory.mktemp("settings") / "mypy.ini"
     settings.write_text(SETTINGS)
     files = sorted(path.name for path in CASES.glob("*.py"))
@@ -41,8 +64,8 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], str]
         check=False,
     )
     assert done.returncode in (0, 1), done.stdout[-3000:] + done.stderr
-    found = re.findall(r"^([\w.]+):(\d+): error: (.*\[tensor-\w+\])$", done.stdout, re.MULTILINE)
-    return {(file, int(line)): message for file, line, message in found}
+    found = re.findall(r"^([\w.]+):(\d+): error: (.*\[([\w-]+)\])$", done.stdout, re.MULTILINE)
+    return {(file, int(line)): text for file, line, text, code in found if (file, int(line), code) not in OWN}
 
 
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.py")), ids=lambda path: path.stem)

@@ -65,6 +65,7 @@ from simpletorch.mypy.guard import guarded
 from simpletorch.mypy.hooks import AttributeHook, FunctionHook, MethodHook, joined
 from simpletorch.mypy.names import public_class, public_name
 from simpletorch.mypy.program.imports import read_by
+from simpletorch.mypy.program.sight import is_out_of_sight
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import MODULES, RULES
 
@@ -304,6 +305,8 @@ class SimpletorchPlugin(Plugin):
             return None
 
         def run(context: C) -> R:
+            if is_out_of_sight(context.api):
+                return default(context)
             types = self.types()
             watch(context.api.msg.errors, context.api)
             if self._follower is not None:

@@ -4,7 +4,7 @@ the daemon may replace a module at any time."""
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from mypy.nodes import Decorator, FuncDef, MypyFile, TypeInfo
@@ -59,25 +59,23 @@ def is_named(variable: TypeVarType | TypeVarTupleType) -> bool:
 
 
 def walk(typ: Type) -> Iterator[ProperType]:
-    """The type and every type inside it. A recursive alias has no end, and is not entered."""
-    if isinstance(typ, TypeAliasType) and typ.is_recursive:
-        return
-    typ = get_proper_type(typ)
-    yield typ
-    inner: Sequence[Type] = ()
-    match typ:
-        case Instance(args=args):
-            inner = args
-        case UnionType(items=items) | TupleType(items=items):
-            inner = items
-        case UnpackType(type=unpacked):
-            inner = (unpacked,)
-        case CallableType(arg_types=formals, ret_type=result):
-            inner = (*formals, result)
-        case Overloaded(items=variants):
-            inner = variants
-    for part in inner:
-        yield from walk(part)
+    """The type and every type inside it, outermost first. A recursive alias has no end, and is not entered."""
+    waiting = [typ]  # asked of every type of every call: a generator in a generator would take twice as long
+    while waiting:
+        typ = waiting.pop()
+        if isinstance(typ, TypeAliasType) and typ.is_recursive:
+            continue
+        typ = get_proper_type(typ)
+        yield typ
+        if isinstance(typ, Instance):
+            waiting += typ.args[::-1]
+        elif isinstance(typ, UnionType | TupleType | Overloaded):
+            waiting += typ.items[::-1]
+        elif isinstance(typ, UnpackType):
+            waiting.append(typ.type)
+        elif isinstance(typ, CallableType):
+            waiting.append(typ.ret_type)
+            waiting += typ.arg_types[::-1]
 
 
 class TypeTable:

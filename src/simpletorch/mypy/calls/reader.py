@@ -15,6 +15,7 @@ from mypy.nodes import (
     ARG_STAR,
     ARG_STAR2,
     CallExpr,
+    ComparisonExpr,
     ConditionalExpr,
     Context,
     Expression,
@@ -30,7 +31,7 @@ from mypy.nodes import (
 from mypy.operators import op_methods, reverse_op_methods, unary_op_methods
 from mypy.plugin import FunctionContext, FunctionSigContext, MethodSigContext
 from mypy.typeops import make_simplified_union
-from mypy.types import AnyType, CallableType, Instance, Type, TypeOfAny, UnionType, get_proper_type
+from mypy.types import AnyType, CallableType, Instance, NoneType, Type, TypeOfAny, UnionType, get_proper_type
 
 from simpletorch.mypy.calls.arguments import (
     Arguments,
@@ -52,7 +53,7 @@ from simpletorch.mypy.hooks import FunctionResultHook
 from simpletorch.mypy.names import public_name
 from simpletorch.mypy.program.autocast import autocast_at
 from simpletorch.mypy.program.loops import is_assigned_in_loop
-from simpletorch.mypy.types import TypeTable
+from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import ANYTHING, RULES, Report, Value, infer
 from simpletorch.rules.core.autocast import any_float
 from simpletorch.rules.core.values import ANY_TENSOR, TensorType
@@ -70,6 +71,7 @@ Ask: TypeAlias = "Callable[[Sequence[Value], dict[str, Value]], Value | Report]"
 Combinations: TypeAlias = list[tuple[list[Value], dict[str, Value]]]
 MOST_ALTERNATIVES: Final = 8
 _INDEXING: Final = ("__getitem__", "__setitem__")
+_EQUALITY: Final = ("__eq__", "__ne__")
 
 
 class CallReader:
@@ -264,7 +266,21 @@ def method_rule(method: str, context: MethodSigContext, types: TypeTable) -> Cal
     if not is_tensor(context.type) or (method == "__iter__" and _may_be_no_tensor(context)):
         return context.default_signature
     result = once_at(context, method, given_types(context), lambda: _method_result(method, context, types))
-    return context.default_signature.copy_modified(ret_type=result)
+    signature = context.default_signature.copy_modified(ret_type=result)
+    if method in _EQUALITY and _is_optional(context):
+        return signature.copy_modified(arg_types=[any_type()])
+    return signature
+
+
+def _is_optional(context: MethodSigContext) -> bool:
+    """Whether something is compared with what may be None: nobody means None who writes ``ids == config.pad_token_id``.
+
+    mypy asks for each member of a union; for None it would say that the answer is a bool.
+    """
+    node = context.context
+    operands = node.operands if isinstance(node, ComparisonExpr) else []
+    unions = [found for o in operands if (found := _union(o, context)) is not None]
+    return any(isinstance(get_proper_type(member), NoneType) for found in unions for member in found.items)
 
 
 def _method_result(method: str, context: MethodSigContext, types: TypeTable) -> Type:
@@ -281,6 +297,8 @@ def _method_result(method: str, context: MethodSigContext, types: TypeTable) -> 
         if method in _INDEXING and isinstance(given.positional[0], ListExpr):
             # to a rule a list is a tuple, but x[[1, 2]] is not x[1, 2]
             combinations = [([(index,), *rest], named) for (index, *rest), named in combinations]
+        if method in _EQUALITY and _is_optional(context):
+            combinations = [c for c in combinations if c[0] != [None]] or combinations
         own = None if receiver is None else last_assigned(receiver, context.api) or _whole(receiver, context)
         values = reader.values_of(own or context.type, receiver)
         combinations = [([v, *positional], named) for v in values for positional, named in combinations]

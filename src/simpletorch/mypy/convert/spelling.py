@@ -242,15 +242,17 @@ _HEADS: Final = re.compile(
 
 
 _OWN_VARIABLES: Final = re.compile(
-    "|".join(
+    r"\[(?:"  # what all begin with is what is looked for in a text
+    + "|".join(
         (
-            r"(?<=\bdef )\[DT(?: = Any)?, Shape(?: = \*tuple\[Any, \.\.\.\])?\] ",
-            r"(?<=\w)\[DT, \*Shape\]",
-            r"(?<=\bSequential)\[(?:\*Layers|\(\))\]",
-            *(rf"(?<=\b{name})\[Item, \*Items\]" for name in _CONTAINERS),
-            *(rf"(?<=\b{name})\[{', '.join(f.name for f in fields(r))}\]" for name, r in _LAYERS.items()),
+            r"(?<=\bdef \[)DT(?: = Any)?, Shape(?: = \*tuple\[Any, \.\.\.\])?\] ",
+            r"(?<=\w\[)DT, \*Shape\]",
+            r"(?<=\bSequential\[)(?:\*Layers|\(\))\]",
+            *(rf"(?<=\b{name}\[)Item, \*Items\]" for name in _CONTAINERS),
+            *(rf"(?<=\b{name}\[){', '.join(f.name for f in fields(r))}\]" for name, r in _LAYERS.items()),
         )
     )
+    + ")"
 )
 """The variables that the plugin has given to torch's classes, where a message is about a class itself."""
 

@@ -33,19 +33,28 @@ from simpletorch.mypy.program.syntax import expressions_of, statements_in
 __all__ = ["CONCERNED", "at_line", "is_repeated"]
 
 _SIZES_OF: Final = re.compile(r"(?<=Tensor)\[[^\[\]]*\]")
+_TWICE: Final = re.compile(r"\b([\w.]+(?:\[[\w., |]*\])?) \| \1(?![\w.\[])")
+"""Members of a union that differ in sizes only, where these are left out."""
 _RECENT: Final = 8
 
 
 def is_repeated(file: str, info: ErrorInfo, api: CheckerPluginInterface) -> bool:
     """Whether mypy has just said the same of another size: of a union of tensors it asks for one after the other."""
     recorded = api.msg.errors.error_info_map.get(file, [])
-    place, text = (info.line, info.column, info.code), _SIZES_OF.sub("", info.message)
+    place, text = (info.line, info.column, info.code), _without_sizes(info.message)
     return any(
         (other.line, other.column, other.code) == place
         and other.message != info.message
-        and _SIZES_OF.sub("", other.message) == text
+        and _without_sizes(other.message) == text
         for other in recorded[-_RECENT:]
     )
+
+
+def _without_sizes(message: str) -> str:
+    text, before = _SIZES_OF.sub("", message), ""
+    while text != before:
+        text, before = _TWICE.sub(r"\1", text), text
+    return text
 
 
 def _argument(node: object, column: int) -> Iterator[Expression]:
@@ -83,6 +92,8 @@ def _called(node: object, column: int) -> Iterator[Expression]:
             yield from _receiver(node)
         case IndexExpr(base=base, index=index) if node.column == column:
             yield from (base, index)
+        case AssignmentStmt(lvalues=[IndexExpr(base=base) as place], rvalue=value) if place.column == column:
+            yield from (base, value)
 
 
 def _owner(node: object, column: int) -> Iterator[Expression]:

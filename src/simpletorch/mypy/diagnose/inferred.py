@@ -9,7 +9,7 @@ user has annotated keeps its type.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from mypy.nodes import (
@@ -99,9 +99,9 @@ def unite_modules(line: int, api: CheckerPluginInterface) -> bool:
     that mypy found first, without sizes: a union would make every ``layers[0]`` an error.
     """
     checker = cast(Any, api)
-    for s in statements_in(checker.tree.defs):
+    for s in _gifts(checker.tree).get(line, ()):
         match s:
-            case AssignmentStmt(line=at, lvalues=[place], rvalue=value, unanalyzed_type=None) if at == line:
+            case AssignmentStmt(lvalues=[place], rvalue=value):
                 variable, given = _variable(place, checker), checker.lookup_type_or_none(value)
                 if variable is None or not _are_modules(variable.type) or not _are_modules(given):
                     return False
@@ -111,11 +111,25 @@ def unite_modules(line: int, api: CheckerPluginInterface) -> bool:
                 else:
                     variable.type = widen(holds, TypeTable(checker.modules))
                 return True
-            case ExpressionStmt(line=at, expr=CallExpr(callee=MemberExpr(expr=place, name=name))) | (
-                OperatorAssignmentStmt(line=at, lvalue=place, op=name)
-            ) if at <= line <= (s.end_line or at) and (name in _MUTATORS or name == "+"):
+            case ExpressionStmt(expr=CallExpr(callee=MemberExpr(expr=place))) | OperatorAssignmentStmt(lvalue=place):
                 return _widen_list(place, checker)
     return False
+
+
+@once_a_tree
+def _gifts(tree: MypyFile) -> Mapping[int, list[Statement]]:
+    """Assignments to one place without an annotation, by their first lines; what a list grows by, by all its lines."""
+    found: dict[int, list[Statement]] = defaultdict(list)
+    for s in statements_in(tree.defs):
+        match s:
+            case AssignmentStmt(lvalues=[_], unanalyzed_type=None):
+                found[s.line].append(s)
+            case ExpressionStmt(expr=CallExpr(callee=MemberExpr(name=name))) | OperatorAssignmentStmt(op=name) if (
+                name in _MUTATORS or name == "+"
+            ):
+                for line in range(s.line, (s.end_line or s.line) + 1):
+                    found[line].append(s)
+    return found
 
 
 def _is_own(place: Expression) -> bool:

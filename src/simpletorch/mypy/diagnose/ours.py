@@ -48,11 +48,12 @@ from mypy.types import AnyType, CallableType, Instance, ProperType, Type, UnionT
 
 from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.diagnose.concerned import CONCERNED, at_line
+from simpletorch.mypy.diagnose.inferred import widen
 from simpletorch.mypy.names import DICTS, LISTS, MODULE, OUR_MODULE, SEQUENTIALS
 from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
 from simpletorch.mypy.program.syntax import expressions_of
-from simpletorch.mypy.types import walk
+from simpletorch.mypy.types import TypeTable, walk
 
 __all__ = ["is_ours_to_cause"]
 
@@ -65,6 +66,8 @@ _BUILTINS: Final = frozenset({"tuple", "list", "zip", "enumerate", "reversed", "
 def is_ours_to_cause(info: ErrorInfo, api: CheckerPluginInterface) -> bool:
     """Whether mypy complains of something only because the plugin told it what it is."""
     code = "" if info.code is None else info.code.code
+    if code == "var-annotated":
+        return _Reader(cast(Any, api)).is_grown_by_several(info.line)
     concerned = CONCERNED.get(code)
     if concerned is None or info.message.startswith("Revealed type"):
         return False
@@ -98,6 +101,23 @@ class _Reader:
         typ = self._type(e)
         return typ is None or any(
             is_tensor(t) or (is_module(t) and t.type.fullname != MODULE) for t in walk(typ) if isinstance(t, Instance)
+        )
+
+    def is_grown_by_several(self, line: int) -> bool:
+        """Whether the list that begins here is extended by one of several lists that differ in sizes alone.
+
+        mypy infers what ``found = []`` holds from ``found.extend(y)``, but not if the type of ``y`` is a union.
+        """
+        tree = self.checker.tree
+        begun = (s.lvalues[0] for s in at_line(tree).get(line, ()) if isinstance(s, AssignmentStmt))
+        variables = [place.node for place in begun if isinstance(place, NameExpr)]
+        members = [self._members(source.value) for v in variables for source in _sources(tree).get(v, ())]
+        types = TypeTable(self.checker.modules)
+        return any(
+            len(several) > 1
+            and any(is_tensor(t) for m in several for t in walk(m) if isinstance(t, Instance))
+            and len({str(widen(m, types)) for m in several}) == 1
+            for several in members
         )
 
     def is_ours(self, e: Expression) -> bool:

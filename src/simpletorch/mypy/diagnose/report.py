@@ -33,6 +33,7 @@ from simpletorch.mypy.convert.spelling import (
     tuple_items,
     union_members,
 )
+from simpletorch.mypy.diagnose.callbacks import as_callables
 from simpletorch.mypy.diagnose.concerned import is_repeated
 from simpletorch.mypy.diagnose.inferred import unite_modules, widen_place
 from simpletorch.mypy.diagnose.ours import is_ours_to_cause
@@ -224,6 +225,8 @@ def _reviewed(file: str, info: ErrorInfo) -> bool:
         return True
     if info.code is not None and info.code.category == "simpletorch":
         _soften(info)
+        if info.severity == "note":  # mypy's, about an error of its own that has our code by now
+            info.message = respell(info.message)
         return _is_taken(file, info)
     api = _checkers.get(file)
     if pair is not None and api is not None:
@@ -269,7 +272,10 @@ def _judged(file: str, info: ErrorInfo) -> tuple[tuple[str, str] | None, Verdict
         return None, "unsure"
     if (pair := _pair(info)) is None:
         return None, None
-    here = _circumstances(info.line, _checkers.get(file))
+    api = _checkers.get(file)
+    if api is not None:
+        pair = as_callables(pair, info.line, api)
+    here = _circumstances(info.line, api)
     if info.message.startswith("Incompatible default "):
         here = replace(here, chosen=frozenset(n for name in _NAME.findall(pair[1]) for n in (name, f"*{name}")))
     return pair, _compare(*pair, here)
@@ -343,8 +349,7 @@ def _compare_members(got: str, expected: str, here: _Circumstances) -> Verdict |
         verdicts = {_compare(g, e, here) for g, e in pairs if g not in union_members(e)}
         return None if None in verdicts else _worst(verdicts)
     if (pairs := callable_items(got, expected)) is not None:
-        # the sizes of a generic function are open: mypy compares 2*N with 6 as if N were a size of this place
-        verdicts = {"unsure" if has_variables(g) else _compare(g, e, here) for g, e in pairs if g != e}
+        verdicts = {_compare_open(g, e, here) for g, e in pairs if g != e}
         return None if None in verdicts else _worst(verdicts)
     if got == "Size" and _SIZES.match(expected):
         return "unsure"  # TorchScript's own name for it is List[int], and how long it is isn't known
@@ -352,6 +357,19 @@ def _compare_members(got: str, expected: str, here: _Circumstances) -> Verdict |
     if found is None or wanted is None:
         return _compare_classes(got, expected, here)
     return _compare_tensors(found, wanted, here)
+
+
+def _compare_open(got: str, expected: str, here: _Circumstances) -> Verdict | None:
+    """What a function takes or gives: its sizes are open, and mypy compares them as if they were of this place."""
+    if not has_variables(got):
+        return _compare(got, expected, here)
+    found, wanted = tensor_in(got), tensor_in(expected)
+    if found is None or wanted is None:
+        return "unsure"
+    items = found[1].items
+    names = {v.name for item in items if not isinstance(item, Rest) for v in variables(item)}
+    rests = {f"*{item.name}" for item in items if isinstance(item, Rest)}
+    return _compare_tensors(wanted, found, replace(here, chosen=frozenset(names | rests)))
 
 
 def _compare_classes(got: str, expected: str, here: _Circumstances) -> Verdict | None:

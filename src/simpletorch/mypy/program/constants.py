@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from mypy.nodes import (
     FUNC_NO_INFO,
@@ -18,6 +19,7 @@ from mypy.nodes import (
     Decorator,
     DelStmt,
     Expression,
+    ExpressionStmt,
     ForStmt,
     FuncDef,
     IfStmt,
@@ -28,6 +30,7 @@ from mypy.nodes import (
     OperatorAssignmentStmt,
     OverloadedFuncDef,
     RefExpr,
+    ReturnStmt,
     StarExpr,
     Statement,
     TryStmt,
@@ -42,6 +45,8 @@ from mypy.traverser import all_name_and_member_expressions
 from simpletorch.mypy.program.memory import once_a_tree
 
 __all__ = ["constant", "inner_blocks", "is_bound_once"]
+
+_WITHOUT_BLOCKS: Final = (AssignmentStmt, ExpressionStmt, ReturnStmt, OperatorAssignmentStmt)
 
 
 def constant(name: NameExpr | MemberExpr, tree: MypyFile) -> Expression | None:
@@ -122,6 +127,8 @@ def _targets(target: Expression, value: Expression | None) -> Iterator[tuple[Var
 
 def inner_blocks(statement: Statement) -> list[Block]:
     """The blocks of statements inside a statement."""
+    if isinstance(statement, _WITHOUT_BLOCKS):  # what most are
+        return []
     blocks: list[Block | None] = []
     match statement:
         case WithStmt(body=body) | FuncDef(body=body) | Decorator(func=FuncDef(body=body)) | ClassDef(defs=body):
