@@ -1,6 +1,7 @@
 """What the processes of `test_sharded` and `test_plans` run."""
 
 from contextlib import suppress
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
