@@ -25,6 +25,8 @@ from simpletorch._distribution import NAME
 PATIENCE: Final = 5.0
 """Seconds that a process whose collective failed waits for what the others say of theirs."""
 
+WITHOUT_A_WORD: Final = "has ended without an error of its own"
+
 
 @dataclass(frozen=True)
 class Peer:
@@ -132,36 +134,40 @@ def meet(store: Any, rank: int, size: int) -> list[str]:
 
 
 def leave() -> None:
-    """Say why this process ends, if an error ends it; the others may be waiting for it."""
-    error = getattr(sys, "last_value", None)
-    if _met is None or error is None:
+    """Say why this process ends; the others may be waiting for it."""
+    if _met is None:
         return
+    error = getattr(sys, "last_value", None)
+    words = "ended without an error: did it have fewer batches, or call fewer collectives?"
+    if error is not None:
+        first_line = str(error).partition("\n")[0]
+        words = f"ended by {type(error).__name__}: {first_line}"
     with contextlib.suppress(RuntimeError):  # the store's: whoever held it has ended, and there is nobody to tell
-        if not _met.store.check([f"end/{_met.rank}"]):
-            first_line = str(error).partition("\n")[0]
-            _met.store.set(f"end/{_met.rank}", f"ended by {type(error).__name__}: {first_line}")
+        _met.store.set(f"last/{_met.rank}", words)
+        if not _met.store.check([f"end/{_met.rank}"]):  # else it waited for others itself, who are to blame
+            _met.store.set(f"end/{_met.rank}", words)
 
 
 def ended() -> str:
     """Which of the other processes have ended, as far as that is known at once."""
     if _met is None:
         return ""
-    said = {rank: _said(_met, rank) for rank in range(len(_met.all)) if rank != _met.rank}
-    gone = {rank: words for rank, words in said.items() if words.startswith("ended by")}
+    said = {rank: _last_word(_met, rank) for rank in range(len(_met.all)) if rank != _met.rank}
+    gone = {rank: words for rank, words in said.items() if words}
     gone |= {rank: _gone(_met.all[rank]) for rank in said if rank not in gone and _met.all[rank].has_ended()}
     return "; ".join(f"rank {rank} {words}" for rank, words in sorted(gone.items())[:8])
 
 
-def _said(met: Peers, rank: int) -> str:
+def _last_word(met: Peers, rank: int) -> str:
     """What a process has left as its last word; "" if nothing, or if the store is gone."""
     try:
-        return str(met.store.get(f"end/{rank}").decode()) if met.store.check([f"end/{rank}"]) else ""
+        return str(met.store.get(f"last/{rank}").decode()) if met.store.check([f"last/{rank}"]) else ""
     except RuntimeError:
         return ""
 
 
 def _gone(peer: Peer) -> str:
-    return f"({peer}) has ended without an error of its own: was it killed?"
+    return f"({peer}) {WITHOUT_A_WORD}: was it killed?"
 
 
 def on_the_others(operation: str | None = None) -> str:

@@ -1,12 +1,16 @@
 """Without torchrun: one process, no group, and the same script runs."""
 
+import os
+import signal
+import sys
+
 import pytest
 import torch
 from torch.nn import functional as F
 
 from simpletorch import _peers, distributed
 from simpletorch.data import DataLoader, TensorDataset
-from simpletorch.distributed import _group
+from simpletorch.distributed import _failures, _group
 from simpletorch.errors import BackendError, ShapeMismatch, TorchError, explain
 from simpletorch.train import Trainer
 
@@ -22,11 +26,15 @@ def test_one_process_without_a_group():
 def test_the_end_waits_for_what_gloo_still_does():
     torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
     try:
-        x = torch.ones(20_000_000)  # 80 MB: a copy takes long enough to be seen
-        work = torch.distributed.all_gather([torch.empty_like(x)], x, async_op=True)
-        assert not work.is_completed()
-        _group._wait_for_gloo()
-        assert work.is_completed()
+        x, was_at_work = torch.ones(20_000_000), False  # 80 MB: a copy takes long enough to be seen
+        for _ in range(30):  # on a busy machine it may be done before this thread goes on
+            work = torch.distributed.all_gather([torch.empty_like(x)], x, async_op=True)
+            was_at_work |= not work.is_completed()
+            _group._wait_for_gloo()
+            assert work.is_completed()
+            if was_at_work:
+                break
+        assert was_at_work
     finally:
         torch.distributed.destroy_process_group()
 
@@ -124,3 +132,50 @@ def test_what_stays_of_earlier_processes_is_not_read():
     assert found["other"].get("word") == b"said"
     with pytest.raises(RuntimeError, match="1/2 clients joined"):
         _peers.fresh(torch.distributed.HashStore(), 0, 2, 0.0)
+
+
+@pytest.fixture
+def peers(monkeypatch):
+    """Makes this process one of two that have met; both live, as far as can be seen."""
+    store = torch.distributed.HashStore()
+    both = (_peers.Peer("elsewhere", 7, {}), _peers.Peer("elsewhere", 11, {}))
+    return lambda rank: monkeypatch.setattr(_peers, "_met", _peers.Peers(store, rank, both))
+
+
+def test_who_waited_in_vain_is_not_to_blame_and_still_says_how_it_ended(peers, monkeypatch):
+    monkeypatch.setattr(_peers, "PATIENCE", 0.0)
+    peers(0)
+    assert _peers.on_the_others("backward") == "rank 1 (process 11 on elsewhere) hangs, or works on something else"
+    monkeypatch.setattr(sys, "last_value", BackendError("rank 0 of 2 waited"), raising=False)
+    _peers.leave()
+    peers(1)
+    assert _peers.ended() == "rank 0 ended by BackendError: rank 0 of 2 waited"
+    assert _peers.on_the_others("all_reduce") == "rank 0 was in backward"
+
+
+def test_who_ended_without_an_error_had_perhaps_fewer_batches(peers, monkeypatch):
+    monkeypatch.delattr(sys, "last_value", raising=False)
+    peers(0)
+    _peers.leave()
+    peers(1)
+    words = "rank 0 ended without an error: did it have fewer batches, or call fewer collectives?"
+    assert _peers.on_the_others("backward") == _peers.ended() == words
+
+
+def test_sigterm_does_not_break_the_explanation_of_what_ends_a_process(monkeypatch):
+    heard = []
+    monkeypatch.setattr(_peers, "ended", lambda: "rank 1 has ended")
+    monkeypatch.setattr(torch.distributed, "get_rank", lambda: 0)
+    handler = _failures._End(os.getpid(), os.getppid())
+
+    def meanwhile(*_):
+        handler(signal.SIGTERM, sys._getframe())
+        heard.append("nothing")
+
+    monkeypatch.setattr("simpletorch.errors._translation.translation", meanwhile)
+    _failures._Uncaught(lambda kind, *_: heard.append(kind))(
+        RuntimeError, RuntimeError("Connection closed by peer"), None
+    )
+    assert heard == ["nothing", RuntimeError]
+    with pytest.raises(BackendError, match="rank 0 was told to end: rank 1 has ended"):
+        handler(signal.SIGTERM, sys._getframe())

@@ -22,7 +22,7 @@ SCRIPT = Path(__file__).parent / "ending.py"
             r"rank 0 of 2 waited 15 s in all_reduce of Float32\[3, 5\] for others: rank 1 \(process \d+ on \S+\) "
             r"hangs, or works on something else",
         ),
-        ("raises", r"rank 1 ended by KeyError: 'its own'"),
+        ("raises", r"rank 0 of 2 lost the connection to another rank in backward: rank 1 ended by KeyError: 'its own'"),
     ],
 )
 def test_who_doesn_t_come_is_named(case, words):

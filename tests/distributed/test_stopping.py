@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from simpletorch import checkpoint
-from tests.distributed.launching import ROOT
+from tests.distributed.launching import ENVIRONMENT
 
 
 @pytest.mark.slow
@@ -21,7 +21,7 @@ def test_sigterm_of_the_launcher_saves_and_ends_with_75(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+        env=ENVIRONMENT,
         start_new_session=True,
     )
     try:

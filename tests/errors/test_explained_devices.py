@@ -137,6 +137,7 @@ def test_what_the_driver_says(said: str, kind: type[CUDAError], code: str, words
         ("Timed out after 61 seconds waiting for clients. 1/2 clients joined.", BackendError, "only 1 of 2 processes had joined after 61 s"),
         ("Default process group has not been initialized, please make sure to call init_process_group.", BackendError, "there is no process group yet"),
         ("[gloo/transport/tcp/pair.cc:537] Read error [10.0.0.7]:8594: Connection reset by peer.", BackendError, "this process lost the connection to another rank, which has ended"),
+        ("[Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier in 20000 ms", BackendError, "this process waited 20 s in operation for others: rank 1, 3"),
         ("DataLoader worker (pid 97) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory.", TorchError, "worker process 97 was killed (Bus error) while it was loading"),
     ],
 )  # fmt: skip

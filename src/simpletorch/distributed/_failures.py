@@ -9,11 +9,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from types import FrameType
-from typing import Final
+from types import FrameType, TracebackType
+from typing import Final, TypeAlias
 
 import torch
 import torch.distributed as dist
@@ -21,6 +21,8 @@ import torch.distributed as dist
 from simpletorch import _peers
 from simpletorch.errors import BackendError, explained
 from simpletorch.errors.context import describe, place
+
+_Hook: TypeAlias = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 
 @contextmanager
@@ -103,7 +105,7 @@ def agree(call: str, x: torch.Tensor, settings: str = "") -> None:
     )
 
 
-# -- when another process has ended ------------------------------------------------------------------------------------
+# -- when a process ends ----------------------------------------------------------------------------------------
 
 
 def explain_the_end() -> None:
@@ -119,6 +121,30 @@ def explain_the_end() -> None:
         signal.signal(signal.SIGTERM, _End(os.getpid(), os.getppid()))
 
 
+def explain_uncaught() -> None:
+    """Explain what torch raises and nobody catches: collectives of its own, DDP's and FSDP's fail in any line.
+
+    The others hear the explanation too (`_peers.leave`). Whatever shows exceptions now, torch's hook that puts the rank
+    before each line, still does.
+    """
+    sys.excepthook = _Uncaught(sys.excepthook)
+
+
+class _Uncaught:
+    """The hook; ``shown_by`` is what was there."""
+
+    def __init__(self, shown_by: _Hook) -> None:
+        self.shown_by = shown_by
+
+    def __call__(self, kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
+        """Show the explanation if there is one."""
+        new = explained(error.with_traceback(tb), sys._getframe())
+        if new is not None:
+            sys.last_value = new
+            kind, error, tb = type(new), new, new.__traceback__
+        self.shown_by(kind, error, tb)
+
+
 class _End:
     """The handler."""
 
@@ -129,8 +155,8 @@ class _End:
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Raise if another process has ended; else die of the signal."""
         if os.getpid() == self.process:  # and not a loader's worker, which was forked with this handler
-            # the error is being made already; or Linux tells of torchrun's death once for each of its threads
-            if _peers.doing is not None or time.monotonic() - self.raised < 1.0:
+            # what ends it is being explained already; or Linux tells of torchrun's death once for each of its threads
+            if _is_explained(frame) or time.monotonic() - self.raised < 1.0:
                 return
             ended = _peers.ended()
             if not ended and os.getppid() != self.launcher:
@@ -140,3 +166,14 @@ class _End:
                 raise BackendError(f"rank {dist.get_rank()} was told to end: {ended}")
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
+
+
+def _is_explained(frame: FrameType | None) -> bool:
+    """Whether an error is being explained, or shown, when this frame is run; raised there, another would be lost."""
+    if _peers.doing is not None:
+        return True
+    while frame is not None:
+        if frame.f_code in (explained.__code__, _Uncaught.__call__.__code__):
+            return True
+        frame = frame.f_back
+    return False

@@ -16,7 +16,7 @@ import torch.distributed as dist
 from torch.distributed.rendezvous import rendezvous
 
 from simpletorch import _peers
-from simpletorch.distributed._failures import compare_calls, during, explain_the_end
+from simpletorch.distributed._failures import compare_calls, during, explain_the_end, explain_uncaught
 from simpletorch.errors import BackendError, TorchError, as_also, explain
 
 _Wrong = as_also(TorchError, ValueError)
@@ -38,7 +38,8 @@ def init(
     """Join the processes that torchrun started; returns the device of this one.
 
     Without torchrun there is one process and no group, and nothing happens, so that every script runs plainly too. A
-    second call changes nothing.
+    second call changes nothing. From then on an error of torch's that nobody catches is explained where it ends the
+    process: a collective of torch's own, or the backward of DDP, names the ranks that didn't take part.
 
     Args:
         device: where this process computes; by default the GPU of its local rank, the CPU where there is none. It says
@@ -65,6 +66,7 @@ def init(
     if is_started_together() and not dist.is_initialized():
         _join(own, timeout, check)
         explain_the_end()
+        explain_uncaught()
         atexit.register(_leave)
     if only_main_prints and not is_main():
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  (for the rest of the process)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from simpletorch.distributed._group import TIMEOUT, init, is_started_together, rank
-from simpletorch.errors import BackendError, TorchError, as_also
+from simpletorch.errors import BackendError, TorchError, as_also, explain
 
 T = TypeVar("T")
 
@@ -92,7 +92,8 @@ def _entry(function: Callable[..., T], arguments: tuple[Any, ...], timeout: floa
     torch.set_num_threads(1)
     init(timeout=timeout)
     try:
-        return function(*arguments)
+        with explain():  # here, since the launcher takes what is raised, and shows it
+            return function(*arguments)
     except SystemExit as leaving:
         if leaving.code == _INTERRUPTED:
             (Path(folder) / str(rank())).touch()

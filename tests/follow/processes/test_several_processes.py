@@ -259,6 +259,13 @@ def test_placements_and_names_fit_the_mesh(wrong, tmp_path):
     assert MESHES.lines(MESH + wrong, tmp_path) == [2]
 
 
+@pytest.mark.parametrize(("grid", "lines"), [("(3, 3)", [2]), ("(9,)", [2]), ("(2, 4)", []), ("(2, 3)", [])])
+def test_a_mesh_has_no_more_processes_than_there_are(grid, lines, tmp_path):
+    start = "torch.distributed.init_process_group('gloo', rank=0, world_size=8)\n"
+    assert MESHES.lines(f"{start}init_device_mesh('cpu', {grid})", tmp_path) == lines
+    assert MESHES.lines(f"init_device_mesh('cpu', {grid})", tmp_path) == []  # torchrun's number of processes
+
+
 def test_a_sharded_model_has_methods_of_its_own(tmp_path):
     assert all(n.startswith(_OF_SHARDED) for n in dir(FSDPModule) if not n.startswith("_"))
     source = (

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 
+import torch
 import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel as DDP
 
 from simpletorch import _peers
+from simpletorch.errors._description import describe
 from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import BackendError, DTypeMismatch, ShapeMismatch
 from simpletorch.errors._reasons._table import Reason, message
 from simpletorch.errors._reasons._words import numbers
+from simpletorch.errors._stack import steps
 
 _SAME_ORDER = "every rank must call the same collectives in the same order, with the same shapes and dtypes"
 
@@ -28,6 +31,22 @@ def _rank() -> str:
     return "this process"
 
 
+def _call(f: Failure) -> str | None:
+    """What torch was doing: the collective, with what was given to it, or the backward whose gradients are averaged.
+
+    The user's code may have called something else, as a fit or a module that gathers its parameters does.
+    """
+    frames = [step.frame for step in steps(f.error.__traceback__)] if f.error is not None else []
+    for frame in reversed(frames):
+        name = frame.f_code.co_name
+        if frame.f_code.co_filename == dist.distributed_c10d.__file__ and not name.startswith("_"):
+            given = next((v for v in frame.f_locals.values() if isinstance(v, torch.Tensor)), None)
+            return name if given is None else f"{name} of {describe('', given).type_text}"
+    if any(frame.f_code is torch.autograd.backward.__code__ for frame in frames):
+        return "backward"
+    return None
+
+
 @message(
     r"Timed out waiting (\d+)ms for (\w+) operation to complete",
     r"Watchdog caught collective operation timeout: WorkNCCL\(.*?OpType=(\w+).*?ran for (\d+) milliseconds",
@@ -36,7 +55,7 @@ def _collective_timeout(f: Failure, m: re.Match[str]) -> Reason:
     # gloo's message has the time first, NCCL's the collective
     nccl = m[1].isalpha() or "_" in m[1]
     milliseconds = int(m[2] if nccl else m[1])
-    what = _peers.doing or f.operation or (m[1].lower() if nccl else "a collective")
+    what = _peers.doing or _call(f) or f.operation or (m[1].lower() if nccl else "a collective")
     others = _peers.on_the_others(what)
     return Reason(
         BackendError,
@@ -50,14 +69,29 @@ def _collective_timeout(f: Failure, m: re.Match[str]) -> Reason:
 @message(
     r"Connection (?:closed by peer|reset by peer|refused)",
     r"Broken pipe",
+    r"received errors while waiting for send/recv from rank 0",
     r"NCCL error.*(?:remote process exited|socket|peer)",
 )
 def _peer_gone(f: Failure, _m: re.Match[str]) -> Reason:
-    others = _peers.on_the_others(f.operation)
+    what = _peers.doing or _call(f)
+    others = _peers.on_the_others(what)
     return Reason(
         BackendError,
-        f"{_rank()} lost the connection to another rank" + (f": {others}" if others else ", which has ended"),
-        hint="the log of that rank tells why; its error came first",
+        f"{_rank()} lost the connection to another rank{f' in {what}' if what else ''}"
+        + (f": {others}" if others else ", which has ended"),
+        hint="gloo ends a process where sizes differ between ranks: distributed.init(check=True) names the difference"
+        if _peers.WITHOUT_A_WORD in others
+        else "the log of that rank tells why; its error came first",
+    )
+
+
+@message(r"Ranks ([\d, ]+) failed to pass monitoredBarrier in (\d+) ms")
+def _did_not_come(f: Failure, m: re.Match[str]) -> Reason:
+    """Of groups that compare calls before each collective."""
+    what = _peers.doing or _call(f) or f.operation or "a collective"
+    others = _peers.on_the_others(what) or f"rank {m[1]}"
+    return Reason(
+        BackendError, f"{_rank()} waited {int(m[2]) / 1000:g} s in {what} for others: {others}", hint=_SAME_ORDER
     )
 
 

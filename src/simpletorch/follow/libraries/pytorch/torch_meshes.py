@@ -85,6 +85,14 @@ def _mesh(run: Interpreter, known: Mesh) -> Instance:
     return Instance(run.program.library_class(f"{_MESHES}.DeviceMesh"), known)
 
 
+def _product(sizes: tuple[Dim, ...]) -> Dim:
+    """How many processes a mesh has."""
+    found: Dim = 1
+    for size in sizes:
+        found = found * size
+    return found
+
+
 @native(f"{_MESHES}.init_device_mesh")
 def _init_mesh(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     given = by_name("device_type mesh_shape", args, kwargs)
@@ -98,6 +106,11 @@ def _init_mesh(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     if texts is not None and len(texts) != len(sizes):
         reason = f"mesh_shape has {len(sizes)} dims, but mesh_dim_names has {len(texts)} names"
         return run.report(Report("init_device_mesh", "shape", reason, {}, None, len(sizes), len(texts)))
+    needed, there = _product(sizes), processes.world_size(run)
+    if isinstance(needed, int) and isinstance(there, int) and needed > there:  # fewer are a mesh of some of them
+        grid = " x ".join(map(str, sizes))
+        reason = f"a mesh of {grid} needs {needed} processes, but there are {there}"
+        return run.report(Report("init_device_mesh", "shape", reason, {}, None, there, needed))
     run.heap.write(run.program.library(run, _DIST).cells, "(initialized)", True)
     return _mesh(run, Mesh(sizes, texts if texts is not None and all(isinstance(t, str) for t in texts) else None))
 
@@ -114,9 +127,7 @@ def _mesh_size(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     mesh, at = mesh_of(args[0]), run.resolve(by_name("mesh_dim", args[1:], kwargs).get("mesh_dim"))
     found: Dim = UNKNOWN
     if mesh is not None and at is None:
-        found = 1
-        for size in mesh.sizes:
-            found = found * size
+        found = _product(mesh.sizes)
     elif mesh is not None and isinstance(at, int) and -len(mesh.sizes) <= at < len(mesh.sizes):
         found = mesh.sizes[at]
     return found if isinstance(found, int | Expr) else run.unknown("how many processes a mesh has", "int")
