@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 from simpletorch._atomic import StrPath
 from simpletorch.export._artifact import Exported, Model
 from simpletorch.export._call import evaluating
+from simpletorch.export._capture import looping
 from simpletorch.export._export import as_module, written
 from simpletorch.export._prepare import Prepared, prepare
 from simpletorch.export._reading import Dynamic
@@ -48,4 +49,6 @@ def aot(
 
 def _write(prepared: Prepared, file: Path) -> None:
     inductor: Any = import_module("torch._inductor")  # the package's face, as torch's pages on AOTInductor call it
-    inductor.aoti_compile_and_package(prepared.program, package_path=str(file))
+    # torch's own way would write the steps of an LSTM out for the length of the example, and give wrong numbers
+    with looping():
+        inductor.aoti_compile_and_package(prepared.program, package_path=str(file))

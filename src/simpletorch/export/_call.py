@@ -23,14 +23,51 @@ _SEED: Final = 20_011
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """The model in eval mode, each module back in its own mode afterwards."""
+    """The model in eval mode, each module back in its own mode and with its own buffers afterwards.
+
+    `nn.TransformerEncoder` goes its ordinary way, as an exported program does: torch's fast path gives other numbers
+    where a text is padded.
+    """
     modes = [(module, module.training) for module in model.modules()]
+    fast_path = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
     model.eval()
     try:
-        yield
+        with Buffers(model).kept():
+            yield
     finally:
+        torch.backends.mha.set_fastpath_enabled(fast_path)
         for module, training in modes:
             module.training = training
+
+
+class Buffers:
+    """The buffers of a model, which it may change when it is called: ``changed`` has the names of those."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.changed: set[str] = set()
+        self._found = [
+            (module, f"{path}.{name}".lstrip("."), name, tensor, tensor.clone())
+            for path, module in model.named_modules()
+            for name, tensor in module.named_buffers(recurse=False)
+            if not tensor.is_inference()  # which can't be changed, and has no version
+        ]
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Put back what is changed within."""
+        versions = [tensor._version for *_, tensor, _ in self._found]
+        try:
+            yield
+        finally:
+            for (module, path, name, tensor, value), version in zip(self._found, versions, strict=True):
+                if getattr(module, name, None) is not tensor:
+                    setattr(module, name, tensor)
+                    self.changed.add(path)
+                if tensor._version != version:
+                    with torch.no_grad():
+                        tensor.copy_(value)
+                    self.changed.add(path)
 
 
 class Flat(nn.Module):
@@ -83,12 +120,15 @@ class Call:
         self.request = request
         self.specs = request.specs()
         self.ranges: dict[str, tuple[int, int]] = {}
+        self.buffers = Buffers(request.model)
+        self.alone = False  # what a boolean is that has a row of a mask for itself
 
     def with_sizes(self, sizes: Mapping[str, Dim], symbols: Sequence[Symbol]) -> Call:
         """The call with these sizes in the place of symbols, and these symbols left."""
         parameters = tuple(dataclasses.replace(p, node=substituted(p.node, sizes)) for p in self.request.parameters)
         call = Call(dataclasses.replace(self.request, parameters=parameters, symbols=tuple(symbols)))
         call.ranges = self.ranges
+        call.buffers = self.buffers
         return call
 
     def tensors(self, sizes: Mapping[str, int]) -> list[torch.Tensor] | None:
@@ -114,17 +154,30 @@ class Call:
             drawn = torch.randint(given.numel(), shape, generator=generator)
             return given.detach().flatten()[drawn.to(given.device)]
         if spec.dtype == torch.bool:
-            return (torch.rand(shape, generator=generator) < 0.5).to(device)
+            return self._mask(shape, generator).to(device)
         if spec.dtype.is_floating_point or spec.dtype.is_complex:
             wide = torch.complex64 if spec.dtype.is_complex else torch.float32
             return torch.randn(shape, generator=generator, dtype=wide).to(device, spec.dtype)
         least, most = self.ranges.get(spec.name, _integers(spec.dtype))
         return torch.randint(least, most + 1, shape, generator=generator, dtype=torch.int64).to(device, spec.dtype)
 
+    def _mask(self, shape: list[int], generator: torch.Generator) -> torch.Tensor:
+        """Booleans, both of them in each row: attention to nothing has no result, which formats differ about."""
+        mask = torch.rand(shape, generator=generator) < 0.5
+        if not shape or shape[-1] == 1:
+            return torch.full_like(mask, self.alone) if shape else mask
+        if shape[-1]:
+            mask[..., -1] = ~mask[..., 0]
+        return mask
+
+    def draws_masks(self) -> bool:
+        """Whether booleans are drawn, in rows."""
+        return any(s.dtype == torch.bool and s.shape and s.name not in self.request.given for s in self.specs)
+
     def eager(self, tensors: Sequence[torch.Tensor]) -> Any:
         """What the model itself gives."""
         args, kwargs = arguments(self.request.parameters, tensors)
-        with torch.no_grad():
+        with torch.no_grad(), self.buffers.kept():
             return self.request.model(*args, **kwargs)
 
     def is_plain(self, output: Any) -> bool:
@@ -158,6 +211,18 @@ class Call:
                 if high > low
             ]
             self.ranges[spec.name] = (0, max(min(rows), 0) if rows else _integers(spec.dtype)[1])
+
+    def lookups(self, sizes: Mapping[str, int]) -> list[tuple[int, int]]:
+        """How many rows the tables have that are looked up at these sizes, and the highest row, in order.
+
+        Integers that are given are zeros, so that what is looked up comes of the sizes.
+        """
+        tensors = self.tensors(sizes)
+        return (
+            []
+            if tensors is None
+            else self._lookups([torch.zeros_like(t) if _is_index(t.dtype) else t for t in tensors])
+        )
 
     def _lookups(self, tensors: Sequence[torch.Tensor]) -> list[tuple[int, int]]:
         """How many rows the tables have that are looked up, and the highest row, in order."""

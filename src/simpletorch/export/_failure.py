@@ -17,7 +17,7 @@ from torch.export import ExportedProgram
 import simpletorch
 from simpletorch.errors import BackendError, Location, TorchError
 
-__all__ = ["explained_failure", "location_in", "original"]
+__all__ = ["explained_failure", "location_in", "location_in_stack", "original"]
 
 _INSIDE: Final = (
     str(Path(torch.__file__).parent),
@@ -30,6 +30,12 @@ _INSIDE: Final = (
 
 # what torch says, what that is, and what to write instead
 _KNOWN: Final = (
+    (
+        re.compile(r"zeros\(\): argument 'size' failed to unpack[^\n]*FakeTensor"),
+        "a packed sequence has sizes that come from data (the lengths), which an exported program doesn't have",
+        "give the layer the padded tensor, and take from its result what lies before each length; or "
+        "export.torchscript, which traces packed sequences",
+    ),
     (
         re.compile(r"data-dependent|GuardOnDataDependent|unbacked symint|Could not guard", re.IGNORECASE),
         "what the program does next depends on a tensor's contents, which an exported program doesn't have",
@@ -146,10 +152,16 @@ def _location_of_operator(operator: str, program: ExportedProgram) -> Location |
     for node in program.graph.nodes:
         if node.op != "call_function" or operator.replace("::", ".") not in str(node.target):
             continue
-        found = _STACK_LINE.finditer(node.meta.get("stack_trace") or "")
-        places = [m for m in found if not m["file"].startswith(_INSIDE)]
-        if places:
-            file, line = places[-1]["file"], int(places[-1]["line"])
-            code = linecache.getline(file, line).strip()
-            return Location(file, line, code=code, function=places[-1]["function"])
+        found = location_in_stack(node.meta.get("stack_trace") or "")
+        if found is not None:
+            return found
     return None
+
+
+def location_in_stack(text: str) -> Location | None:
+    """The innermost line of the user's program in a stack that torch has written out."""
+    places = [m for m in _STACK_LINE.finditer(text) if not m["file"].startswith(_INSIDE)]
+    if not places:
+        return None
+    file, line = places[-1]["file"], int(places[-1]["line"])
+    return Location(file, line, code=linecache.getline(file, line).strip(), function=places[-1]["function"])

@@ -18,10 +18,11 @@ from simpletorch._distribution import installing
 from simpletorch.errors import BackendError
 from simpletorch.export._artifact import Exported, Model
 from simpletorch.export._call import evaluating
+from simpletorch.export._capture import RECURRENT
 from simpletorch.export._export import as_module, written
 from simpletorch.export._prepare import Prepared, names_of, prepare
 from simpletorch.export._reading import Dynamic
-from simpletorch.export._signature import Signature, Symbol
+from simpletorch.export._signature import Signature, Symbol, tensors_of
 from simpletorch.shapes import Expr
 
 __all__ = ["onnx"]
@@ -73,6 +74,8 @@ def _write(prepared: Prepared, file: Path, opset: int | None) -> None:
     assert prepared.program is not None, "prepared with a program"
     names = [spec.name for spec in prepared.signature.tensors()]
     outputs = names_of(prepared.signature.output)
+    # what torch takes for the sizes behind these layers are those of the example, and its optimizer makes use of them
+    recurrent = any(node.target in RECURRENT for node in prepared.program.graph.nodes)
     with _silent():
         made: Any = torch.onnx.export(
             prepared.program,
@@ -81,8 +84,11 @@ def _write(prepared: Prepared, file: Path, opset: int | None) -> None:
             opset_version=opset,
             dynamo=True,
             verbose=False,
+            optimize=not recurrent,
         )
     proto = made.model_proto
+    if recurrent:
+        del proto.graph.value_info[:]
     _name_sizes(proto, prepared.signature)
     if proto.ByteSize() > _LARGEST:
         raise BackendError(
@@ -111,6 +117,18 @@ def _name_sizes(proto: Any, signature: Signature) -> None:
                 dim.dim_param = (
                     whole[text] if text in whole else _WORD.sub(lambda word: own.get(word[0], word[0]), text)
                 )
+    _correct_sizes(proto, signature)
+
+
+def _correct_sizes(proto: Any, signature: Signature) -> None:
+    """Take numbers back that were true of the example only, as torch writes them behind recurrent layers."""
+    specs = () if signature.output is None else tensors_of(signature.output)
+    for spec, info in zip(specs, proto.graph.output, strict=False):
+        for size, dim in zip(spec.shape, info.type.tensor_type.shape.dim, strict=False):
+            if dim.HasField("dim_value") and isinstance(size, Expr):
+                dim.dim_param = str(size)
+            elif dim.HasField("dim_value") and size != dim.dim_value:
+                dim.Clear()
 
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")

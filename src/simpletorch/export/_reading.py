@@ -103,7 +103,11 @@ def _by_name(model: nn.Module, inputs: Any) -> dict[str, Any]:
 
 
 def _is_sizes(value: Any) -> bool:
-    return type(value) in (tuple, list, torch.Size) and bool(value) and all(type(v) in (int, str) for v in value)
+    # "Float32[batch, 784]" is a tensor, and several of them are no sizes
+    sizes = type(value) in (tuple, list, torch.Size) and all(
+        type(v) is int or (type(v) is str and "[" not in v) for v in value
+    )
+    return sizes and bool(value)
 
 
 @dataclasses.dataclass
@@ -136,7 +140,7 @@ class _Reader:
             hint = self._with_arguments(parameter, hint)
             node = self._node(hint, parameter.name, values.get(parameter.name, _MISSING))
             if node is None:
-                self._refuse(parameter)
+                self._refuse(parameter, hint)
             yield Parameter(parameter.name, node, parameter.kind is _KINDS.KEYWORD_ONLY)
 
     def _with_arguments(self, parameter: inspect.Parameter, hint: Any) -> Any:
@@ -144,18 +148,26 @@ class _Reader:
         raw = parameter.annotation
         return hint if isinstance(raw, str) or is_tensor_hint(hint) or raw is _KINDS.empty else raw
 
-    def _refuse(self, parameter: inspect.Parameter) -> typing.NoReturn:
+    def _refuse(self, parameter: inspect.Parameter, hint: Any) -> typing.NoReturn:
         kind = type(self.model).__name__
         annotated = parameter.annotation is not _KINDS.empty
         why = "states no shape" if annotated else "is missing"
+        way = (
+            f'write {parameter.name}: Float32[torch.Tensor, "batch 784"] (or Tensor[Float32, B, 784]), or pass '
+            f'inputs={{"{parameter.name}": "Float32[batch, 784]"}} or a tensor'
+        )
+        inner = get_args(hint)
+        if get_origin(hint) in (list, tuple, Sequence) and inner and is_tensor_hint(inner[0]):
+            why = "doesn't say how many tensors there are"
+            text = f"{inner[0].dtype.__name__}[{', '.join(inner[0].dim_str.split())}]"
+            way = f'pass as many as there are: inputs={{"{parameter.name}": ["{text}", "{text}"]}}, or tensors'
         raise as_also(TypeMismatch, TypeError)(
             "an annotation with sizes",
             None,
             f"the annotation of {parameter.name} in {kind}.forward {why}, and no input is given for it, "
             "so nothing says what the artefact takes",
             operation="export",
-            hint=f'write {parameter.name}: Float32[torch.Tensor, "batch 784"] (or Tensor[Float32, B, 784]), or pass '
-            f'inputs={{"{parameter.name}": "Float32[batch, 784]"}} or a tensor',
+            hint=way,
         )
 
     def refuse_unknown(self, names: set[str]) -> None:

@@ -133,7 +133,22 @@ def eager_limits(call: Call, symbol: Symbol, base: Point) -> Symbol:
     above = at + symbol.step
     if most is None and not works(above) and not works(2 * at) and not works(at + 8 * symbol.step):
         most = at
+    elif most is None:
+        most = _rows_of_tables(call, symbol, base)
     return dataclasses.replace(symbol, least=least, most=most)
+
+
+def _rows_of_tables(call: Call, symbol: Symbol, base: Point) -> int | None:
+    """The last size for which the model's own tables have rows (positions up to 512), if the next one fails."""
+    at, step = base[symbol.name], symbol.step
+    before, after = (call.lookups({**base, symbol.name: size}) for size in (at, at + step))
+    more = [
+        (count - 1 - low) // (high - low) for (count, low), (_, high) in zip(before, after, strict=False) if high > low
+    ]
+    if not more or min(more) < 0:
+        return None
+    most = at + step * min(more)
+    return most if runs(call, {**base, symbol.name: most + step}) is not None else None
 
 
 def _edge(works: Any, good: int, bad: int, step: int) -> int:

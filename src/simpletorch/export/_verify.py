@@ -55,7 +55,8 @@ def compared(call: Call, run: Runner, point: Point, kind: str, tolerance: float 
         other = leaves(call.eager([t.clone() for t in tensors]))
         torch.manual_seed(_SEED)
         try:
-            found = run([t.clone() for t in tensors])
+            with call.buffers.kept():  # which a program shares with the model it was made from
+                found = run([t.clone() for t in tensors])
         except Exception as error:  # what runs an artefact raises anything
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             raise Refusal(
@@ -71,15 +72,27 @@ def compared(call: Call, run: Runner, point: Point, kind: str, tolerance: float 
     if wrong:
         difference, allowed = wrong[0]
         random = _unequal(wanted, again) or _unequal(wanted, other)
+        reason, hint = _cause(call, random)
         raise BackendError(
             f"the {kind} artefact differs from the model by {difference:.1e} at {size_text(point) or 'its sizes'}, "
-            f"and {allowed:.1e} is allowed" + (": the model draws random numbers" if random else ""),
+            f"and {allowed:.1e} is allowed{reason}",
             operation="export",
-            hint="give the random numbers as an input, or draw none in eval mode"
-            if random
-            else "a larger difference is allowed by tolerance=1e-3, if it is right for this model",
+            hint=hint,
         )
     return Comparison(dict(point), max(differences, default=0.0))
+
+
+def _cause(call: Call, random: bool) -> tuple[str, str]:
+    """Why an artefact may differ from the model, and what to do about it."""
+    if random:
+        return ": the model draws random numbers", "give the random numbers as an input, or draw none in eval mode"
+    if call.buffers.changed:
+        return (
+            f": the model changes its {', '.join(sorted(call.buffers.changed))} at each call, and gives something else "
+            "at the next",
+            "make what it remembers an input and a result of forward",
+        )
+    return "", "a larger difference is allowed by tolerance=1e-3, if it is right for this model"
 
 
 def _allowed(wanted: torch.Tensor, tolerance: float | None) -> float:
