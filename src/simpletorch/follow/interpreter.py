@@ -101,6 +101,8 @@ class Interpreter:
         self.certain: set[tuple[str, int, str, Value]] = set()  # claims of ways that no unknown condition leads to
         self.unsaid: set[tuple[str, int, str]] = set()  # names that a line gives what isn't known too
         self.remembered: dict[Any, Any] = {}  # calls of modules, see `remembered`
+        self.trees: dict[int, remembered.Tree] = {}  # by module, what it consists of
+        self.kinds: dict[Any, tuple[int, remembered.Tree]] = {}  # a number for what modules consist of, and one of them
         self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes), id(self.moved)}
         self.files = Cells()  # what the program has written to which file, see `files`
         self.roots = 0  # how many new directories and files have a name, see `texts.Root`
