@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow.heap import HISTORY, MISSING, Heap, born, now
+from simpletorch.follow.heap import HISTORY, MISSING, Cells, Heap, born, now
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.marks.modules import MODULE
 from simpletorch.follow.memory.trees import ALL, Entry, Tree, history, is_as_it_was, is_bare, tree_of
@@ -66,7 +66,7 @@ class Recorder:
     def note(self, value: Value) -> None:
         """The call has this object in hand."""
         cells = value.cells
-        if id(cells) in self.met or born(cells) > self.start:
+        if (type(cells) is Cells and cells.born > self.start) or id(cells) in self.met:
             return
         self.met[id(cells)] = cells, ALL, tuple(cells.items())
         if isinstance(value, Instance | Dict | Set):
@@ -227,7 +227,7 @@ def _arguments(
     run: Interpreter, given: _Given, args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> tuple[Any, ...] | None:
     """The arguments of a call, and the way the program runs, as a key; None where nothing may be remembered."""
-    if any(not guard.passes_on for guard in run.guards):  # somebody takes what may be raised inside
+    if run.takers:  # somebody takes what may be raised inside
         return None
     keys = [given.key(v) for v in (*args, *kwargs.values())]
     if any(k is None for k in keys):
