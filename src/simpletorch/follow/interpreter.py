@@ -40,6 +40,7 @@ from simpletorch.rules.core.codes import CODES
 from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_compound, some, substitute, variables
 
 if TYPE_CHECKING:
+    from simpletorch.follow.memory.trees import Tree
     from simpletorch.follow.scopes import Scope
     from simpletorch.follow.sources.program import Program
 
@@ -103,8 +104,8 @@ class Interpreter:
         self._claimed: set[tuple[str, int, str, Value]] = set()  # all of them but tuples
         self.unsaid: set[tuple[str, int, str]] = set()  # names that a line gives what isn't known too
         self.remembered: dict[Any, Any] = {}  # calls of modules, see `remembered`
-        self.trees: dict[int, remembered.Tree] = {}  # by module, what it consists of
-        self.kinds: dict[Any, tuple[int, remembered.Tree]] = {}  # a number for what modules consist of, and one of them
+        self.trees: dict[int, Tree] = {}  # by module, what it consists of
+        self.kinds: dict[Any, tuple[int, Tree]] = {}  # a number for what modules consist of, and one of them
         self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes), id(self.moved)}
         self.files = Cells()  # what the program has written to which file, see `files`
         self.roots = 0  # how many new directories and files have a name, see `texts.Root`
