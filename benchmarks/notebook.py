@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
-from simpletorch.notebook._following import follow_cell
+from simpletorch.notebook._following import follow_cell, read_tables
 
 MOST_MS = 50
 ROUNDS = 15
@@ -170,6 +170,7 @@ def rows() -> Iterator[tuple[str, float, float, int]]:
     shell = InteractiveShell.instance()
     if not shell.run_cell(SETUP, store_history=True).success:
         raise SystemExit("the models can't be built")
+    read_tables()  # as %load_ext does
     for name, source in CELLS.items():
         taken = []
         for _ in range(ROUNDS):
@@ -199,10 +200,10 @@ def main() -> int:
         where = f"Python {platform.python_version()}, torch {torch.__version__}, {platform.machine()}, shared machine"
         text = (
             "# Following a cell from live values\n\n`python -m benchmarks.notebook --write`: wall clock; "
-            f"at most {MOST_MS} ms each but the first, which reads the follower's tables.\n{where}.\n\n{table(found)}\n"
+            f"at most {MOST_MS} ms each; the tables of the rules are read by `%load_ext`.\n{where}.\n\n{table(found)}\n"
         )
         Path(__file__).with_name("results").joinpath("notebook.md").write_text(text)
-    return int(any(median > MOST_MS for _, _, median, _ in found))
+    return int(any(max(first, median) > MOST_MS for _, first, median, _ in found))
 
 
 if __name__ == "__main__":

@@ -257,3 +257,14 @@ def test_numbers_of_an_argument_that_is_given_back_are_those_of_this_call(tmp_pa
     (tmp_path / "program.py").write_text(HEAD + source)
     (found,) = follow(tmp_path / "program.py").errors
     assert "index 9" in found.message
+
+
+@pytest.mark.parametrize(("change", "shape"), [("", "Float32[7, 5]"), ("n.layer = nn.Linear(3, 2)", "Float32[7, 2]")])
+def test_a_module_is_looked_through_again_after_a_change_inside_of_it(tmp_path, change, shape):
+    source = NET.format(body="return self.layer(x)") + "class Two(nn.Module):\n    def __init__(self):\n"
+    source += "        super().__init__()\n        self.nets = nn.ModuleList([Net(), Net()])\n"
+    source += (
+        "    def forward(self, x):\n        return [n(x) for n in self.nets][-1]\ntwo = Two()\ntwo(torch.zeros(7, 3))\n"
+    )
+    source += f"n = two.nets[1]\n{change}\nreveal_type(two(torch.zeros(7, 3)))\n"
+    assert shown(source, tmp_path) == [shape]

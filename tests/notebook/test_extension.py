@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from simpletorch.notebook import load_ipython_extension, unload_ipython_extension
+from simpletorch.notebook import _following, load_ipython_extension, unload_ipython_extension
 from simpletorch.notebook._extension import CellStopped
+from simpletorch.notebook._following import follow_cell
 
 MODEL = """
 import torch
@@ -210,6 +211,43 @@ def test_unloading_leaves_the_shell_as_it_was(tmp_path, capsys):
     assert registered(made) != before
     made.run_line_magic("unload_ext", "simpletorch")
     assert registered(made) == before
+
+
+FIRST_CELLS = (
+    """
+import sys
+import torch
+from torch import nn
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_line_magic("load_ext", "simpletorch")
+model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(72, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+from simpletorch.notebook._following import follow_cell
+before = set(sys.modules)
+text = """
+    + repr("""
+for x, y in [(torch.randn(7, 3, 5, 5), torch.zeros(7, dtype=torch.long))]:
+    loss = nn.functional.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    print((model(x).argmax(1) == y).float().mean().item())
+""")
+    + """
+assert not follow_cell(text, globals(), "Cell In[1]").followed.errors
+print(sorted(m for m in set(sys.modules) - before if m.startswith("simpletorch.")))
+"""
+)
+
+
+def test_the_first_cell_waits_for_no_table(tmp_path):
+    done = subprocess.run([sys.executable, "-c", FIRST_CELLS], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_what_is_followed_to_read_the_tables_is_a_right_cell():
+    found = follow_cell(_following._FIRST, {}, "").followed
+    assert (found.errors, found.warnings, found.faults, found.complete) == ((), (), (), True)
 
 
 def test_the_package_has_the_functions_that_ipython_asks_for():

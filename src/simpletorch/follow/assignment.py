@@ -33,7 +33,7 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
             run.claim(ast.unparse(target), _as_kept(run, held, name, value))
         case ast.Subscript(value=owner, slice=index):
             held, place = run.evaluate(owner, scope), run.evaluate(index, scope)
-            if run.guards and not guards.is_sure((held, place)):
+            if run.takers and not guards.is_sure((held, place)):
                 guards.may_raise(run, guards.LOOKUP)
             items.put(run, held, place, value)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):

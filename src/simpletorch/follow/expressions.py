@@ -6,7 +6,18 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, attributes, branches, classes, guards, items, iteration, operators, texts
+from simpletorch.follow import (
+    assignment,
+    attributes,
+    branches,
+    classes,
+    elements,
+    guards,
+    items,
+    iteration,
+    operators,
+    texts,
+)
 from simpletorch.follow.budget import formats_too_much
 from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients, modules
@@ -66,7 +77,7 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
 
 def _perhaps(run: Interpreter, found: Choice, error: Raised) -> Value:
     """What a name or key stands for that not every way here has given a value."""
-    if run.guards and branches.may_be_missing(run, found):
+    if run.takers and branches.may_be_missing(run, found):
         guards.may_raise(run, (error,))
     return run.resolve(found)
 
@@ -74,7 +85,7 @@ def _perhaps(run: Interpreter, found: Choice, error: Raised) -> Value:
 def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     owner = run.evaluate(node.value, scope)
     run.node = node
-    if run.guards and isinstance(run.resolve(owner), Unknown | Choice):
+    if run.takers and isinstance(run.resolve(owner), Unknown | Choice):
         guards.may_raise(run, guards.ANY if isinstance(run.resolve(owner), Unknown) else (_NO_ATTRIBUTE,))
     if owner is None and gradients.lacks(run, node):
         return run.unknown("an error was found here")
@@ -88,7 +99,7 @@ def _subscript(run: Interpreter, node: ast.Subscript, scope: Scope) -> Value:
     owner = run.evaluate(node.value, scope)
     index = run.evaluate(node.slice, scope)
     run.node = node
-    if run.guards and not isinstance(run.resolve(owner), Tensor) and not guards.is_sure((owner, index)):
+    if run.takers and not isinstance(run.resolve(owner), Tensor) and not guards.is_sure((owner, index)):
         guards.may_raise(run, guards.LOOKUP)
     return items.get(run, owner, index)
 
@@ -145,7 +156,7 @@ def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
     left = run.evaluate(node.left, scope)
     right = run.evaluate(node.right, scope)
     run.node = node
-    if run.guards and not _are_numbers(left, right) and _is_unknown(left, right):
+    if run.takers and not _are_numbers(left, right) and _is_unknown(left, right):
         guards.may_raise(run, guards.ANY)
     return run.operate(operators.METHODS[type(node.op)], left, right)
 
@@ -235,7 +246,7 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         else:
             hidden = True
     run.node, run.path = node, scope.path
-    if run.guards:
+    if run.takers:
         _may_raise(run, function, (*args, *kwargs.values()) if not isinstance(args, Unknown) else (args,))
     name = function.name if isinstance(function, Native) else ""
     if name == "builtins.eval" and type(args) is tuple and len(args) == 1 and not kwargs:
@@ -346,7 +357,8 @@ def _comprehension(run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast
     out: list[Value] = []
     sources: list[Value] = []
     roots = run.roots
-    element = _looked_up(run, node, inner) or (lambda: run.evaluate(node.elt, inner))
+    element = elements.looked_up(run, node, inner) or elements.of_rows(run, node, inner, sources)
+    element = element or (lambda: run.evaluate(node.elt, inner))
     certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources)
     if isinstance(node, ast.SetComp):
         return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)
@@ -357,34 +369,6 @@ def _comprehension(run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast
     if isinstance(node, ast.GeneratorExp):
         made = Iterator(None, made.item) if made.items is None else Iterator(made.items)
     return made
-
-
-def _looked_up(
-    run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope
-) -> Callable[[], Value] | None:
-    """What gives the element of ``[table[c] for c in text]``, which looks for each character once; None of others."""
-    element, (first, *others) = node.elt, node.generators
-    if not isinstance(element, ast.Subscript) or not isinstance(element.value, ast.Name) or others:
-        return None
-    if not isinstance(first.target, ast.Name) or not isinstance(element.slice, ast.Name):
-        return None
-    name = first.target.id
-    if element.slice.id != name or element.value.id == name or type(scope.find(element.value.id)) not in (Dict, List):
-        return None
-    found: dict[tuple[type, Value], Value] = {}
-
-    def give() -> Value:
-        key = scope.cells.get(name)
-        if type(key) not in (str, int):
-            return run.evaluate(element, scope)
-        if (type(key), key) in found:
-            return found[type(key), key]
-        value = run.evaluate(element, scope)
-        if type(value) in (str, int, float, bool):
-            found[type(key), key] = value
-        return value
-
-    return give
 
 
 def _of_unknown_length(run: Interpreter, node: ast.ListComp | ast.GeneratorExp, item: Value, source: Value) -> List:

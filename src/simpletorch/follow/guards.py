@@ -70,7 +70,7 @@ def is_caught(run: Interpreter, error: Raised, guards: Sequence[Guard] | None = 
 
 def may_raise(run: Interpreter, errors: Sequence[Raised]) -> None:
     """One of these may be raised here, or nothing."""
-    for error in errors if run.guards else ():
+    for error in errors if run.takers else ():
         for index in range(len(run.guards) - 1, -1, -1):
             guard = run.guards[index]
             if guard.passes_on and not is_caught(run, error, run.guards[:index]):
@@ -107,6 +107,7 @@ def guarded(run: Interpreter, guard: Guard, body: Callable[[], Done]) -> list[Ou
     """The ways that a body may take, with those on which something is raised that the guard takes."""
     began = now()
     run.guards.append(guard)
+    run.takers += not guard.passes_on
     run.heap.begin()
     try:
         done = body()
@@ -117,6 +118,7 @@ def guarded(run: Interpreter, guard: Guard, body: Callable[[], Done]) -> list[Ou
         raise
     finally:
         run.guards.remove(guard)
+        run.takers -= not guard.passes_on
     touched = run.heap.since(guard.depth) if guard.places > _MOST_PLACES else {}
     change = run.heap.end()
     if isinstance(done, Split):

@@ -78,13 +78,6 @@ Place: TypeAlias = tuple[int, Any]  # the identity of a dict of cells, and a key
 Change: TypeAlias = dict[Place, tuple[dict[Any, Any], Any, Any]]  # by place: the cells, the key, a value
 
 
-def _put(cells: dict[Any, Any], key: Any, value: Any) -> None:
-    if value is MISSING:
-        cells.pop(key, None)
-    else:
-        cells[key] = value
-
-
 class Heap:
     """Writes to the cells of objects. Between `begin` and `end` they are written down with what was there before."""
 
@@ -93,6 +86,8 @@ class Heap:
         self.writes = 0
         self.recorders: list[Recorder] = []  # of the calls that run and are remembered
         self.recorded_apart: set[int] = set()  # cells of which the recorders compare the contents
+        self.watched: set[int] = set()  # cells by identity, of which somebody remembers what they hold
+        self.stirred = 0  # how often one of these was written to
 
     def write(self, cells: dict[Any, Any], key: Any, value: Any) -> None:
         """Put a value into a cell; MISSING empties it."""
@@ -119,7 +114,15 @@ class Heap:
             place = id(cells), key
             if place not in level:
                 level[place] = cells, key, cells.get(key, MISSING)
-        _put(cells, key, value)
+        self._set(cells, key, value)
+
+    def _set(self, cells: dict[Any, Any], key: Any, value: Any) -> None:
+        if id(cells) in self.watched:
+            self.stirred += 1
+        if value is MISSING:
+            cells.pop(key, None)
+        else:
+            cells[key] = value
 
     def touch(self, cells: dict[Any, Any]) -> None:
         """Something beside its cells is changed of what these are the cells of."""
@@ -145,7 +148,7 @@ class Heap:
             now = cells.get(key, MISSING)
             if now is not before:
                 made[place] = cells, key, now
-            _put(cells, key, before)
+            self._set(cells, key, before)
         return made
 
     def keep(self) -> Change:
@@ -175,12 +178,12 @@ class Heap:
         here = self.since(depth)
         for level in reversed(self._levels[depth:]):
             for cells, key, before in level.values():
-                _put(cells, key, before)
+                self._set(cells, key, before)
         try:
             yield
         finally:
             for cells, key, value in here.values():
-                _put(cells, key, value)
+                self._set(cells, key, value)
 
     def apply(self, change: Change) -> None:
         """Make changes that were set aside."""

@@ -40,6 +40,7 @@ from simpletorch.rules.core.codes import CODES
 from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_compound, some, substitute, variables
 
 if TYPE_CHECKING:
+    from simpletorch.follow.memory.trees import Tree
     from simpletorch.follow.scopes import Scope
     from simpletorch.follow.sources.program import Program
 
@@ -66,6 +67,7 @@ class Interpreter:
         self.tries = 0  # how many ``try`` around here may catch what torch raises
         self.optional_imports = 0  # how many ``try`` around here catch an ``ImportError``
         self.guards: list[Guard] = []  # who takes exceptions around here, the innermost last
+        self.takers = 0  # how many of them don't just pass them on: without one, nobody minds what may be raised
         self.hypothetical = False  # whether what runs may never run: an entry, a generator that nobody asks for more
         self.handled: list[Raised] = []  # the exceptions whose handlers run
         self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...], bool]] = []
@@ -99,8 +101,11 @@ class Interpreter:
         self.revealed: dict[tuple[str, int], dict[str, None]] = {}  # what ``reveal_type`` was given, by line
         self.claims: dict[tuple[str, int], dict[str, list[Value]]] = {}
         self.certain: set[tuple[str, int, str, Value]] = set()  # claims of ways that no unknown condition leads to
+        self._claimed: set[tuple[str, int, str, Value]] = set()  # all of them but tuples
         self.unsaid: set[tuple[str, int, str]] = set()  # names that a line gives what isn't known too
         self.remembered: dict[Any, Any] = {}  # calls of modules, see `remembered`
+        self.trees: dict[int, Tree] = {}  # by module, what it consists of
+        self.kinds: dict[Any, tuple[int, Tree]] = {}  # a number for what modules consist of, and one of them
         self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes), id(self.moved)}
         self.files = Cells()  # what the program has written to which file, see `files`
         self.roots = 0  # how many new directories and files have a name, see `texts.Root`
@@ -126,8 +131,9 @@ class Interpreter:
         if budget.left < 0:
             budget.look()
         value = expressions.TABLE[type(node)](self, node, scope)
-        if self.heap.recorders and type(value) in remembered.MUTABLE:
-            self.heap.recorders[-1].note(value)
+        recorders = self.heap.recorders
+        if recorders and type(value) in remembered.MUTABLE:
+            recorders[-1].note(value)
         return value
 
     def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Done:
@@ -462,11 +468,15 @@ class Interpreter:
             return
         if isinstance(value, tuple) and not any(isinstance(v, Tensor) for v in value):
             return
-        shown = self.claims.setdefault((self.path, line), {}).setdefault(name, [])
         seen = _frozen(value)
-        open_ = self.conditions or self.hypothetical or any(g.possible for g in self.guards)
-        if not open_ and not isinstance(value, tuple):
-            self.certain.add((self.path, line, name, seen))
+        if not isinstance(value, tuple):
+            claim = self.path, line, name, seen
+            if not (self.conditions or self.hypothetical or any(g.possible for g in self.guards)):
+                self.certain.add(claim)
+            if claim in self._claimed:
+                return
+            self._claimed.add(claim)
+        shown = self.claims.setdefault((self.path, line), {}).setdefault(name, [])
         if seen in shown:
             return
         if len(shown) < _MOST_CLAIMS:

@@ -116,7 +116,7 @@ def _of_class(run: Interpreter, owner: Value, index: Value) -> Value:
 def _key(run: Interpreter, owner: Dict, index: Value) -> Value:
     if can_be_key(index):
         if index in owner.cells:
-            if run.guards and branches.may_be_missing(run, owner.cells[index]):
+            if run.takers and branches.may_be_missing(run, owner.cells[index]):
                 guards.may_raise(run, guards.LOOKUP)
             return run.resolve(owner.cells[index])
         if owner.rest is not MISSING:

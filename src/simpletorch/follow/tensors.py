@@ -256,7 +256,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if name == "Tensor.__getitem__":
         result = offsets.unplaced(result)
     result = sizes.counted(run, name, args, kwargs, result)
-    if run.guards and not isinstance(result, Report) and _may_fail(name, args, kwargs):
+    if run.takers and not isinstance(result, Report) and _may_fail(name, args, kwargs):
         guards.may_raise(run, guards.OF_TENSORS)
     if isinstance(result, Report):
         found = run.report(result)

@@ -21,7 +21,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from simpletorch._settings import settings
 from simpletorch.follow import Finding
 from simpletorch.notebook._card import Card, ErrorCard, card_of, error_card
-from simpletorch.notebook._following import Seen, follow_cell
+from simpletorch.notebook._following import Seen, follow_cell, read_tables
 from simpletorch.notebook._shapes import Shown, beside, path_through
 from simpletorch.notebook._tracebacks import shortened
 from simpletorch.notebook.live.sources import text_of
@@ -61,6 +61,7 @@ class Extension(ast.NodeTransformer):
 
     def load(self) -> None:
         """Begin."""
+        read_tables()
         self.shell.events.register("pre_run_cell", self._note)
         self.shell.ast_transformers.append(self)
         self.shell.input_transformers_cleanup.append(_without_magic)

@@ -9,11 +9,14 @@ all that was noted is as it was. Sizes that get a name while it is followed have
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow.heap import HISTORY, MISSING, Heap, born, now
+from simpletorch.follow.heap import HISTORY, MISSING, Cells, Heap, born, now
 from simpletorch.follow.marks import gradients
+from simpletorch.follow.marks.modules import MODULE
+from simpletorch.follow.memory.trees import ALL, Entry, Tree, history, is_as_it_was, is_bare, tree_of
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.values import (
@@ -21,7 +24,6 @@ from simpletorch.follow.values import (
     Dict,
     Fields,
     Function,
-    History,
     Instance,
     Iterator,
     List,
@@ -45,30 +47,30 @@ __all__ = ["MUTABLE", "Recorder", "call", "construction", "note", "note_cells", 
 MUTABLE: Final = frozenset({Tensor, List, Dict, Set, Instance, Iterator, Namespace})
 _MOST_ITEMS: Final = 64  # of a list that is noted with what its items hold
 _MOST_CALLS: Final = 6  # that are remembered of a module and arguments
-_ALL: Final = object()  # in the place of a name: all that an object holds
 
 
 @final
 class Recorder:
     """One call while it is followed: what older things it met, and whether it left them as they were."""
 
-    __slots__ = ("complete", "learnt", "met", "pure", "start")
+    __slots__ = ("complete", "learnt", "met", "pure", "start", "trees")
 
     def __init__(self) -> None:
         self.start = now()
         self.learnt: set[int] = set()  # the cells of older tensors of whose types more is known since
         self.pure = True  # nothing older was changed
         self.complete = True  # all that it met could be noted
-        self.met: dict[Any, tuple[dict[Any, Any], Any, Any]] = {}
+        self.met: dict[Any, Entry] = {}
+        self.trees: dict[int, Tree] = {}  # modules with all that is in them
 
     def note(self, value: Value) -> None:
         """The call has this object in hand."""
         cells = value.cells
-        if id(cells) in self.met or born(cells) > self.start:
+        if (type(cells) is Cells and cells.born > self.start) or id(cells) in self.met:
             return
-        self.met[id(cells)] = cells, _ALL, tuple(cells.items())
+        self.met[id(cells)] = cells, ALL, tuple(cells.items())
         if isinstance(value, Instance | Dict | Set):
-            self.met[id(value.state)] = value.state, _ALL, tuple(value.state.items())
+            self.met[id(value.state)] = value.state, ALL, tuple(value.state.items())
         inside = value.items if isinstance(value, List) else tuple(cells.values()) if isinstance(value, Dict) else ()
         if inside:
             self.complete &= len(inside) <= _MOST_ITEMS
@@ -76,11 +78,16 @@ class Recorder:
                 if type(item) in MUTABLE:
                     self.note(item)
 
-    def take(self, met: Mapping[Any, tuple[dict[Any, Any], Any, Any]]) -> None:
+    def take(self, met: Mapping[Any, Entry], trees: Collection[Tree] = ()) -> None:
         """What a call inside this one has met, if that is older than this one."""
         for place, entry in met.items():
             if born(entry[0]) < self.start:
                 self.met.setdefault(place, entry)
+        for tree in trees:
+            if tree.newest < self.start:
+                self.trees.setdefault(id(tree), tree)
+            else:
+                self.take(tree.entries)
 
 
 @final
@@ -107,11 +114,11 @@ class _Older:
 class _Call:
     """What is remembered of a call."""
 
-    __slots__ = ("held", "learnt", "made", "met", "reads", "result", "steps", "updates")
+    __slots__ = ("held", "learnt", "made", "met", "reads", "result", "steps", "trees", "updates")
 
     def __init__(
         self,
-        met: dict[Any, Any],
+        met: tuple[dict[Any, Entry], Collection[Tree]],
         result: Value,
         learnt: Sequence[tuple[int, TensorType]],
         made: Collection[Var],
@@ -119,25 +126,15 @@ class _Call:
         held: Any,
         reads: bool,
     ) -> None:
-        self.met, self.result = met, result
+        (self.met, self.trees), self.result = met, result
         self.learnt, self.made = learnt, made  # what arguments turned out to be, by place; the sizes that got a name
         self.steps, self.updates = cost
         self.held = held  # keeps the arguments alive whose identity is part of the key
         self.reads = reads  # between which numbers those of an argument lie
 
-    def holds(self) -> bool:
+    def holds(self, run: Interpreter) -> bool:
         """Whether all that the call met is as it was."""
-        return all(map(_is_as_it_was, self.met.values()))
-
-
-def _is_as_it_was(entry: tuple[dict[Any, Any], Any, Any]) -> bool:
-    cells, name, seen = entry
-    if name is not _ALL:
-        return cells.get(name, MISSING) is seen
-    if len(cells) != len(seen):
-        return False
-    get = cells.get
-    return all(get(key, MISSING) is value for key, value in seen)
+        return all(map(is_as_it_was, self.met.values())) and all(tree.is_as_it_was(run) for tree in self.trees)
 
 
 def note(heap: Heap, value: Value) -> None:
@@ -150,7 +147,7 @@ def note_cells(heap: Heap, cells: dict[Any, Any]) -> None:
     """What is being recorded looks at all that a table holds."""
     recorder = heap.recorders[-1]
     if born(cells) < recorder.start:
-        recorder.met.setdefault(id(cells), (cells, _ALL, tuple(cells.items())))
+        recorder.met.setdefault(id(cells), (cells, ALL, tuple(cells.items())))
 
 
 def note_name(heap: Heap, cells: dict[Any, Any], name: str) -> None:
@@ -175,11 +172,14 @@ def call(
     calls = _Calls(run, (id(module), *arguments), given)
     if (known := calls.find()) is not None:
         return _again(run, known, given)
-    tree = _Tree(run, module)
-    alike = None if tree.key is None else _Calls(run, (tree.key, *arguments), given)
-    if alike is not None and (known := alike.find()) is not None:
+    tree = tree_of(run, module)
+    if tree.number is None:
+        return _recorded(run, follow, given, calls, module)
+    # what a module holds may demand sizes of a caller, if the module is older than the call
+    alike = _Calls(run, ("like", tree.number, born(module.cells) < run.entered_at, *arguments), given)
+    if (known := alike.find()) is not None:
         if run.heap.recorders:
-            run.heap.recorders[-1].take(tree.as_it_is())
+            run.heap.recorders[-1].take({}, (tree,))
         return _again(run, known, given)
     return _recorded(run, follow, given, calls, module, (tree, alike))
 
@@ -202,16 +202,17 @@ def construction(
 class _Calls:
     """The calls that are remembered for one key: those with these numbers in the arguments, and those with any."""
 
-    __slots__ = ("_any", "_own")
+    __slots__ = ("_any", "_own", "_run")
 
     def __init__(self, run: Interpreter, key: tuple[Any, ...], given: _Given) -> None:
+        self._run = run
         self._own: list[_Call] = run.remembered.setdefault((*key, given.between()), [])
-        self._any: list[_Call] = run.remembered.setdefault((*key, _ALL), []) if given.numbers else []
+        self._any: list[_Call] = run.remembered.setdefault((*key, ALL), []) if given.numbers else []
 
     def find(self) -> _Call | None:
         """One that gives the same now."""
         for known in (*self._own, *self._any):
-            if known.holds():
+            if known.holds(self._run):
                 return known
         return None
 
@@ -226,7 +227,7 @@ def _arguments(
     run: Interpreter, given: _Given, args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> tuple[Any, ...] | None:
     """The arguments of a call, and the way the program runs, as a key; None where nothing may be remembered."""
-    if any(not guard.passes_on for guard in run.guards):  # somebody takes what may be raised inside
+    if run.takers:  # somebody takes what may be raised inside
         return None
     keys = [given.key(v) for v in (*args, *kwargs.values())]
     if any(k is None for k in keys):
@@ -243,7 +244,7 @@ def _again(run: Interpreter, known: _Call, given: _Given) -> Value:
     if run.steps < 0:
         raise Exhausted
     if run.heap.recorders:
-        run.heap.recorders[-1].take(known.met)
+        run.heap.recorders[-1].take(known.met, known.trees)
     if known.reads:
         given.read()
     names = {v: run.some_size(*v.range) for v in known.made}
@@ -258,12 +259,12 @@ def _recorded(
     given: _Given,
     calls: _Calls,
     called: Instance | Class,
-    like: tuple[_Tree, _Calls | None] | None = None,
+    like: tuple[Tree, _Calls] | None = None,
 ) -> Value:
     recorder = Recorder()
     assumed = run.assumed, run.equalities
     for cells in assumed:
-        recorder.met[id(cells)] = cells, _ALL, tuple(cells.items())
+        recorder.met[id(cells)] = cells, ALL, tuple(cells.items())
     if isinstance(called, Instance):
         recorder.note(called)
     steps, updates = run.steps, run.updates
@@ -276,90 +277,40 @@ def _recorded(
         if run.heap.recorders:
             outer = run.heap.recorders[-1]
             outer.complete &= recorder.complete
-            outer.take(recorder.met)
-    same = before == _effects(run) and all(_is_as_it_was(recorder.met[id(cells)]) for cells in assumed)
+            outer.take(recorder.met, recorder.trees.values())
+    same = before == _effects(run) and all(is_as_it_was(recorder.met[id(cells)]) for cells in assumed)
     learnt = given.learnt(recorder.learnt)
     if recorder.pure and recorder.complete and same and learnt is not None:
         kept = _kept(result, recorder.start, given.places, {})
         if kept is not MISSING:
-            met = {place: entry for place, entry in recorder.met.items() if id(entry[0]) not in given.cells}
             made = sizes.made_since(run, recorder.start, kept, *(t for _, t in learnt))
             reads = not given.numbers or given.reads() != looked
             rest = learnt, made, (steps - run.steps, run.updates - updates), (called, given), reads
+            met = _without(given.cells, recorder.met, recorder.trees.values())
             calls.add(_Call(met, kept, *rest))
-            tree, alike = like or (None, None)
-            if tree is not None and alike is not None and not _has_older(kept):
-                outside = {place: entry for place, entry in met.items() if id(entry[0]) not in tree.cells}
-                alike.add(_Call(outside, kept, *rest))
+            if like is not None and not _has_older(kept):
+                tree, alike = like
+                alike.add(_Call(_without(tree.cells.keys(), *met), kept, *rest))
     return result
+
+
+def _without(
+    cells: AbstractSet[int], met: Mapping[Any, Entry], trees: Collection[Tree]
+) -> tuple[dict[Any, Entry], tuple[Tree, ...]]:
+    """What was met, apart from these tables."""
+    kept = {place: entry for place, entry in met.items() if id(entry[0]) not in cells}
+    whole = []
+    for tree in trees:
+        if cells.isdisjoint(tree.cells):
+            whole.append(tree)
+        elif not tree.cells.keys() <= cells:
+            kept.update((place, entry) for place, entry in tree.entries.items() if place not in cells)
+    return kept, tuple(whole)
 
 
 def _effects(run: Interpreter) -> tuple[Any, ...]:
     """What a call may leave behind beside what it writes."""
     return len(run.findings), run.converts_dtypes, tuple(run.modes.items())
-
-
-# -- modules that are alike -------------------------------------------------------------------------------------------
-
-
-@final
-class _Tree:
-    """What a module consists of, as a key: the layers of a stack, built alike, give the same for the same arguments.
-
-    ``key`` is None where something in it can't be compared; ``cells`` are the tables inside, by identity.
-    """
-
-    __slots__ = ("cells", "key", "places")
-
-    def __init__(self, run: Interpreter, module: Instance) -> None:
-        self.cells: dict[int, dict[Any, Any]] = {}
-        self.places: dict[int, int] = {}
-        found = self._module(module)
-        # what a module holds may demand sizes of a caller, if the module is older than the call
-        self.key = None if found is None else (found, born(module.cells) < run.entered_at)
-
-    def as_it_is(self) -> dict[Any, tuple[dict[Any, Any], Any, Any]]:
-        """The tables inside with what they hold, as a recorder notes them."""
-        return {place: (cells, _ALL, tuple(cells.items())) for place, cells in self.cells.items()}
-
-    def _module(self, module: Instance) -> Any:
-        self.cells[id(module.cells)], self.cells[id(module.state)] = module.cells, module.state
-        held = (*module.cells.values(), *module.state.values())
-        keys = tuple(map(self._key, held))
-        if any(k is None for k in keys):
-            return None
-        return id(module.cls), module.native, (*module.cells, *module.state), keys
-
-    def _key(self, value: Value) -> Any:
-        if type(value) is not Instance and (
-            isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple | slice))
-        ):
-            return type(value), value
-        if isinstance(value, tuple):
-            keys = tuple(map(self._key, value))
-            return None if any(k is None for k in keys) else (type(value), keys)
-        seen = self.places.get(id(value))
-        if seen is not None:
-            return "again", seen
-        if isinstance(value, Tensor) and (not _is_bare(value) or value.offset is not None or value.numbers):
-            return None
-        self.places[id(value)] = len(self.places)
-        if isinstance(value, Tensor):
-            self.cells[id(value.cells)] = value.cells
-            return "tensor", value.type, value.array, _history(value), value.layout, value.origins, value.place
-        if isinstance(value, List):
-            self.cells[id(value.cells)] = value.cells
-            return None if value.items is None else self._key(value.items)
-        if isinstance(value, Dict) and value.rest is MISSING and value.default is None:
-            self.cells[id(value.cells)], self.cells[id(value.state)] = value.cells, value.state
-            inside = self._key(tuple(value.cells.values()))
-            return None if inside is None else (value.kind, *value.cells, inside)
-        if isinstance(value, Instance) and value.cls.is_a(_MODULE):
-            return self._module(value)
-        return "object", id(value)
-
-
-_MODULE: Final = "torch.nn.Module"
 
 
 def _has_older(kept: Value) -> bool:
@@ -370,7 +321,7 @@ def _has_older(kept: Value) -> bool:
         return any(map(_has_older, kept))
     if isinstance(kept, List):
         return any(map(_has_older, kept.items or ()))
-    if isinstance(kept, Instance) and kept.cls.is_a(_MODULE):
+    if isinstance(kept, Instance) and kept.cls.is_a(MODULE):
         return True
     return isinstance(kept, Dict | Instance) and any(map(_has_older, kept.cells.values()))
 
@@ -406,7 +357,7 @@ class _Given:
         self.objects.append(value)
         if isinstance(value, Tensor):
             self.cells.add(id(value.cells))
-            plain = _is_bare(value) and value.offset is None
+            plain = is_bare(value) and value.offset is None
             known = indexes.passed_on(value)
             if known is not None:
                 self.numbers[self.places[id(value)]] = known
@@ -474,12 +425,12 @@ def _kept(value: Value, start: int, places: Mapping[int, int], done: dict[int, V
     if id(value) in done:
         return done[id(value)]
     made: Value = MISSING
-    if isinstance(value, Tensor) and _is_bare(value):
+    if isinstance(value, Tensor) and is_bare(value):
         made = _copy(value)
     elif isinstance(value, List) and value.items is not None:
         items = [_kept(v, start, places, done) for v in value.items]
         made = MISSING if any(v is MISSING for v in items) else List(tuple(items))
-    elif isinstance(value, Instance) and value.cls.is_a(_MODULE):
+    elif isinstance(value, Instance) and value.cls.is_a(MODULE):
         return _kept_module(value, start, places, done)
     elif _is_plain(value):
         inside = {k: _kept(v, start, places, done) for k, v in value.cells.items()}
@@ -512,21 +463,12 @@ def _copy(value: Tensor) -> Tensor:
     known = indexes.of(value)
     made.numbers = None if known is None else replace(known, written=[])
     made.layout, made.origins, made.place, made.batch = value.layout, value.origins, value.place, value.batch
-    history = _history(value)
-    if history is not None:
-        made.cells[HISTORY] = replace(history, parents=(), saves=False, kept=()) if history.parents else history
+    known_of_making = history(value)
+    if known_of_making is not None:
+        if known_of_making.parents:
+            known_of_making = replace(known_of_making, parents=(), saves=False, kept=())
+        made.cells[HISTORY] = known_of_making
     return made
-
-
-def _history(value: Tensor) -> History | None:
-    """What is known of how a tensor was made, apart from its base: who writes to that may change it."""
-    history: History | None = value.cells.get(HISTORY)
-    return history if history is not None and (value.base is None or history.grad) else None
-
-
-def _is_bare(value: Tensor) -> bool:
-    """Whether all that is known of a tensor is its type and how it was made."""
-    return len(value.cells) == 1 + (HISTORY in value.cells)
 
 
 def _like(value: tuple[Value, ...], items: list[Value]) -> tuple[Value, ...]:
@@ -565,7 +507,7 @@ class _Remade:
         if not isinstance(kept, Tensor | List | Dict | Instance):
             return kept
         if id(kept) not in self._done:
-            if isinstance(kept, Instance) and kept.cls.is_a(_MODULE):
+            if isinstance(kept, Instance) and kept.cls.is_a(MODULE):
                 return self._module(kept)
             if isinstance(kept, Tensor):
                 made: Value = sizes.rename(_copy(kept), self._names) if self._names else _copy(kept)

@@ -28,8 +28,8 @@ def tensor_as_html(tensor: torch.Tensor) -> str | None:
     with torch.no_grad():
         sample, part = _sample(tensor.detach())
         head = f"<b>{escape(facts[0])}</b> {escape(' · '.join(facts[1:]))}"
-        drawn = _pictures(tensor.detach()) or _histogram(sample)
-        numbers = _numbers(sample, part)
+        drawn = _pictures(tensor.detach()) or ("" if tensor.dtype == torch.bool else _histogram(sample))
+        numbers = _numbers(tensor.dtype, sample, part)
     text = f'<pre style="background:none;color:inherit;margin:0.3em 0">{escape(repr(tensor))}</pre>'
     return f'<div style="color:inherit">{head}<div style="opacity:0.8">{numbers}</div>{drawn}{text}</div>'
 
@@ -43,7 +43,7 @@ def has_numbers(tensor: torch.Tensor) -> bool:
 
 def numbers_of(tensor: torch.Tensor) -> str:
     """The range, the mean, and how many aren't finite; of a large tensor in a sample."""
-    return _numbers(*_sample(tensor.detach()))
+    return _numbers(tensor.dtype, *_sample(tensor.detach()))
 
 
 def _bytes(count: float) -> str:
@@ -55,7 +55,10 @@ def _bytes(count: float) -> str:
 
 
 def _sample(tensor: torch.Tensor) -> tuple[torch.Tensor, bool]:
-    """Numbers of a tensor on the CPU, evenly spread, and whether they are only a part: a view, so nothing is copied."""
+    """Numbers of a tensor on the CPU, evenly spread, and whether they are only a part: a view, so nothing is copied.
+
+    Of complex ones their absolute values.
+    """
     step = math.ceil((tensor.numel() / _MOST) ** (1 / max(tensor.dim(), 1)))
     part = step > 1
     view = tensor[tuple(slice(None, None, step) for _ in tensor.shape)] if part else tensor
@@ -64,17 +67,26 @@ def _sample(tensor: torch.Tensor) -> tuple[torch.Tensor, bool]:
     return view.to("cpu", torch.float64).flatten(), part
 
 
-def _numbers(sample: torch.Tensor, part: bool) -> str:
-    """The range, the mean, and how many aren't finite."""
+def _numbers(dtype: torch.dtype, sample: torch.Tensor, part: bool) -> str:
+    """The range, the mean, and how many aren't finite; of bools how many are true."""
     if not sample.numel():
         return "empty"
+    if dtype == torch.bool:
+        return f"{int(sample.sum()):,} of {sample.numel():,}{' that were looked at' if part else ''} are true"
     finite = sample[sample.isfinite()]
     counts = [("NaN", int(sample.isnan().sum())), ("infinite", int(sample.isinf().sum()))]
     said = [f"{count} {name}" for name, count in counts if count]
     if finite.numel():
-        low, high, mean = finite.min().item(), finite.max().item(), finite.mean().item()
-        said.insert(0, f"{low:.4g} to {high:.4g}, mean {mean:.4g}")
+        said.insert(0, f"{'absolute values: ' if dtype.is_complex else ''}{_range(finite, sample.numel())}")
     return ", ".join(said) + (f" (of {sample.numel():,} of its numbers)" if part else "")
+
+
+def _range(finite: torch.Tensor, count: int) -> str:
+    """What lies between which numbers, of so many in all."""
+    low, high = finite.min().item(), finite.max().item()
+    if low == high:
+        return f"{'all ' if 1 < finite.numel() == count else ''}{low:.4g}"
+    return f"{low:.4g} to {high:.4g}, mean {finite.mean().item():.4g}"
 
 
 def _histogram(sample: torch.Tensor) -> str:

@@ -1,0 +1,137 @@
+"""What modules consist of, as numbers: the layers of a stack, built alike, give the same for the same arguments.
+
+To go through a module costs as much as following a small one, so what was found is kept until something in it may be
+another: the heap counts the writes to all that is in such modules, and after one it is compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, final
+
+from simpletorch.follow.heap import HISTORY, MISSING, born
+from simpletorch.follow.marks.modules import MODULE
+from simpletorch.follow.values import Dict, History, Instance, List, Tensor, Value, is_known
+from simpletorch.shapes import Expr
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["ALL", "Entry", "Tree", "history", "is_as_it_was", "is_bare", "tree_of"]
+
+Entry = tuple[dict[Any, Any], Any, Any]
+"""A table, a name in it, and what it held; `ALL` in the place of the name: all that the table holds."""
+
+ALL: Final = object()
+
+
+def is_as_it_was(entry: Entry) -> bool:
+    """Whether a table still holds that."""
+    cells, name, seen = entry
+    if name is not ALL:
+        return cells.get(name, MISSING) is seen
+    if len(cells) != len(seen):
+        return False
+    get = cells.get
+    return all(get(key, MISSING) is value for key, value in seen)
+
+
+@final
+class Tree:
+    """What a module consists of.
+
+    ``number`` is the same for modules that consist of the same, and None where something in it can't be compared;
+    ``cells`` are the tables inside, by identity, ``entries`` what they hold.
+    """
+
+    __slots__ = ("_layers", "_slots", "_stirred", "cells", "entries", "module", "newest", "number", "places")
+
+    def __init__(self, run: Interpreter, module: Instance) -> None:
+        self.module = module  # and so its identity is nobody else's
+        self.cells: dict[int, dict[Any, Any]] = {}
+        self.places: dict[int, int] = {}
+        self._slots: list[tuple[Tensor, tuple[Any, ...]]] = []
+        self._layers: list[tuple[Instance, Any]] = []
+        found = self._module(module)
+        self.number: int | None = None if found is None else run.kinds.setdefault(found, (len(run.kinds), self))[0]
+        self.entries: dict[int, Entry] = {
+            place: (cells, ALL, tuple(cells.items())) for place, cells in self.cells.items()
+        }
+        self.newest = max(map(born, self.cells.values()))
+        run.heap.watched |= self.cells.keys()
+        self._stirred = run.heap.stirred
+
+    def is_as_it_was(self, run: Interpreter) -> bool:
+        """Whether the module consists of the same."""
+        if self._stirred != run.heap.stirred:
+            if not all(map(is_as_it_was, self.entries.values())):
+                return False
+            self._stirred = run.heap.stirred
+        if any(layer.native is not rule for layer, rule in self._layers):
+            return False
+        return all(_slots(tensor) == seen for tensor, seen in self._slots)
+
+    def _module(self, module: Instance) -> Any:
+        self.cells[id(module.cells)], self.cells[id(module.state)] = module.cells, module.state
+        if module.native is not None:
+            self._layers.append((module, module.native))
+        held = (*module.cells.values(), *module.state.values())
+        keys = tuple(map(self._key, held))
+        if any(k is None for k in keys):
+            return None
+        return id(module.cls), module.native, (*module.cells, *module.state), keys
+
+    def _key(self, value: Value) -> Any:
+        if type(value) is not Instance and (
+            isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple | slice))
+        ):
+            return type(value), value
+        if isinstance(value, tuple):
+            keys = tuple(map(self._key, value))
+            return None if any(k is None for k in keys) else (type(value), keys)
+        seen = self.places.get(id(value))
+        if seen is not None:
+            return "again", seen
+        if isinstance(value, Tensor) and (not is_bare(value) or value.offset is not None or value.numbers):
+            return None
+        self.places[id(value)] = len(self.places)
+        if isinstance(value, Tensor):
+            self.cells[id(value.cells)] = value.cells
+            self._slots.append((value, _slots(value)))
+            return "tensor", value.type, value.array, history(value), value.layout, value.origins, value.place
+        if isinstance(value, List):
+            self.cells[id(value.cells)] = value.cells
+            return None if value.items is None else self._key(value.items)
+        if isinstance(value, Dict) and value.rest is MISSING and value.default is None:
+            self.cells[id(value.cells)], self.cells[id(value.state)] = value.cells, value.state
+            inside = self._key(tuple(value.cells.values()))
+            return None if inside is None else (value.kind, *value.cells, inside)
+        if isinstance(value, Instance) and value.cls.is_a(MODULE):
+            return self._module(value)
+        return "object", id(value)
+
+
+def tree_of(run: Interpreter, module: Instance) -> Tree:
+    """What a module consists of now."""
+    known = run.trees.get(id(module))
+    if known is not None and known.is_as_it_was(run):
+        return known
+    made = Tree(run, module)
+    if made.number is not None:
+        run.trees[id(module)] = made
+    return made
+
+
+def _slots(value: Tensor) -> tuple[Any, ...]:
+    """What is known of a tensor beside its cells."""
+    return value.layout, value.origins, value.place, value.offset, value.numbers, value.base
+
+
+def history(value: Tensor) -> History | None:
+    """What is known of how a tensor was made, apart from its base: who writes to that may change it."""
+    found: History | None = value.cells.get(HISTORY)
+    return found if found is not None and (value.base is None or found.grad) else None
+
+
+def is_bare(value: Tensor) -> bool:
+    """Whether all that is known of a tensor is its type and how it was made."""
+    return len(value.cells) == 1 + (HISTORY in value.cells)
