@@ -17,10 +17,10 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "simpletorch"
 GALLERY = ROOT / "examples" / "gallery"
 RESULTS = ROOT / "benchmarks" / "results"
-PICTURES = ROOT / "build" / "gallery"  # `make pictures` writes what each script prints and draws
+PICTURES = ROOT / "docs" / "pictures" / "gallery"  # what each script prints and draws, written by `make pictures`
 MODULES = [
-    "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "train", "metrics",
-    "distributed", "checkpoint", "reproducibility", "kernels", "export", "language.models", "interop", "interop.hub",
+    "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "vision.io", "train", "metrics",
+    "distributed", "distributed.ray", "checkpoint", "reproducibility", "kernels", "export", "language.models", "interop", "interop.hub",
     "errors", "follow",
 ]  # fmt: skip
 ELSEWHERE = {*MODULES, "dims"}
@@ -49,15 +49,13 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """The pages of the reference, what the benchmarks found, and the pictures of the gallery."""
+    """The pages of the reference, and what the benchmarks found."""
     from mkdocs.structure.files import File  # here, so that the tests can read this file without mkdocs
 
     for module in MODULES:
         files.append(File.generated(config, f"reference/{module}.md", content=reference(module)))
     for path in RESULTS.glob("*.md"):
         files.append(File.generated(config, f"benchmarks/{path.name}", content=path.read_text(encoding="utf-8")))
-    for path in PICTURES.glob("*.png"):
-        files.append(File.generated(config, f"gallery/{path.name}", abs_src_path=str(path)))
     return files
 
 
@@ -74,10 +72,8 @@ def section(script: Path) -> str:
     title, _, rest = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")
     printed, drawn = PICTURES / f"{script.stem}.txt", PICTURES / f"{script.stem}.png"
     parts = [f"\n## {script.stem}\n", f"**{title}**\n", rest + "\n"]
-    if printed.exists():
-        parts.append(f"```text\n{printed.read_text(encoding='utf-8')}```\n")
-    if drawn.exists():
-        parts.append(f"![what {script.stem} draws](gallery/{drawn.name})\n")
+    parts.append(f"```text\n{printed.read_text(encoding='utf-8')}```\n")
+    parts.append(f"![what {script.stem} draws](pictures/gallery/{drawn.name})\n")
     indented = "".join(f"    {line}\n" if line else "\n" for line in source.splitlines())
     parts.append(f'??? note "examples/gallery/{script.name}"\n\n    ```python\n{indented}    ```\n')
     return "\n".join(parts)

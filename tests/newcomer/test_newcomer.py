@@ -128,6 +128,12 @@ def test_the_page_is_up_to_date(said: dict[str, Said]):
     assert PAGE.read_text() == text
 
 
+def test_the_readme_has_the_numbers_of_the_page(said: dict[str, Said]):
+    readme = (PAGE.parents[1] / "README.md").read_text()
+    found = sum(bool(one.before) for one in said.values())
+    assert f"[{len(MISTAKES)} mistakes of newcomers](docs/mistakes.md) it finds {found} before" in readme
+
+
 def page(said: dict[str, Said]) -> str:
     found = sum(bool(s.before) for s in said.values())
     explained, raised = sum(bool(s.when) for s in said.values()), sum(s.raised for s in said.values())
