@@ -19,11 +19,12 @@ GALLERY = ROOT / "examples" / "gallery"
 RESULTS = ROOT / "benchmarks" / "results"
 PICTURES = ROOT / "docs" / "pictures" / "gallery"  # what each script prints and draws, written by `make pictures`
 MODULES = [
-    "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "vision.io", "train", "metrics",
-    "distributed", "distributed.ray", "checkpoint", "reproducibility", "kernels", "export", "language.models", "interop", "interop.hub",
-    "errors", "follow",
+    "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "vision.io", "train",
+    "metrics", "distributed", "distributed.ray", "checkpoint", "reproducibility", "kernels", "export",
+    "language.models", "interop", "interop.hub", "errors", "follow",
 ]  # fmt: skip
 ELSEWHERE = {*MODULES, "dims"}
+_BLOCK = re.compile(r"::[ \t]*$", re.MULTILINE)  # reST's; in Markdown the indent is enough
 OUTSIDE = re.compile(r"\[([^\]\n]+)\]\(((?:\.\./)+(?:src|examples|tests|benchmarks)/[^)\s]*)\)")
 
 
@@ -84,7 +85,7 @@ def reference(module: str) -> str:
     name = module if module == "simpletorch" else f"simpletorch.{module}"
     head = f"# {name}\n\n"
     if document := ast.get_docstring(ast.parse(_face(module, ".py"))):
-        head += f"{document}\n\n"
+        head += _BLOCK.sub(":", document).replace("\n:\n", "\n") + "\n\n"
     return head + "\n".join(f"::: {path}\n" for path in public(module))
 
 
