@@ -42,10 +42,10 @@ $(DOCS)/.ready: pyproject.toml constraints.txt
 	@touch $@
 
 # What the gallery's programs print and draw, for its page in the site; takes some minutes, once for each program.
-pictures: $(patsubst examples/gallery/%.py,build/gallery/%.png,$(filter-out %/__init__.py,$(wildcard examples/gallery/*.py)))
+GALLERY := docs/pictures/gallery
+pictures: $(patsubst examples/gallery/%.py,$(GALLERY)/%.png,$(filter-out %/__init__.py,$(wildcard examples/gallery/*.py)))
 
-build/gallery/%.png: examples/gallery/%.py $(READY)
-	@mkdir -p $(@D)
+$(GALLERY)/%.png: examples/gallery/%.py | $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -W ignore $< --picture $@ > $(@:.png=.txt)
 
 # What a user has. torch first and by its exact version: any other order lets a dependency pull the CUDA build (gigabytes).

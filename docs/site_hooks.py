@@ -17,13 +17,14 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "simpletorch"
 GALLERY = ROOT / "examples" / "gallery"
 RESULTS = ROOT / "benchmarks" / "results"
-PICTURES = ROOT / "build" / "gallery"  # `make pictures` writes what each script prints and draws
+PICTURES = ROOT / "docs" / "pictures" / "gallery"  # what each script prints and draws, written by `make pictures`
 MODULES = [
-    "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "train", "metrics",
-    "distributed", "checkpoint", "reproducibility", "kernels", "export", "language.models", "interop", "interop.hub",
-    "errors", "follow",
+    "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "vision.io", "train",
+    "metrics", "distributed", "distributed.ray", "checkpoint", "reproducibility", "kernels", "export",
+    "language.models", "interop", "interop.hub", "errors", "follow",
 ]  # fmt: skip
 ELSEWHERE = {*MODULES, "dims"}
+_BLOCK = re.compile(r"::[ \t]*$", re.MULTILINE)  # reST's; in Markdown the indent is enough
 OUTSIDE = re.compile(r"\[([^\]\n]+)\]\(((?:\.\./)+(?:src|examples|tests|benchmarks)/[^)\s]*)\)")
 
 
@@ -49,15 +50,13 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """The pages of the reference, what the benchmarks found, and the pictures of the gallery."""
+    """The pages of the reference, and what the benchmarks found."""
     from mkdocs.structure.files import File  # here, so that the tests can read this file without mkdocs
 
     for module in MODULES:
         files.append(File.generated(config, f"reference/{module}.md", content=reference(module)))
     for path in RESULTS.glob("*.md"):
         files.append(File.generated(config, f"benchmarks/{path.name}", content=path.read_text(encoding="utf-8")))
-    for path in PICTURES.glob("*.png"):
-        files.append(File.generated(config, f"gallery/{path.name}", abs_src_path=str(path)))
     return files
 
 
@@ -74,10 +73,8 @@ def section(script: Path) -> str:
     title, _, rest = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")
     printed, drawn = PICTURES / f"{script.stem}.txt", PICTURES / f"{script.stem}.png"
     parts = [f"\n## {script.stem}\n", f"**{title}**\n", rest + "\n"]
-    if printed.exists():
-        parts.append(f"```text\n{printed.read_text(encoding='utf-8')}```\n")
-    if drawn.exists():
-        parts.append(f"![what {script.stem} draws](gallery/{drawn.name})\n")
+    parts.append(f"```text\n{printed.read_text(encoding='utf-8')}```\n")
+    parts.append(f"![what {script.stem} draws](pictures/gallery/{drawn.name})\n")
     indented = "".join(f"    {line}\n" if line else "\n" for line in source.splitlines())
     parts.append(f'??? note "examples/gallery/{script.name}"\n\n    ```python\n{indented}    ```\n')
     return "\n".join(parts)
@@ -88,7 +85,7 @@ def reference(module: str) -> str:
     name = module if module == "simpletorch" else f"simpletorch.{module}"
     head = f"# {name}\n\n"
     if document := ast.get_docstring(ast.parse(_face(module, ".py"))):
-        head += f"{document}\n\n"
+        head += _BLOCK.sub(":", document).replace("\n:\n", "\n") + "\n\n"
     return head + "\n".join(f"::: {path}\n" for path in public(module))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from simpletorch.errors import TorchError
+    from simpletorch.follow import Finding
 
 __all__ = ["as_torch_error", "install_excepthook", "report"]
 
@@ -54,10 +55,19 @@ def report(error: BaseException, program: str, arguments: list[str]) -> str | No
     own = traceback.format_exception_only(error)[-1].partition("\n")[0]
     why = _explained(error, own) or _followed(tb, program, arguments)
     if why is None:
+        error.__traceback__ = tb  # an explanation that says no more than torch has taken it
         return None
     frames = [frame for frame in traceback.extract_tb(tb) if _is_shown(frame.filename)]
     way = "".join(traceback.format_list(frames)).rstrip()
-    return "\n".join(("Traceback (most recent call last):", way, why, f"  raised as: {own}"))
+    lines = ["Traceback (most recent call last):", way, why]
+    return "\n".join(lines if _is_ours(error) else [*lines, f"  raised as: {own}"])
+
+
+def _is_ours(error: Exception) -> bool:
+    """Whether the exception was ours from the beginning, so that torch has nothing to add."""
+    from simpletorch.errors import TorchError
+
+    return isinstance(error, TorchError) and error.__cause__ is None
 
 
 def as_torch_error(error: BaseException) -> TorchError | None:
@@ -87,12 +97,20 @@ def _followed(tb: TracebackType | None, program: str, arguments: list[str]) -> s
     if where is None or where.lineno is None:
         return None
     file = os.path.realpath(where.filename)
-    for finding in follow(program, arguments, steps=_STEPS, seconds=_SECONDS).errors:
+    errors = follow(program, arguments, steps=_STEPS, seconds=_SECONDS).errors
+    for finding in errors:
         last = finding.end_line or finding.line
         if os.path.realpath(finding.path) == file and finding.line <= where.lineno <= last:
-            hint = f"\n  hint: {finding.hint}" if finding.hint else ""
-            return f"{finding.code}: {finding.message}{hint}"
-    return None
+            return _said(finding)
+    if not errors:
+        return None
+    first = errors[0]  # what is wrong before it fails: a module where a tensor was meant, …
+    return f"{_said(first)}\n  at {os.path.basename(first.path)}:{first.line}, from which this follows"
+
+
+def _said(finding: Finding) -> str:
+    hint = f"\n  hint: {finding.hint}" if finding.hint else ""
+    return f"{finding.code}: {finding.message}{hint}"
 
 
 def _is_shown(file: str) -> bool:

@@ -12,6 +12,7 @@ import torch
 from simpletorch.follow import follow
 
 FOLDER = Path(__file__).parents[2] / "examples" / "gallery"
+PICTURES = FOLDER.parents[1] / "docs" / "pictures" / "gallery"
 SCRIPTS = {path.stem: path for path in sorted(FOLDER.glob("*.py")) if path.stem != "__init__"}
 Result = dict[str, float]
 
@@ -88,3 +89,10 @@ def test_a_script_is_short_and_takes_the_options_of_all(path):
     text = path.read_text()
     assert text.count("\n") < 150
     assert text.endswith(END)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_page_has_what_a_script_prints_and_draws(name):
+    """``make pictures`` writes both; a script that is changed is drawn again by it."""
+    assert (PICTURES / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert (PICTURES / f"{name}.txt").read_text(encoding="utf-8").strip()

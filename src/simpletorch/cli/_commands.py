@@ -34,6 +34,11 @@ def _add_output(parser: _ActionsContainer) -> None:
     )
 
 
+def _add_arguments(parser: argparse.ArgumentParser, what: str) -> None:
+    """All that stands behind the file."""
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help=what).required = False
+
+
 def _follow(parser: argparse.ArgumentParser) -> Run:
     """find the lines at which a program's shapes don't fit, without running it"""
     parser.usage = (
@@ -52,7 +57,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
         "--sizes", action="store_true", help="warn of sizes that a caller must choose equal, which nothing says"
     )
     parser.add_argument("file", metavar="FILE", help="the file that would be run")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="the program's own arguments")
+    _add_arguments(parser, "the program's own arguments")
 
     def run(given: argparse.Namespace) -> int:
         from simpletorch.cli._follow import follow
@@ -78,7 +83,7 @@ def _run(parser: argparse.ArgumentParser) -> Run:
         "what failed, with which operands, where, and what would fit. The exit code is the script's."
     )
     parser.add_argument("file", metavar="FILE", help="the file to run")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="the script's own arguments")
+    _add_arguments(parser, "the script's own arguments")
 
     def run(given: argparse.Namespace) -> int:
         from simpletorch.cli._script import run as run_script

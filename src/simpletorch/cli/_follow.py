@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -23,6 +24,7 @@ from simpletorch.rules import TensorType
 
 __all__ = ["follow"]
 
+_OPTIONS: Final = ("--shapes", "--html", "--json", "--output", "--why", "--sizes")
 _WIDEST: Final = 76  # columns of source before the shapes beside it
 _MOST_SHOWN: Final = 3  # shapes of one name on one line, when a loop changes it
 
@@ -53,6 +55,8 @@ def follow(
         return could_not("follow", str(error), output)
     if sizes:
         severities["tensor-size"] = "warning"
+    if note := _misplaced(file, arguments):
+        print(f"simpletorch follow: {note}", file=sys.stderr)
     start = time.perf_counter()
     followed = follow_document if is_notebook(file) else follow_program
     found = followed(file, arguments, severities=severities, watched=as_html)
@@ -71,6 +75,14 @@ def follow(
     return 1 if found.errors else 0
 
 
+def _misplaced(file: str, arguments: Sequence[str]) -> str:
+    """A sentence where an option of ours stands behind the file, which doesn't take it; "" where none does."""
+    ours = [a.partition("=")[0] for a in arguments if a.partition("=")[0] in _OPTIONS]
+    text = Path(file).read_text(encoding="utf-8", errors="replace") if ours else ""
+    lost = next((option for option in ours if option not in text), None)
+    return f"{lost} stands behind {file}, so it is that program's argument; ours stand before it" if lost else ""
+
+
 def why_not(file: str) -> str:
     """Why a file can't be followed, as a sentence; "" when it can."""
     path = Path(file)
@@ -83,7 +95,7 @@ def why_not(file: str) -> str:
     try:
         compile(path.read_bytes(), file, "exec", dont_inherit=True)
     except SyntaxError as error:
-        return f"{file}:{error.lineno}: {error.msg}"
+        return f"{file}:{error.lineno}: {error.msg}" if error.lineno else f"{file} is no Python: {error.msg}"
     except (ValueError, OSError) as error:
         return f"{file} can't be read as Python: {error}"
     return ""

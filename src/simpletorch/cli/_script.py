@@ -42,4 +42,5 @@ def _own_frames(error: Exception, script: str) -> TracebackType | None:
     tb = error.__traceback__
     while tb is not None and tb.tb_frame.f_code.co_filename != script:
         tb = tb.tb_next
-    return tb or error.__traceback__
+    is_unread = isinstance(error, SyntaxError) and error.filename in (script, None)  # no line of it has run
+    return tb if tb is not None or is_unread else error.__traceback__

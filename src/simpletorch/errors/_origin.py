@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from typing import Final
 
@@ -21,6 +22,7 @@ _RAISED_BY_TORCH: Final[frozenset[type[BaseException]]] = frozenset(
         TypeError,
         NotImplementedError,
         AssertionError,
+        pickle.UnpicklingError,
         torch.OutOfMemoryError,
         getattr(torch.linalg, "LinAlgError", None),
         getattr(torch, "AcceleratorError", None),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, files, layers
 from simpletorch.follow.libraries import METHODS
-from simpletorch.follow.marks import gradients, modules, purity
+from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
@@ -127,7 +127,13 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
     scope = Scope(function.scope, function.scope.path)
     scope.function = function.name
     scope.owner = function.owner
-    _bind(run, function, args, kwargs, scope.cells)
+    try:
+        _bind(run, function, args, kwargs, scope.cells)
+    except Raised:
+        wrong = arguments.misfit(run, function, args, kwargs)
+        if wrong is None:
+            raise
+        return modules.refuse(run, *wrong)
     scope.first = args[0] if args else MISSING
     if function.scripted:
         _convert(run, function, scope.cells)

@@ -20,7 +20,7 @@ from simpletorch.follow import (
 )
 from simpletorch.follow.budget import formats_too_much
 from simpletorch.follow.libraries.python.evaluation import evaluate
-from simpletorch.follow.marks import devices, gradients, modules
+from simpletorch.follow.marks import devices, gradients, loading, modules
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raised, Return
@@ -87,7 +87,7 @@ def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     run.node = node
     if run.takers and isinstance(run.resolve(owner), Unknown | Choice):
         guards.may_raise(run, guards.ANY if isinstance(run.resolve(owner), Unknown) else (_NO_ATTRIBUTE,))
-    if owner is None and gradients.lacks(run, node):
+    if owner is None and (gradients.lacks(run, node) or modules.none_lacks(run, node.attr)):
         return run.unknown("an error was found here")
     found = attributes.find(run, owner, node.attr)
     if found is MISSING:
@@ -101,6 +101,10 @@ def _subscript(run: Interpreter, node: ast.Subscript, scope: Scope) -> Value:
     run.node = node
     if run.takers and not isinstance(run.resolve(owner), Tensor) and not guards.is_sure((owner, index)):
         guards.may_raise(run, guards.LOOKUP)
+    if type(owner) is Instance and loading.has_no_items(owner):
+        return modules.refuse(
+            run, "a DataLoader has no items: one goes over it", "next(iter(loader)) is the first batch"
+        )
     return items.get(run, owner, index)
 
 

@@ -68,7 +68,7 @@ def why_not_measure(trainer: Trainer, model: Any, loader: Any) -> str:
 
 def why_not_called(model: torch.nn.Module, batch: Any, target: str | None) -> str:
     """Why the model's ``forward`` can't be called with this batch: parameters that it lacks or has no value for."""
-    if target is None or model._forward_pre_hooks:  # which may change what is passed on
+    if model._forward_pre_hooks:  # which may change what is passed on
         return ""
     inputs, named, _ = parts_of(batch, target)
     try:
@@ -78,8 +78,9 @@ def why_not_called(model: torch.nn.Module, batch: Any, target: str | None) -> st
     try:
         signature.bind(*inputs, **named)
     except TypeError as error:
+        given = f"{len(inputs)} input{'s' * (len(inputs) != 1)}" if target is None else ", ".join(map(repr, named))
         return (
-            f"a batch has {', '.join(map(repr, named))} beside its target, and {type(model).__name__}.forward takes "
+            f"a batch has {given} beside its target, and {type(model).__name__}.forward takes "
             f"({', '.join(signature.parameters)}): {error}. What the model doesn't need has to go from the samples, or "
             "be left out in a step of your own (Trainer.with_step)"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch.optim import LBFGS
@@ -123,7 +123,7 @@ class Step:
                 with self.context:
                     output = self.model(*inputs, **named)
                     loss = self.loss(output, target)
-            detached = loss.detach()
+            detached = loss.detach() if isinstance(loss, torch.Tensor) else _no_loss(loss)
             if self.keep_output:
                 self.output = output.detach() if isinstance(output, torch.Tensor) else output
             if self.on_loss is not None:
@@ -199,6 +199,17 @@ class Step:
 
     def _with_gradients(self) -> list[torch.nn.Parameter]:
         return [p for group in self.optimizer.param_groups for p in group["params"] if p.grad is not None]
+
+
+def _no_loss(loss: object) -> NoReturn:
+    """What a loss function gives that is no tensor, and that nothing can learn from.
+
+    Raises:
+        TorchError: always.
+    """
+    hint = "leave .item() out of the loss" if isinstance(loss, float | int) else None
+    what = "nothing (is a return missing?)" if loss is None else f"a {type(loss).__name__}"
+    raise TorchError(reason=f"the loss function gives {what}, but a tensor is needed, with its graph", hint=hint)
 
 
 def _zero_grad_of(optimizer: Optimizer) -> Callable[[], None]:

@@ -82,3 +82,22 @@ for _ in range(10):
     optimizer.zero_grad()
     loss = nn.functional.cross_entropy(model(x), y)
     loss.backward()
+
+# == All of the model is frozen
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(13, 17), nn.ReLU(), nn.Linear(17, 3))
+for parameter in model.parameters():
+    parameter.requires_grad = False
+loss = nn.functional.cross_entropy(model(torch.randn(7, 13)), torch.randint(3, (7,)))
+loss.backward()
+
+# == deepcopy of a tensor in the graph
+import copy
+
+import torch
+from torch import nn
+
+hidden = nn.Linear(13, 3)(torch.randn(7, 13))
+kept = copy.deepcopy(hidden)

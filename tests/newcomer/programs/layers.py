@@ -137,3 +137,84 @@ from torch import nn
 
 norm = nn.LayerNorm(17)
 print(norm(torch.randn(5, 17, 13)).shape)
+
+# == Tokens past the longest position
+import torch
+from torch import nn
+
+
+class Embed(nn.Module):
+    def __init__(self, vocabulary, longest, width):
+        super().__init__()
+        self.words = nn.Embedding(vocabulary, width)
+        self.places = nn.Embedding(longest, width)
+
+    def forward(self, ids):
+        return self.words(ids) + self.places(torch.arange(ids.shape[1]))
+
+
+print(Embed(101, 16, 32)(torch.randint(101, (2, 20))).shape)
+
+# == The batch comes second in an LSTM
+import torch
+from torch import nn
+
+
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(13, 17)
+        self.fc = nn.Linear(17, 5)
+
+    def forward(self, x):
+        out, (h, c) = self.rnn(x)
+        return self.fc(out[:, -1])
+
+
+model = Tagger()
+loss = nn.functional.cross_entropy(model(torch.randn(64, 20, 13)), torch.randint(5, (64,)))
+
+# == One sample is classified without a batch dim
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Flatten(), nn.Linear(784, 10))
+image = torch.randn(1, 28, 28)
+print(model(image).argmax(dim=1).item())
+image = torch.randn(28, 28)
+print(model(image))
+
+# == A model of half precision gets floats
+import torch
+from torch import nn
+
+model = nn.Linear(13, 3).half()
+x, y = torch.randn(7, 13), torch.randint(3, (7,))
+loss = nn.functional.cross_entropy(model(x), y)
+
+# == An image of PIL instead of a tensor
+import torch
+from torch import nn
+from PIL import Image
+
+image = Image.new("RGB", (32, 32))
+print(nn.Conv2d(3, 8, 3)(image))
+
+# == Images are bytes, because ToTensor is left out
+import torch
+from torch import nn
+
+images = torch.randint(0, 256, (4, 3, 32, 32), dtype=torch.uint8)
+print(nn.Conv2d(3, 8, 3)(images).shape)
+
+# == A kernel's size is a float
+import torch
+from torch import nn
+
+layer = nn.Conv2d(3, 17, kernel_size=7 / 2)
+
+# == Dropout of 50 percent
+import torch
+from torch import nn
+
+layer = nn.Dropout(50)

@@ -112,3 +112,21 @@ model = nn.Linear(13, 10)
 targets = torch.randint(10, (7,))
 loss = (model(torch.randn(7, 13)).argmax(dim=1) != targets).float().mean()
 loss.backward()
+
+# == Negative log-likelihood of what is no logarithm
+import torch
+from torch import nn
+
+model = nn.Linear(13, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loss = nn.NLLLoss()(model(torch.randn(7, 13)), torch.randint(3, (7,)))
+loss.backward()
+
+# == squeeze takes the batch away too
+import torch
+from torch import nn
+
+model = nn.Linear(13, 1)
+loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(65, 13), torch.rand(65)), batch_size=16)
+for x, y in loader:
+    loss = nn.functional.binary_cross_entropy_with_logits(model(x).squeeze(), y)

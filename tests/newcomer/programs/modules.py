@@ -140,3 +140,166 @@ for epoch in range(5):
         model(torch.randn(11, 13)).sum().backward()
         optimizer.step()
         scheduler.step()
+
+# == The scheduler is given the model
+import torch
+from torch import nn
+
+model = nn.Linear(13, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(model, step_size=10)
+
+# == ReduceLROnPlateau steps without a measure
+import torch
+from torch import nn
+
+model = nn.Linear(13, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+for epoch in range(3):
+    loss = model(torch.randn(7, 13)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    scheduler.step()
+
+# == A learning rate in a string
+import torch
+from torch import nn
+
+model = nn.Linear(13, 3)
+optimizer = torch.optim.Adam(model.parameters(), lr="0.001")
+
+# == A negative learning rate
+import torch
+from torch import nn
+
+model = nn.Linear(13, 3)
+optimizer = torch.optim.Adam(model.parameters(), lr=-1e-3)
+
+# == Adam has no momentum
+import torch
+from torch import nn
+
+model = nn.Linear(13, 3)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, momentum=0.9)
+
+# == forward forgets self
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(13, 3)
+
+    def forward(x):
+        return self.fc(x)
+
+
+print(Net()(torch.randn(7, 13)))
+
+# == A layer is used that __init__ doesn't make
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(13, 3)
+
+    def forward(self, x):
+        return self.fc2(self.fc1(x))
+
+
+print(Net()(torch.randn(7, 13)))
+
+# == A layer's class is called in forward
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(13, 3)
+
+    def forward(self, x):
+        return nn.ReLU(self.fc(x))
+
+
+out = Net()(torch.randn(7, 13))
+print(out.sum())
+
+# == load_state_dict is given a path
+import torch
+from torch import nn
+
+model = nn.Linear(13, 3)
+torch.save(model.state_dict(), "weights.pt")
+model.load_state_dict("weights.pt")
+
+# == A checkpoint with an optimizer is loaded into the model
+import torch
+from torch import nn
+
+model = nn.Linear(13, 3)
+optimizer = torch.optim.Adam(model.parameters())
+torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, "checkpoint.pt")
+model.load_state_dict(torch.load("checkpoint.pt"))
+
+# == Names of weights have DataParallel's prefix
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(13, 3))
+torch.save({f"module.{name}": value for name, value in model.state_dict().items()}, "weights.pt")
+model.load_state_dict(torch.load("weights.pt"))
+
+# == A whole model is saved, and read as weights are
+import torch
+from torch import nn
+
+torch.save(nn.Linear(13, 3), "model.pt")
+model = torch.load("model.pt")
+
+# == forward gets more than it takes
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(13, 3)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+print(Net()(torch.randn(7, 13), torch.randn(7)))
+
+# == The constructor lacks an argument
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, features, classes):
+        super().__init__()
+        self.fc = nn.Linear(features, classes)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+print(Net(13)(torch.randn(7, 13)))
+
+# == A weights file that isn't there
+import torch
+from torch import nn
+
+model = nn.Linear(13, 3)
+model.load_state_dict(torch.load("no_such_file.pt"))

@@ -125,3 +125,47 @@ print(losses.item())
 import torch
 
 x = torch.zeros(7, 13, dtype="float32")
+
+# == The mask is of integers
+import torch
+
+scores = torch.randn(2, 5, 5)
+mask = torch.tril(torch.ones(5, 5, dtype=torch.int64))
+scores = scores.masked_fill(mask - 1, float("-inf"))
+
+# == A batch of matrices is transposed with .T
+import torch
+
+q, k = torch.randn(2, 5, 16), torch.randn(2, 7, 16)
+scores = q @ k.T
+
+# == Labels are strings
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+labels = torch.tensor(["cat", "dog", "cat"])
+
+# == An array of texts becomes a tensor
+import torch
+import numpy as np
+
+x = torch.from_numpy(np.array(["1", "2"]))
+
+# == einsum with the wrong letters
+import torch
+
+q, k = torch.randn(2, 5, 16), torch.randn(2, 7, 16)
+print(torch.einsum("btd,bds->bts", q, k).shape)
+
+# == torch.tensor of a list of tensors
+import torch
+
+x = torch.tensor([torch.randn(3), torch.randn(3)])
+
+# == max gives values and places
+import torch
+from torch import nn
+
+scores = torch.randn(7, 10)
+predicted = scores.max(dim=1)
+accuracy = (predicted == torch.randint(10, (7,))).float().mean()

@@ -67,6 +67,8 @@ def _differ_by(prefix: str, longer: list[str], shorter: list[str]) -> bool:
 
 @message(r"Weights only load failed")
 def _weights_only(_f: Failure, m: re.Match[str]) -> Reason:
+    if re.search(r"Unsupported operand|invalid load key|pickle data was truncated", m.string):
+        return Reason(CheckpointError, "the file was not written by torch.save", hint="is it the file that you meant?")
     kind = re.search(r"Unsupported (?:global: GLOBAL|class) ([\w.]+)", m.string)
     what = f": it holds a {kind[1]}" if kind else ""
     return Reason(

@@ -189,7 +189,7 @@ def _needs_bits(f: Failure, _m: re.Match[str]) -> Reason:
     return Reason(DTypeMismatch, sentence, "Bool", got, f"{name}.bool() would fit")
 
 
-@message(r"argument '(\w+)'(?: \(position \d+\))? must be (\w+(?: of \w+)?), not ([\w.]+)")
+@message(r"argument '(\w+)'(?: \(position \d+\))? must be ([\w.]+(?: of \w+)?), not ([\w.]+)")
 def _argument_class(f: Failure, m: re.Match[str]) -> Reason | None:
     value = f.role(m[1])
     name = value.name if value else m[1]
@@ -200,6 +200,8 @@ def _argument_class(f: Failure, m: re.Match[str]) -> Reason | None:
     )
     if m[2] == "Tensor" and m[3] == "NoneType":
         hint = f"is {name} the result of a function that returns nothing?"
+    if m[2] == "torch.dtype" and m[3] == "str":
+        hint = "a dtype has no quotes: torch.float32"
     return Reason(
         TypeMismatch,
         f"{name} should be a {m[2]}, but is {'None' if m[3] == 'NoneType' else f'of type {m[3]}'}",

@@ -136,8 +136,13 @@ def of(run: Interpreter, value: Tensor) -> bool | None:
 
 
 def key(value: Tensor) -> History | None:
-    """What counts of a tensor's history for who gets it: all but what is behind it."""
+    """What counts of a tensor's history for who gets it: all but what is behind it.
+
+    That its numbers are a layer's doesn't: only losses ask for it, and the layers of a stack should be followed once.
+    """
     known: History | None = value.cells.get(HISTORY)
+    if known is not None and known.form == losses.SCORES:
+        known = replace(known, form=None) if known != History(form=known.form) else None
     base = value.base
     while known is not None and known.grad is False and base is not None:
         kind, of_base = base.type, base.cells.get(HISTORY)

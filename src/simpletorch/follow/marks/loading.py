@@ -21,8 +21,9 @@ from simpletorch.follow.values import Instance, Value
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Loading", "check", "finish", "part", "split"]
+__all__ = ["Loading", "check", "finish", "has_no_items", "part", "split"]
 
+_BASES: Final = frozenset({"torch.utils.data.Dataset", "builtins.object", "typing.Generic", "abc.ABC"})
 _OPTION: Final = "tensor-option"
 _FOR_TRAINING: Final = re.compile(r"(^|_)train")
 _FOR_EVALUATION: Final = re.compile(r"(^|_)(val|valid|validation|test|eval|dev)(_|$|\d)")
@@ -56,6 +57,11 @@ class Loading:
 def check(run: Interpreter, dataset: Value, given: Mapping[str, Value]) -> None:
     """The arguments of a ``DataLoader``; those that aren't given are left out."""
     known = {k: run.resolve(v) for k, v in given.items()}
+    if _lacks_length(run, dataset) and not {"sampler", "batch_sampler"} & known.keys():
+        message = f"DataLoader: {dataset.cls.name} has no __len__, so nobody knows its indices"
+        hint = "def __len__(self), or an IterableDataset, which has __iter__ instead of __getitem__"
+        refuse(run, message, hint)
+        return
     wrong = _wrong(known, isinstance(dataset, Instance) and dataset.cls.is_a("torch.utils.data.IterableDataset"))
     if wrong is not None:
         refuse(run, f"DataLoader: {wrong[0]}", wrong[1], "ValueError", _OPTION)
@@ -67,6 +73,19 @@ def check(run: Interpreter, dataset: Value, given: Mapping[str, Value]) -> None:
     if name is not None:
         found = run.finding("tensor-training", "", None)
         run.training.loading.loaders.append((dataset, known.get("sampler"), name, found))
+
+
+def has_no_items(value: Instance) -> bool:
+    """Whether it is a loader, which can't be indexed."""
+    return value.cls.is_a("torch.utils.data.DataLoader") and value.cls.find("__getitem__") is None
+
+
+def _lacks_length(run: Interpreter, dataset: Value) -> bool:
+    """Whether a data set of the program's own has samples by their index, and surely no length."""
+    if not isinstance(dataset, Instance) or dataset.state.get("open") or dataset.cls.find("__len__") is not None:
+        return False
+    plain = all(c.module == run.program.main or c.qualified in _BASES for c in dataset.cls.mro)
+    return plain and dataset.cls.unknown_base is None and dataset.cls.find("__getitem__") is not None
 
 
 def _wrong(known: Mapping[str, Value], is_stream: bool) -> tuple[str, str] | None:
@@ -94,6 +113,9 @@ def _wrong(known: Mapping[str, Value], is_stream: bool) -> tuple[str, str] | Non
         return "drop_last needs a batch_size", "leave drop_last out"
     if isinstance(size, int) and not isinstance(size, bool) and size < 1:
         return f"batch_size is {size}, but a batch has one sample at least", "batch_size=1 or more"
+    if isinstance(size, float | str):
+        hint = "divide with //, or use int()" if isinstance(size, float) else f"int({size!r})"
+        return f"batch_size is {size!r}, but it must be an int", hint
     return None
 
 

@@ -15,17 +15,21 @@ from simpletorch.follow.values import HISTORY, Tensor, Value
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["CHOICES", "LOSSES", "check", "check_choice", "form", "form_of_layer"]
+__all__ = ["CHOICES", "LOSSES", "SCORES", "check", "check_choice", "form", "form_of_layer"]
 
 Form: TypeAlias = tuple[str, int | None]
 
 _FORMS: Final = {"softmax": "softmax", "log_softmax": "log_softmax", "sigmoid": "sigmoid", "expit": "sigmoid"}
-_LAYERS: Final = {"Softmax": "softmax", "LogSoftmax": "log_softmax", "Sigmoid": "sigmoid", "Softmax2d": "softmax"}
+_LAYERS: Final = {"Softmax": "softmax", "LogSoftmax": "log_softmax", "Sigmoid": "sigmoid", "Softmax2d": "softmax",
+                  **dict.fromkeys(("Linear", "Conv1d", "Conv2d", "Conv3d"), "scores")}  # fmt: skip
+"""``scores`` are numbers of any size and sign, which no probability and no logarithm of one is."""
+SCORES: Final[Form] = ("scores", None)
+_ANYWHERE: Final = ("sigmoid", "scores")  # of these it doesn't matter along which dim they are
 _KEEPS: Final = frozenset({"clone", "contiguous", "detach", "float", "double", "to", "cpu", "cuda", "half", "bfloat16"})
 """What leaves the numbers as they are, and where they are."""
 _MOVES: Final = frozenset({"view", "reshape", "squeeze", "unsqueeze", "flatten", "ravel", "__getitem__", "permute",
                            "transpose", "t", "T", "expand", "unflatten", "reshape_as", "view_as"})  # fmt: skip
-"""What leaves the numbers as they are: of a sigmoid it doesn't matter where."""
+"""What leaves the numbers as they are, but elsewhere."""
 
 
 def form(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Form | None:
@@ -42,7 +46,7 @@ def form(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Fo
     if short in _KEEPS or short in _MOVES:
         known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
         found: Form | None = None if known is None else known.form
-        return found if short in _KEEPS or (found is not None and found[0] == "sigmoid") else None
+        return found if short in _KEEPS or (found is not None and found[0] in _ANYWHERE) else None
     return None
 
 
@@ -51,7 +55,7 @@ def form_of_layer(short: str, rule: Any, args: tuple[Value, ...]) -> Form | None
     name = _LAYERS.get(short)
     value = args[0] if args else None
     if name is not None:
-        return name, None if name == "sigmoid" else _place(value, getattr(rule, "dim", None))
+        return name, None if name in _ANYWHERE else _place(value, getattr(rule, "dim", None))
     if short == "Identity" and isinstance(value, Tensor) and HISTORY in value.cells:
         found: Form | None = value.cells[HISTORY].form
         return found
@@ -73,6 +77,8 @@ LOSSES: Final = {
     "NLLLoss": "nll_loss",
     "binary_cross_entropy_with_logits": "logits",
     "BCEWithLogitsLoss": "logits",
+    "binary_cross_entropy": "probabilities",
+    "BCELoss": "probabilities",
 }
 
 
@@ -89,6 +95,9 @@ def check(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping
     if loss == "logits" and name in ("sigmoid", "softmax"):
         run.find("tensor-loss", f"{short} takes logits, but it is given a {name}: a sigmoid of it is taken again",
                  "leave the sigmoid out (or take binary_cross_entropy)")  # fmt: skip
+    elif loss == "probabilities" and name == "scores":
+        run.find("tensor-loss", f"{short} takes probabilities, but it is given a layer's scores, which are any numbers",
+                 "binary_cross_entropy_with_logits (BCEWithLogitsLoss), or a sigmoid before it")  # fmt: skip
     elif loss == "cross_entropy" and name == "softmax" and dim is not None and (dim == classes or rank == 2):
         run.find("tensor-loss", f"{short} takes logits, but it is given a softmax: a softmax of it is taken again",
                  "leave the softmax out, or take its logarithm and nll_loss")  # fmt: skip
@@ -96,7 +105,10 @@ def check(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping
         run.find("tensor-memory", f"{short} takes a log_softmax itself: it is taken twice, which changes nothing",
                  "nll_loss of it, or leave the log_softmax out")  # fmt: skip
     elif loss == "nll_loss" and kwargs.get("reduction", "mean") in ("mean", "sum"):
-        if name == "softmax" and dim is not None and dim == classes:
+        if name == "scores":
+            run.find("tensor-loss", f"{short} takes logarithms of probabilities, but it is given a layer's scores",
+                     "cross_entropy instead, or a log_softmax before it")  # fmt: skip
+        elif name == "softmax" and dim is not None and dim == classes:
             run.find("tensor-loss", f"{short} takes logarithms of probabilities, but it is given a softmax",
                      "log_softmax instead, or cross_entropy of the logits")  # fmt: skip
         elif name == "log_softmax" and dim is not None and classes is not None and dim != classes:

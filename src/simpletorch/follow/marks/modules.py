@@ -50,6 +50,7 @@ __all__ = [
     "lacks",
     "lacks_forward",
     "misfit",
+    "none_lacks",
     "of_class",
     "refuse",
     "start",
@@ -331,7 +332,8 @@ def check_parameters(run: Interpreter, optimizer: str, params: Value) -> bool:
         return True
     if isinstance(params, Instance) and _takes_no_operator(params) and params.cls.find("__iter__") is None:
         hint = "model.parameters()"
-        if params.cls.find("__getitem__") is not None or not _is_known(run, params.cls):
+        layer = params.cls.native is not None and params.cls.qualified.startswith("torch.nn.")
+        if params.cls.find("__getitem__") is not None or not (layer or _is_known(run, params.cls)):
             return False
         refuse(run, f"{optimizer} takes parameters, but it is given the module {params.cls.name}", hint)
         return True
@@ -377,6 +379,15 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
         if hint is not None:
             return refuse(run, f"{value.cls.name} has no attribute {name!r}", hint, "AttributeError")
     raise Raised("AttributeError", None, _BASES)
+
+
+def none_lacks(run: Interpreter, name: str) -> bool:
+    """Whether None is asked for what tensors have, and that was said."""
+    if name not in _OF_TENSORS or run.entry:
+        return False
+    hint = "a function that returns nothing gives None: is a return missing?"
+    refuse(run, f"None has no {name}, which a tensor has", hint, "AttributeError")
+    return True
 
 
 def check_method(run: Interpreter, value: Instance, name: str) -> None:

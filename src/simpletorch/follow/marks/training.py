@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Training", "check_sum", "differentiated", "finish", "made", "stepped"]
 
 _CODE: Final = "tensor-training"
+_STEPS: Final = re.compile(r"step|minimize|\bfit\b")  # whoever may step for the program
 _BY_HAND: Final = re.compile(r"\._?grad\b")
 
 
@@ -203,6 +204,7 @@ def finish(run: Interpreter) -> None:
     ids = [{id(t.cells) for t in given if t is not None} for _, given in known]
     texts = list(run.program.texts())
     by_hand = any(_BY_HAND.search(text) for text in texts)  # gradients that the program itself sets
+    never = not by_hand and not any(_STEPS.search(text) for text in texts)
     zeroes = by_hand or any("zero_grad" in text for text in texts)
     if any(o.steps for o, _ in known) and not by_hand:
         _made_anew(run, set().union(*ids))
@@ -214,6 +216,8 @@ def finish(run: Interpreter) -> None:
                 "steps, but nothing uses the parameters that it was given: another model is trained",
                 "make the optimizer after the model",
             )
+        elif own and never and zeroes and any(".backward(" in text for text in texts):
+            _tell(run, optimizer, "never steps, though losses are differentiated", "optimizer.step() after backward()")
         elif optimizer.steps > 1 and not zeroes:
             _tell(
                 run,

@@ -1,6 +1,7 @@
 """``torch.optim``: optimizers, schedulers of learning rates, and averages of weights.
 
-Learning rates are never known: schedulers and programs change them all the time, and no size depends on them.
+Learning rates are never known: schedulers and programs change them all the time, and no size depends on them. What an
+optimizer is made with is looked at all the same: torch refuses some of it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,25 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 _OPTIM: Final = "torch.optim"
+_OPTION: Final = "tensor-option"
 _OPTIMIZERS: Final = ("ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam",
                       "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam")  # fmt: skip
+_OPTIONS: Final = {
+    "ASGD": "lr lambd alpha t0 weight_decay foreach maximize differentiable capturable",
+    "Adadelta": "lr rho eps weight_decay foreach capturable maximize differentiable",
+    "Adafactor": "lr beta2_decay eps d weight_decay foreach maximize",
+    "Adagrad": "lr lr_decay weight_decay initial_accumulator_value eps foreach maximize differentiable fused",
+    "Adam": "lr betas eps weight_decay amsgrad foreach maximize capturable differentiable fused decoupled_weight_decay",
+    "AdamW": "lr betas eps weight_decay amsgrad maximize foreach capturable differentiable fused",
+    "Adamax": "lr betas eps weight_decay foreach maximize differentiable capturable",
+    "NAdam": "lr betas eps weight_decay momentum_decay decoupled_weight_decay foreach maximize capturable "
+    "differentiable",
+    "RAdam": "lr betas eps weight_decay decoupled_weight_decay foreach maximize capturable differentiable",
+    "RMSprop": "lr alpha eps weight_decay momentum centered capturable foreach maximize differentiable",
+    "Rprop": "lr etas step_sizes capturable foreach maximize differentiable",
+    "SGD": "lr momentum dampening weight_decay nesterov maximize foreach differentiable fused",
+}
+"""What each takes beside its parameters, in torch's order; those that aren't here may take anything."""
 _SCHEDULERS: Final = ("ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR",
                       "ExponentialLR", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR",
                       "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR")  # fmt: skip
@@ -59,6 +77,7 @@ def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     if modules.check_parameters(run, me.cls.name, params):
         params = run.unknown("parameters")
     options = {k: v for k, v in given.items() if k != "params"}
+    _check_options(run, me, tuple(rest[1:]), kwargs)
     groups = _groups(run, params, options)
     for group in groups.items or ():
         held = group.cells.get("params")
@@ -70,6 +89,26 @@ def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     state.default = run.program.builtin(run, "dict")
     run.heap.write(me.cells, "state", state)
     return None
+
+
+def _check_options(run: Interpreter, me: Instance, rest: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
+    """Options that torch refuses: one of another optimizer, a learning rate that is none."""
+    name = me.cls.name
+    options = _OPTIONS.get(name, "").split()
+    if me.cls.qualified != f"{_OPTIM}.{name}" or not options:
+        return
+    other = next((k for k in kwargs if k not in options and k != "params"), None)
+    if other is not None:
+        others = [n for n, taken in _OPTIONS.items() if other in taken.split()]
+        hint = f"{' and '.join(others[-2:])} have it" if len(others) > 1 else f"{others[0]} has it" if others else None
+        modules.refuse(run, f"{name} has no option {other}", hint, code=_OPTION)
+        return
+    rate = run.resolve(rest[0] if rest else kwargs.get("lr", 0.0))
+    if isinstance(rate, str):
+        message = f"{name}: lr is the text {rate!r}, but it must be a number"
+        modules.refuse(run, message, "float(...) makes a number of a text", code=_OPTION)
+    elif isinstance(rate, int | float) and rate < 0:
+        modules.refuse(run, f"{name}: lr is {rate}, but it can't be negative", None, "ValueError", _OPTION)
 
 
 def _init_base(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -162,9 +201,22 @@ def _step_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
     return None
 
 
+def _step_plateau(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if len(args) == 1 and not kwargs:
+        message = "ReduceLROnPlateau.step is called without the measure that it watches"
+        modules.refuse(run, message, "step(validation_loss), once an epoch")
+        return None
+    return _step_scheduler(run, args, kwargs)
+
+
 def _init_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     me, *rest = args
     given = by_name(_ORDER.get(me.cls.name, "optimizer"), tuple(rest), kwargs)
+    optimizer = run.resolve(given.get("optimizer"))
+    if isinstance(optimizer, Instance) and optimizer.cls.is_a(layers.MODULE):
+        message = f"{me.cls.name} takes an optimizer, but it is given the module {optimizer.cls.name}"
+        modules.refuse(run, message, "the optimizer of its parameters")
+        given["optimizer"] = run.unknown("an optimizer")
     schedules.made(run, me, given)
     run.heap.write(me.cells, "optimizer", given.get("optimizer"))
     for name in ("last_epoch", "_step_count"):
@@ -190,8 +242,9 @@ _SCHEDULING: Final = {
     **dict.fromkeys(("load_state_dict", "print_lr"), _nothing),
 }
 library_class(f"{_OPTIM}.lr_scheduler.LRScheduler", methods=_SCHEDULING)
+_OWN: Final = {"lr_scheduler.ReduceLROnPlateau": {"step": _step_plateau}}
 for _name in (*(f"lr_scheduler.{n}" for n in _SCHEDULERS), "swa_utils.SWALR", "LinearWarmup", "WarmupCosine"):
-    library_class(f"{_OPTIM}.{_name}", (f"{_OPTIM}.lr_scheduler.LRScheduler",))
+    library_class(f"{_OPTIM}.{_name}", (f"{_OPTIM}.lr_scheduler.LRScheduler",), _OWN.get(_name))
 
 
 # -- averages --------------------------------------------------------------------------------------------------------
