@@ -1,1 +1,1 @@
-"""What is asked or called once: answers of rules, calls of modules; and what a call of unknown code makes unknown."""
+"""What is asked or called once: answers of rules, calls of modules, elements of comprehensions; and what a call of unknown code makes unknown."""
