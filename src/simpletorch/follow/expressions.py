@@ -11,7 +11,6 @@ from simpletorch.follow import (
     attributes,
     branches,
     classes,
-    elements,
     guards,
     items,
     iteration,
@@ -21,7 +20,7 @@ from simpletorch.follow import (
 from simpletorch.follow.budget import formats_too_much
 from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients, loading, modules
-from simpletorch.follow.memory import remembered
+from simpletorch.follow.memory import elements, remembered
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raised, Return
 from simpletorch.follow.scopes import Scope

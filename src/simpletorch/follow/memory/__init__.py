@@ -1,1 +1,4 @@
-"""What is asked or called once: answers of rules, calls of modules; and what a call of unknown code makes unknown."""
+"""What is asked or called once: answers of rules, calls of modules, elements of comprehensions.
+
+And what a call of unknown code makes unknown.
+"""

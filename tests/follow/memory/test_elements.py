@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from simpletorch.follow import elements, follow
+from simpletorch.follow import follow
+from simpletorch.follow.memory import elements
 
 HEAD = "import torch\ndata, starts = torch.arange(1009), torch.randint(900, (13,))\n"
 
