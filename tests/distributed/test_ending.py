@@ -1,12 +1,15 @@
 """A process that doesn't come is named by those that waited for it."""
 
+import json
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from simpletorch import distributed
+from simpletorch.distributed._launch import _failed, _told_by_ranks
 from simpletorch.errors import BackendError
 from tests.distributed.launching import ROOT, torchrun
 
@@ -73,3 +76,14 @@ def test_examples_agree_with_one_process(example, restarts):
     assert float(re.search(r"difference to one process .*: (\S+)", printed)[1]) <= 1e-6
     killed = re.search(r"BackendError: .*rank 1 \(process \d+ on \S+\) has ended without an error of its own", errors)
     assert ("attempt 2, 2 processes" in printed, bool(killed)) == (restarts == 1, restarts == 1)
+
+
+def test_of_ranks_that_ended_at_once_the_one_that_didn_t_follow_is_named(tmp_path):
+    follower = SimpleNamespace(pid=11, exitcode=1, timestamp=1, message="", error_file_data={})
+    follower.error_file_data["message"] = "BackendError: barrier: rank 0 of 2 lost the connection to another rank"
+    for name, message in {"0-1": "OSError: of an attempt before", "1-0": "BackendError: lost the connection"}.items():
+        (tmp_path / f"{name}.failed").write_text(json.dumps({"process": 11, "message": message}))
+    assert "rank 0 of 2 (process 11) failed: BackendError" in str(_failed({0: follower}, 2, _told_by_ranks(tmp_path)))
+    (tmp_path / "1-1.failed").write_text(json.dumps({"process": 13, "message": "KeyError: 'five'"}))
+    error = _failed({0: follower}, 2, _told_by_ranks(tmp_path))
+    assert "launch: rank 1 of 2 (process 13) failed: KeyError: 'five'" in str(error)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import sys
 import tempfile
@@ -76,7 +78,7 @@ def launch(
         except ChildFailedError as error:
             if _all_saved(folder, processes):
                 raise SystemExit(_INTERRUPTED) from None
-            raise _failed(error.failures, processes) from error
+            raise _failed(error.failures, processes, _told_by_ranks(Path(folder))) from error
         except SignalException as error:
             if _all_saved(folder, processes):
                 raise SystemExit(_INTERRUPTED) from None
@@ -96,12 +98,27 @@ def _entry(function: Callable[..., T], arguments: tuple[Any, ...], timeout: floa
             return function(*arguments)
     except SystemExit as leaving:
         if leaving.code == _INTERRUPTED:
-            (Path(folder) / str(rank())).touch()
+            (Path(folder) / f"{rank()}.saved").touch()
+        raise
+    except Exception as error:
+        sys.last_value = error  # as it is where nobody catches an error: the other ranks are told (`_peers.leave`)
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        told = {"process": os.getpid(), "message": f"{type(error).__name__}: {error}"}
+        (Path(folder) / f"{attempt}-{rank()}.failed").write_text(json.dumps(told))
         raise
 
 
 def _all_saved(folder: str, processes: int) -> bool:
-    return len(list(Path(folder).iterdir())) == processes
+    return len(list(Path(folder).glob("*.saved"))) == processes
+
+
+def _told_by_ranks(folder: Path) -> dict[int, dict[str, Any]]:
+    """What failed in each rank of the last attempt. Of ranks that end at once the launcher keeps one's error only."""
+    told: dict[int, dict[int, dict[str, Any]]] = {}
+    for file in folder.glob("*.failed"):
+        attempt, number = map(int, file.stem.split("-"))
+        told.setdefault(attempt, {})[number] = json.loads(file.read_text())
+    return dict(sorted(told[max(told)].items())) if told else {}
 
 
 def _is_importable(function: Callable[..., object]) -> bool:
@@ -110,7 +127,11 @@ def _is_importable(function: Callable[..., object]) -> bool:
     return getattr(module, "__file__", None) is not None and "<" not in getattr(function, "__qualname__", "<")
 
 
-def _failed(failures: dict[int, Any], processes: int) -> BackendError:
+def _follows_another(message: str) -> bool:
+    return any(words in message for words in _FOLLOWS)
+
+
+def _failed(failures: dict[int, Any], processes: int, told_by_ranks: dict[int, dict[str, Any]]) -> BackendError:
     """The error of the rank that failed first."""
 
     def told(failure: Any) -> str:
@@ -120,15 +141,20 @@ def _failed(failures: dict[int, Any], processes: int) -> BackendError:
     def follows(number: int) -> tuple[bool, int]:
         # times are in whole seconds, and the launcher itself ends the others by SIGTERM
         failure = failures[number]
-        is_other = failure.exitcode == -signal.SIGTERM or any(words in told(failure) for words in _FOLLOWS)
+        is_other = failure.exitcode == -signal.SIGTERM or _follows_another(told(failure))
         return is_other, failure.timestamp
 
     number = min(failures, key=follows)
     failure = failures[number]
-    first, *more = told(failure).splitlines()
+    process, message = failure.pid, told(failure)
+    if _follows_another(message):
+        causes = (n for n, each in told_by_ranks.items() if not _follows_another(each["message"]))
+        if (cause := next(causes, None)) is not None:
+            number, (process, message) = cause, (told_by_ranks[cause][key] for key in ("process", "message"))
+    first, *more = message.splitlines()
     how = f"was ended by {failure.signal_name()}" if failure.exitcode < 0 else f"failed: {first}"
     return BackendError(
-        f"launch: rank {number} of {processes} (process {failure.pid}) {how}",
+        f"launch: rank {number} of {processes} (process {process}) {how}",
         details=[line.strip() for line in more],
         hint="its own traceback is above, on standard error" if failure.exitcode > 0 else None,
     )
