@@ -90,7 +90,7 @@ class DimType(type):
 
 
 if TYPE_CHECKING:
-    from simpletorch._dim import Dim as Dim
+    from _simpletorch.dim import Dim as Dim
     from simpletorch._plain import Dim as Dim  # type: ignore[assignment]  # noqa: F811 - for other checkers
 else:
 

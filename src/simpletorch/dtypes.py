@@ -11,12 +11,35 @@ Each concrete one knows its `torch.dtype` (``Float32.dtype``), and `dtype_of` go
 torch.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final, NoReturn
-
-if TYPE_CHECKING:
-    import torch
+from _simpletorch.dtypes import (
+    BFloat16,
+    Bool,
+    Complex,
+    Complex64,
+    Complex128,
+    Float,
+    Float8e4m3fn,
+    Float8e5m2,
+    Float16,
+    Float32,
+    Float64,
+    Inexact,
+    Int,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    Integer,
+    Num,
+    Real,
+    Shaped,
+    UInt,
+    UInt8,
+    UInt16,
+    UInt32,
+    UInt64,
+    dtype_of,
+)
 
 __all__ = [
     "BFloat16",
@@ -47,211 +70,3 @@ __all__ = [
     "UInt64",
     "dtype_of",
 ]
-
-
-class _DTypeMeta(type):
-    """The class of the dtypes: gives ``Float32.dtype`` and a readable repr, and refuses instances."""
-
-    @property
-    def torch_name(cls) -> str | None:
-        """The name of the dtype in torch, None for a kind of dtypes such as `Float`."""
-        # not inherited: a class that someone derives from Float32 is no dtype of torch
-        name: str | None = cls.__dict__.get("_torch_name")
-        return name
-
-    @property
-    def dtype(cls) -> torch.dtype:
-        """The `torch.dtype` that this type stands for.
-
-        Raises:
-            TypeError: the type is a kind of dtypes, such as `Float`.
-        """
-        name = cls.torch_name
-        if name is None:
-            some = " or ".join(concrete_dtypes_of(cls)[:2])
-            raise TypeError(
-                f"{cls.__name__} is a kind of dtypes, so it has no torch.dtype; take a concrete one such as {some}"
-            )
-        import torch
-
-        dtype: torch.dtype = getattr(torch, name)
-        return dtype
-
-    def __repr__(cls) -> str:
-        return f"simpletorch.{cls.__name__}"
-
-    def __call__(cls, *_args: object, **_kwargs: object) -> NoReturn:
-        raise TypeError(
-            f"{cls.__name__} is a type for annotations and has no instances; "
-            f"write Tensor[{cls.__name__}, ...] in an annotation, or dtype={cls.__name__}.dtype in a call"
-        )
-
-    def __getitem__(cls, item: Any) -> Any:
-        # jaxtyping's spelling with our dtype: Float32[torch.Tensor, "batch 784"]
-        import jaxtyping
-
-        return getattr(jaxtyping, cls.__name__)[item]
-
-
-class Shaped(metaclass=_DTypeMeta):
-    """Any dtype."""
-
-
-class Num(Shaped):
-    """Any dtype but `Bool`."""
-
-
-class Real(Num):
-    """Integers and floats."""
-
-
-class Inexact(Num):
-    """Floats and complex numbers."""
-
-
-class Integer(Real):
-    """Signed and unsigned integers."""
-
-
-class Int(Integer):
-    """Signed integers."""
-
-
-class UInt(Integer):
-    """Unsigned integers."""
-
-
-class Float(Real, Inexact):
-    """Floating-point numbers of any width."""
-
-
-class Complex(Inexact):
-    """Complex numbers of any width."""
-
-
-class Bool(Shaped):
-    """`torch.bool`."""
-
-    _torch_name = "bool"
-
-
-class Int8(Int):
-    """`torch.int8`."""
-
-    _torch_name = "int8"
-
-
-class Int16(Int):
-    """`torch.int16`."""
-
-    _torch_name = "int16"
-
-
-class Int32(Int):
-    """`torch.int32`."""
-
-    _torch_name = "int32"
-
-
-class Int64(Int):
-    """`torch.int64`."""
-
-    _torch_name = "int64"
-
-
-class UInt8(UInt):
-    """`torch.uint8`."""
-
-    _torch_name = "uint8"
-
-
-class UInt16(UInt):
-    """`torch.uint16`."""
-
-    _torch_name = "uint16"
-
-
-class UInt32(UInt):
-    """`torch.uint32`."""
-
-    _torch_name = "uint32"
-
-
-class UInt64(UInt):
-    """`torch.uint64`."""
-
-    _torch_name = "uint64"
-
-
-class Float16(Float):
-    """`torch.float16`."""
-
-    _torch_name = "float16"
-
-
-class BFloat16(Float):
-    """`torch.bfloat16`."""
-
-    _torch_name = "bfloat16"
-
-
-class Float32(Float):
-    """`torch.float32`."""
-
-    _torch_name = "float32"
-
-
-class Float64(Float):
-    """`torch.float64`."""
-
-    _torch_name = "float64"
-
-
-class Float8e4m3fn(Float):
-    """`torch.float8_e4m3fn`."""
-
-    _torch_name = "float8_e4m3fn"
-
-
-class Float8e5m2(Float):
-    """`torch.float8_e5m2`."""
-
-    _torch_name = "float8_e5m2"
-
-
-class Complex64(Complex):
-    """`torch.complex64`."""
-
-    _torch_name = "complex64"
-
-
-class Complex128(Complex):
-    """`torch.complex128`."""
-
-    _torch_name = "complex128"
-
-
-_CONCRETE: Final[tuple[type[Shaped], ...]] = (
-    *(Float32, Float64, Float16, BFloat16, Float8e4m3fn, Float8e5m2),
-    *(Int64, Int32, Int16, Int8, UInt8, UInt16, UInt32, UInt64),
-    *(Complex64, Complex128, Bool),
-)
-_BY_TORCH_NAME: Final = {name: d for d in _CONCRETE if (name := d.torch_name) is not None}
-
-
-def concrete_dtypes_of(kind: type) -> list[str]:
-    """The names of the concrete dtypes that belong to ``kind``, the most usual first."""
-    return [d.__name__ for d in _CONCRETE if issubclass(d, kind)]
-
-
-def dtype_of(dtype: torch.dtype) -> type[Shaped]:
-    """The type for a `torch.dtype`: ``dtype_of(torch.float32)`` is `Float32`.
-
-    Raises:
-        TypeError: ``dtype`` is no `torch.dtype`, or one that simpletorch has no type for (a quantized one).
-    """
-    name = str(dtype).removeprefix("torch.")
-    try:
-        return _BY_TORCH_NAME[name]
-    except KeyError:
-        raise TypeError(f"{dtype!r} has no simpletorch dtype; those known are {', '.join(_BY_TORCH_NAME)}") from None

@@ -92,7 +92,7 @@ def test_public_class():
     ("mypys", "ours"),
     [
         ("Tensor[Any, *tuple[Any, ...]]", "Tensor"),
-        ("torch._tensor.Tensor[simpletorch.dtypes.Float32, B, Literal[784]]", "Tensor[Float32, B, 784]"),
+        ("torch._tensor.Tensor[_simpletorch.dtypes.Float32, B, Literal[784]]", "Tensor[Float32, B, 784]"),
         ("Tensor[Float32, *tuple[Any, ...], Literal[3]]", "Tensor[Float32, ..., 3]"),
         ("Tensor[Float32, *Batch, Any]", "Tensor[Float32, *Batch, Any]"),
         ("Tensor[Float32, Sum[Product[Literal[2], N], Literal[1]]]", "Tensor[Float32, 2*N + 1]"),
@@ -102,7 +102,7 @@ def test_public_class():
         ("torch.nn.modules.linear.Linear[Literal[2], Any]", "torch.nn.modules.linear.Linear[2, Any]"),
         ("Linear[Literal[2], Literal[3], Literal[True], None, None]", "Linear[2, 3]"),
         ("Linear[Literal[2], Literal[3], Literal[False], None, Any]", "Linear[2, 3, False]"),
-        ("Linear[Any, Any, Any, Any, simpletorch.dtypes.Float16]", "Linear[Any, Any, Any, Any, Float16]"),
+        ("Linear[Any, Any, Any, Any, _simpletorch.dtypes.Float16]", "Linear[Any, Any, Any, Any, Float16]"),
         ("ReLU | Linear[Any, Any, Any, Any, Any]", "ReLU | Linear"),
         ("Sequential[Flatten[Literal[1], Literal[-1]], Softmax[Literal[1]]]", "Sequential[Flatten, Softmax[1]]"),
         ("Literal[784]", "Literal[784]"),
@@ -114,7 +114,7 @@ def test_public_class():
         ("torch.nn.modules.container.Sequential[()]", "torch.nn.modules.container.Sequential"),
         ("type[Sequential[*Layers]]", "type[Sequential]"),
         (
-            "torch.distributions.normal.Normal[simpletorch.dtypes.Float32, B, Literal[3]]",
+            "torch.distributions.normal.Normal[_simpletorch.dtypes.Float32, B, Literal[3]]",
             "torch.distributions.normal.Normal[Float32, B, 3]",
         ),
         ("Normal[Any, *tuple[Any, ...]]", "Normal"),

@@ -67,11 +67,11 @@ LEGACY_TENSORS: Final = frozenset(
     for kind in ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
 )
 
-DTYPES_MODULE: Final = "simpletorch.dtypes"
-DIM: Final = "simpletorch._dim.Dim"
-PHANTOM: Final = "simpletorch._phantom"
-BROADCAST: Final = "simpletorch._phantom.Broadcast"
-UNKNOWN_SIZE: Final = "simpletorch._phantom.Unknown"
+DTYPES_MODULE: Final = "_simpletorch.dtypes"
+DIM: Final = "_simpletorch.dim.Dim"
+PHANTOM: Final = "_simpletorch.phantom"
+BROADCAST: Final = "_simpletorch.phantom.Broadcast"
+UNKNOWN_SIZE: Final = "_simpletorch.phantom.Unknown"
 
 # A function's full name is that of its defining module; these prefixes are private spellings of public ones.
 _FUNCTION_PREFIXES: Final = (

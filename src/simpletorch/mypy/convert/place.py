@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol, cast
 
 from mypy.nodes import (
@@ -49,6 +48,7 @@ _ARITHMETIC: Final[dict[str, Callable[[Dim, Dim], Dim]]] = {
     "%": mod,
     "**": power,
 }
+_NOTHING_STATED: Final = assuming(NO_FACTS.known)
 
 
 class Place(Protocol):
@@ -209,10 +209,10 @@ class PlaceLifter(Lifter):
         return tuple(out)
 
 
-def knowing_facts(place: Place, types: TypeTable) -> AbstractContextManager[None]:
+def knowing_facts(place: Place, types: TypeTable) -> assuming:
     """While it lasts, sizes are compared with what the program has stated before the place."""
     line, api = place.context.line, place.api
     if not is_anything_stated(line, api):
-        return assuming(NO_FACTS.known)  # not those of the place that is being checked meanwhile
+        return _NOTHING_STATED  # not what is stated of the place that is being checked meanwhile
     lifter = PlaceLifter(types, api, line)
     return assuming(lambda dim: lifter.facts.known(dim))

@@ -315,7 +315,7 @@ def _respell_type(text: str) -> str:
 
 def _respell_layer(name: str, fullname: str, arguments: str) -> str:
     """``Linear[4, 6, Literal[True], None, None]`` as ``Linear[4, 6]``: without what is unknown or torch's default."""
-    shown = [respell(_LITERAL.sub(r"\1", a)).removeprefix("simpletorch.dtypes.") for a in _split(arguments, ",")]
+    shown = [respell(_LITERAL.sub(r"\1", a)).removeprefix("_simpletorch.dtypes.") for a in _split(arguments, ",")]
     defaults = ["" if f.default is MISSING else repr(f.default) for f in fields(_LAYERS[name])]
     while shown and len(shown) <= len(defaults) and _says_nothing(shown[-1], defaults[len(shown) - 1]):
         shown.pop()

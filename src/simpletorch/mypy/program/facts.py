@@ -204,17 +204,16 @@ def _in_block(statements: Iterable[Statement]) -> Iterator[_Condition]:
 
 def _stated(statements: Iterable[Statement]) -> Iterator[_Condition]:
     body = list(statements)
-    end = max((_last_line(s) for s in body), default=0)
     for s in body:
         match s:
             case AssertStmt(expr=condition):
-                yield _Condition(condition, True, _last_line(s) + 1, end)
+                yield _Condition(condition, True, _last_line(s) + 1, _last_line(body[-1]))
             case IfStmt(expr=conditions, body=bodies, else_body=other):
                 for condition, block in zip(conditions, bodies, strict=True):
                     if block.body:
                         yield _Condition(condition, True, block.body[0].line, _last_line(block))
                 if len(bodies) == 1 and other is None and bodies[0].body and isinstance(bodies[0].body[-1], _LEAVING):
-                    yield _Condition(conditions[0], False, _last_line(s) + 1, end)
+                    yield _Condition(conditions[0], False, _last_line(s) + 1, _last_line(body[-1]))
                 if len(bodies) == 1 and other is not None and other.body:
                     yield _Condition(conditions[0], False, other.body[0].line, _last_line(other))
         for block in inner_blocks(s):

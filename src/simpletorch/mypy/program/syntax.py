@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from mypy.nodes import (
     AssignmentExpr,
@@ -30,7 +31,6 @@ from mypy.nodes import (
     SliceExpr,
     StarExpr,
     Statement,
-    SuperExpr,
     TupleExpr,
     UnaryExpr,
     WhileStmt,
@@ -44,10 +44,12 @@ __all__ = ["calls_in", "expressions_in", "expressions_of", "statements_in"]
 
 def statements_in(statements: Iterable[Statement]) -> Iterator[Statement]:
     """The statements and those inside them, in order."""
-    for s in statements:
+    waiting = [*statements][::-1]  # here and below: every file is gone through, and recursion would take twice as long
+    while waiting:
+        s = waiting.pop()
         yield s
-        for block in inner_blocks(s):
-            yield from statements_in(block.body)
+        for block in reversed(inner_blocks(s)):
+            waiting += block.body[::-1]
 
 
 def calls_in(statements: Iterable[Statement]) -> Iterator[CallExpr]:
@@ -80,43 +82,39 @@ def _expressions(s: Statement) -> Iterator[Expression]:
 
 
 def expressions_in(e: Expression) -> Iterator[Expression]:
-    """The expression and those inside it."""
-    yield e
-    for part in _parts(e):
-        if part is not None:
-            yield from expressions_in(part)
+    """The expression and those inside it, in order."""
+    waiting = [e]
+    while waiting:
+        e = waiting.pop()
+        yield e
+        parts = _PARTS.get(type(e))
+        if parts is not None:
+            waiting += [part for part in parts(e) if part is not None][::-1]
 
 
-def _parts(e: Expression) -> Iterable[Expression | None]:
-    match e:
-        case CallExpr(callee=callee, args=args):
-            return (callee, *args)
-        case MemberExpr(expr=inner) | UnaryExpr(expr=inner) | StarExpr(expr=inner) | AwaitExpr(expr=inner):
-            return (inner,)
-        case SuperExpr():
-            return ()
-        case OpExpr(left=left, right=right):
-            return (left, right)
-        case ComparisonExpr(operands=operands):
-            return operands
-        case IndexExpr(base=base, index=index):
-            return (base, index)
-        case TupleExpr(items=items) | ListExpr(items=items) | SetExpr(items=items):
-            return items
-        case DictExpr(items=pairs):
-            return [part for pair in pairs for part in pair]
-        case ConditionalExpr(cond=condition, if_expr=first, else_expr=second):
-            return (condition, first, second)
-        case AssignmentExpr(value=value):
-            return (value,)
-        case SliceExpr(begin_index=begin, end_index=end, stride=step):
-            return (begin, end, step)
-        case ListComprehension(generator=GeneratorExpr() as inner):
-            return (inner,)
-        case GeneratorExpr(left_expr=left, sequences=sequences):
-            return (left, *sequences)
-        case DictionaryComprehension(key=key, value=value, sequences=sequences):
-            return (key, value, *sequences)
-        case LambdaExpr(body=body):
-            return [found for s in body.body for found in _expressions(s)]
-    return ()
+def _of_lambda(e: LambdaExpr) -> list[Expression]:
+    return [found for s in e.body.body for found in _expressions(s)]
+
+
+_PARTS: Final[Mapping[type[Expression], Callable[[Any], Sequence[Expression | None]]]] = {
+    AssignmentExpr: lambda e: (e.value,),
+    AwaitExpr: lambda e: (e.expr,),
+    CallExpr: lambda e: (e.callee, *e.args),
+    ComparisonExpr: lambda e: e.operands,
+    ConditionalExpr: lambda e: (e.cond, e.if_expr, e.else_expr),
+    DictExpr: lambda e: [part for pair in e.items for part in pair],
+    DictionaryComprehension: lambda e: (e.key, e.value, *e.sequences),
+    GeneratorExpr: lambda e: (e.left_expr, *e.sequences),
+    IndexExpr: lambda e: (e.base, e.index),
+    LambdaExpr: _of_lambda,
+    ListComprehension: lambda e: (e.generator,),
+    ListExpr: lambda e: e.items,
+    MemberExpr: lambda e: (e.expr,),
+    OpExpr: lambda e: (e.left, e.right),
+    SetExpr: lambda e: e.items,
+    SliceExpr: lambda e: (e.begin_index, e.end_index, e.stride),
+    StarExpr: lambda e: (e.expr,),
+    TupleExpr: lambda e: e.items,
+    UnaryExpr: lambda e: (e.expr,),
+}
+"""The expressions right inside one, by its class; one that isn't here has none."""
