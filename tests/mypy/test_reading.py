@@ -10,6 +10,7 @@ import pytest
 
 from tests.sources import SOURCE, imported, modules_of
 
+OURS = {"simpletorch", "_simpletorch"}
 SMALL = {"numpy", "torch", "jaxtyping", "beartype", "typing_extensions", "executing", "safetensors", "tqdm", "filelock"}
 UNTYPED = {"pandas", "pyarrow", "scipy", "sklearn", "datasets"}  # mypy doesn't look into them; stubs/ has their types
 STUBS = Path(__file__).parents[2] / "stubs"
@@ -34,7 +35,7 @@ def test_no_import_that_leads_mypy_through_half_of_what_is_installed():
         for name in imported(tree, for_type_checkers=True)
     }
     assert "torch" in importers
-    too_much = importers.keys() - SMALL - UNTYPED - READ_WITH_TORCH - sys.stdlib_module_names - {"simpletorch"}
+    too_much = importers.keys() - SMALL - UNTYPED - READ_WITH_TORCH - sys.stdlib_module_names - OURS
     assert not too_much, {name: importers[name] for name in too_much}
 
 

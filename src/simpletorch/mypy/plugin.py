@@ -279,16 +279,20 @@ class SimpletorchPlugin(Plugin):
 
     def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
         """``x.shape``, ``x.T``, ``layer.weight``, and the fields of named tuples and of batches of dataclasses."""
-        hook = _attribute(fullname)
-        if hook is None and not fullname.startswith(_NOT_OURS):
-            owner, _, name = fullname.rpartition(".")
-            hook = partial(loaders.field, name) if loaders.has_fields(self._node(owner)) else None
-        return self._guarded(hook, lambda context: context.default_attr_type)
+        return self._guarded(_attribute(fullname), _default_attribute) or self._field(fullname)
+
+    def _field(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
+        """Of nearly every object with fields, no loader has made a batch, and no more is to be asked."""
+        owner, _, name = fullname.rpartition(".")
+        if fullname.startswith(_NOT_OURS) or not loaders.has_fields(self._node(owner)):
+            return None
+        read = self._asked(partial(loaders.field, name), _default_attribute)
+        return lambda context: read(context) if loaders.is_batched(context.type) else context.default_attr_type
 
     def get_class_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
         """``Square.apply`` of an ``autograd.Function``."""
         hook = autograd.apply if autograd.is_apply(fullname) else None
-        return self._guarded(hook, lambda context: context.default_attr_type)
+        return self._guarded(hook, _default_attribute)
 
     def _signature(self, hook: Callable[[C, TypeTable], FunctionLike] | None) -> Callable[[C], FunctionLike] | None:
         if hook is None:
@@ -303,9 +307,10 @@ class SimpletorchPlugin(Plugin):
         return self._guarded(run, _default_signature)
 
     def _guarded(self, hook: Callable[[C, TypeTable], R] | None, default: Callable[[C], R]) -> Callable[[C], R] | None:
+        return None if hook is None else self._asked(hook, default)
+
+    def _asked(self, hook: Callable[[C, TypeTable], R], default: Callable[[C], R]) -> Callable[[C], R]:
         """The hook, with what the program has stated at its place; and what it gives if it fails."""
-        if hook is None:
-            return None
 
         def run(context: C) -> R:
             if is_out_of_sight(context.api):
@@ -333,6 +338,10 @@ def _collect_less_often() -> None:
 def _default_signature(context: Any) -> FunctionLike:
     signature: FunctionLike = context.default_signature
     return signature
+
+
+def _default_attribute(context: AttributeContext) -> Type:
+    return context.default_attr_type
 
 
 def _default_return(context: FunctionContext | MethodContext) -> Type:

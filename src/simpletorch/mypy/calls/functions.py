@@ -16,7 +16,7 @@ from mypy.erasetype import erase_type
 from mypy.errors import ErrorInfo
 from mypy.expandtype import expand_type
 from mypy.maptype import map_instance_to_supertype
-from mypy.nodes import ARG_POS, ArgKind, CallExpr, Context, Expression, TempNode
+from mypy.nodes import ARG_POS, ArgKind, CallExpr, Context, Expression, FuncDef, TempNode
 from mypy.subtypes import is_subtype
 from mypy.type_visitor import TypeTranslator
 from mypy.typeops import tuple_fallback
@@ -76,6 +76,11 @@ from simpletorch.shapes.sentences import (
 __all__ = ["call_function", "has_sizes"]
 
 _VARIABLES: Final = (TypeVarType, TypeVarTupleType)
+_WITHOUT_SIZES: Final[dict[FuncDef, Type]] = {}
+"""Functions in whose annotations there are no sizes, and no variables that could stand for any, with these annotations.
+
+Nearly all functions are such, and to go through a signature of many arguments takes longer than all else.
+"""
 
 
 @dataclass
@@ -109,6 +114,11 @@ def has_sizes(signature: CallableType) -> bool:
     )
 
 
+def _is_without_sizes(definition: FuncDef) -> bool:
+    known = _WITHOUT_SIZES.get(definition)
+    return known is not None and known is definition.type  # in the daemon a function that was edited has another
+
+
 def _says_something(argument: Type) -> bool:
     argument = get_proper_type(argument)
     if isinstance(argument, UnpackType):
@@ -129,9 +139,15 @@ def call_function(
         name: of what is called.
         only_sizes: leave unchecked what has none.
     """
+    definition = signature.definition
+    if isinstance(definition, FuncDef) and _is_without_sizes(definition):
+        return signature
     declared = _without_sizes_of_calls(signature, types)
     signature, arrays = with_tensors(declared, types)
     if not has_sizes(signature):
+        annotations = definition.type if isinstance(definition, FuncDef) else None
+        if annotations is not None and not any(isinstance(t, TypeVarLikeType) for t in walk(annotations)):
+            _WITHOUT_SIZES[cast(FuncDef, definition)] = annotations
         return declared
     seen = _Contents().add(signature)
     if seen.named:

@@ -31,7 +31,7 @@ from simpletorch.mypy.hooks import FunctionHook, MethodHook
 from simpletorch.mypy.names import DTYPES_MODULE
 from simpletorch.mypy.types import TypeTable, any_type
 
-__all__ = ["FUNCTIONS", "INHERITED_METHODS", "METHODS", "field", "has_fields"]
+__all__ = ["FUNCTIONS", "INHERITED_METHODS", "METHODS", "field", "has_fields", "is_batched"]
 
 _LOADER: Final = "simpletorch.data.loading._loader.DataLoader"
 _BUILD: Final = "simpletorch.data.loading._builder.LoaderBuilder.build"
@@ -240,6 +240,12 @@ def _marked(sample: Instance, attributes: dict[str, Type]) -> Instance:
 def has_fields(node: object) -> bool:
     """Whether a class has fields that are batched one by one: a dataclass or a named tuple."""
     return isinstance(node, TypeInfo) and ("dataclass" in node.metadata or node.is_named_tuple)
+
+
+def is_batched(owner: Type) -> bool:
+    """Whether a loader may have made this of a dataclass or a named tuple."""
+    owner = get_proper_type(owner)
+    return isinstance(owner, TupleType) or (isinstance(owner, Instance) and owner.extra_attrs is not None)
 
 
 def field(name: str, context: AttributeContext, types: TypeTable) -> Type:

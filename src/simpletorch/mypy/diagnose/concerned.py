@@ -41,13 +41,10 @@ _RECENT: Final = 8
 def is_repeated(file: str, info: ErrorInfo, api: CheckerPluginInterface) -> bool:
     """Whether mypy has just said the same of another size: of a union of tensors it asks for one after the other."""
     recorded = api.msg.errors.error_info_map.get(file, [])
-    place, text = (info.line, info.column, info.code), _without_sizes(info.message)
-    return any(
-        (other.line, other.column, other.code) == place
-        and other.message != info.message
-        and _without_sizes(other.message) == text
-        for other in recorded[-_RECENT:]
-    )
+    place = info.line, info.column, info.code
+    there = [o.message for o in recorded[-_RECENT:] if (o.line, o.column, o.code) == place]
+    others = [message for message in there if message != info.message]
+    return bool(others) and _without_sizes(info.message) in map(_without_sizes, others)
 
 
 def _without_sizes(message: str) -> str:

@@ -122,8 +122,14 @@ _checkers: Final[dict[str, CheckerPluginInterface]] = {}
 """The checker of the file that is being checked, by its path; a message has only the path and the line."""
 
 
+_recorder: Errors | None = None
+"""Where mypy records what it says."""
+
+
 def watch(errors: Errors, api: CheckerPluginInterface | None = None) -> None:
     """Put our watcher at the bottom of the stack, once."""
+    global _recorder
+    _recorder = errors
     if api is not None and _checkers.get(errors.file) is not api:  # in the daemon a file that was edited has a new one
         _checkers.clear()
         _checkers[errors.file] = api
@@ -211,14 +217,40 @@ def _review(file: str, info: ErrorInfo) -> bool:
     global _dropped
     if info.severity == "note" and not info.message.startswith("Revealed type") and _dropped == (file, info.line):
         return True
+    kept, said = _kept_messages(file), (info.line, info.column, info.severity, info.code, info.message)
+    if said in kept:
+        info.message, info.code, info.severity = kept[said]
+        return False
     is_void = _reviewed(file, info)
     _dropped = (file, info.line) if is_void else None
+    if not is_void:
+        kept[said] = info.message, info.code, info.severity
     return is_void
+
+
+_Message: TypeAlias = tuple[str, ErrorCode | None, Literal["error", "note"]]
+
+_kept: Final[dict[tuple[object, ...], _Message]] = {}
+_kept_of: object = None
+
+
+def _kept_messages(file: str) -> dict[tuple[object, ...], _Message]:
+    """What the messages that mypy gave of the function which it is checking have become, unless they were dropped.
+
+    mypy says most of them ten times, for each way in which it looks at an expression, and prints them once.
+    """
+    global _kept_of
+    api = _checkers.get(file)
+    binder = None if api is None else cast(Any, api).binder  # each function has its own, also when checked again
+    if binder is None or binder is not _kept_of:
+        _kept.clear()
+        _kept_of = binder
+    return _kept
 
 
 def _reviewed(file: str, info: ErrorInfo) -> bool:
     """Rewrite a message of mypy's that is about tensors. True drops it: it is no mistake, or the place is widened."""
-    if (checker := _checkers.get(file)) is not None and file in checker.msg.errors.ignored_files:
+    if _recorder is not None and file in _recorder.ignored_files:
         return False  # nobody gets to see it
     pair, verdict = _judged(file, info)
     if verdict == "unsure":

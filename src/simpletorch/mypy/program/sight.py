@@ -1,10 +1,15 @@
-"""Files without tensors that nobody sees the errors of: mypy checks a thousand of them for one of the user's."""
+"""Places that nobody sees the errors of: mypy checks a thousand installed files for one of the user's.
+
+Of a file whose errors mypy doesn't show only its interface counts: what the top level binds, and the attributes that
+methods define. mypy itself marks the functions that define some (``def_or_infer_vars``), and in the others nothing that
+the plugin could know has a consequence. A file that imports nothing that makes tensors has no such interface either.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Final, cast
 
-from mypy.nodes import Import, ImportFrom, MypyFile
+from mypy.nodes import FuncDef, Import, ImportFrom, MypyFile
 from mypy.plugin import CheckerPluginInterface
 
 from simpletorch.mypy.program.memory import once_a_tree
@@ -15,10 +20,15 @@ _LIBRARIES: Final = ("torch", "simpletorch", "jaxtyping", "einops", "torchvision
 
 
 def is_out_of_sight(api: CheckerPluginInterface) -> bool:
-    """Whether the file is part of an installed library, by mypy's reckoning, and imports nothing that makes tensors."""
+    """Whether nothing at the place that mypy is checking has a consequence that anyone sees."""
     checker = cast(Any, api)
     errors = checker.msg.errors
-    return errors.file in errors.ignored_files and not _makes_tensors(checker.tree)
+    if errors.file not in errors.ignored_files:
+        return False
+    around = [node for node in checker.scope.stack if isinstance(node, FuncDef)]
+    if around and not any(function.def_or_infer_vars for function in around):
+        return True
+    return not _makes_tensors(checker.tree)
 
 
 @once_a_tree
