@@ -417,9 +417,13 @@ def _generate(
         sources.append(source)
     found = run.items(source)
     certain = found is not None
+    plain = certain and not generator.ifs and index + 1 == len(generators)
     for value in (iteration.item(run, source),) if found is None else found:
         run.step(run.node)
         assignment.assign(run, generator.target, value, scope)
+        if plain:
+            emit()
+            continue
         passes = [branches.truth(run, run.evaluate(test, scope)) for test in generator.ifs]
         if any(p is False for p in passes):
             continue

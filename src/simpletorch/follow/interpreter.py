@@ -133,7 +133,9 @@ class Interpreter:
         value = expressions.TABLE[type(node)](self, node, scope)
         recorders = self.heap.recorders
         if recorders and type(value) in remembered.MUTABLE:
-            recorders[-1].note(value)
+            recorder, cells = recorders[-1], value.cells
+            if type(cells) is not Cells or cells.born <= recorder.start:  # what is younger needn't be noted
+                recorder.note(value)
         return value
 
     def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Done:
@@ -477,7 +479,7 @@ class Interpreter:
                 return
             self._claimed.add(claim)
         shown = self.claims.setdefault((self.path, line), {}).setdefault(name, [])
-        if seen in shown:
+        if isinstance(value, tuple) and seen in shown:
             return
         if len(shown) < _MOST_CLAIMS:
             shown.append(seen)

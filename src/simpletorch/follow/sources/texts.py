@@ -11,24 +11,33 @@ from typing import Final
 __all__ = ["instead", "is_file", "opened", "read"]
 
 _opened: Final[dict[str, str]] = {}  # by the real path
+_real: Final[dict[str, str]] = {}  # real paths by paths that were asked for, while texts are opened
 
 
 @contextmanager
 def instead(texts: Mapping[str, str]) -> Iterator[None]:
     """While it lasts these files, by their paths, have these texts, whatever the disk says; they needn't be there."""
     before = dict(_opened)
+    _real.clear()
     _opened.clear()
     _opened.update((os.path.realpath(path), text) for path, text in texts.items())
     try:
         yield
     finally:
+        _real.clear()
         _opened.clear()
         _opened.update(before)
 
 
 def opened(path: str | Path) -> str | None:
     """The text that an editor has of a file, None where the file counts."""
-    return _opened.get(os.path.realpath(path)) if _opened else None
+    if not _opened:
+        return None
+    asked = str(path)
+    real = _real.get(asked)
+    if real is None:  # which asks the system for each directory above
+        real = _real[asked] = os.path.realpath(asked)
+    return _opened.get(real)
 
 
 def is_file(path: Path) -> bool:

@@ -93,9 +93,17 @@ def as_device(name: str) -> Device:
     return Device(kind, int(index) if index.isdigit() else None)
 
 
+class _Hashed:
+    """Something that keeps its hash, once anybody has asked for it. It is no field: other processes have others."""
+
+    __slots__ = ("_hash",)
+
+    _hash: int
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class TensorType:
+class TensorType(_Hashed):
     """A tensor: shape, dtype (None: unknown), device (None: not stated), and whether it is a ``nn.Parameter``."""
 
     shape: Shape = ANY_SHAPE
@@ -104,7 +112,12 @@ class TensorType:
     is_parameter: bool = False
 
     def __hash__(self) -> int:  # that of a dataclass asks each part for its own; types are keys of caches everywhere
-        return hash((self.shape.items, self.dtype and self.dtype.name, self.device, self.is_parameter))
+        try:
+            return self._hash
+        except AttributeError:
+            made = hash((self.shape.items, self.dtype and self.dtype.name, self.device, self.is_parameter))
+            object.__setattr__(self, "_hash", made)
+            return made
 
     def with_shape(self, *items: Item) -> TensorType:
         """The same dtype and device with other dims; never a parameter."""
