@@ -66,9 +66,15 @@ def rule_of(layer: nn.Module) -> ModuleRule | None:
         return None
     cls = MODULES[name]
     try:
-        return cls(**{f.name: _field(layer, f.name, f.default) for f in fields(cls)})
+        return cls(**{name: _field(layer, name, default) for name, default in _defaults(cls)})
     except TypeError:  # a rule of its own making, built otherwise
         return None
+
+
+@cache
+def _defaults(cls: type[ModuleRule]) -> tuple[tuple[str, Any], ...]:
+    """The fields of a rule, which `fields` looks for anew each time, and what each is where it isn't given."""
+    return tuple((f.name, f.default) for f in fields(cls))
 
 
 def public_class(cls: type) -> str | None:

@@ -209,7 +209,8 @@ class Tensor(Object):
     )
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
-        self.cells = Cells({"type": type})
+        self.cells = Cells()
+        self.cells["type"] = type
         self.array = array
         self.offset: tuple[Any, Any, Any] | None = None  # of a 0-dim one, see `offsets`
         self.numbers: Numbers | None = None  # see `indexes`

@@ -171,7 +171,7 @@ def broadcast_dims(a: Dim, b: Dim, index: int = -1) -> Dim:
     Raises:
         BroadcastError: they are different for sure (for variables: for some sizes) and neither is 1.
     """
-    if isinstance(a, int) and a == 1:
+    if a is b or (isinstance(a, int) and a == 1):
         return b
     if isinstance(b, int) and b == 1:
         return a

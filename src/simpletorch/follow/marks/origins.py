@@ -8,7 +8,7 @@ from a loader doesn't. Each dim of a tensor has an `Origin`, or None where it is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from simpletorch.follow.values import List, Tensor, Value, is_among
@@ -134,8 +134,13 @@ def of_layer(name: str, rule: ModuleRule, args: Args, result: Value) -> None:
                 one.origins = _reshaped(name, (source, -1), {}, one)
             else:
                 sizes, new = _sizes(source), _sizes(one)
-                maker = Origin("layer", str(rule)) if 1 in new else FEATURES
+                maker = _of_rule(rule) if 1 in new else FEATURES
                 one.origins = _made_by(maker, sizes, known, new)
+
+
+@lru_cache(maxsize=1024)
+def _of_rule(rule: ModuleRule) -> Origin:
+    return Origin("layer", str(rule))
 
 
 def _made_by(maker: Origin, sizes: Sequence[Dim], known: Sequence[Origin | None], new: Sequence[Dim]) -> Origins:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from simpletorch.follow import layers
@@ -194,7 +195,12 @@ def _inside(run: Interpreter, around: Instance, met: set[int]) -> Iterator[tuple
 def _shown(run: Interpreter, value: Value) -> str:
     value = run.resolve(value)
     if isinstance(value, Tensor):
-        return str(value.type)
+        return _text(value.type)
     if isinstance(value, tuple):
         return f"({', '.join(_shown(run, v) for v in value)})"
     return "None" if value is None else "…"
+
+
+@lru_cache(maxsize=4096)
+def _text(kind: TensorType) -> str:
+    return str(kind)

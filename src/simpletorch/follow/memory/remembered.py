@@ -230,7 +230,7 @@ def _arguments(
     if run.takers:  # somebody takes what may be raised inside
         return None
     keys = [given.key(v) for v in (*args, *kwargs.values())]
-    if any(k is None for k in keys):
+    if None in keys:
         return None
     chosen = None if run.is_plain else (run.entered_at, frozenset(run.free), frozenset(run.symbols))
     modes = bool(run.conditions), run.converts_dtypes, tuple(run.modes.items()), bool(run.unsure_modes), chosen
@@ -343,6 +343,8 @@ class _Given:
 
     def key(self, value: Value) -> Any:
         """What two arguments have in common that lead to the same result; None where that can't be said."""
+        if type(value) is Tensor:
+            return self._of_tensor(value)
         if isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple | slice)):
             return type(value), value
         if isinstance(value, tuple):
@@ -355,23 +357,6 @@ class _Given:
             return "again", seen
         self.places[id(value)] = len(self.objects)
         self.objects.append(value)
-        if isinstance(value, Tensor):
-            self.cells.add(id(value.cells))
-            plain = is_bare(value) and value.offset is None
-            known = indexes.passed_on(value)
-            if known is not None:
-                self.numbers[self.places[id(value)]] = known
-            key = (
-                "tensor",
-                value.type,
-                value.array,
-                gradients.key(value),
-                value.layout,
-                value.origins,
-                value.place,
-                value.batch,
-            )
-            return key if plain else None
         if isinstance(value, List):
             self.cells.add(id(value.cells))
             return None if value.items is None else self._all(("list",), value.items)
@@ -386,8 +371,25 @@ class _Given:
             return "method", id(value.function), id(value.receiver)
         return ("object", id(value)) if isinstance(value, Unknown | Instance | Function | Native | Class) else None
 
+    def _of_tensor(self, value: Tensor) -> Any:
+        seen = self.places.get(id(value))
+        if seen is not None:
+            return "again", seen
+        self.places[id(value)] = len(self.objects)
+        self.objects.append(value)
+        self.cells.add(id(value.cells))
+        known = indexes.passed_on(value)
+        if known is not None:
+            self.numbers[self.places[id(value)]] = known
+        if not is_bare(value) or value.offset is not None:
+            return None
+        marks = gradients.key(value), value.layout, value.origins, value.place, value.batch
+        return "tensor", value.type, value.array, *marks
+
     def between(self) -> tuple[Any, ...]:
         """The numbers as a key."""
+        if not self.numbers:
+            return ()
         return tuple((place, n.least, n.most, n.by_chance, n.between) for place, n in self.numbers.items())
 
     def reads(self) -> list[int]:

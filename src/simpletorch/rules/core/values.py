@@ -20,7 +20,7 @@ A value is one of
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, final
 
 from simpletorch.rules.core.dtype import DType
@@ -32,6 +32,7 @@ __all__ = [
     "Anything",
     "Device",
     "Group",
+    "Hashed",
     "Many",
     "Named",
     "Packed",
@@ -93,7 +94,7 @@ def as_device(name: str) -> Device:
     return Device(kind, int(index) if index.isdigit() else None)
 
 
-class _Hashed:
+class Hashed:
     """Something that keeps its hash, once anybody has asked for it. It is no field: other processes have others."""
 
     __slots__ = ("_hash",)
@@ -103,7 +104,7 @@ class _Hashed:
 
 @final
 @dataclass(frozen=True, slots=True)
-class TensorType(_Hashed):
+class TensorType(Hashed):
     """A tensor: shape, dtype (None: unknown), device (None: not stated), and whether it is a ``nn.Parameter``."""
 
     shape: Shape = ANY_SHAPE
@@ -121,11 +122,11 @@ class TensorType(_Hashed):
 
     def with_shape(self, *items: Item) -> TensorType:
         """The same dtype and device with other dims; never a parameter."""
-        return replace(self, shape=Shape(items), is_parameter=False)
+        return TensorType(Shape(items), self.dtype, self.device)  # `replace` takes five times as long
 
     def with_dtype(self, dtype: DType | None) -> TensorType:
         """The same shape and device with another dtype; never a parameter."""
-        return replace(self, dtype=dtype, is_parameter=False)
+        return TensorType(self.shape, dtype, self.device)
 
     def __str__(self) -> str:
         items = ", ".join("..." if str(i) == "..." else str(i) for i in self.shape.items)
