@@ -122,7 +122,7 @@ class Worker:
         except SyntaxError as error:
             return Mistake(max(error.lineno or 1, 1), max((error.offset or 1) - 1, 0), error.msg)
         except (ValueError, RecursionError, MemoryError) as error:
-            return Mistake(1, 0, f"can't be read as Python: {error}")
+            return Mistake(1, 0, f"can't be read as Python: {str(error) or 'it is nested too deeply'}")
         return None
 
     def _hints(self, path: str, found: Followed) -> Iterator[Hint]:
