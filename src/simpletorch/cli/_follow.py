@@ -187,7 +187,7 @@ def beside(file: str, found: Followed) -> Iterator[str]:
 
 
 def _beside(file: str, text: str, found: Followed) -> Iterator[str]:
-    source = text.splitlines()
+    source = texts.lines(text)
     width = min(max(map(len, source), default=0), _WIDEST)
     for number, line in enumerate(source, 1):
         shown = _of_line(found, file, number)
@@ -196,7 +196,7 @@ def _beside(file: str, text: str, found: Followed) -> Iterator[str]:
 
 def page(file: str, found: Followed) -> str:
     """The same as a page of HTML, with the errors under their lines, and above it the model if that was watched."""
-    source = texts.read(Path(file)).splitlines()
+    source = texts.lines(texts.read(Path(file)))
     errors: dict[int, list[Finding]] = {}
     for error in found.errors:
         if error.path == file:

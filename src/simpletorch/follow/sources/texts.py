@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-__all__ = ["instead", "is_file", "opened", "read"]
+__all__ = ["instead", "is_file", "lines", "opened", "read"]
+
+_END: Final = re.compile(r"\r\n|\n|\r")
 
 _opened: Final[dict[str, str]] = {}  # by the real path
 _real: Final[dict[str, str]] = {}  # real paths by paths that were asked for, while texts are opened
@@ -54,3 +57,9 @@ def read(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a text as Python's syntax counts them: `str.splitlines` ends one at a form feed and U+2028 too."""
+    rows = _END.split(text)
+    return rows[:-1] if not rows[-1] else rows
