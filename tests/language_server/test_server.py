@@ -284,6 +284,14 @@ def test_without_its_packages_it_says_what_to_install(tmp_path: Path):
     assert "pip install 'simpletorch-typed[language-server]'" in done.stderr
 
 
+def test_a_cell_of_a_notebook_is_no_program(client: Client, tmp_path: Path):
+    cell = {"uri": "vscode-notebook-cell:/a.ipynb#W0", "languageId": "python", "version": 1, "text": "%time x = 3\n"}
+    client.notify("textDocument/didOpen", {"textDocument": cell})
+    uri = client.open(tmp_path / "program.py", MODEL)
+    client.said(uri)
+    assert set(client.diagnostics) == {uri}
+
+
 # -- the protocol ------------------------------------------------------------------------------------------------------
 
 

@@ -27,6 +27,7 @@ __all__ = ["serve"]
 
 _STEPS: Final = 50_000
 _SECONDS: Final = 2.0
+_CELL: Final = "vscode-notebook-cell:"  # each comes alone, with its magics: no program, and the kernel knows more
 _KINDS: Final = ("assigned", "parameter", "layer")
 
 
@@ -105,7 +106,7 @@ class Server(LanguageServer):
 
     def opened(self, item: types.TextDocumentItem) -> None:
         """A file is opened."""
-        if item.language_id not in ("python", ""):
+        if item.language_id not in ("python", "") or item.uri.startswith(_CELL):
             return
         path = path_of(item.uri)
         program = Program(Document(item.uri, path, item.text, item.version), self._arguments(path))
