@@ -39,9 +39,11 @@ class Shape:
     """
 
     items: tuple[Item, ...]
-    _rest_at: int | None = field(init=False, repr=False, compare=False)
+    _rest_at: int | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if Rest not in map(type, self.items):  # nearly all
+            return
         rest_at = None
         for i, item in enumerate(self.items):
             if type(item) is Rest:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from simpletorch.follow.heap import HISTORY, MISSING, Cells, Heap, born, now
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.marks.modules import MODULE
-from simpletorch.follow.memory.trees import ALL, Entry, Tree, history, is_as_it_was, is_bare, tree_of
+from simpletorch.follow.memory.trees import ALL, Entry, Tree, history, is_as_it_was, is_bare, known_tree, tree_of
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.values import (
@@ -169,19 +169,36 @@ def call(
     arguments = _arguments(run, given, args, kwargs)
     if arguments is None:
         return follow()
+    tree = known_tree(run, module)
+    alike = None if tree is None else _alike(run, module, tree, arguments, given)
+    if alike is not None and (known := alike.find()) is not None:  # most are the layers of a stack
+        return _as_alike(run, known, given, tree)
     calls = _Calls(run, (id(module), *arguments), given)
     if (known := calls.find()) is not None:
         return _again(run, known, given)
+    if alike is not None:
+        return _recorded(run, follow, given, calls, module, (tree, alike))
     tree = tree_of(run, module)
     if tree.number is None:
         return _recorded(run, follow, given, calls, module)
-    # what a module holds may demand sizes of a caller, if the module is older than the call
-    alike = _Calls(run, ("like", tree.number, born(module.cells) < run.entered_at, *arguments), given)
+    alike = _alike(run, module, tree, arguments, given)
     if (known := alike.find()) is not None:
-        if run.heap.recorders:
-            run.heap.recorders[-1].take({}, (tree,))
-        return _again(run, known, given)
+        return _as_alike(run, known, given, tree)
     return _recorded(run, follow, given, calls, module, (tree, alike))
+
+
+def _alike(run: Interpreter, module: Instance, tree: Tree, arguments: tuple[Any, ...], given: _Given) -> _Calls:
+    """The calls of modules that consist of the same.
+
+    What a module holds may demand sizes of a caller, if it is older than the call.
+    """
+    return _Calls(run, ("like", tree.number, born(module.cells) < run.entered_at, *arguments), given)
+
+
+def _as_alike(run: Interpreter, known: _Call, given: _Given, tree: Tree) -> Value:
+    if run.heap.recorders:
+        run.heap.recorders[-1].take({}, (tree,))
+    return _again(run, known, given)
 
 
 def construction(

@@ -332,8 +332,9 @@ def _call(
             args, kwargs = _own_names(entry, args, kwargs)
         args, kwargs = _tensors_for_unknown(entry, args, kwargs)
         bound = entry.binder.bind(args, kwargs)
-        if not all(isinstance(bound[name], TensorType) for name in entry.tensor_parameters if name in bound):
-            return ANYTHING
+        for name in entry.tensor_parameters:
+            if name in bound and not isinstance(bound[name], TensorType):
+                return ANYTHING
     except CannotTell:
         return ANYTHING
     operands = _operands(bound)
