@@ -62,22 +62,8 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
     if modules.is_bare(module) and (refused := modules.misfit(run, module)) is not None:
         return refused
     modes.called(run, module)
-    if module.state.get("hooked"):
-        return run.unknown("what a hook makes of a module's result")
-    around = module.state.get("around")
-    if around is not None:
-        with run.heap.instead(module.state, "around", None):
-            return run.call(around, (module, *args), kwargs)
-    hooks = module.state.get("hooks")
-    if hooks:
-        with run.heap.instead(module.state, "hooks", ()):
-            result = call(run, module, args, kwargs)
-        for hook in hooks:
-            new = run.resolve(run.call(hook, (module, args, result)))
-            if isinstance(new, Unknown):
-                return run.unknown("what a hook makes of a module's result")
-            result = result if new is None else new
-        return result
+    if module.state and (found := _with_hooks(run, module, args, kwargs)) is not MISSING:
+        return found
     found = module.cells.get("forward")
     if found is not None:
         return run.call(found, args, kwargs)
@@ -94,6 +80,27 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
         finally:
             inside.pop()
     return run.call(Method(in_class[0], module), args, kwargs)
+
+
+def _with_hooks(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What a module gives whose call is another one, MISSING where it isn't."""
+    if module.state.get("hooked"):
+        return run.unknown("what a hook makes of a module's result")
+    around = module.state.get("around")
+    if around is not None:
+        with run.heap.instead(module.state, "around", None):
+            return run.call(around, (module, *args), kwargs)
+    hooks = module.state.get("hooks")
+    if hooks:
+        with run.heap.instead(module.state, "hooks", ()):
+            result = call(run, module, args, kwargs)
+        for hook in hooks:
+            new = run.resolve(run.call(hook, (module, args, result)))
+            if isinstance(new, Unknown):
+                return run.unknown("what a hook makes of a module's result")
+            result = result if new is None else new
+        return result
+    return MISSING
 
 
 # -- torch's own layers ----------------------------------------------------------------------------------------------
