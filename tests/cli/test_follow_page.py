@@ -91,3 +91,12 @@ def test_shapes_stand_beside_their_lines(option: str, tmp_path: Path, capsys: py
     main(["follow", option, str(program)])
     line = next(row for row in capsys.readouterr().out.split("\n") if "Float32[3, 5]" in row)
     assert "zeros" in line
+
+
+def test_a_long_line_pushes_no_shape_out_of_the_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    program = tmp_path / "program.py"
+    program.write_text(f"import torch\nx = torch.zeros(3, 5)\n# {'long ' * 50}\n")
+    main(["follow", "--html", str(program)])
+    before = re.search("<code>(x = torch[^<]*)</code><i>x: Float32", capsys.readouterr().out)
+    assert before is not None
+    assert len(before[1]) < 80
