@@ -170,20 +170,21 @@ def call(
     if arguments is None:
         return follow()
     tree = known_tree(run, module)
-    alike = None if tree is None else _alike(run, module, tree, arguments, given)
-    if alike is not None and (known := alike.find()) is not None:  # most are the layers of a stack
-        return _as_alike(run, known, given, tree)
+    alike = None
+    if tree is not None:
+        alike = _alike(run, module, tree, arguments, given)
+        if (known := alike.find()) is not None:  # most are the layers of a stack
+            return _as_alike(run, known, given, tree)
     calls = _Calls(run, (id(module), *arguments), given)
     if (known := calls.find()) is not None:
         return _again(run, known, given)
-    if alike is not None:
-        return _recorded(run, follow, given, calls, module, (tree, alike))
-    tree = tree_of(run, module)
-    if tree.number is None:
-        return _recorded(run, follow, given, calls, module)
-    alike = _alike(run, module, tree, arguments, given)
-    if (known := alike.find()) is not None:
-        return _as_alike(run, known, given, tree)
+    if tree is None or alike is None:
+        tree = tree_of(run, module)
+        if tree.number is None:
+            return _recorded(run, follow, given, calls, module)
+        alike = _alike(run, module, tree, arguments, given)
+        if (known := alike.find()) is not None:
+            return _as_alike(run, known, given, tree)
     return _recorded(run, follow, given, calls, module, (tree, alike))
 
 
