@@ -615,4 +615,6 @@ def test_a_reloaded_module_is_what_its_file_says_now(tmp_path, monkeypatch):
     assert errors(again + "edited_since.f(torch.zeros(2, 5))", edited_since=module) == []
     assert errors(again + "edited_since.g(torch.zeros(2, 5))", edited_since=module) == []
     assert errors(again + "from edited_since import g", edited_since=module) == []
+    gone = "import sys\ndel sys.modules['edited_since']\nimport edited_since\n"
+    assert errors(gone + "edited_since.f(torch.zeros(2, 5))", edited_since=module) == []
     sys.modules.pop("edited_since")
