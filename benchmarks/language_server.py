@@ -92,7 +92,7 @@ def times(path: Path, edits: int = 30) -> dict[str, float]:
 _LOOK = """
 import ast, os, runpy, signal, sys
 import torch
-path, seconds = sys.argv[1], float(sys.argv[2])
+path, seconds, told = sys.argv[1], float(sys.argv[2]), sys.argv[3]
 targets = {}
 for node in ast.walk(ast.parse(open(path, encoding="utf-8").read())):
     if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and getattr(node, "value", None) is not None:
@@ -131,7 +131,7 @@ def trace(frame, event, argument):
         return inner
     return inner
 sys.argv = [path]
-out, sys.stdout = sys.stdout, open(os.devnull, "w")
+sys.stdout = open(os.devnull, "w")
 sys.settrace(trace)
 try:
     runpy.run_path(path, run_name="__main__")
@@ -140,16 +140,17 @@ except (Enough, SystemExit):
 finally:
     signal.setitimer(signal.ITIMER_REAL, 0)
     sys.settrace(None)
-print(*(f"{line} {name}" for line, name in sorted(found)), sep="\\n", file=out)
+open(told, "w").write("".join(f"{line} {name}\\n" for line, name in sorted(found)))
 """
 
 
 def assigned(path: Path, seconds: float) -> set[tuple[int, str]]:
     """The assignments that give a tensor as the program runs: lines and names."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", _LOOK, str(path), str(seconds)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=seconds + 60)
-    rows = (line.split(" ", 1) for line in done.stdout.splitlines() if line)
+        told = Path(folder) / "assigned.txt"  # the program's own processes write to the output
+        command = [sys.executable, "-c", _LOOK, str(path), str(seconds), str(told)]
+        subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=seconds + 60)
+        rows = [line.split(" ", 1) for line in told.read_text().splitlines()] if told.exists() else []
     return {(int(line), name) for line, name in rows}
 
 

@@ -30,10 +30,11 @@ def bars(heights: Sequence[float], width: int = 200, height: int = 40) -> str:
 
 
 def curves(rows: Mapping[str, Sequence[float]], width: int = 320, height: int = 120) -> str:
-    """Lines over equal steps, all on one scale, with a legend; what isn't finite is left out."""
-    points = [v for row in rows.values() for v in row if _is_finite(v)]
-    if not points:
+    """Lines over equal steps, all on one scale, with a legend; what isn't finite is left out. "" of single points."""
+    found = [[v for v in row if _is_finite(v)] for row in rows.values()]
+    if all(len(row) < 2 for row in found):
         return ""
+    points = [v for row in found for v in row]
     low, high = min(points), max(points)
     span = (high - low) or 1.0
     lines = []
@@ -63,14 +64,14 @@ def _is_finite(value: float) -> bool:
     return value == value and abs(value) != float("inf")
 
 
-def picture(rows: bytes, width: int, height: int, *, grey: bool) -> str:
-    """An image of bytes, row by row, as an element of HTML with a PNG inside."""
+def picture(rows: bytes, width: int, height: int, *, grey: bool, least: int = 64) -> str:
+    """An image of bytes, row by row, as an element of HTML with a PNG inside, shown at least ``least`` pixels wide."""
     depth = 1 if grey else 3
     lines = b"".join(b"\0" + rows[y * width * depth : (y + 1) * width * depth] for y in range(height))
     head = struct.pack(">2I5B", width, height, 8, 0 if grey else 2, 0, 0, 0)
     data = b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", zlib.compress(lines)) + _chunk(b"IEND", b"")
     source = base64.b64encode(data).decode()
-    size = f'width="{max(width, 64)}"'
+    size = f'width="{max(width, least)}"'
     return f'<img {size} style="image-rendering:pixelated;margin:2px" src="data:image/png;base64,{source}">'
 
 

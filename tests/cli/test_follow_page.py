@@ -81,3 +81,22 @@ def test_an_error_stands_under_its_line_with_its_hint(tmp_path: Path, capsys: py
 
 def test_a_program_without_a_model_has_no_diagram(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "<section" not in page_of("import torch\nx = torch.zeros(3)\n", tmp_path, capsys)
+
+
+@pytest.mark.parametrize("option", ["--shapes", "--html"])
+def test_shapes_stand_beside_their_lines(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Also behind what ends no line of Python's."""
+    program = tmp_path / "program.py"
+    program.write_text("import torch\n\f\ns = '\u2028'\nx = torch.zeros(3, 5)\n", "utf-8")
+    main(["follow", option, str(program)])
+    line = next(row for row in capsys.readouterr().out.split("\n") if "Float32[3, 5]" in row)
+    assert "zeros" in line
+
+
+def test_a_long_line_pushes_no_shape_out_of_the_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    program = tmp_path / "program.py"
+    program.write_text(f"import torch\nx = torch.zeros(3, 5)\n# {'long ' * 50}\n")
+    main(["follow", "--html", str(program)])
+    before = re.search("<code>(x = torch[^<]*)</code><i>x: Float32", capsys.readouterr().out)
+    assert before is not None
+    assert len(before[1]) < 80

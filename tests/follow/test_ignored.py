@@ -36,6 +36,14 @@ def test_a_comment_at_the_end_of_a_long_expression(tmp_path: Path):
     assert follow(program).errors == ()
 
 
+@pytest.mark.parametrize("strange", ["\f", "x = '\u2028\x1c\x85'"])
+def test_only_what_ends_a_line_of_python_counts_lines(strange: str, tmp_path: Path):
+    program = tmp_path / "program.py"
+    program.write_text(f"import torch\n{strange}\ny = torch.zeros(3) @ torch.zeros(5)  # type: ignore\n", "utf-8")
+    found = follow(program)
+    assert ([f.line for f in found.errors], [f.line for f in found.ignored]) == ([], [3])
+
+
 def test_a_comment_before_all_else_silences_the_file(tmp_path: Path):
     program = tmp_path / "program.py"
     program.write_text("# type: ignore\n" + MISTAKE.format(""))

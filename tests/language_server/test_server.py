@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -281,6 +284,14 @@ def test_without_its_packages_it_says_what_to_install(tmp_path: Path):
     assert "pip install 'simpletorch-typed[language-server]'" in done.stderr
 
 
+def test_a_cell_of_a_notebook_is_no_program(client: Client, tmp_path: Path):
+    cell = {"uri": "vscode-notebook-cell:/a.ipynb#W0", "languageId": "python", "version": 1, "text": "%time x = 3\n"}
+    client.notify("textDocument/didOpen", {"textDocument": cell})
+    uri = client.open(tmp_path / "program.py", MODEL)
+    client.said(uri)
+    assert set(client.diagnostics) == {uri}
+
+
 # -- the protocol ------------------------------------------------------------------------------------------------------
 
 
@@ -312,6 +323,40 @@ def test_a_request_that_is_cancelled_is_answered(client: Client, tmp_path: Path)
     client.answer(number)
     client.edit(uri, 2, whole(RIGHT))
     assert client.said(uri, 2) == []
+
+
+def test_a_request_that_can_not_be_read_is_refused(client: Client):
+    answer = client.answer(client.ask("textDocument/hover", {"position": 5}))
+    assert answer["error"]["code"] == -32602
+
+
+def test_what_is_asked_after_the_shutdown_is_refused(client: Client, tmp_path: Path):
+    client.request("shutdown", None)
+    where = {"textDocument": {"uri": (tmp_path / "program.py").as_uri()}, "position": {"line": 0, "character": 0}}
+    answer = client.answer(client.ask("textDocument/hover", where))
+    assert answer["error"]["code"] == -32600
+    client.notify("exit", None)
+    assert client.process.wait(60) == 0
+
+
+def children(pid: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(stat.parent.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")
+def test_a_process_that_has_ended_is_started_again_for_the_next_edit(client: Client, tmp_path: Path):
+    uri = client.open(tmp_path / "program.py", MODEL)
+    assert lines(client.said(uri)) == [10]
+    client.hints(uri)  # all is known, so that it waits
+    for process in children(client.process.pid):
+        os.kill(process, signal.SIGKILL)
+    client.edit(uri, 2, whole("\n" + MODEL))
+    assert lines(client.said(uri, 2)) == [11]
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -35,3 +36,11 @@ def test_what_the_extension_sets_is_what_the_server_reads():
     page = (FOLDER.parents[1] / "docs/editors.md").read_text()
     rows = {line.split("`")[1] for line in page.partition("## Settings")[2].splitlines() if line.startswith("| `")}
     assert settings - {"command"} == rows
+
+
+def test_what_it_tells_to_install_is_this_package():
+    """On the index another project has the name of the import."""
+    name = re.search(r'^name = "([^"]+)"', (FOLDER.parents[1] / "pyproject.toml").read_text(), re.MULTILINE)
+    told = re.findall(r"pip install '([^'\[]+)", (FOLDER / "src/extension.ts").read_text())
+    assert name is not None
+    assert told == [name[1]]

@@ -69,6 +69,13 @@ def test_check_follows_a_notebook_and_asks_no_mypy(notebook, capsys):
     assert capsys.readouterr().out.endswith("Found 2 errors in 1 file\n")
 
 
+def test_magics_are_shown_as_they_were_written(notebook, capsys):
+    cell = "%time y = net(torch.zeros(5, 7))\n!ls\nfiles = !ls\nnet?"
+    assert main(["follow", "--shapes", notebook(BUILDS, cell)]) == 0
+    shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert shown[-5:-1] == ["%time y = net(torch.zeros(5, 7))  # y: Float32[5, 3]", "!ls", "files = !ls", "net?"]
+
+
 def test_shapes_beside_the_cells(notebook, capsys):
     assert main(["follow", "--shapes", notebook(BUILDS, "y = net(torch.zeros(5, 7))\nawait f()")]) == 0
     assert "# cell 2\ny = net(torch.zeros(5, 7))  # y: Float32[5, 3]\nawait f()" in capsys.readouterr().out

@@ -181,6 +181,13 @@ def test_the_mode_is_told(shell, capsys):
     assert capsys.readouterr().out == "simpletorch: stop\n"
 
 
+def test_only_what_ends_a_line_of_python_counts_lines(shell, capsys):
+    run(shell, "%%shapes\ns = '\u2028'\nnet.head(torch.zeros(5, 13))\nx = torch.zeros(3)")
+    shown = capsys.readouterr().out
+    assert "----> 3 net.head(torch.zeros(5, 13))" in shown
+    assert "x = torch.zeros(3)            # x: Float32[3]" in shown
+
+
 def test_a_card_as_html(shell):
     from simpletorch.notebook._card import card_of
     from simpletorch.notebook._following import follow_cell

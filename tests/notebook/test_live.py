@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import random
 import sys
 import textwrap
@@ -597,3 +598,23 @@ def test_nothing_that_is_alive_is_asked_or_changed():
     assert "new" not in vars(model)
     assert model.weight.shape == (3, 5)
     assert variables.keys() == {"g", "i", "rows", "w", "model"}
+
+
+# -- modules that are read again -------------------------------------------------------------------------------------
+
+
+def test_a_reloaded_module_is_what_its_file_says_now(tmp_path, monkeypatch):
+    file = tmp_path / "edited_since.py"
+    file.write_text("import torch\nW = torch.zeros(3, 4)\ndef f(x): return x @ W\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "edited_since", raising=False)
+    module = importlib.import_module("edited_since")
+    file.write_text("import torch\nW = torch.zeros(5, 4)\ndef f(x): return x @ W\ndef g(x): return x\n")
+    again = "import importlib\nimportlib.reload(edited_since)\n"
+    assert len(errors("edited_since.f(torch.zeros(2, 5))", edited_since=module)) == 1  # it isn't, yet
+    assert errors(again + "edited_since.f(torch.zeros(2, 5))", edited_since=module) == []
+    assert errors(again + "edited_since.g(torch.zeros(2, 5))", edited_since=module) == []
+    assert errors(again + "from edited_since import g", edited_since=module) == []
+    gone = "import sys\ndel sys.modules['edited_since']\nimport edited_since\n"
+    assert errors(gone + "edited_since.f(torch.zeros(2, 5))", edited_since=module) == []
+    sys.modules.pop("edited_since")

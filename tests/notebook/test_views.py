@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import math
 import random
 import re
@@ -103,8 +105,6 @@ def test_pictures(shell):
 
 def test_a_picture_is_what_it_shows():
     pillow = pytest.importorskip("PIL.Image")
-    import base64
-    import io
 
     page = picture(bytes(range(18)), 3, 2, grey=False)
     data = base64.b64decode(page.partition("base64,")[2].partition('"')[0])
@@ -369,12 +369,25 @@ def test_ranks_are_not_waited_for(shell, monkeypatch):
     assert "5 in 3" in views(shell, confusion(3))["text/html"]
 
 
+def test_a_pair_that_is_mixed_up_shows_in_the_picture_of_many_classes(shell):
+    pillow = pytest.importorskip("PIL.Image")
+    metric = ConfusionMatrix(1001)
+    metric.update(torch.tensor([601]), torch.tensor([502]))
+    page = views(shell, metric)["text/html"]
+    assert 'width="256"' in page  # one pixel of 40 would be too small to be seen
+    found = re.search(r'base64,([^"]+)', page)
+    image = pillow.open(io.BytesIO(base64.b64decode(found[1])))
+    assert image.size == (251, 251)
+    assert [at for at in range(251 * 251) if image.tobytes()[at]] == [502 // 4 * 251 + 601 // 4]
+
+
 # -- drawings ---------------------------------------------------------------------------------------------------------
 
 
 def test_curves_leave_out_what_is_not_finite():
     assert "nan" not in curves({"loss": [1.0, math.nan, math.inf, 2.0]})
     assert curves({"loss": [math.nan]}) == ""
+    assert curves({"loss": [3.0], "validation loss": [math.nan, 2.0]}) == ""  # no line, only an empty frame
     assert bars([]).startswith("<svg")
 
 
@@ -418,6 +431,16 @@ FAILS = """import torch
 from torch import nn
 m = nn.Sequential(nn.Linear(3, 5), nn.Unflatten(1, (2, 3)))
 m(torch.zeros(2, 3))"""
+
+
+def test_the_traceback_of_an_interrupt_is_short_too(shell, capsys):
+    source = "import torch\ndef stop(m, i):\n    raise KeyboardInterrupt\n"
+    source += "net = torch.nn.ReLU()\nnet.register_forward_pre_hook(stop)\nnet(torch.zeros(3))"
+    shell.run_cell(source, store_history=True)
+    said = capsys.readouterr().out
+    assert "KeyboardInterrupt" in said
+    assert "in stop" in said
+    assert "module.py" not in said
 
 
 def test_tracebacks_are_short(shell, capsys):

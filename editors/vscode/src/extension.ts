@@ -37,7 +37,7 @@ async function start(): Promise<void> {
   } catch (error) {
     client = undefined;
     void vscode.window.showErrorMessage(
-      `simpletorch: ${command} doesn't start (${error}). Is it installed, with pip install 'simpletorch[language-server]'?`,
+      `simpletorch: ${command} doesn't start (${error}). Is it installed, with pip install 'simpletorch-typed[language-server]'?`,
     );
   }
 }

@@ -187,7 +187,7 @@ def beside(file: str, found: Followed) -> Iterator[str]:
 
 
 def _beside(file: str, text: str, found: Followed) -> Iterator[str]:
-    source = text.splitlines()
+    source = texts.lines(text)
     width = min(max(map(len, source), default=0), _WIDEST)
     for number, line in enumerate(source, 1):
         shown = _of_line(found, file, number)
@@ -196,20 +196,24 @@ def _beside(file: str, text: str, found: Followed) -> Iterator[str]:
 
 def page(file: str, found: Followed) -> str:
     """The same as a page of HTML, with the errors under their lines, and above it the model if that was watched."""
-    source = texts.read(Path(file)).splitlines()
+    source = texts.lines(texts.read(Path(file)))
     errors: dict[int, list[Finding]] = {}
     for error in found.errors:
         if error.path == file:
             errors.setdefault(error.line, []).append(error)
     rows = []
+    width = min(max(map(len, source), default=0), _WIDEST)
     for number, line in enumerate(source, 1):
         shown = html.escape(_of_line(found, file, number))
         bad = ' class="bad"' if number in errors else ""
-        rows.append(f"<tr{bad}><td>{number}</td><td><code>{html.escape(line)}</code></td><td>{shown}</td></tr>")
+        code = f"<code>{html.escape(line)}</code>"
+        if shown:  # blanks, not a column: one long line would push the shapes of all others out of the window
+            code = f"<code>{html.escape(f'{line:<{width}}')}  </code><i>{shown}</i>"
+        rows.append(f"<tr{bad}><td>{number}</td><td>{code}</td></tr>")
         for error in errors.get(number, ()):
             hint = f"hint: {error.hint}" if error.hint else ""
             text = "\n".join(filter(None, (error.message, hint, *map(str, error.trace))))
-            rows.append(f'<tr class="error"><td></td><td colspan="2"><pre>{html.escape(text)}</pre></td></tr>')
+            rows.append(f'<tr class="error"><td></td><td><pre>{html.escape(text)}</pre></td></tr>')
     model = diagram(found.seen.visits) if found.seen is not None else ""
     return _PAGE.format(title=html.escape(file), rows="\n".join(rows), model=model, style=STYLE)
 
@@ -225,7 +229,8 @@ body {{ font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem; }}
 table {{ border-collapse: collapse; }}
 td {{ padding: 0 .9rem 0 0; vertical-align: top; }}
 td:first-child {{ color: var(--dim); text-align: right; user-select: none; }}
-td:nth-child(3) {{ color: var(--shape); font: 12px/1.75 ui-monospace, monospace; white-space: nowrap; }}
+td:nth-child(2) {{ white-space: nowrap; }}
+td i {{ color: var(--shape); font: 12px/1.75 ui-monospace, monospace; white-space: nowrap; }}
 code, pre {{ font: 13px/1.5 ui-monospace, monospace; white-space: pre; margin: 0; }}
 .bad {{ background: var(--bad); }}
 .error pre {{ color: var(--mark); white-space: pre-wrap; padding: .2rem 0 .5rem; max-width: calc(100vw - 7rem); }}

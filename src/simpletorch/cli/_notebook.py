@@ -26,7 +26,7 @@ def sources(file: str) -> Iterator[tuple[str, str]]:
     """The text of a program, of a notebook that of each cell, with the names that reports have for them."""
     if is_notebook(file):
         document = read(file)
-        yield from ((document.name(number), text) for number, text in enumerate(document.cells, 1))
+        yield from ((document.name(number), text) for number, text in enumerate(document.written, 1))
     else:
         yield file, Path(file).read_text(encoding="utf-8", errors="replace")
 

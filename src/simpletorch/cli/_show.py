@@ -11,6 +11,7 @@ from rich.text import Text
 
 from simpletorch.cli._config import Config
 from simpletorch.cli._run import Diagnostic, Report
+from simpletorch.follow.sources import texts
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "cyan"}
 
@@ -64,7 +65,7 @@ def block(diagnostic: Diagnostic, width: int, folder: Path | None = None) -> Tex
 def _excerpt(diagnostic: Diagnostic, file: Path) -> Text:
     """The source line of a finding, and marks under the part that mypy points at."""
     try:
-        raw = file.read_text(encoding="utf-8").splitlines()[diagnostic.line - 1]
+        raw = texts.lines(file.read_text(encoding="utf-8"))[diagnostic.line - 1]
     except (OSError, UnicodeDecodeError, IndexError):  # changed or gone since mypy read it
         return Text()
     gutter = f"  {diagnostic.line} │ "

@@ -64,11 +64,16 @@ def rule_of(layer: nn.Module) -> ModuleRule | None:
     # a subclass with a forward of its own may do anything: torch's rule doesn't speak of it
     if name is None or type(layer).forward is not _forward_of(name):
         return None
-    cls = MODULES[name]
     try:
-        return cls(**{f.name: _field(layer, f.name, f.default) for f in fields(cls)})
+        return MODULES[name](**{field: _field(layer, field, default) for field, default in _defaults(name)})
     except TypeError:  # a rule of its own making, built otherwise
         return None
+
+
+@cache
+def _defaults(name: str) -> tuple[tuple[str, Any], ...]:
+    """The fields of a class's rule, which `fields` looks for anew each time, and what each is where it isn't given."""
+    return tuple((f.name, f.default) for f in fields(MODULES[name]))
 
 
 def public_class(cls: type) -> str | None:

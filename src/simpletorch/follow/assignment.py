@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from simpletorch.follow import branches, guards, items, iteration, operators
 from simpletorch.follow.marks import gradients, origins, purity, training
 from simpletorch.follow.outcomes import Done, Raised
+from simpletorch.follow.sources.syntax import unparsed
 from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Property, Sizes, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
@@ -20,17 +21,19 @@ __all__ = ["assign", "augment", "delete", "match", "unpack"]
 
 def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> None:
     """``target = value``."""
+    if type(target) is ast.Name:  # nearly all: patterns ask one after the other
+        name = target.id
+        if run.promises and name in scope.outside:
+            purity.declares(run, name, scope.holder(name))
+        run.heap.write(scope.holder(name), name, value)
+        if not scope.is_inner:
+            run.claim(name, value)
+        return
     match target:
-        case ast.Name(id=name):
-            if run.promises and name in scope.outside:
-                purity.declares(run, name, scope.holder(name))
-            run.heap.write(scope.holder(name), name, value)
-            if not scope.is_inner:
-                run.claim(name, value)
         case ast.Attribute(value=owner, attr=name):
             held = run.evaluate(owner, scope)
             run.set_attribute(held, name, value)
-            run.claim(ast.unparse(target), _as_kept(run, held, name, value))
+            run.claim(unparsed(target), _as_kept(run, held, name, value))
         case ast.Subscript(value=owner, slice=index):
             held, place = run.evaluate(owner, scope), run.evaluate(index, scope)
             if run.takers and not guards.is_sure((held, place)):

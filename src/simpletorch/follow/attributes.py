@@ -13,6 +13,7 @@ from simpletorch.follow.marks import devices, gradients, layout, modules, origin
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
+    RELOADED,
     BoundNative,
     Choice,
     Class,
@@ -375,6 +376,8 @@ def _of_namespace(run: Interpreter, value: Namespace, name: str) -> Value:
         return value.cells[name]
     if name == "__name__":
         return value.name
+    if RELOADED in value.cells:
+        return run.derived(f".{name}", value, None, type=None)
     return run.program.member(run, value, name)
 
 

@@ -47,19 +47,20 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
     function = run.resolve(function)
     if run.heap.recorders:
         remembered.note(run.heap, function.receiver if isinstance(function, Method | BoundNative) else function)
+    kind = type(function)
+    if kind is BoundNative:
+        return _method(run, function.name, function.receiver, args, kwargs)
+    if kind is Instance:
+        return _instance(run, function, args, kwargs)
+    if kind is Method:
+        return call(run, function.function, (function.receiver, *args), kwargs)
     match function:
         case Function():
             return _function(run, function, args, kwargs)
-        case Method(function=inner, receiver=receiver):
-            return call(run, inner, (receiver, *args), kwargs)
         case Native(work=work):
             return _native(run, function.name, work, args, kwargs)
-        case BoundNative(name=name, receiver=receiver):
-            return _method(run, name, receiver, args, kwargs)
         case Class():
             return classes.instantiate(run, function, args, kwargs)
-        case Instance():
-            return _instance(run, function, args, kwargs)
         case StaticMethod(function=inner):
             return call(run, inner, args, kwargs)
         case DType() if args:  # ``np.float32(x)``

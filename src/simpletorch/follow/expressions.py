@@ -58,9 +58,10 @@ def _constant(run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
 
 
 def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
-    found = scope.find(node.id)
-    if run.heap.recorders and node.id not in scope.cells:
-        remembered.note_name(run.heap, scope.place(node.id), node.id)
+    cells = scope.place(node.id)
+    found = cells.get(node.id, MISSING)
+    if run.heap.recorders and (cells is not scope.cells or found is MISSING):
+        remembered.note_name(run.heap, cells, node.id)
     if found is MISSING:
         found = run.program.builtin(run, node.id)
         for library in scope.globals.stars if found is MISSING else ():
@@ -417,9 +418,13 @@ def _generate(
         sources.append(source)
     found = run.items(source)
     certain = found is not None
+    plain = certain and not generator.ifs and index + 1 == len(generators)
     for value in (iteration.item(run, source),) if found is None else found:
         run.step(run.node)
         assignment.assign(run, generator.target, value, scope)
+        if plain:
+            emit()
+            continue
         passes = [branches.truth(run, run.evaluate(test, scope)) for test in generator.ifs]
         if any(p is False for p in passes):
             continue

@@ -60,7 +60,7 @@ class Cells(dict[Any, Any]):
     __slots__ = ("born",)
 
     def __init__(self, items: Any = ()) -> None:
-        super().__init__(items)
+        dict.__init__(self, items)  # `super()` makes an object each time
         self.born = next(_births)
 
 

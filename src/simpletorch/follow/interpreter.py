@@ -104,6 +104,7 @@ class Interpreter:
         self._claimed: set[tuple[str, int, str, Value]] = set()  # all of them but tuples
         self.unsaid: set[tuple[str, int, str]] = set()  # names that a line gives what isn't known too
         self.remembered: dict[Any, Any] = {}  # calls of modules, see `remembered`
+        self._trees: dict[str, ast.Module | None] = {}  # by file, see `tree`
         self.trees: dict[int, Tree] = {}  # by module, what it consists of
         self.kinds: dict[Any, tuple[int, Tree]] = {}  # a number for what modules consist of, and one of them
         self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes), id(self.moved)}
@@ -133,7 +134,9 @@ class Interpreter:
         value = expressions.TABLE[type(node)](self, node, scope)
         recorders = self.heap.recorders
         if recorders and type(value) in remembered.MUTABLE:
-            recorders[-1].note(value)
+            recorder, cells = recorders[-1], value.cells
+            if type(cells) is not Cells or cells.born <= recorder.start:  # what is younger needn't be noted
+                recorder.note(value)
         return value
 
     def execute(self, body: Sequence[ast.stmt], scope: Scope) -> Done:
@@ -155,7 +158,14 @@ class Interpreter:
     @property
     def body(self) -> ast.AST | None:
         """What is followed here: the function that runs, or the file; None if that can't be read any more."""
-        return self.running[-1].node if self.running else parse(Path(self.path))
+        return self.running[-1].node if self.running else self.tree
+
+    @property
+    def tree(self) -> ast.Module | None:
+        """The syntax of the file that is followed here."""
+        if self.path not in self._trees:  # whether a file has changed is asked once
+            self._trees[self.path] = parse(Path(self.path))
+        return self._trees[self.path]
 
     def enter(self, function: Function, scope: Scope, work: Callable[[], Value]) -> Value:
         """``work`` as the body of a function that is called here."""
@@ -457,9 +467,12 @@ class Interpreter:
     def claim(self, name: str, value: Value) -> None:
         """Remember what a line gives to a name, for the shapes beside the source."""
         value = self.resolve(value)
+        line = getattr(self.node, "lineno", 0)
+        if type(value) is Tensor:
+            self._show(line, name, value.type)
+            return
         if isinstance(value, Choice) and branches.alike(value.when_true, value.when_false):
             value = value.when_true
-        line = getattr(self.node, "lineno", 0)
         if (known := sparsity.matrix_of(value)) is not None and known.kind == sparsity.TENSOR:
             value = Tensor(known.type)
         if isinstance(value, Unknown | Choice):
@@ -468,8 +481,10 @@ class Interpreter:
             return
         if isinstance(value, tuple) and not any(isinstance(v, Tensor) for v in value):
             return
-        seen = _frozen(value)
-        if not isinstance(value, tuple):
+        self._show(line, name, _frozen(value))
+
+    def _show(self, line: int, name: str, seen: Any) -> None:
+        if type(seen) is not tuple:
             claim = self.path, line, name, seen
             if not (self.conditions or self.hypothetical or any(g.possible for g in self.guards)):
                 self.certain.add(claim)
@@ -477,7 +492,7 @@ class Interpreter:
                 return
             self._claimed.add(claim)
         shown = self.claims.setdefault((self.path, line), {}).setdefault(name, [])
-        if seen in shown:
+        if type(seen) is tuple and seen in shown:
             return
         if len(shown) < _MOST_CLAIMS:
             shown.append(seen)

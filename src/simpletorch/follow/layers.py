@@ -62,22 +62,8 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
     if modules.is_bare(module) and (refused := modules.misfit(run, module)) is not None:
         return refused
     modes.called(run, module)
-    if module.state.get("hooked"):
-        return run.unknown("what a hook makes of a module's result")
-    around = module.state.get("around")
-    if around is not None:
-        with run.heap.instead(module.state, "around", None):
-            return run.call(around, (module, *args), kwargs)
-    hooks = module.state.get("hooks")
-    if hooks:
-        with run.heap.instead(module.state, "hooks", ()):
-            result = call(run, module, args, kwargs)
-        for hook in hooks:
-            new = run.resolve(run.call(hook, (module, args, result)))
-            if isinstance(new, Unknown):
-                return run.unknown("what a hook makes of a module's result")
-            result = result if new is None else new
-        return result
+    if module.state and (found := _with_hooks(run, module, args, kwargs)) is not MISSING:
+        return found
     found = module.cells.get("forward")
     if found is not None:
         return run.call(found, args, kwargs)
@@ -94,6 +80,27 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
         finally:
             inside.pop()
     return run.call(Method(in_class[0], module), args, kwargs)
+
+
+def _with_hooks(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What a module gives whose call is another one, MISSING where it isn't."""
+    if module.state.get("hooked"):
+        return run.unknown("what a hook makes of a module's result")
+    around = module.state.get("around")
+    if around is not None:
+        with run.heap.instead(module.state, "around", None):
+            return run.call(around, (module, *args), kwargs)
+    hooks = module.state.get("hooks")
+    if hooks:
+        with run.heap.instead(module.state, "hooks", ()):
+            result = call(run, module, args, kwargs)
+        for hook in hooks:
+            new = run.resolve(run.call(hook, (module, args, result)))
+            if isinstance(new, Unknown):
+                return run.unknown("what a hook makes of a module's result")
+            result = result if new is None else new
+        return result
+    return MISSING
 
 
 # -- torch's own layers ----------------------------------------------------------------------------------------------
@@ -160,12 +167,13 @@ def _built_from_choice(run: Interpreter, name: str, given: dict[str, Value], cho
 
 def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What a layer of torch's gives, by its rule."""
-    args = tuple(tensors.settle(run, a) for a in args)
-    kwargs = {k: tensors.settle(run, v) for k, v in kwargs.items()}
-    args = (tensors.not_none(args[0]), *args[1:]) if args else args
-    choice = tensors.first_choice((*args, *kwargs.values()))
-    if choice is not None:
-        return run.each(choice, lambda _: forward(run, module, args, kwargs))
+    if kwargs or not tensors.MAY_HOLD_CHOICES.isdisjoint(map(type, args)):
+        args = tuple(tensors.settle(run, a) for a in args)
+        kwargs = {k: tensors.settle(run, v) for k, v in kwargs.items()}
+        args = (tensors.not_none(args[0]), *args[1:]) if args else args
+        choice = tensors.first_choice((*args, *kwargs.values()))
+        if choice is not None:
+            return run.each(choice, lambda _: forward(run, module, args, kwargs))
     rule = module.native
     run.training.called[id(module.cells)] = module
     if args and type(args[0]) in _NO_TENSORS and (refused := modules.check_operands(run, module.cls.name, args)):
@@ -219,6 +227,9 @@ def _learn(run: Interpreter, rule: ModuleRule, args: tuple[Value, ...]) -> None:
     """Who got through a layer had the sizes that it demands."""
     if not args or not isinstance(args[0], Tensor):
         return
+    shape = args[0].type.shape
+    if shape.is_exact and UNKNOWN not in shape.items:
+        return  # all is known of it
     name = rule.names[0].rpartition(".")[2]
     field, dims = (_LAST[name], 0) if name in _LAST else _SPATIAL.get(name, ("", 0))
     size: Any = getattr(rule, field, None)

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "MAY_HOLD_CHOICES",
     "ask",
     "autocast",
     "by_rule",
@@ -87,7 +88,7 @@ _UNKNOWN_KINDS: Final[dict[str, RuleValue]] = {
 
 
 _SAME: Final = (int, float, complex, str, bool, Expr, DType, Device, Group, Many, type(...), type(None))
-_MAY_HOLD_CHOICES: Final = frozenset({Choice, List, tuple})
+MAY_HOLD_CHOICES: Final = frozenset({Choice, List, tuple})
 
 
 def to_rule(value: Value) -> Any:
@@ -204,7 +205,7 @@ def not_none(value: Value) -> Value:
 
 def ask(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What the operation of this public name gives; a refusal is reported."""
-    if kwargs or not _MAY_HOLD_CHOICES.isdisjoint(map(type, args)):
+    if kwargs or not MAY_HOLD_CHOICES.isdisjoint(map(type, args)):
         args = tuple(settle(run, a) for a in args)
         kwargs = {k: settle(run, v) for k, v in kwargs.items()}
         args = (not_none(args[0]), *args[1:]) if args else args

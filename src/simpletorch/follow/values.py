@@ -48,6 +48,7 @@ __all__ = [
     "HISTORY",
     "MISSING",
     "NEXT",
+    "RELOADED",
     "REPEATED",
     "SIZE",
     "SPENT",
@@ -209,7 +210,8 @@ class Tensor(Object):
     )
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
-        self.cells = Cells({"type": type})
+        self.cells = Cells()
+        self.cells["type"] = type
         self.array = array
         self.offset: tuple[Any, Any, Any] | None = None  # of a 0-dim one, see `offsets`
         self.numbers: Numbers | None = None  # see `indexes`
@@ -460,9 +462,16 @@ class Super:
     after: Class
 
 
+RELOADED: Final = "_(reloaded)"
+"""In the cells of a module; no variable has such a name, and ``import *`` leaves it."""
+
+
 @final
 class Namespace(Object):
-    """A module: of the program (its cells are its variables), or a library known by its dotted name alone."""
+    """A module: of the program (its cells are its variables), or a library known by its dotted name alone.
+
+    ``cells[RELOADED]`` says that there may be other variables.
+    """
 
     __slots__ = ("name", "path")
 

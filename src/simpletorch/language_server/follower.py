@@ -14,6 +14,7 @@ from simpletorch.rules.core.codes import Severity
 
 __all__ = ["Follower", "options"]
 
+_TRIES: Final = 2
 _LONGEST: Final = 30.0  # seconds after which a process that doesn't answer is ended
 
 
@@ -51,23 +52,28 @@ class Follower:
         before the rest is known.
         """
         async with self._lock:
-            await self.start()
-            changed: dict[str, str | None] = {p: t for p, t in texts.items() if self._sent.get(p) != t}
-            changed |= dict.fromkeys(self._sent.keys() - texts.keys())
-            ask = Ask(next(self._numbers), path, changed, tuple(arguments), **options)
-            self._running = ask
-            try:
-                answer = await asyncio.wait_for(self._exchange(ask, first), _LONGEST)
-            except (TimeoutError, OSError, EOFError, pickle.UnpicklingError):
-                await self.stop()
-                return None
-            except asyncio.CancelledError:
-                await self.stop()
-                raise
-            finally:
-                self._running = None
-            self._sent = dict(texts)
-            return answer
+            for _ in range(_TRIES):  # it may have ended while nobody asked
+                await self.start()
+                changed: dict[str, str | None] = {p: t for p, t in texts.items() if self._sent.get(p) != t}
+                changed |= dict.fromkeys(self._sent.keys() - texts.keys())
+                ask = Ask(next(self._numbers), path, changed, tuple(arguments), **options)
+                self._running = ask
+                try:
+                    answer = await asyncio.wait_for(self._exchange(ask, first), _LONGEST)
+                except TimeoutError:
+                    await self.stop()
+                    return None
+                except (OSError, EOFError, pickle.UnpicklingError):
+                    await self.stop()
+                    continue
+                except asyncio.CancelledError:
+                    await self.stop()
+                    raise
+                finally:
+                    self._running = None
+                self._sent = dict(texts)
+                return answer
+            return None
 
     async def _exchange(self, ask: Ask, first: Callable[[Found], object]) -> Answer:
         process = self._process

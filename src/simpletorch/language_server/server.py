@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, cast, final
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
@@ -26,11 +27,37 @@ __all__ = ["serve"]
 
 _STEPS: Final = 50_000
 _SECONDS: Final = 2.0
+_CELL: Final = "vscode-notebook-cell:"  # each comes alone, with its magics: no program, and the kernel knows more
 _KINDS: Final = ("assigned", "parameter", "layer")
 
 
 class _Protocol(LanguageServerProtocol):
-    """pygls's, with texts of our own: it splits lines where neither editors nor Python do (``\\f``, U+2028)."""
+    """pygls's, with texts of our own: it splits lines where neither editors nor Python do (``\\f``, U+2028).
+
+    Whoever asks for something is answered: pygls is silent where a request can't be read, or comes after the shutdown.
+    """
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """A message from what JSON gives.
+
+        Raises:
+            JsonRpcException: it isn't what the protocol says.
+        """
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            self._refuse(data.get("id") if "method" in data else None, error)
+            raise
+
+    def handle_message(self, message: Any) -> None:
+        """Do what a message says."""
+        if self._shutdown and hasattr(message, "method"):
+            self._refuse(getattr(message, "id", None), JsonRpcInvalidRequest("the server was shut down"))
+        super().handle_message(message)
+
+    def _refuse(self, number: object, error: JsonRpcException) -> None:
+        if isinstance(number, int | str):
+            self._send_response(number, error=error.to_response_error())
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
@@ -68,11 +95,18 @@ class Server(LanguageServer):
         self.tasks: set[asyncio.Task[None]] = set()
         self.working = False
 
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Tell the user of it, but for messages that are none: those are the editor's, and go to the log."""
+        if isinstance(error, JsonRpcException | ValueError):
+            self.window_log_message(types.LogMessageParams(types.MessageType.Warning, f"no message: {error}"))
+        else:
+            super().report_server_error(error, source)
+
     # -- texts ---------------------------------------------------------------------------------------------------------
 
     def opened(self, item: types.TextDocumentItem) -> None:
         """A file is opened."""
-        if item.language_id not in ("python", ""):
+        if item.language_id not in ("python", "") or item.uri.startswith(_CELL):
             return
         path = path_of(item.uri)
         program = Program(Document(item.uri, path, item.text, item.version), self._arguments(path))

@@ -28,6 +28,8 @@ from simpletorch.language_server.messages import Answer, Ask, Cancel, Found, Hin
 
 __all__ = ["Worker", "main"]
 
+_PAUSE: Final = 0.05  # seconds in which somebody who types may send the next text
+_MOST_ANSWERS: Final = 8  # after which objects that nobody reaches are looked for in any case
 _STACK: Final = 512 * 2**20  # bytes of address space: the follower's recursion is Python's
 _ORIGINS: Final = {
     "rows": "one for each sample",
@@ -120,7 +122,7 @@ class Worker:
         except SyntaxError as error:
             return Mistake(max(error.lineno or 1, 1), max((error.offset or 1) - 1, 0), error.msg)
         except (ValueError, RecursionError, MemoryError) as error:
-            return Mistake(1, 0, f"can't be read as Python: {error}")
+            return Mistake(1, 0, f"can't be read as Python: {str(error) or 'it is nested too deeply'}")
         return None
 
     def _hints(self, path: str, found: Followed) -> Iterator[Hint]:
@@ -167,7 +169,7 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     threading.stack_size(_STACK)
-    worker, asked = Worker(), queue.SimpleQueue[Ask | None]()
+    worker, asked = Worker(), queue.SimpleQueue[Ask]()
     thread = threading.Thread(target=_work, args=(worker, asked, out), daemon=True)
     thread.start()
     while (message := read(sys.stdin.buffer)) is not None:
@@ -178,7 +180,7 @@ def main() -> None:
     os._exit(0)  # whoever asked is gone
 
 
-def _work(worker: Worker, asked: queue.SimpleQueue[Ask | None], out: BinaryIO) -> None:
+def _work(worker: Worker, asked: queue.SimpleQueue[Ask], out: BinaryIO) -> None:
     gc.freeze()  # what is imported stays
     gc.disable()  # while somebody waits; a follow that needs much memory collects by itself, see `Budget`
 
@@ -186,10 +188,21 @@ def _work(worker: Worker, asked: queue.SimpleQueue[Ask | None], out: BinaryIO) -
         out.write(pack(message))
         out.flush()
 
+    answered = 0  # since objects that nobody reaches were looked for
     try:
-        while (ask := asked.get()) is not None:
+        while True:
+            if answered >= _MOST_ANSWERS:
+                gc.collect()
+                answered = 0
+            try:
+                ask = asked.get(timeout=_PAUSE)
+            except queue.Empty:
+                if answered:
+                    gc.collect()
+                    answered = 0
+                ask = asked.get()
             send(worker.answer(ask, send))
-            gc.collect()
+            answered += 1
             worker.cancelled = {number for number in worker.cancelled if number > ask.number}
     except BrokenPipeError:
         pass

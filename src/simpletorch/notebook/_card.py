@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, final
 from simpletorch._drawing import AMBER, BLUE, RED
 from simpletorch._excepthook import as_torch_error
 from simpletorch.follow import Finding
+from simpletorch.follow.sources.texts import lines
 
 if TYPE_CHECKING:
     from simpletorch.errors import TorchError
@@ -131,7 +132,7 @@ def card_of(found: Finding, head: str, texts: Texts) -> Card:
 
 def _line(texts: Texts, name: str, number: int, start: int = 0, end: int | None = 0) -> _Line | None:
     """A line, None where there is no such line: a file may be gone. Columns count bytes of UTF-8, as Python's do."""
-    rows = texts(name).splitlines()
+    rows = lines(texts(name))
     if not 0 < number <= len(rows):
         return None
     raw = rows[number - 1].encode()

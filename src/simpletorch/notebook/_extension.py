@@ -70,7 +70,7 @@ class Extension(ast.NodeTransformer):
         self._formatters = register(self.shell)
         self._handler = self.shell.custom_exceptions, self.shell.CustomTB
         if not self.shell.custom_exceptions:  # else somebody has a handler of his own
-            self.shell.set_custom_exc((Exception,), self._show_error)  # type: ignore[no-untyped-call]
+            self.shell.set_custom_exc((Exception, KeyboardInterrupt), self._show_error)  # type: ignore[no-untyped-call]
 
     def unload(self) -> None:
         """Leave the shell as it was."""

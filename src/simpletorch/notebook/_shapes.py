@@ -12,6 +12,7 @@ from typing import Any, Final, final
 from simpletorch.follow import Followed
 from simpletorch.follow.layers import is_module, named_modules
 from simpletorch.follow.outcomes import Exhausted, Raised
+from simpletorch.follow.sources import texts
 from simpletorch.follow.values import Instance, List, Native, Tensor, Unknown, Value
 from simpletorch.notebook._following import begin
 from simpletorch.rules import TensorType
@@ -40,7 +41,7 @@ class Shown:
 
 def beside(text: str, name: str, found: Followed) -> Shown:
     """The lines of a cell with the shapes that they give at their ends."""
-    lines = text.splitlines()
+    lines = texts.lines(text)
     width = min(max(map(len, lines), default=0), _WIDEST)
     out = []
     for number, line in enumerate(lines, 1):

@@ -37,11 +37,13 @@ class Document:
         path: its file, as the user wrote it.
         cells: the texts of its cells of code, without the magics.
         starts: in which line of the program each begins, from 1.
+        written: the texts of these cells as the user has written them, with as many lines.
     """
 
     path: str
     cells: Sequence[str]
     starts: Sequence[int]
+    written: Sequence[str]
 
     @property
     def text(self) -> str:
@@ -97,9 +99,10 @@ def read(path: str | Path) -> Document:
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-        cells = [_source(cell) for cell in _cells_of(content) if cell.get("cell_type") == "code"]
+        written = [_source(cell) for cell in _cells_of(content) if cell.get("cell_type") == "code"]
     except (json.JSONDecodeError, UnicodeDecodeError, AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is no notebook: {error}") from None
+    cells = [read_cell(source).text for source in written]
     starts, line = [], 2
     for number, cell in enumerate(cells, 1):
         try:
@@ -108,7 +111,7 @@ def read(path: str | Path) -> Document:
             raise ValueError(f"{path}:cell {number}:{error.lineno}: {error.msg}") from None
         starts.append(line)
         line += cell.count("\n") + 1
-    return Document(str(path), tuple(cells), tuple(starts) or (2,))
+    return Document(str(path), tuple(cells), tuple(starts) or (2,), tuple(written))
 
 
 def _cells_of(content: Any) -> Sequence[Mapping[str, Any]]:
@@ -120,7 +123,7 @@ def _cells_of(content: Any) -> Sequence[Mapping[str, Any]]:
 
 def _source(cell: Mapping[str, Any]) -> str:
     source = cell["source"]
-    return read_cell(source if isinstance(source, str) else "".join(source)).text
+    return source if isinstance(source, str) else "".join(source)
 
 
 def follow_document(

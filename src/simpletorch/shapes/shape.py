@@ -39,9 +39,11 @@ class Shape:
     """
 
     items: tuple[Item, ...]
-    _rest_at: int | None = field(init=False, repr=False, compare=False)
+    _rest_at: int | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if Rest not in map(type, self.items):  # nearly all
+            return
         rest_at = None
         for i, item in enumerate(self.items):
             if type(item) is Rest:
@@ -171,7 +173,7 @@ def broadcast_dims(a: Dim, b: Dim, index: int = -1) -> Dim:
     Raises:
         BroadcastError: they are different for sure (for variables: for some sizes) and neither is 1.
     """
-    if isinstance(a, int) and a == 1:
+    if a is b or (isinstance(a, int) and a == 1):
         return b
     if isinstance(b, int) and b == 1:
         return a

@@ -25,3 +25,17 @@ d, e, f = torch.Tensor((3, 5)), torch.LongTensor([3, 5, 7]), torch.Tensor(torch.
 
 def test_a_shape_is_no_data(tmp_path: Path) -> None:
     agrees(SIZES, tmp_path, "a b c d e f")
+
+
+SET = """
+import torch
+held = [torch.ones(6), torch.ones(6)]
+held[0].set_(torch.ones(2, 3))
+a, b = held[0] @ torch.ones(3, 5), held[0].T
+held[1].set_(held[1].untyped_storage(), 0, (3, 2))
+c = held[1] @ torch.ones(2, 7)
+"""
+
+
+def test_what_a_tensor_is_set_to(tmp_path: Path) -> None:
+    agrees(SET, tmp_path, "a b")

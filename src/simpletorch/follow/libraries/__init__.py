@@ -63,6 +63,7 @@ _FILES: Final = {
     "heapq": "python.ordering",
     "bisect": "python.ordering",
     "hydra": "command_lines",
+    "importlib": "python.system",
     "io": "python.storage",
     "itertools": "python.itertools",
     "jax": "jax",

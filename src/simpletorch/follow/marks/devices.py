@@ -170,8 +170,7 @@ def of(run: Interpreter, value: Value) -> str | None:
     """Where a tensor is, where there is CUDA."""
     if not isinstance(value, Tensor) or value.array:
         return None
-    found = run.moved.get(id(value.cells))
-    if found is not None:
+    if run.moved and (found := run.moved.get(id(value.cells))) is not None:
         return found[0] if isinstance(found, tuple) else None
     return value.place
 
@@ -192,7 +191,7 @@ def moved(run: Interpreter, made: Value, place: str | None) -> Value:
 
 
 def _tensors(values: Mapping[str, Value] | tuple[Value, ...]) -> Iterator[Tensor]:
-    for value in values.values() if isinstance(values, Mapping) else values:
+    for value in values if isinstance(values, tuple) else values.values():
         if type(value) is Tensor:
             yield value
         elif type(value) is tuple:
@@ -253,10 +252,10 @@ def _common(run: Interpreter, name: str, operands: list[Tensor]) -> str | None:
     """Where all operands are. A tensor without dims on the CPU fits everywhere."""
     found: tuple[Tensor, str] | None = None
     loose: set[str | None] = set()
-    if any(of(run, one) == _MIXED for one in operands):
+    places = [of(run, one) for one in operands]
+    if _MIXED in places:
         return _MIXED
-    for one in operands:
-        place = of(run, one)
+    for one, place in zip(operands, places, strict=True):
         rank = one.type.shape.rank
         if place is None or (rank in (0, None)):
             loose.add(place)

@@ -145,6 +145,8 @@ def check(name: str, args: Args, kwargs: Kwargs) -> Report | None:
     written = kwargs.get("out")
     if written is None and args and (_writes(name) or kwargs.get("inplace") is True):
         written = args[0]
+    if written is None:
+        return None
     layout = of(written)
     if not isinstance(written, Tensor) or not isinstance(layout, tuple):
         return None

@@ -21,7 +21,7 @@ __all__ = ["asks_for_cuda", "flags", "is_availability", "is_clear", "is_move", "
 
 def flags(run: Interpreter) -> frozenset[str]:
     """The names that stand for ``torch.cuda.is_available()`` in the file that is followed."""
-    tree = parse(Path(run.path))
+    tree = run.tree
     return frozenset() if tree is None else _flags(tree)
 
 
@@ -42,7 +42,7 @@ def asks_for_cuda(run: Interpreter, node: ast.expr) -> bool:
         case ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant(value="cuda")]):
             return True
         case ast.Name(id=name):
-            tree = parse(Path(run.path))
+            tree = run.tree
             given = [n.value for n in walk(tree) if assigns_to(n, name)] if tree is not None else []
             return name in flags(run) or (len(given) == 1 and asks_for_cuda(run, given[0]))
     return is_availability(node, flags(run))

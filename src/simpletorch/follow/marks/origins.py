@@ -8,11 +8,11 @@ from a loader doesn't. Each dim of a tensor has an `Origin`, or None where it is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from simpletorch.follow.values import List, Tensor, Value, is_among
-from simpletorch.rules import RULES, ModuleRule
+from simpletorch.rules import RULES, ModuleRule, TensorType
 from simpletorch.rules.core.registry import spoken_name
 from simpletorch.shapes import Dim
 
@@ -55,10 +55,13 @@ _COMPARISONS: Final = {"==": "eq", "!=": "ne"}
 
 def of(value: Value) -> Origins:
     """What is known of each dim of a tensor."""
-    if not isinstance(value, Tensor) or value.array or value.origins is None or _FORGOTTEN in value.cells:
+    if not isinstance(value, Tensor):
         return None
     found: Origins = value.origins
-    return found if found is not None and len(found) == value.type.shape.rank else None
+    if found is None or value.array or _FORGOTTEN in value.cells:
+        return None
+    kind: TensorType = value.cells["type"]  # with as many dims as the type that one of many has for itself
+    return found if len(found) == kind.shape.rank else None
 
 
 def same(a: Tensor, b: Tensor) -> bool:
@@ -131,8 +134,13 @@ def of_layer(name: str, rule: ModuleRule, args: Args, result: Value) -> None:
                 one.origins = _reshaped(name, (source, -1), {}, one)
             else:
                 sizes, new = _sizes(source), _sizes(one)
-                maker = Origin("layer", str(rule)) if 1 in new else FEATURES
+                maker = _of_rule(rule) if 1 in new else FEATURES
                 one.origins = _made_by(maker, sizes, known, new)
+
+
+@lru_cache(maxsize=1024)
+def _of_rule(rule: ModuleRule) -> Origin:
+    return Origin("layer", str(rule))
 
 
 def _made_by(maker: Origin, sizes: Sequence[Dim], known: Sequence[Origin | None], new: Sequence[Dim]) -> Origins:
@@ -174,8 +182,9 @@ def follow(run: Interpreter, name: str, args: Args, kwargs: Kwargs, result: Valu
 def _combined(run: Interpreter, name: str, operands: list[Tensor], result: Tensor) -> Origins:
     """Of several tensors: in each dim what is known of it from one of them."""
     rows = [of(t) for t in operands]
-    if rows[0] is not None and all(r is rows[0] for r in rows[1:]):
-        return rows[0] if len(rows[0]) == result.type.shape.rank else None
+    first = rows[0]
+    if first is not None and all(r is first or (r == first and len(first) > 1) for r in rows[1:]):
+        return first if len(first) == result.type.shape.rank else None
     sizes = _sizes(result)
     if not sizes:
         return None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from simpletorch.follow import layers
@@ -44,6 +44,9 @@ class Look:
     layout: layout.Layout = None
     origins: origins.Origins = None
 
+    def __hash__(self) -> int:  # the rest is long, and seldom alone in being another
+        return hash((self.type, self.place))
+
 
 @final
 @dataclass(slots=True)
@@ -76,6 +79,20 @@ class Seen:
 _Node: TypeAlias = ast.expr | ast.arg
 
 
+@final
+class _Watched:
+    """A node, as in ``Seen.looks``, and of what the last look at it was made."""
+
+    __slots__ = ("layout", "origins", "place", "row", "type")
+
+    def __init__(self, row: dict[Look, None]) -> None:
+        self.row = row
+        self.type: TensorType | None = None
+        self.place: str | None = None
+        self.layout: layout.Layout = None
+        self.origins: origins.Origins = None
+
+
 class Watching(Interpreter):
     """An interpreter that notes what it sees."""
 
@@ -86,12 +103,11 @@ class Watching(Interpreter):
         self._followed: dict[tuple[str, str, tuple[str, ...], str], Visit] = {}
         self._visits = 0
         self._names: dict[tuple[int, int], str] = {}
-        self._rows: dict[_Node, dict[Look, None]] = {}  # by node, as in ``seen.looks``
-        self._last: dict[_Node, tuple[object, ...]] = {}  # of what the last look at a node was made
+        self._watched: dict[_Node, _Watched] = {}
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression, which is noted if it is a tensor."""
-        value = super().evaluate(node, scope)
+        value = Interpreter.evaluate(self, node, scope)  # `super()` makes an object each time
         if type(value) is Tensor:
             self._note(scope.path, node, value)
         elif type(value) is Instance and value.cls.is_a(layers.MODULE):
@@ -148,16 +164,19 @@ class Watching(Interpreter):
         return self._names.setdefault(key, "")
 
     def _note(self, path: str, node: _Node, value: Tensor) -> None:
-        row = self._rows.get(node)
-        if row is None:
-            row = self._rows[node] = self.seen.looks.setdefault((path, _place(node)), {})
-        raw = value.type, value.place, value.layout, value.origins
-        last = self._last.get(node)
-        if last is not None and all(map(operator.is_, last, raw)):
+        last, kind = self._watched.get(node), value.type
+        if last is None:
+            last = self._watched[node] = _Watched(self.seen.looks.setdefault((path, _place(node)), {}))
+        elif (
+            last.type is kind
+            and last.place is value.place
+            and last.layout is value.layout
+            and last.origins is value.origins
+        ):
             return
-        self._last[node] = raw
-        if len(row) < _MOST_LOOKS:
-            row[Look(value.type, devices.of(self, value), layout.of(value), origins.of(value))] = None
+        last.type, last.place, last.layout, last.origins = kind, value.place, value.layout, value.origins
+        if len(last.row) < _MOST_LOOKS:
+            last.row[Look(kind, devices.of(self, value), layout.of(value), origins.of(value))] = None
 
 
 def _place(node: _Node) -> Place:
@@ -176,7 +195,12 @@ def _inside(run: Interpreter, around: Instance, met: set[int]) -> Iterator[tuple
 def _shown(run: Interpreter, value: Value) -> str:
     value = run.resolve(value)
     if isinstance(value, Tensor):
-        return str(value.type)
+        return _text(value.type)
     if isinstance(value, tuple):
         return f"({', '.join(_shown(run, v) for v in value)})"
     return "None" if value is None else "…"
+
+
+@lru_cache(maxsize=4096)
+def _text(kind: TensorType) -> str:
+    return str(kind)

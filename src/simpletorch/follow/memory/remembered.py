@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from simpletorch.follow.heap import HISTORY, MISSING, Cells, Heap, born, now
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.marks.modules import MODULE
-from simpletorch.follow.memory.trees import ALL, Entry, Tree, history, is_as_it_was, is_bare, tree_of
+from simpletorch.follow.memory.trees import ALL, Entry, Tree, history, is_as_it_was, is_bare, known_tree, tree_of
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.values import (
@@ -169,19 +169,37 @@ def call(
     arguments = _arguments(run, given, args, kwargs)
     if arguments is None:
         return follow()
+    tree = known_tree(run, module)
+    alike = None
+    if tree is not None:
+        alike = _alike(run, module, tree, arguments, given)
+        if (known := alike.find()) is not None:  # most are the layers of a stack
+            return _as_alike(run, known, given, tree)
     calls = _Calls(run, (id(module), *arguments), given)
     if (known := calls.find()) is not None:
         return _again(run, known, given)
-    tree = tree_of(run, module)
-    if tree.number is None:
-        return _recorded(run, follow, given, calls, module)
-    # what a module holds may demand sizes of a caller, if the module is older than the call
-    alike = _Calls(run, ("like", tree.number, born(module.cells) < run.entered_at, *arguments), given)
-    if (known := alike.find()) is not None:
-        if run.heap.recorders:
-            run.heap.recorders[-1].take({}, (tree,))
-        return _again(run, known, given)
+    if tree is None or alike is None:
+        tree = tree_of(run, module)
+        if tree.number is None:
+            return _recorded(run, follow, given, calls, module)
+        alike = _alike(run, module, tree, arguments, given)
+        if (known := alike.find()) is not None:
+            return _as_alike(run, known, given, tree)
     return _recorded(run, follow, given, calls, module, (tree, alike))
+
+
+def _alike(run: Interpreter, module: Instance, tree: Tree, arguments: tuple[Any, ...], given: _Given) -> _Calls:
+    """The calls of modules that consist of the same.
+
+    What a module holds may demand sizes of a caller, if it is older than the call.
+    """
+    return _Calls(run, ("like", tree.number, born(module.cells) < run.entered_at, *arguments), given)
+
+
+def _as_alike(run: Interpreter, known: _Call, given: _Given, tree: Tree) -> Value:
+    if run.heap.recorders:
+        run.heap.recorders[-1].take({}, (tree,))
+    return _again(run, known, given)
 
 
 def construction(
@@ -230,7 +248,7 @@ def _arguments(
     if run.takers:  # somebody takes what may be raised inside
         return None
     keys = [given.key(v) for v in (*args, *kwargs.values())]
-    if any(k is None for k in keys):
+    if None in keys:
         return None
     chosen = None if run.is_plain else (run.entered_at, frozenset(run.free), frozenset(run.symbols))
     modes = bool(run.conditions), run.converts_dtypes, tuple(run.modes.items()), bool(run.unsure_modes), chosen
@@ -343,6 +361,8 @@ class _Given:
 
     def key(self, value: Value) -> Any:
         """What two arguments have in common that lead to the same result; None where that can't be said."""
+        if type(value) is Tensor:
+            return self._of_tensor(value)
         if isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple | slice)):
             return type(value), value
         if isinstance(value, tuple):
@@ -355,23 +375,6 @@ class _Given:
             return "again", seen
         self.places[id(value)] = len(self.objects)
         self.objects.append(value)
-        if isinstance(value, Tensor):
-            self.cells.add(id(value.cells))
-            plain = is_bare(value) and value.offset is None
-            known = indexes.passed_on(value)
-            if known is not None:
-                self.numbers[self.places[id(value)]] = known
-            key = (
-                "tensor",
-                value.type,
-                value.array,
-                gradients.key(value),
-                value.layout,
-                value.origins,
-                value.place,
-                value.batch,
-            )
-            return key if plain else None
         if isinstance(value, List):
             self.cells.add(id(value.cells))
             return None if value.items is None else self._all(("list",), value.items)
@@ -386,8 +389,25 @@ class _Given:
             return "method", id(value.function), id(value.receiver)
         return ("object", id(value)) if isinstance(value, Unknown | Instance | Function | Native | Class) else None
 
+    def _of_tensor(self, value: Tensor) -> Any:
+        seen = self.places.get(id(value))
+        if seen is not None:
+            return "again", seen
+        self.places[id(value)] = len(self.objects)
+        self.objects.append(value)
+        self.cells.add(id(value.cells))
+        known = indexes.passed_on(value)
+        if known is not None:
+            self.numbers[self.places[id(value)]] = known
+        if not is_bare(value) or value.offset is not None:
+            return None
+        marks = gradients.key(value), value.layout, value.origins, value.place, value.batch
+        return "tensor", value.type, value.array, *marks
+
     def between(self) -> tuple[Any, ...]:
         """The numbers as a key."""
+        if not self.numbers:
+            return ()
         return tuple((place, n.least, n.most, n.by_chance, n.between) for place, n in self.numbers.items())
 
     def reads(self) -> list[int]:

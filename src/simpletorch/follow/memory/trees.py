@@ -16,7 +16,7 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["ALL", "Entry", "Tree", "history", "is_as_it_was", "is_bare", "tree_of"]
+__all__ = ["ALL", "Entry", "Tree", "history", "is_as_it_was", "is_bare", "known_tree", "tree_of"]
 
 Entry = tuple[dict[Any, Any], Any, Any]
 """A table, a name in it, and what it held; `ALL` in the place of the name: all that the table holds."""
@@ -66,9 +66,13 @@ class Tree:
             if not all(map(is_as_it_was, self.entries.values())):
                 return False
             self._stirred = run.heap.stirred
-        if any(layer.native is not rule for layer, rule in self._layers):
-            return False
-        return all(_slots(tensor) == seen for tensor, seen in self._slots)
+        for layer, rule in self._layers:
+            if layer.native is not rule:
+                return False
+        for tensor, seen in self._slots:  # noqa: SIM110  (`all` takes twice as long, for each call of a module)
+            if _slots(tensor) != seen:
+                return False
+        return True
 
     def _module(self, module: Instance) -> Any:
         self.cells[id(module.cells)], self.cells[id(module.state)] = module.cells, module.state
@@ -110,10 +114,16 @@ class Tree:
         return "object", id(value)
 
 
+def known_tree(run: Interpreter, module: Instance) -> Tree | None:
+    """What a module consists of now, if that is known and has a number."""
+    known = run.trees.get(id(module))
+    return known if known is not None and known.is_as_it_was(run) else None
+
+
 def tree_of(run: Interpreter, module: Instance) -> Tree:
     """What a module consists of now."""
-    known = run.trees.get(id(module))
-    if known is not None and known.is_as_it_was(run):
+    known = known_tree(run, module)
+    if known is not None:
         return known
     made = Tree(run, module)
     if made.number is not None:

@@ -34,7 +34,7 @@ def _comments(source: str) -> dict[int, frozenset[str]]:
 
 def _read(source: str) -> Iterator[tuple[int, frozenset[str]]]:
     only_comments = True
-    for number, line in enumerate(source.splitlines(), 1):
+    for number, line in enumerate(texts.lines(source), 1):
         match = _COMMENT.search(line)
         if match:
             codes = frozenset(filter(None, (c.strip() for c in (match["codes"] or "").split(","))))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources.installed import has_member, has_module
-from simpletorch.follow.values import MISSING, Namespace, Unknown, Value
+from simpletorch.follow.values import MISSING, RELOADED, Namespace, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -83,6 +83,8 @@ def _member(run: Interpreter, source: Value, name: str) -> Value:
         return run.attribute(source, name)
     if name in source.cells:
         return run.resolve(source.cells[name])
+    if RELOADED in source.cells:
+        return run.derived(f".{name}", source, None, None)
     found = run.program.member(run, source, name)
     if found is MISSING:
         if source.name in run.program.modules:

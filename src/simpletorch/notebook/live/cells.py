@@ -29,24 +29,30 @@ class LiveCells(dict[Any, Any]):
     def _ask(self, key: Any) -> None:
         if key not in self._asked and key in self._source:
             self._asked.add(key)
-            super().__setitem__(key, self._convert(self._source[key]))
+            dict.__setitem__(self, key, self._convert(self._source[key]))
 
     def _ask_all(self) -> None:
         for key in list(self._source):
             self._ask(key)
 
-    def __contains__(self, key: object) -> bool:
-        self._ask(key)
-        return super().__contains__(key)
+    # each name that a cell mentions is looked up here again and again, so these ask no more than they must
 
-    def __getitem__(self, key: Any) -> Any:
+    def __contains__(self, key: object) -> bool:
+        if key not in self._asked:
+            self._ask(key)
+        return dict.__contains__(self, key)
+
+    def __missing__(self, key: Any) -> Any:
         self._ask(key)
-        return super().__getitem__(key)
+        if dict.__contains__(self, key):
+            return dict.__getitem__(self, key)
+        raise KeyError(key)
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The value, or the default."""
-        self._ask(key)
-        return super().get(key, default)
+        if key not in self._asked:
+            self._ask(key)
+        return dict.get(self, key, default)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._asked.add(key)

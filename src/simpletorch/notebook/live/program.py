@@ -41,8 +41,10 @@ class LiveProgram(Program):
     def load(self, run: Interpreter, name: str) -> Namespace | None:
         """The module of the program's own by its dotted name: the one that is imported, else by its file."""
         module = sys.modules.get(name)
-        if name not in self.modules and type(module) is ModuleType and is_own_module(module):
-            made = self._convert(module)
+        if type(module) is ModuleType and is_own_module(module):
+            if "sys.modules" in self.text:
+                return None  # the cell may have it read anew, from a file that was edited since
+            made = self.modules.get(name) or self._convert(module)
             if isinstance(made, Namespace):
                 self.modules[name] = made
         return super().load(run, name)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import torch
+from torch.nn import functional
 
+from simpletorch._drawing import picture
 from simpletorch.metrics import ConfusionMatrix
-from simpletorch.notebook.views.pictures import picture_of
 from simpletorch.notebook.views.tables import cell, table
 
 __all__ = ["confusion_as_html", "confusion_as_text"]
 
 _TABLE: Final = 20  # classes of which each count is written
 _WORST: Final = 10
+_WIDTH: Final = 256  # pixels of the picture
 _BLUE, _RED = "9,105,218", "209,36,47"  # right and wrong, below text of any colour
 _WEAKEST, _STRONGEST = 0.15, 0.5
 
@@ -74,10 +77,14 @@ def _row(number: int, row: list[int]) -> list[str]:
 
 
 def _picture(counts: torch.Tensor) -> str:
-    shares = counts / counts.sum(1, keepdim=True).clamp_min(1)
+    shares = (counts / counts.sum(1, keepdim=True).clamp_min(1))[None]
+    step = math.ceil(len(counts) / _WIDTH)
+    small = functional.max_pool2d(shares, step, ceil_mode=True)[0]  # each pair that was mixed up shows in its pixel
+    pixels = (small * 255).round().to(torch.uint8).contiguous()
+    drawn = picture(pixels.numpy().tobytes(), *small.shape, grey=True, least=_WIDTH)
     head = [cell(text, head=True) for text in ("right", "taken for", "count")]
     rows = ([cell(f"{number:,}") for number in numbers] for numbers in _worst(counts))
-    return f"<div>{picture_of(shares[None])}</div>{table(head, rows)}"
+    return f"<div>{drawn}</div>{table(head, rows)}"
 
 
 def _worst(counts: torch.Tensor) -> list[tuple[int, int, int]]:

@@ -147,7 +147,7 @@ def size_at(shape: Shape, dim: Value) -> Dim:
 
 def shaped(tensor: TensorType, shape: Shape) -> TensorType:
     """``tensor`` with another shape."""
-    return tensor.with_shape(*shape.items)
+    return TensorType(shape, tensor.dtype, tensor.device)
 
 
 def of(batch: Shape, *dims: Item) -> Shape:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
 from simpletorch.rules.core.autocast import Autocast, any_float, cast
@@ -14,7 +14,17 @@ from simpletorch.rules.core.dtype import FLOAT32, DType
 from simpletorch.rules.core.index import FUNCTIONS, LAYERS
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch, Report
 from simpletorch.rules.core.table import Table
-from simpletorch.rules.core.values import ANY_TENSOR, ANYTHING, Device, Many, Named, TensorType, Value, as_device
+from simpletorch.rules.core.values import (
+    ANY_TENSOR,
+    ANYTHING,
+    Device,
+    Hashed,
+    Many,
+    Named,
+    TensorType,
+    Value,
+    as_device,
+)
 from simpletorch.shapes import UNKNOWN, Shape, same
 
 __all__ = [
@@ -107,7 +117,7 @@ def record(cls: type[T]) -> type[T]:
 
 
 @record
-class ModuleRule:
+class ModuleRule(Hashed):
     """A ``torch.nn`` module class: its fields are the constructor arguments that decide shapes, under torch's names.
 
     The fields are, in this order, the type parameters that the class has for the checker. A field's value is `ANYTHING`
@@ -153,7 +163,14 @@ class ModuleRule:
         return type(other) is type(self) and vars(other) == vars(self)
 
     def __hash__(self) -> int:
-        return hash((type(self), *vars(self).values()))
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash((type(self), *vars(self).values()))
+            return self._hash
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
@@ -235,6 +252,8 @@ def _tensors_for_unknown(
         args = [
             ANY_TENSOR if a is ANYTHING and i < len(names) and names[i] in wanted else a for i, a in enumerate(args)
         ]
+    if not kwargs:
+        return args, kwargs
     return args, {k: ANY_TENSOR if v is ANYTHING and k in wanted else v for k, v in kwargs.items()}
 
 
@@ -292,7 +311,7 @@ def _finish(result: Value, device: Device | None) -> Value:
     """A result is never itself a parameter, and is where its operands are unless the rule says otherwise."""
     if isinstance(result, TensorType):
         if result.is_parameter or (result.device is None and device is not None):
-            return replace(result, is_parameter=False, device=result.device or device)
+            return TensorType(result.shape, result.dtype, result.device or device)
         return result
     if isinstance(result, tuple):
         return tuple(_finish(r, device) for r in result)
@@ -313,8 +332,9 @@ def _call(
             args, kwargs = _own_names(entry, args, kwargs)
         args, kwargs = _tensors_for_unknown(entry, args, kwargs)
         bound = entry.binder.bind(args, kwargs)
-        if not all(isinstance(bound[name], TensorType) for name in entry.tensor_parameters if name in bound):
-            return ANYTHING
+        for name in entry.tensor_parameters:
+            if name in bound and not isinstance(bound[name], TensorType):
+                return ANYTHING
     except CannotTell:
         return ANYTHING
     operands = _operands(bound)
@@ -348,6 +368,7 @@ _OPERATOR_SIGNS: Final = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=4096)
 def spoken_name(name: str) -> str:
     """An operation as messages call it: the last part of its name, an operator by its sign."""
     short = name.rpartition(".")[2]

@@ -13,11 +13,13 @@ from simpletorch.follow.libraries.python.builtins import computed, pure
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import (
     MISSING,
+    RELOADED,
     Choice,
     Class,
     Dict,
     Instance,
     List,
+    Namespace,
     Native,
     Property,
     StaticMethod,
@@ -31,6 +33,20 @@ if TYPE_CHECKING:
 
 def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return None
+
+
+# -- modules ---------------------------------------------------------------------------------------------------------
+
+
+@native("importlib.reload")
+def _reload(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What its file says now isn't known: who reads it again has changed it since."""
+    module = run.resolve(by_name("module", args, kwargs).get("module"))
+    if isinstance(module, Namespace) and module.path is not None:
+        for name in [n for n in module.cells if not n.startswith("__")]:
+            run.heap.write(module.cells, name, run.unknown(f"{name} of a module that was read again"))
+        run.heap.write(module.cells, RELOADED, True)
+    return module
 
 
 # -- os --------------------------------------------------------------------------------------------------------------

@@ -406,6 +406,16 @@ def _shared_memory(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, 
     return args[0]
 
 
+@method(Tensor, "set_")
+def _set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``x.set_(y)``: x is the memory of y from here on."""
+    x, source = args[0], run.resolve(args[1] if len(args) == 2 else kwargs.get("source"))
+    indexes.spoil(run, x)
+    origins.forget(run, x)
+    run.set_attribute(x, "data", source if isinstance(source, Tensor) else run.unknown("a storage"))
+    return x
+
+
 def _itself_moved(place: str | None) -> Callable[..., Value]:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         made = gradients.moved(run, args[0])
