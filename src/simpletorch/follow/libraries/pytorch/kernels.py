@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow.annotations import kind_of, tensor_of
 from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.libraries.pytorch import records
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Function, Instance, Native, Tensor, Value
 from simpletorch.rules import Report, TensorType
@@ -118,6 +119,9 @@ def promised(run: Interpreter, function: Function, args: Args, kwargs: Kwargs, *
         return run.report(report) if strict else run.unknown(f"what {function.name} gives")
     if found is not None:
         return _values(call.returns, found)
+    record = call.record() if report is None else None
+    if record is not None:
+        return record
     nothing = isinstance(call.returns, ast.Constant) and call.returns.value is None
     return None if nothing else run.unknown(f"what {function.name} gives")
 
@@ -209,6 +213,16 @@ class _Call:
         if any(f is None for f in found):
             return None
         return [self._filled(f) for f in found if f is not None]
+
+    def record(self) -> Value:
+        """A result that is described by a protocol or record of the program; None where it is none."""
+
+        def held(note: ast.expr) -> Tensor | None:
+            promised = self._annotated(note)
+            return None if promised is None else Tensor(self._filled(promised))
+
+        with self.run.elsewhere(self.function.scope.path):
+            return records.described(self.run, self.returns, self.function.scope, held)
 
     @property
     def returns(self) -> ast.expr | None:

@@ -51,6 +51,13 @@ def _typed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     return made
 
 
+@native("torch.interop.hub.load")
+def _hub(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A model from elsewhere, of which only the signature is known."""
+    model = run.unknown("a model of another repository")
+    return _typed(run, (model, kwargs["signature"]), {}) if "signature" in kwargs else model
+
+
 def _stated(run: Interpreter, signature: Value) -> Function | None:
     """The function whose annotations count: of a protocol, its ``__call__``, under the protocol's name."""
     signature = run.resolve(signature)
