@@ -7,13 +7,13 @@ import pytest
 from simpletorch.follow import follow
 
 HEAD = """
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 import torch
 from torch import nn
 import elsewhere
 from simpletorch import Float32, Int64, Tensor
-from simpletorch.dims import B, T
-from simpletorch.interop import typed
+from simpletorch.dims import B, D, T
+from simpletorch.interop import hub, typed
 
 class Encodes(Protocol):
     def __call__(
@@ -90,6 +90,66 @@ encoder.config.width + 5
 encoder(ids, use_cache=True).anything.else_
 encoder(ids, ids, ids, ids)
 print(sum(p.numel() for p in encoder.parameters()), encoder.state_dict())
+""",
+    )
+    assert [finding.lines() for finding in (*found.errors, *found.warnings)] == []
+
+
+RESULTS = """
+class States(Protocol[B, T, D]):
+    states: Tensor[Float32, B, T, D]
+    twice: Tensor[Float32, B, "2*T"]
+    text: Tensor[Float32, B, 21] | None
+    past: Any
+
+class Pair(NamedTuple):
+    first: Tensor[Float32, B, T]
+
+class Gives(Protocol):
+    def __call__(self, ids: Tensor[Int64, B, T]) -> States[B, T, 21]: ...
+
+def turned(ids: Tensor[Int64, B, T]) -> "States[T, B, 7]": ...
+def pair(ids: Tensor[Int64, B, T]) -> Pair: ...
+
+made = typed(elsewhere.load("encoder"), Gives)(ids)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "shape"),
+    [
+        ("made.states", "Float32[2, 5, 21]"),
+        ("made.twice", "Float32[2, ?]"),
+        ("typed(elsewhere.load(''), turned)(ids).states", "Float32[5, 2, 7]"),
+        ("typed(elsewhere.load(''), pair)(ids).first", "Float32[2, 5]"),
+        ("hub.load('a/b', 'c', trust=True, signature=Gives)(ids).states", "Float32[2, 5, 21]"),
+    ],
+)
+def test_a_result_has_the_tensors_that_are_stated(tmp_path, source, shape):
+    found = followed(tmp_path, f"{RESULTS}y = {source}\nreveal_type(y)\n")
+    assert [*found.errors] == []
+    (note,) = found.notes
+    assert f'"{shape}"' in str(note)
+
+
+def test_what_a_stated_result_does_not_fit_is_an_error(tmp_path):
+    (error,) = followed(tmp_path, f"{RESULTS}nn.Linear(20, 3)(made.states)\n").errors
+    assert "the last dim of input is 21, but the layer takes 20 features" in error.lines()[0]
+
+
+def test_nothing_is_said_of_the_rest_of_a_stated_result(tmp_path):
+    found = followed(
+        tmp_path,
+        RESULTS
+        + """
+for x in made:
+    print(x + 1)
+first, second = made
+print(made.text.shape, made.past.x, made.other, made[0], made["states"], len(made), made.keys(), dict(**made))
+made.states = ids
+nn.Linear(5, 3)(made.states.float())
+if made.text is not None:
+    made.text.foo()
 """,
     )
     assert [finding.lines() for finding in (*found.errors, *found.warnings)] == []
