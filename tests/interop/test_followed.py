@@ -153,3 +153,57 @@ if made.text is not None:
 """,
     )
     assert [finding.lines() for finding in (*found.errors, *found.warnings)] == []
+
+
+OF_TASKS = "from simpletorch.interop import from_transformers\nbert = from_transformers(elsewhere.config)\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "shape"),
+    [
+        ("bert(ids, attention_mask=ids).last_hidden_state", "Tensor[2, 5, ?]"),
+        ("bert(**{'input_ids': ids, 'token_type_ids': ids}).last_hidden_state", "Tensor[2, 5, ?]"),
+        ("from_transformers('gpt2', 'causal-lm')(ids[:, -1:], labels=None).logits", "Tensor[2, 1, ?]"),
+        ("from_transformers('t5', task='seq2seq-lm')(ids, labels=ids[:, :3]).logits", "Tensor[2, 3, ?]"),
+        ("from_transformers('b', 'sequence-classification').eval()(ids).logits", "Tensor[2, ?]"),
+        ("from_transformers('b', 'question-answering')(ids).start_logits", "Tensor[2, 5]"),
+        ("nn.Linear(21, 7)(bert(ids).last_hidden_state[:, 0])", "Tensor[2, 7]"),
+    ],
+)
+def test_models_of_transformers(tmp_path, source, shape):
+    found = followed(tmp_path, f"{OF_TASKS}y = {source}\nreveal_type(y)\n")
+    assert [*found.errors] == []
+    (note,) = found.notes
+    assert f'"{shape}"' in str(note)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        ("bert(ids.float())", "HiddenStates.forward: input_ids is Float32, but should be Int64"),
+        ("bert(ids[0])", "HiddenStates.forward: input_ids has 1 dim, not 2"),
+        ("bert(ids, token_type_ids=ids[:, :3])", "dim 1 of token_type_ids is 3, but T is 5 from dim 1 of input_ids"),
+        ("from_transformers('gpt2', 'causal-lm')(ids, labels=ids[:1])", "dim 0 of labels is 1, but B is 2"),
+    ],
+)
+def test_what_does_not_fit_a_task(tmp_path, call, sentence):
+    (error,) = followed(tmp_path, f"{OF_TASKS}{call}\n").errors
+    assert sentence in error.lines()[0]
+
+
+def test_nothing_is_said_of_what_else_transformers_models_do(tmp_path):
+    found = followed(
+        tmp_path,
+        OF_TASKS
+        + """
+output = bert(ids, mask, output_hidden_states=True, return_dict=False) if elsewhere.old else bert(inputs_embeds=x)
+print(output[0], output["pooler_output"].shape, output.hidden_states[-1].shape, len(output), output.keys())
+gpt = from_transformers("gpt2", "causal-lm", revision="main")
+gpt.train()
+loss, logits = gpt(ids, labels=ids)[:2]
+gpt(ids, labels=ids).loss.backward()
+gpt(ids, logits_to_keep=1).logits.view(2, 1, 53)
+print(gpt.generate(ids, max_new_tokens=3).shape, gpt.config.vocab_size, from_transformers("b", elsewhere.task)(3))
+""".replace("mask", "ids").replace("inputs_embeds=x", "inputs_embeds=torch.zeros(2, 5, 7)"),
+    )
+    assert [finding.lines() for finding in (*found.errors, *found.warnings)] == []

@@ -245,7 +245,7 @@ class _Call:
     def _patterns(self) -> Iterator[tuple[str, TensorType, TensorType]]:
         """The parameters that are tensors: name, annotation, and what is given."""
         for parameter in self._parameters():
-            pattern = self._annotated(parameter.annotation)
+            pattern = self._annotated(_without_none(parameter.annotation))
             value = self.run.resolve(self.arguments[parameter.arg])
             if pattern is None:
                 continue
@@ -312,6 +312,18 @@ class _Call:
         dtype = self.dtypes.get(kind.name) if kind is not None and not kind.is_concrete else kind
         many = sum(isinstance(i, Rest) for i in items) > 1
         return TensorType(Shape((ANY_REST,)) if many else Shape(tuple(items)), dtype)
+
+
+def _without_none(node: ast.expr | None) -> ast.expr | None:
+    """``X`` of ``X | None``: what an argument is held to that isn't None."""
+    match node:
+        case ast.BinOp(left=inner, op=ast.BitOr(), right=ast.Constant(value=None)):
+            return inner
+        case ast.BinOp(left=ast.Constant(value=None), op=ast.BitOr(), right=inner):
+            return inner
+        case ast.Subscript(value=ast.Name(id="Optional") | ast.Attribute(attr="Optional"), slice=inner):
+            return inner
+    return node
 
 
 _FLOAT: Final = BY_NAME["Float"]  # under autocast any float passes for any other

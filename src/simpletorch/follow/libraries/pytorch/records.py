@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.calls import escape
@@ -51,7 +50,9 @@ def described(
     if not isinstance(cls, Class) or not notes:
         return None
     sizes = _Sizes(dict(zip(cls.metadata.get("parameters", ()), given, strict=False)))
-    found = {name: held(sizes.visit(deepcopy(note))) for name, note in notes.items()}
+    # a note's own nodes know the whole file that they stand in
+    copies = {name: ast.parse(ast.unparse(note), mode="eval").body for name, note in notes.items()}
+    found = {name: held(sizes.visit(note)) for name, note in copies.items()}
     made = Instance(run.program.library_class(_RECORD))
     escape(run, (made,))
     made.cells.update({name: tensor for name, tensor in found.items() if tensor is not None})
