@@ -284,8 +284,8 @@ def _head(
     if not name or not isinstance(module.get_submodule(name), nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d):
         return None
     return (
-        f"{name} has {got[0]} outputs in the state dict and {own[0]} here: load it into a model with {got[0]}, then put "
-        f"a new layer in the place of {name}"
+        f"{name} has {got[0]} outputs in the state dict and {own[0]} here: load it into a model with {got[0]}, then "
+        f"put a new layer in the place of {name}"
     )
 
 

@@ -36,9 +36,8 @@ http(s) address, or a state dict.
 """
 
 _CLASSES: Final = 1000  # of ImageNet, which all published weights are for
-_MEMBER: Final = re.compile(
-    r"(?P<family>\w+)_Weights\.(?P<name>[A-Z0-9_]+)"
-)  # as torchvision's enumerations are written
+# as torchvision's enumerations are written
+_MEMBER: Final = re.compile(r"(?P<family>\w+)_Weights\.(?P<name>[A-Z0-9_]+)")
 _log: Final = logging.getLogger(__name__)
 
 
