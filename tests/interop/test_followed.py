@@ -207,3 +207,45 @@ print(gpt.generate(ids, max_new_tokens=3).shape, gpt.config.vocab_size, from_tra
 """.replace("mask", "ids").replace("inputs_embeds=x", "inputs_embeds=torch.zeros(2, 5, 7)"),
     )
     assert [finding.lines() for finding in (*found.errors, *found.warnings)] == []
+
+
+def test_models_that_two_branches_make(tmp_path):
+    found = followed(
+        tmp_path,
+        """
+from simpletorch.interop import from_transformers
+
+def make(kind):
+    if kind == elsewhere.kind:
+        return from_transformers("b")(ids).last_hidden_state
+    elif kind == elsewhere.other:
+        return from_transformers("c")(ids[:, :3]).last_hidden_state
+    raise ValueError(kind)
+
+make("b")
+y = from_transformers("d", "causal-lm")(ids).logits
+reveal_type(y)
+output = typed(elsewhere.load(""), encodes)(ids)
+""",
+    )
+    assert [*found.errors] == []
+    assert '"Tensor[2, 5, ?]"' in str(found.notes[-1])
+
+
+def test_what_a_record_is_an_instance_of_is_not_known(tmp_path):
+    found = followed(
+        tmp_path,
+        RESULTS
+        + """
+reveal_type(isinstance(typed(elsewhere.load(""), pair)(ids), Pair))
+""",
+    )
+    assert "unknown" in str(found.notes[-1])
+
+
+def test_the_tasks_are_those_of_from_transformers():
+    from simpletorch.follow.libraries.pytorch import torch_interop
+    from simpletorch.interop import _transformers
+
+    stated = {task: signature.__name__ for task, (_, signature) in _transformers._TASKS.items()}
+    assert dict(torch_interop._SIGNATURES) == stated

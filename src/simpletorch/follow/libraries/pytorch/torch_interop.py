@@ -86,7 +86,8 @@ def _from_transformers(run: Interpreter, args: tuple[Value, ...], kwargs: dict[s
 
 def _tasks(run: Interpreter) -> Mapping[str, Value]:
     """What the file with the tasks' signatures defines: it is followed as one of the program's own."""
-    if _TASKS not in run.program.modules:
+    known = run.program.modules.get(_TASKS)
+    if known is None or "HiddenStates" not in known.cells:  # what a branch has loaded goes with it
         path = Path(__file__).parents[3] / "interop" / "_tasks.py"
         tree = parse(path)
         assert tree is not None, "a file of ours"
