@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 
 import pytest
 import torch
@@ -71,6 +72,75 @@ def test_what_is_read_and_what_is_written():
     assert model.generate(IDS, max_new_tokens=3, do_sample=False).shape[0] == 2
 
 
+def test_classes_of_tokens_and_the_place_of_an_answer():
+    labels = torch.zeros(2, 5, dtype=torch.int64)
+    result = bert("token-classification")(IDS, token_type_ids=torch.zeros_like(IDS), labels=labels)
+    assert result.logits.shape == (2, 5, 7)
+    model = from_transformers(transformers.BertConfig(**{**BERT, "num_labels": 2}), "question-answering").eval()
+    result = model(IDS, start_positions=torch.tensor([0, 1]), end_positions=torch.tensor([2, 4]))
+    assert result.start_logits.shape == result.end_logits.shape == (2, 5)
+    with pytest.raises(ShapeMismatch, match="dim 0 of start_positions is 3, but B is 2"):
+        model(IDS, start_positions=torch.tensor([0, 1, 2]))
+
+
+def test_what_a_tokenizer_gives():
+    batch = {"input_ids": IDS, "token_type_ids": torch.zeros_like(IDS), "attention_mask": torch.ones_like(IDS)}
+    assert bert("hidden-states")(**batch).pooler_output.shape == (2, 21)
+    for task in ("hidden-states", "masked-lm", "sequence-classification", "token-classification"):
+        with pytest.raises(ShapeMismatch, match="dim 1 of token_type_ids is 3, but T is 5 from dim 1 of input_ids"):
+            bert(task)(**{**batch, "token_type_ids": IDS[:, :3]})
+
+
+def test_masks_of_what_each_token_sees():
+    model = bert("hidden-states")
+    for seen in ((2, 5), (2, 5, 5), (2, 1, 5, 5), (1, 1, 5, 5)):
+        assert model(IDS, attention_mask=torch.ones(seen, dtype=torch.bool)).last_hidden_state.shape == (2, 5, 21)
+    with pytest.raises(ShapeMismatch, match="attention_mask"):
+        model(IDS, attention_mask=torch.ones(3, 5))
+
+
+def test_states_of_some_layers():
+    result = bert("hidden-states")(IDS, output_hidden_states=[1], output_attentions=False)
+    assert [states is not None for states in result.hidden_states] == [False, True, False]
+
+
+def test_a_regression():
+    config = transformers.BertConfig(**{**BERT, "num_labels": 1})
+    model = from_transformers(config, "sequence-classification").eval()
+    assert model(IDS, labels=torch.tensor([0.5, 2.0])).loss.shape == ()
+
+
+def test_arguments_of_the_model_s_own():
+    model = gpt2()
+    assert model(IDS, logits_to_keep=2).logits.shape == (2, 2, 53)
+    assert model(inputs_embeds=torch.zeros(2, 3, 21)).logits.shape == (2, 3, 53)
+    assert isinstance(model(IDS, return_dict=False), tuple)
+    assert model(IDS, None, torch.ones_like(IDS)).logits.shape == (2, 5, 53)
+
+
+def test_a_model_that_lacks_a_parameter_of_the_task():
+    class Config(transformers.PreTrainedConfig):
+        model_type = "narrow"
+
+    class Model(transformers.PreTrainedModel):
+        config_class = Config
+
+        def __init__(self, config):
+            super().__init__(config)
+            self.embedding = torch.nn.Embedding(53, 21)
+            self.post_init()
+
+        def forward(self, input_ids, attention_mask=None):
+            states = self.embedding(input_ids)
+            return transformers.modeling_outputs.BaseModelOutput(states)
+
+    transformers.AutoModel.register(Config, Model, exist_ok=True)
+    model = from_transformers(Config())
+    assert model(IDS).last_hidden_state.shape == (2, 5, 21)
+    with pytest.raises(DTypeMismatch):
+        model(IDS.float())
+
+
 def test_generation_calls_the_model_in_its_own_ways():
     made = gpt2().generate(IDS, max_new_tokens=3, min_new_tokens=3, do_sample=False, pad_token_id=0)
     assert made.shape == (2, 8)
@@ -89,6 +159,10 @@ def test_a_folder(tmp_path):
     model = gpt2()
     model.save_pretrained(tmp_path)
     again = from_transformers(tmp_path, "causal-lm").eval()
+    twin = pickle.loads(pickle.dumps(again))
+    assert twin(inputs_embeds=torch.zeros(2, 3, 21)).logits.shape == (2, 3, 53)
+    with pytest.raises(DTypeMismatch):
+        twin(torch.zeros(2, 5))
     assert torch.equal(again(IDS).logits, model(IDS).logits)
     with pytest.raises(DTypeMismatch):
         again(torch.zeros(2, 5))

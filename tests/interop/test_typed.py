@@ -113,6 +113,25 @@ def test_a_result_without_an_attribute():
         typed(Encoder(), call)(IDS)
 
 
+def test_an_attribute_that_may_be_none_may_be_absent():
+    class More(Protocol):
+        states: Tensor[Float32, B, T, 21]
+        attentions: Tensor[Float32, B, T, T] | None
+
+    def call(input_ids: Tensor[Int64, B, T]) -> More: ...
+
+    assert typed(Encoder(), call)(IDS).states.shape == (2, 7, 21)
+
+
+def test_a_result_that_only_type_checkers_know():
+    def call(input_ids: Tensor[Int64, B, T]) -> Nowhere: ...
+
+    model = typed(Encoder(), call)
+    assert model(IDS).states.shape == (2, 7, 21)
+    with pytest.raises(DTypeMismatch):
+        model(torch.zeros(2, 7))
+
+
 def test_a_callable_has_the_model_s_own_names():
     layer = typed(nn.Linear(3, 5), Callable[[Tensor[Float32, B, 3]], Tensor[Float32, B, 5]])
     assert layer(torch.zeros(7, 3)).shape == (7, 5)
@@ -189,6 +208,10 @@ def test_parameters_that_the_model_has_not():
     with pytest.raises(TypeMismatch, match=r"the signature has tokens, but Linear\.forward has input"):
         typed(nn.Linear(3, 5), call)
     typed(Encoder(), call)  # takes anything by name
+
+    def more(input: Tensor[Float32, B, 3], *args: Any, **options: Any) -> Tensor[Float32, B, 5]: ...
+
+    assert typed(nn.Linear(3, 5), more)(torch.zeros(2, 3)).shape == (2, 5)
 
 
 def test_parameters_at_another_place():

@@ -103,8 +103,20 @@ def test_nothing_is_said_of_a_head_that_is_loaded(published, caplog):
 
 
 def test_a_file_of_one_s_own_has_to_fit_whole(published):
-    with pytest.raises(StateMismatch, match="2 keys misshapen"):
+    with pytest.raises(StateMismatch, match="2 keys misshapen") as caught:
         models.mobilenet_v3_small(weights=published[1], num_classes=7)
+    assert caught.value.hint == (
+        "classifier.3 has 1000 outputs in the state dict and 7 here: load it into a model with 1000, then put a new "
+        "layer in the place of classifier.3"
+    )
+
+
+def test_torchvisions_names_in_full_are_taken(published):
+    model, _ = published
+    named = models.mobilenet_v3_small(weights="MobileNet_V3_Small_Weights.IMAGENET1K_V1").eval()
+    assert torch.equal(named(IMAGES), model(IMAGES))
+    with pytest.raises(TorchError, match=r"ResNet18_Weights\.DEFAULT are weights of another model"):
+        models.mobilenet_v3_small(weights="ResNet18_Weights.DEFAULT")
 
 
 def test_only_the_number_of_classes_may_differ():

@@ -131,10 +131,21 @@ def _finding(mistake: Mistake, sizes: Mapping[str, _Size | tuple[int, ...]]) -> 
     if not isinstance(value, torch.Tensor) or not wanted:
         return _of_type(name, hint, value, sizes)
     if len(wanted) > 1:
+        # of several that have as many dims as the value it isn't known which one was meant
+        of_rank = [h for h in wanted if _has_rank(h, value)]
+        wanted = of_rank if len(of_rank) == 1 else wanted
+    if len(wanted) > 1:
         got = describe(name, value).type_text
         return _Finding(ShapeMismatch, f"{name} should be {hint_text(hint)}, but is {got}", hint_text(hint), got)
     (tensor_hint,) = wanted
     return _of_tensor(name, tensor_hint, value, sizes)
+
+
+def _has_rank(hint: Any, value: torch.Tensor) -> bool:
+    try:
+        return aligned(parse_axes(hint.dim_str), tuple(value.shape)) is not None
+    except DimSyntaxError:  # an expression that only Python understands
+        return True
 
 
 def _of_type(name: str, hint: Any, value: Any, sizes: Mapping[str, Any]) -> _Finding:

@@ -17,6 +17,7 @@ from torch.export import ExportedProgram
 from simpletorch.errors import BackendError
 from simpletorch.export._call import Call
 from simpletorch.export._capture import Captured, Way, capture, is_about_one, refuse_fixed
+from simpletorch.export._random import draws, warn_of_dropout
 from simpletorch.export._reading import Dynamic, read_request
 from simpletorch.export._report import Comparison, Report
 from simpletorch.export._runners import Runner, run_program
@@ -73,7 +74,10 @@ class Prepared:
 
     def report(self, kind: str, comparisons: Sequence[Comparison]) -> Report:
         """The report of an artefact of this model."""
-        return Report(kind, None, str(self.signature), self.signature.symbols, self.fixed, tuple(comparisons))
+        random = () if self.program is None else tuple(map(str, draws(self.program)))
+        return Report(
+            kind, None, str(self.signature), self.signature.symbols, self.fixed, tuple(comparisons), random=random
+        )
 
     def tensors(self) -> list[torch.Tensor]:
         """Inputs at the base."""
@@ -147,7 +151,9 @@ def prepare(
             captured = capture(call, module, limited, base, way)
             refuse_fixed(call, captured, base)
             captured = dataclasses.replace(captured, fixed={**fixed, **captured.fixed})
-            return _compared(call, module, captured, base, tolerance, narrows=way.narrows)
+            found = _compared(call, module, captured, base, tolerance, narrows=way.narrows)
+            warn_of_dropout(draws(captured.program))
+            return found
         except BackendError as error:
             failures.append(error)
     # what narrowing a size didn't help isn't about that size

@@ -31,7 +31,7 @@ class Report:
     """How an artefact was made and compared with the model; ``print(report)`` shows it.
 
     ``fixed`` are sizes that the annotation leaves open and the model doesn't; ``comparisons`` are runs at several
-    sizes.
+    sizes; ``random`` are the lines at which each call draws random numbers.
     """
 
     kind: str
@@ -41,6 +41,7 @@ class Report:
     fixed: Mapping[str, int]
     comparisons: tuple[Comparison, ...]
     bytes: int | None = None
+    random: tuple[str, ...] = ()
 
     @property
     def difference(self) -> float:
@@ -52,6 +53,7 @@ class Report:
         lines = [f"{self.kind}{'' if self.path is None else f' {self.path}'}{size}", f"  {self.signature}"]
         lines += [f"  {symbol}" for symbol in self.symbols]
         lines += [f"  {name} = {number}: the model takes no other" for name, number in self.fixed.items()]
+        lines += [f"  draws random numbers at each call: {line}" for line in self.random]
         lines.append(f"  greatest difference from the model: {self.difference:.1e}")
         lines += [f"    {comparison}" for comparison in self.comparisons]
         return "\n".join(lines)

@@ -71,7 +71,7 @@ def compared(call: Call, run: Runner, point: Point, kind: str, tolerance: float 
     ]
     if wrong:
         difference, allowed = wrong[0]
-        random = _unequal(wanted, again) or _unequal(wanted, other)
+        random = _unequal(wanted, again) or _unequal(wanted, other) or _is_random(call, tensors, wanted)
         reason, hint = _cause(call, random)
         raise BackendError(
             f"the {kind} artefact differs from the model by {difference:.1e} at {size_text(point) or 'its sizes'}, "
@@ -85,7 +85,8 @@ def compared(call: Call, run: Runner, point: Point, kind: str, tolerance: float 
 def _cause(call: Call, random: bool) -> tuple[str, str]:
     """Why an artefact may differ from the model, and what to do about it."""
     if random:
-        return ": the model draws random numbers", "give the random numbers as an input, or draw none in eval mode"
+        hint = "give the random numbers as an input, or draw none in eval mode: F.dropout(x, p, training=self.training)"
+        return ": the model draws random numbers", hint
     if call.buffers.changed:
         return (
             f": the model changes its {', '.join(sorted(call.buffers.changed))} at each call, and gives something else "
@@ -93,6 +94,16 @@ def _cause(call: Call, random: bool) -> tuple[str, str]:
             "make what it remembers an input and a result of forward",
         )
     return "", "a larger difference is allowed by tolerance=1e-3, if it is right for this model"
+
+
+def _is_random(call: Call, tensors: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]) -> bool:
+    """Whether other random numbers give another result; of few elements two draws may be the same."""
+    with torch.random.fork_rng(devices=[]):
+        for seed in range(_SEED + 2, _SEED + 12):
+            torch.manual_seed(seed)
+            if _unequal(wanted, leaves(call.eager([t.clone() for t in tensors]))):
+                return True
+    return False
 
 
 def _allowed(wanted: torch.Tensor, tolerance: float | None) -> float:

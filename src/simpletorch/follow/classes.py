@@ -188,6 +188,17 @@ def give(run: Interpreter, scope: Scope, value: Value, *, several: bool = False)
 # -- classes ---------------------------------------------------------------------------------------------------------
 
 
+def _parameters(node: ast.ClassDef) -> tuple[str, ...]:
+    """The names of a generic class's parameters, in their order, as far as it states them."""
+    stated = [p.name for p in getattr(node, "type_params", ())]  # from Python 3.12 on
+    for base in node.bases:
+        match base:
+            case ast.Subscript(value=ast.Name(id="Generic" | "Protocol") | ast.Attribute(attr="Generic" | "Protocol")):
+                items = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
+                stated += [item.id if isinstance(item, ast.Name) else "" for item in items]
+    return tuple(stated)
+
+
 def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     """A class, as its decorators leave it."""
     bases = [run.resolve(run.evaluate(b, scope)) for b in node.bases if not isinstance(b, ast.Starred)]
@@ -199,6 +210,7 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
         made.unknown_base = strange if isinstance(strange, Unknown) else run.unknown(f"base {strange!r}")
     if any(k.arg == "metaclass" for k in node.keywords):
         made.metadata["metaclass"] = True
+    made.metadata["parameters"] = _parameters(node)
     body.owner = made
     branches.finish(run, run.execute(node.body, body))
     for base in known:

@@ -7,9 +7,9 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
-from typing import Any, ForwardRef, TypeVar, get_args, get_origin
+from typing import Any, Final, ForwardRef, TypeVar, get_args, get_origin
 
 from torch import nn
 
@@ -17,6 +17,8 @@ from simpletorch.checks import UNRESOLVED, Resolver, is_tensor_hint, mapped
 from simpletorch.errors import TypeMismatch, as_also
 
 __all__ = ["Stated", "read_signature"]
+
+_VARIADIC: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,17 @@ class Stated:
     fields: Mapping[str, Any]
 
 
-def read_signature(model: type[nn.Module], signature: object, names: Mapping[str, Any]) -> Stated:
-    """What ``signature`` says of a call of ``model``; ``names`` are those around the call of `typed`.
+def read_signature(
+    model: type[nn.Module], signature: object, names: Mapping[str, Any], *, shared: bool = False
+) -> Stated:
+    """What ``signature`` says of a call of ``model``.
+
+    Args:
+        model: the class.
+        signature: what `typed` is given.
+        names: those around the call of `typed`.
+        shared: of many models' signature only that counts which this one has; what ``*args`` and ``**kwargs`` let pass
+            are the model's own arguments, of which it says nothing.
 
     Raises:
         TypeMismatch: (a `TypeError` too) it is nothing that says so, or names a parameter that the model lacks.
@@ -47,6 +58,11 @@ def read_signature(model: type[nn.Module], signature: object, names: Mapping[str
             "__call__ says what a model takes and gives"
         )
         raise as_also(TypeMismatch, TypeError)("a signature", type(signature).__name__, reason, operation="typed")
+    if shared:
+        own = _parameters(model)
+        takes_more = any(p.kind is p.VAR_KEYWORD for p in own.values())
+        kept = [p for p in found.parameters if p.kind not in _VARIADIC and (takes_more or p.name in own)]
+        return replace(found, parameters=tuple(kept))
     _refuse_strangers(model, found)
     return found
 
@@ -68,8 +84,8 @@ def _of_function(function: FunctionType, names: Mapping[str, Any], *, is_method:
     ]
     annotation = signature.return_annotation
     if isinstance(annotation, str):
-        # as `typing.get_type_hints` does; not by the resolver, which drops the sizes of a generic class
-        annotation = eval(annotation, function.__globals__, dict(names))
+        # not by the resolver, which drops the sizes of a generic class
+        annotation = _evaluated(annotation, {**function.__globals__, **names})
     fields = _fields(annotation)
     return Stated(tuple(parameters), Any if fields else _known(resolve(annotation)), fields)
 
@@ -96,8 +112,8 @@ def _refuse_strangers(model: type[nn.Module], stated: Stated) -> None:
     """Raise a `TypeMismatch` for a parameter that ``forward`` surely doesn't take, or not at this place."""
     own = _parameters(model)
     faults: list[str] = []
-    if not any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in own.values()):
-        strangers = [p.name for p in stated.parameters if p.name not in own]
+    if not any(p.kind in _VARIADIC for p in own.values()):
+        strangers = [p.name for p in stated.parameters if p.kind not in _VARIADIC and p.name not in own]
         has = ", ".join(own) or "no parameter"
         faults += [f"the signature has {name}, but {model.__name__}.forward has {has}" for name in strangers]
     placed = [p for p in stated.parameters if p.kind is p.POSITIONAL_OR_KEYWORD]

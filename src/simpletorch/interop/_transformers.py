@@ -14,15 +14,25 @@ from simpletorch.interop._tasks import (
     CausalLM,
     HiddenStates,
     MaskedLM,
+    QuestionAnswering,
     Seq2SeqLM,
     SequenceClassifier,
+    TokenClassifier,
     TransformersModel,
 )
-from simpletorch.interop._typed import typed
+from simpletorch.interop._typed import attach_signature
 
 __all__ = ["Task", "from_transformers"]
 
-Task: TypeAlias = Literal["hidden-states", "causal-lm", "masked-lm", "seq2seq-lm", "sequence-classification"]
+Task: TypeAlias = Literal[
+    "hidden-states",
+    "causal-lm",
+    "masked-lm",
+    "seq2seq-lm",
+    "sequence-classification",
+    "token-classification",
+    "question-answering",
+]
 
 _TASKS: Final[dict[str, tuple[str, type[TransformersModel]]]] = {
     "hidden-states": ("AutoModel", HiddenStates),
@@ -30,6 +40,8 @@ _TASKS: Final[dict[str, tuple[str, type[TransformersModel]]]] = {
     "masked-lm": ("AutoModelForMaskedLM", MaskedLM),
     "seq2seq-lm": ("AutoModelForSeq2SeqLM", Seq2SeqLM),
     "sequence-classification": ("AutoModelForSequenceClassification", SequenceClassifier),
+    "token-classification": ("AutoModelForTokenClassification", TokenClassifier),
+    "question-answering": ("AutoModelForQuestionAnswering", QuestionAnswering),
 }
 
 
@@ -43,6 +55,10 @@ def from_transformers(source: Any, task: Literal["masked-lm"], **options: Any) -
 def from_transformers(source: Any, task: Literal["seq2seq-lm"], **options: Any) -> Seq2SeqLM: ...
 @overload
 def from_transformers(source: Any, task: Literal["sequence-classification"], **options: Any) -> SequenceClassifier: ...
+@overload
+def from_transformers(source: Any, task: Literal["token-classification"], **options: Any) -> TokenClassifier: ...
+@overload
+def from_transformers(source: Any, task: Literal["question-answering"], **options: Any) -> QuestionAnswering: ...
 def from_transformers(source: Any, task: Task = "hidden-states", **options: Any) -> Any:
     """A model of transformers whose calls are held to the signature of its task, by mypy and when they run.
 
@@ -83,7 +99,8 @@ def from_transformers(source: Any, task: Task = "hidden-states", **options: Any)
         except ValueError as cause:  # no such model for this kind of configuration
             reason = f"transformers makes no model for {task!r} of a {type(source).__name__}: {_first_line(cause)}"
             raise error(reason, operation="from_transformers") from cause
-    return typed(model, signature)
+    attach_signature(model, signature, {}, shared=True)
+    return model
 
 
 def _transformers() -> ModuleType:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping
-from typing import Any, Final, TypeVar
+from functools import partial
+from typing import Any, Final, TypeVar, get_args
 
 import torch
 from torch import nn
@@ -60,9 +61,11 @@ def typed(model: M, signature: object) -> M:
 class _Check:
     """What the two hooks of a typed module do."""
 
-    def __init__(self, model: type[nn.Module], signature: object, names: Mapping[str, Any]) -> None:
-        self.made_of = model, signature
-        self.stated = stated = read_signature(model, signature, names)
+    def __init__(
+        self, model: type[nn.Module], signature: object, names: Mapping[str, Any], *, shared: bool = False
+    ) -> None:
+        self.made_of = partial(_Check, model, signature, {}, shared=shared)
+        self.stated = stated = read_signature(model, signature, names, shared=shared)
         self.names = tuple(p.name for p in stated.parameters if p.kind is p.POSITIONAL_OR_KEYWORD)
         kind = inspect.Parameter.KEYWORD_ONLY
         given = [
@@ -89,12 +92,13 @@ class _Check:
         """The hook behind a call."""
         if torch.compiler.is_compiling() or config.check == "off" or not self._is_meant(args, kwargs):
             return
-        missing = [name for name in self.stated.fields if not hasattr(result, name)]
+        due = [name for name, hint in self.stated.fields.items() if not _is_optional(hint)]
+        missing = [name for name in due if not hasattr(result, name)]
         if missing:
             what = type(result).__name__
             reason = f"the result, of type {what}, has no {', '.join(missing)}"
             raise as_also(TypeMismatch, TypeError)(missing, what, reason, operation=type(model).__name__)
-        fields = {f"result_{name}": getattr(result, name) for name in self.stated.fields}
+        fields = {f"result_{name}": getattr(result, name, None) for name in self.stated.fields}
         self.outcome(**self._given(args, kwargs), **fields, result=result)
 
     def _is_meant(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
@@ -111,21 +115,28 @@ class _Check:
         return self  # nothing of it changes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Check, (*self.made_of, {})
+        return self.made_of, ()
 
 
-def attach_signature(model: nn.Module, signature: object, names: Mapping[str, Any]) -> None:
+def attach_signature(model: nn.Module, signature: object, names: Mapping[str, Any], *, shared: bool = False) -> None:
     """Hooks for ``signature`` in place of those that ``model`` has from another one.
+
+    What ``shared`` means is said in `read_signature`.
 
     Raises:
         TypeMismatch: (a `TypeError` too) ``signature`` is none for it.
     """
-    check = _Check(type(model), signature, names)
+    check = _Check(type(model), signature, names, shared=shared)
     for handle in getattr(model, _HANDLES, ()):
         handle.remove()
     before = model.register_forward_pre_hook(check.before, with_kwargs=True, prepend=True)
     after = model.register_forward_hook(check.after, with_kwargs=True)
     setattr(model, _HANDLES, (before, after))
+
+
+def _is_optional(hint: Any) -> bool:
+    """Whether it may be None: then it may be absent too, as outputs leave out what nobody has asked for."""
+    return type(None) in get_args(hint)
 
 
 def _checking(name: str, signature: inspect.Signature, returned: str | None = None) -> Any:

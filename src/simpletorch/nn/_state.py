@@ -223,7 +223,7 @@ def _mismatch(
         operands=operands,
         expected={**{k: _shape(own.get(k)) for k in missing}, **{k: v[0] for k, v in misshapen.items()}},
         got={**{k: _shape(state.get(k)) for k in unexpected}, **{k: v[1] for k, v in misshapen.items()}},
-        hint=_hint(module, state, missing, unexpected),
+        hint=_hint(module, state, missing, unexpected) or _head(module, missing, unexpected, misshapen),
     )
     error.missing, error.unexpected, error.misshapen = tuple(missing), tuple(unexpected), misshapen
     return error
@@ -266,6 +266,27 @@ def _hint(module: nn.Module, state: Mapping[str, Any], missing: Sequence[str], u
             if said is not None:
                 return said
     return None
+
+
+def _head(
+    module: nn.Module,
+    missing: Sequence[str],
+    unexpected: Sequence[str],
+    misshapen: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]],
+) -> str | None:
+    """What to do where nothing but one layer's number of outputs differs, as with a head for other classes."""
+    layers = {key.rpartition(".")[0] for key in misshapen}
+    outputs = {(own[:1], got[:1]) for own, got in misshapen.values()}
+    alike = all(own[1:] == got[1:] for own, got in misshapen.values())
+    if missing or unexpected or not alike or len(layers) != 1 or len(outputs) != 1:
+        return None
+    (name,), ((own, got),) = layers, outputs
+    if not name or not isinstance(module.get_submodule(name), nn.Linear | nn.Conv1d | nn.Conv2d | nn.Conv3d):
+        return None
+    return (
+        f"{name} has {got[0]} outputs in the state dict and {own[0]} here: load it into a model with {got[0]}, then "
+        f"put a new layer in the place of {name}"
+    )
 
 
 def _stages(name: str, container: nn.Sequential | nn.ModuleList, state: Mapping[str, Any]) -> str | None:

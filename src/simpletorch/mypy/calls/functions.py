@@ -7,7 +7,7 @@ are filled in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeGuard, cast
 
@@ -334,18 +334,29 @@ class _Call:
         """The members of a union that the argument may be.
 
         With None for an ``Optional`` the sizes of its tensor stay open: mypy would look for them in vain, and ask
-        for an annotation of what the result is assigned to.
+        for an annotation of what the result is assigned to. A tensor that may be none of them is compared with the
+        one that it was surely meant for, if there is one, which gives the better sentence.
         """
         if not isinstance(formal, UnionType):
             return formal
         wanted = [get_proper_type(m) for m in flatten_nested_unions(formal.items)]
+        given = list(map(get_proper_type, flatten_nested_unions([self.reader.type_of(node)])))
         fitting: list[ProperType] = []
-        for given in map(get_proper_type, flatten_nested_unions([self.reader.type_of(node)])):
-            found = [m for m in wanted if self._may_be(given, m)]
+        for member in given:
+            found = [m for m in wanted if self._may_be(member, m)]
             if not found:
-                return formal
+                return self._nearest(member, wanted) or formal if len(given) == 1 else formal
             fitting += found
         return UnionType.make_union([m for m in wanted if m in fitting], formal.line, formal.column)
+
+    def _nearest(self, given: ProperType, wanted: Sequence[ProperType]) -> ProperType | None:
+        """The one tensor of a union, or its one tensor of as many dims as the given one has."""
+        tensors = [m for m in wanted if is_tensor(m)]
+        if not isinstance(given, Instance) or not is_tensor(given) or len(tensors) < 2:
+            return tensors[0] if tensors and is_tensor(given) else None
+        rank = self.reader.lifter.tensor(given).shape.rank
+        of_rank = [m for m in tensors if isinstance(m, Instance) and self.reader.lifter.tensor(m).shape.rank == rank]
+        return of_rank[0] if rank is not None and len(of_rank) == 1 else None
 
     def _is_about_sizes(self, formal: Type, node: Expression) -> bool:
         """Whether there are sizes in a parameter, and if it is a tensor, the argument is one as well."""
@@ -557,8 +568,10 @@ class _Call:
         """Sizes that only the result has may be any; mypy would ask for an annotation of what they are assigned to."""
         passed = [formal for formal, nodes in zip(self.formals, self.arguments, strict=True) if nodes]
         given = {v.id for formal in passed for v in walk(formal) if isinstance(v, _VARIABLES)}
-        typed = [t for t in walk(self.signature.ret_type) if isinstance(t, Instance) and _has_dims(t)]
-        found = [v for t in typed for size in t.args for v in walk(size) if isinstance(v, _VARIABLES)]
+        typed = [t for t in walk(self.signature) if isinstance(t, Instance) and _has_dims(t)]
+        sizes = {v.id for t in typed for size in t.args for v in walk(size) if isinstance(v, _VARIABLES)}
+        # also those of a protocol or record: `States[B, T]`
+        found = [v for v in walk(self.signature.ret_type) if isinstance(v, _VARIABLES) and v.id in sizes]
         if self.arrays:  # mypy doesn't see their sizes
             found += [v for v in self.signature.variables if isinstance(v, _VARIABLES) and is_named(v)]
         return {v.id: _unknown(v, self.types) for v in found if v.id in self.own and v.id not in given}

@@ -63,6 +63,8 @@ __all__ = ["ATTRIBUTES", "INHERITED_METHODS", "attribute", "call"]
 # -- calling --------------------------------------------------------------------------------------------------------
 
 
+_OF_A_TASK: Final = "simpletorch.interop._tasks.TransformersModel"
+
 _weighing: Final[set[Context]] = set()
 """The calls of a union of modules that are being weighed: their members are asked in turn."""
 
@@ -132,10 +134,25 @@ def _call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
         return _loose(forward, context)
     if has_sizes(forward) and is_rebuilt(receiver, context.api):
         return _loose(forward.copy_modified(ret_type=widen(forward.ret_type, types)), context)
+    if receiver.type.has_base(_OF_A_TASK) and _has_more(forward, context):
+        forward = _of_any_sizes(forward)
     is_ours = receiver.type.has_base(OUR_MODULE)
     name = f"{receiver.type.name}.forward"
     signature = call_function(_open(forward, receiver), context, types, name, only_sizes=not is_ours)
     return signature if is_ours else _as_of_torch(signature)
+
+
+def _has_more(forward: CallableType, context: MethodSigContext) -> bool:
+    """Whether the call names an argument that the signature doesn't."""
+    call = context.context
+    return isinstance(call, CallExpr) and not {*call.arg_names} <= {None, *forward.arg_names}
+
+
+def _of_any_sizes(forward: CallableType) -> CallableType:
+    """What a model of transformers gives for arguments of its own, as ``logits_to_keep=1``: in unknown sizes."""
+    result = get_proper_type(forward.ret_type)
+    assert isinstance(result, Instance)
+    return forward.copy_modified(ret_type=result.copy_modified(args=[any_type() for _ in result.args]))
 
 
 def _as_of_torch(forward: CallableType) -> CallableType:

@@ -36,6 +36,8 @@ http(s) address, or a state dict.
 """
 
 _CLASSES: Final = 1000  # of ImageNet, which all published weights are for
+# as torchvision's enumerations are written
+_MEMBER: Final = re.compile(r"(?P<family>\w+)_Weights\.(?P<name>[A-Z0-9_]+)")
 _log: Final = logging.getLogger(__name__)
 
 
@@ -55,6 +57,14 @@ def chosen(model: str, weights: Weights | None, pretrained: bool) -> Weights | P
         FileNotFoundError: there are no published weights of that name.
     """
     names = PUBLISHED[model]
+    member = (
+        re.fullmatch(r"(?P<family>\w+)_Weights\.(?P<name>[A-Z0-9_]+)", weights) if isinstance(weights, str) else None
+    )
+    if member is not None:  # as torchvision's own enumerations are written
+        if member["family"].lower().replace("_", "") != model.replace("_", ""):
+            reason = f"{weights} are weights of another model; {model} has {', '.join(names)}"
+            raise as_also(TorchError, ValueError)(reason, operation=model)
+        weights = member["name"]
     if pretrained and weights is not None:
         reason = "pretrained=True means weights='DEFAULT', and other weights are given too: leave one of them out"
         raise as_also(TorchError, ValueError)(reason, operation=model)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow.annotations import kind_of, tensor_of
 from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.libraries.pytorch import records
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Function, Instance, Native, Tensor, Value
 from simpletorch.rules import Report, TensorType
@@ -118,6 +119,9 @@ def promised(run: Interpreter, function: Function, args: Args, kwargs: Kwargs, *
         return run.report(report) if strict else run.unknown(f"what {function.name} gives")
     if found is not None:
         return _values(call.returns, found)
+    record = call.record() if report is None else None
+    if record is not None:
+        return record
     nothing = isinstance(call.returns, ast.Constant) and call.returns.value is None
     return None if nothing else run.unknown(f"what {function.name} gives")
 
@@ -210,6 +214,16 @@ class _Call:
             return None
         return [self._filled(f) for f in found if f is not None]
 
+    def record(self) -> Value:
+        """A result that is described by a protocol or record of the program; None where it is none."""
+
+        def held(note: ast.expr) -> Tensor | None:
+            promised = self._annotated(note)
+            return None if promised is None else Tensor(self._filled(promised))
+
+        with self.run.elsewhere(self.function.scope.path):
+            return records.described(self.run, self.returns, self.function.scope, held)
+
     @property
     def returns(self) -> ast.expr | None:
         """The annotation of the result."""
@@ -231,7 +245,7 @@ class _Call:
     def _patterns(self) -> Iterator[tuple[str, TensorType, TensorType]]:
         """The parameters that are tensors: name, annotation, and what is given."""
         for parameter in self._parameters():
-            pattern = self._annotated(parameter.annotation)
+            pattern = self._annotated(_without_none(parameter.annotation))
             value = self.run.resolve(self.arguments[parameter.arg])
             if pattern is None:
                 continue
@@ -298,6 +312,18 @@ class _Call:
         dtype = self.dtypes.get(kind.name) if kind is not None and not kind.is_concrete else kind
         many = sum(isinstance(i, Rest) for i in items) > 1
         return TensorType(Shape((ANY_REST,)) if many else Shape(tuple(items)), dtype)
+
+
+def _without_none(node: ast.expr | None) -> ast.expr | None:
+    """``X`` of ``X | None``: what an argument is held to that isn't None."""
+    match node:
+        case ast.BinOp(left=inner, op=ast.BitOr(), right=ast.Constant(value=None)):
+            return inner
+        case ast.BinOp(left=ast.Constant(value=None), op=ast.BitOr(), right=inner):
+            return inner
+        case ast.Subscript(value=ast.Name(id="Optional") | ast.Attribute(attr="Optional"), slice=inner):
+            return inner
+    return node
 
 
 _FLOAT: Final = BY_NAME["Float"]  # under autocast any float passes for any other

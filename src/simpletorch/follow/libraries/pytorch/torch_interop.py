@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.calls import escape
 from simpletorch.follow.libraries import CLASSES, jax, native
 from simpletorch.follow.libraries.pytorch.kernels import promised
 from simpletorch.follow.libraries.pytorch.torch import shared
-from simpletorch.follow.values import Class, Function, Instance, Native, Unknown, Value
+from simpletorch.follow.scopes import Scope
+from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.values import Class, Function, Instance, Namespace, Native, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -51,13 +54,60 @@ def _typed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     return made
 
 
+@native("torch.interop.hub.load")
+def _hub(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A model from elsewhere, of which only the signature is known."""
+    model = run.unknown("a model of another repository")
+    return _typed(run, (model, kwargs["signature"]), {}) if "signature" in kwargs else model
+
+
+# -- models of transformers --------------------------------------------------------------------------------------------
+
+_TASKS: Final = "simpletorch.interop._tasks"
+_SIGNATURES: Final[Mapping[str, str]] = {
+    "hidden-states": "HiddenStates",
+    "causal-lm": "CausalLM",
+    "masked-lm": "MaskedLM",
+    "seq2seq-lm": "Seq2SeqLM",
+    "sequence-classification": "SequenceClassifier",
+    "token-classification": "TokenClassifier",
+    "question-answering": "QuestionAnswering",
+}
+
+
+@native("torch.interop.from_transformers")
+def _from_transformers(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A model of transformers, of which only the signature of its task is known."""
+    given = dict(zip(("source", "task"), args, strict=False)) | kwargs
+    model, task = run.unknown("a model of transformers"), run.resolve(given.get("task", "hidden-states"))
+    signature = _tasks(run).get(_SIGNATURES.get(task, "")) if isinstance(task, str) else None
+    return model if signature is None else _typed(run, (model, signature), {})
+
+
+def _tasks(run: Interpreter) -> Mapping[str, Value]:
+    """What the file with the tasks' signatures defines: it is followed as one of the program's own."""
+    known = run.program.modules.get(_TASKS)
+    if known is None or "HiddenStates" not in known.cells:  # what a branch has loaded goes with it
+        path = Path(__file__).parents[3] / "interop" / "_tasks.py"
+        tree = parse(path)
+        assert tree is not None, "a file of ours"
+        made = Namespace(_TASKS, {"__name__": _TASKS, "__file__": str(path)}, str(path))
+        run.program.modules[_TASKS] = made
+        with run.elsewhere(str(path)):
+            run.execute(tree.body, Scope(None, str(path), made.cells))
+    return run.program.modules[_TASKS].cells
+
+
 def _stated(run: Interpreter, signature: Value) -> Function | None:
-    """The function whose annotations count: of a protocol, its ``__call__``, under the protocol's name."""
+    """The function whose annotations count: of a protocol its ``__call__``, of a module class its ``forward``."""
     signature = run.resolve(signature)
     if isinstance(signature, Class):
-        found = signature.find("__call__")
-        call = run.resolve(found[0]) if found is not None else None
-        return replace(call, name=signature.name) if isinstance(call, Function) else None
+        for name, shown in (("__call__", signature.name), ("forward", f"{signature.name}.forward")):
+            found = signature.find(name)
+            call = run.resolve(found[0]) if found is not None else None
+            if isinstance(call, Function):
+                return replace(call, name=shown)
+        return None
     return signature if isinstance(signature, Function) and not isinstance(signature.node, ast.Lambda) else None
 
 
