@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -206,7 +205,10 @@ def measure(name: str, kind: str) -> dict[str, Any]:
 def measured(name: str, kind: str) -> dict[str, Any]:
     """`measure`, in a process of its own."""
     command = [sys.executable, "-W", "ignore", __file__, "--one", name, kind]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS, env={**os.environ})
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return {"why": f"not done after {SECONDS} s", "text": f"not done after {SECONDS} s"}
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
         return {"why": lines[-1], "text": done.stderr}
