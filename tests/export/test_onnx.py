@@ -8,6 +8,7 @@ import torch
 from simpletorch import export
 from simpletorch.errors import BackendError, ShapeMismatch
 from simpletorch.export import _export, _runners
+from simpletorch.vision.models import SwinTransformer
 from tests.export.models import MLP, Halves, Plain
 
 onnx = pytest.importorskip("onnx")
@@ -67,6 +68,13 @@ def test_what_onnxruntime_says_is_told_without_its_own_sources():
     assert _runners._line(RuntimeError(said)) == "Reshape (view_3): It can't be {5,-1}"
     said = f"{begin}Concat node. Name:'cat' Status Message: concatbase.h:135 PrepareForCompute Axis 1 has 5 and 6"
     assert _runners._line(RuntimeError(said)) == "Concat (cat): PrepareForCompute Axis 1 has 5 and 6"
+
+
+def test_shifted_windows_and_an_open_batch(tmp_path):
+    model = SwinTransformer(2, 6, [2], [3], 4, num_classes=5).eval()
+    run = export.onnx(model, tmp_path / "net.onnx", dynamic={"H": 16, "W": 24})
+    x = torch.randn(5, 3, 16, 24)
+    torch.testing.assert_close(run(x), model(x), atol=1e-5, rtol=0)
 
 
 def test_an_operator_that_onnx_hasn_t(tmp_path):
