@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib import import_module
 from typing import Any, Final, NamedTuple, NoReturn
 
 import torch
@@ -261,7 +262,7 @@ def _rows(values: Any, shape: tuple[int, ...], arrow: _Arrow) -> Any:
 class _Arrow(NamedTuple):
     """What is needed of pyarrow, found once."""
 
-    dtypes: Mapping[torch.dtype, Any]
+    dtypes: Mapping[Any, Any]
     array: Callable[..., Any]
     from_buffers: Callable[..., Any]
     py_buffer: Callable[..., Any]
@@ -271,7 +272,7 @@ class _Arrow(NamedTuple):
 @cache
 def _arrow() -> _Arrow:
     try:
-        import pyarrow
+        pyarrow: Any = import_module("pyarrow")  # by name, because its stubs have half of it
     except ImportError as error:
         raise BackendError("to_arrow needs the package pyarrow, which is not installed: pip install pyarrow") from error
     dtypes = {dtype: getattr(pyarrow, str(dtype).removeprefix("torch."))() for dtype in _NUMBERS}
