@@ -4,7 +4,9 @@
     python benchmarks/export.py my_package.models:make_bert
 
 Each model is exported to each format in a process of its own, which compares the artefact with the model at three sizes
-or more of each open size (`simpletorch.export`) and reads it back once more. ``--write`` puts the table into the page.
+or more of each open size (`simpletorch.export`) and reads it back once more. ``--write`` puts what was measured into
+the page's table, whose other rows stay. ``--keep benchmarks/results/export.json`` goes on where a run ended; all of it
+takes an hour or two.
 Any other model is measured by the name of a function that returns it, with its inputs and ``dynamic=`` if the
 annotation doesn't say all: ``model``, or ``(model, {"inputs": …, "dynamic": …})``, or the same for one format only,
 ``{"aot": {"dynamic": …}}``. The exit status is 1 if an export
@@ -16,7 +18,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -206,7 +208,10 @@ def measure(name: str, kind: str) -> dict[str, Any]:
 def measured(name: str, kind: str) -> dict[str, Any]:
     """`measure`, in a process of its own."""
     command = [sys.executable, "-W", "ignore", __file__, "--one", name, kind]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS, env={**os.environ})
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return {"why": f"not done after {SECONDS} s", "text": f"not done after {SECONDS} s"}
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
         return {"why": lines[-1], "text": done.stderr}
@@ -233,7 +238,28 @@ def table(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
                 cells.append(f"{found['difference']:.0e}{limits}" if found else "")
         lines.append(f"| `{name}` | {sizes} | {' | '.join(cells)} |")
     notes = [f"{i}. {reason}" for i, reason in enumerate(reasons, 1)]
-    return "\n".join([*lines, "", *notes]).rstrip()
+    missing = [f"`{name}`" for name in MODELS if name not in rows]
+    left = ["", f"Not measured yet: {', '.join(missing)}."] if missing else []
+    return "\n".join([*lines, "", *notes, *left]).rstrip()
+
+
+_CELL: Final = re.compile(r"(?P<difference>\S+)(?: \((?P<symbols>.*)\))?")
+
+
+def read_table(text: str) -> dict[str, dict[str, dict[str, Any]]]:
+    """The rows of a `table`, so that what isn't measured this time stays as it was."""
+    reasons = dict(re.findall(r"^(\d+)\. (.*)$", text, re.M))
+    rows: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, sizes, *cells in re.findall(r"^\| `(.*?)` \| (.*?) \| (.*?) \| (.*?) \| (.*?) \|$", text, re.M):
+        rows[name] = {}
+        for kind, cell in zip(FORMATS, cells, strict=True):
+            found = _CELL.fullmatch(cell)
+            if found and found["difference"] == "no":
+                rows[name][kind] = {"why": reasons[found["symbols"]]}
+            elif found:
+                symbols = (found["symbols"] or sizes).split(", ")
+                rows[name][kind] = {"difference": float(found["difference"]), "symbols": symbols}
+    return rows
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -265,8 +291,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 given.keep.write_text(json.dumps(kept))
     if given.write:
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        PAGE.write_text(f"{before}{BEGIN}\n{table(rows)}\n{END}{after}", encoding="utf-8")
+        old, _, after = rest.partition(END)
+        whole = read_table(old)
+        for name, row in rows.items():
+            whole[name] = {**whole.get(name, {}), **row}
+        whole = {name: whole[name] for name in (*MODELS, *given.models) if name in whole}
+        PAGE.write_text(f"{before}{BEGIN}\n{table(whole)}\n{END}{after}", encoding="utf-8")
     else:
         print(table(rows))
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import shutil
 from typing import Generic
@@ -192,3 +193,18 @@ def test_an_operator_that_nobody_knows(tmp_path):
     onnx.save(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=9), tmp_path / "net.onnx")
     with pytest.raises((BackendError, CheckpointError), match="Nobody"):
         export.load(tmp_path / "net.onnx")
+
+
+def test_torch_s_log_of_a_damaged_program_stays_out_of_sight(tmp_path, monkeypatch):
+    export.program(damaged_exports.Net(), tmp_path / "net.pt2")
+    (tmp_path / "net.pt2.json").unlink()
+    content = (tmp_path / "net.pt2").read_bytes()
+    header = content.rindex(b"PK\3\4", 0, content.index(b"models/model.json"))
+    (tmp_path / "net.pt2").write_bytes(content[:header] + b"PK\0\0" + content[header + 4 :])
+    said: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    monkeypatch.setattr(handler, "emit", said.append)
+    monkeypatch.setattr(logging.getLogger("torch.export"), "handlers", [handler])
+    with pytest.raises(CheckpointError, match=r"is damaged, or no program of torch\.export"):
+        export.load(tmp_path / "net.pt2", trust=True)
+    assert said == []

@@ -7,7 +7,8 @@ import torch
 
 from simpletorch import export
 from simpletorch.errors import BackendError, ShapeMismatch
-from simpletorch.export import _runners
+from simpletorch.export import _export, _runners
+from simpletorch.vision.models import SwinTransformer
 from tests.export.models import MLP, Halves, Plain
 
 onnx = pytest.importorskip("onnx")
@@ -44,6 +45,36 @@ def test_onnx_s_own_evaluator_runs_it_too(tmp_path):
     export.onnx(Halves(), tmp_path / "net.onnx")
     run = _runners.onnx_runner((tmp_path / "net.onnx").read_bytes(), "net.onnx", reference=True)
     assert run([torch.ones(3, 14)])[0].tolist() == [[2.0] * 7] * 3
+
+
+def test_what_fails_is_told_by_its_node_and_not_by_a_temporary_file(tmp_path, monkeypatch):
+    read_runner = _export.read_runner
+
+    def reading(kind, path):
+        run = read_runner(kind, path)
+        return lambda tensors: run([tensors[0][:, :10]])  # as if a size had become a number on the way
+
+    monkeypatch.setattr(_export, "read_runner", reading)
+    with pytest.raises(BackendError, match="the onnx artefact fails at B=1, where the model runs") as caught:
+        export.onnx(MLP(), tmp_path / "net.onnx")
+    assert "onnxruntime: " in caught.value.reason
+    assert "/" not in caught.value.reason
+
+
+def test_what_onnxruntime_says_is_told_without_its_own_sources():
+    begin = "[ONNXRuntimeError] : 1 : FAIL : Non-zero status code returned while running "
+    source = "/onnxruntime_src/core/reshape_helper.h:84 onnxruntime::Helper(const onnxruntime::TensorShape&, bool) "
+    said = f"{begin}Reshape node. Name:'view_3' Status Message: {source}size != 0 was false. It can't be {{5,-1}}\nmore"
+    assert _runners._line(RuntimeError(said)) == "Reshape (view_3): It can't be {5,-1}"
+    said = f"{begin}Concat node. Name:'cat' Status Message: concatbase.h:135 PrepareForCompute Axis 1 has 5 and 6"
+    assert _runners._line(RuntimeError(said)) == "Concat (cat): PrepareForCompute Axis 1 has 5 and 6"
+
+
+def test_shifted_windows_and_an_open_batch(tmp_path):
+    model = SwinTransformer(2, 6, [2], [3], 4, num_classes=5).eval()
+    run = export.onnx(model, tmp_path / "net.onnx", dynamic={"H": 16, "W": 24})
+    x = torch.randn(5, 3, 16, 24)
+    torch.testing.assert_close(run(x), model(x), atol=1e-5, rtol=0)
 
 
 def test_an_operator_that_onnx_hasn_t(tmp_path):

@@ -11,6 +11,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from simpletorch import export
 from simpletorch.errors import BackendError, ShapeMismatch
+from simpletorch.nn import run_padded
 
 
 class Recurrent(nn.Module):
@@ -88,7 +89,26 @@ def test_in_onnx_too_and_the_file_says_so(tmp_path):
     assert str(run.signature.output).startswith("(Float32[batch, time, 3], Float32[batch, 7])")
     x = torch.randn(2, 41, 5)
     torch.testing.assert_close(run(x), model(x), atol=1e-5, rtol=0)
-    assert not any(info.type.tensor_type.shape.dim for info in onnx.load(tmp_path / "net.onnx").graph.value_info)
+    graph = onnx.load(tmp_path / "net.onnx").graph
+    found = {info.name: [dim.dim_param or dim.dim_value for dim in info.type.tensor_type.shape.dim]
+             for info in graph.value_info}  # fmt: skip
+    layers = [found[node.output[0]] for node in graph.node if node.op_type in ("LSTM", "GRU")]
+    assert layers == [["time", 2, "batch", 7], ["time", 1, "batch", 3]]
+
+
+def test_padded_sequences_read_both_ways_in_onnx(tmp_path):
+    class Padded(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lstm = nn.LSTM(5, 7, num_layers=2, batch_first=True, bidirectional=True)
+
+        def forward(self, x: Float32[Tensor, "batch time 5"], lengths: Int64[Tensor, " batch"]) -> Tensor:
+            return run_padded(self.lstm, x, lengths)
+
+    model = Padded().eval()
+    run = export.onnx(model, tmp_path / "net.onnx", inputs={"lengths": torch.tensor([5, 3])})
+    x, lengths = torch.randn(3, 11, 5), torch.tensor([2, 11, 7])
+    torch.testing.assert_close(run(x, lengths), model(x, lengths), atol=1e-5, rtol=0)
 
 
 def test_in_a_compiled_package_too(tmp_path):
@@ -105,7 +125,7 @@ def test_in_a_compiled_package_too(tmp_path):
     torch.testing.assert_close(run(x), model(x), atol=1e-5, rtol=0)
 
 
-def test_torch_s_own_way_is_back_afterwards():
+def test_torch_s_own_way_is_back_afterwards(tmp_path):
     """Exporting by hand writes the steps out before and after, whatever the operators remember."""
 
     def operations():
@@ -115,6 +135,7 @@ def test_torch_s_own_way_is_back_afterwards():
 
     before = operations()
     export.program(Recurrent())
+    export.onnx(Recurrent(), tmp_path / "net.onnx")
     assert operations() == before
     assert "while_loop" not in before
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -96,3 +98,13 @@ def test_what_torchscript_doesn_t_know(tmp_path):
     with pytest.raises(BackendError, match="export of Unscriptable"):
         export.torchscript(Unscriptable(), tmp_path / "net.ts", how="script")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_class_without_a_text_is_traced_instead(tmp_path):
+    names: dict[str, Any] = {"torch": torch}
+    exec("class Typed(torch.nn.Module):\n    def forward(self, x):\n        return x * 2\n", names)
+    with pytest.raises(BackendError, match="compiles the text of the model, which a class") as caught:
+        export.torchscript(names["Typed"](), tmp_path / "net.ts", inputs="Float32[batch, 5]", how="script")
+    assert "how='trace'" in caught.value.hint
+    run = export.torchscript(names["Typed"](), tmp_path / "net.ts", inputs="Float32[batch, 5]", how="trace")
+    assert run(torch.ones(3, 5)).tolist() == [[2.0] * 5] * 3

@@ -133,6 +133,34 @@ def test_what_numpy_cannot_have_says_why(x, error, reason, hint):
 # -- who lives how long ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("given", [[1.0, 2.0], np.zeros(3), 3.0, None], ids=["list", "array", "number", "None"])
+@pytest.mark.parametrize("function", [interop.to_numpy, interop.to_arrow])
+def test_what_is_no_tensor_is_told(function, given):
+    if function is interop.to_arrow:
+        pytest.importorskip("pyarrow")
+    for copy in (False, True):
+        with pytest.raises(TypeMismatch, match="expected a tensor, but got") as caught:
+            function(given, copy=copy)
+        assert isinstance(caught.value, TypeError)
+
+
+def test_the_way_out_of_a_ragged_tensor_goes():
+    x = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged)
+    with pytest.raises(TorchError, match=r"layout torch.jagged has no single memory") as caught:
+        interop.to_numpy(x)
+    assert caught.value.hint == "tensor.to_padded_tensor(0)"
+    assert interop.to_numpy(x.to_padded_tensor(0)).tolist() == [[1, 1, 0], [1, 1, 1]]
+
+
+def test_numbers_of_half_a_byte_are_no_records():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    array = np.array([3, -5], ml_dtypes.int4)
+    with pytest.raises(DTypeMismatch, match="no dtype for NumPy's int4") as caught:
+        interop.from_numpy(array)
+    assert caught.value.hint.startswith("array.astype(np.int8)")
+    assert interop.from_numpy(array.astype(np.int8)).tolist() == [3, -5]
+
+
 def test_the_memory_lives_as_long_as_anyone_looks():
     array = np.arange(1_000_003.0)
     x = interop.from_numpy(array)

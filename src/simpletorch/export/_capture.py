@@ -118,7 +118,12 @@ def looping() -> Iterator[None]:
                 remembered.clear()
 
 
-_LOGGERS: Final = ("torch._guards", "torch.fx.experimental.symbolic_shapes", "torch._export.serde.serialize")
+_LOGGERS: Final = (
+    "torch.export",
+    "torch._guards",
+    "torch.fx.experimental.symbolic_shapes",
+    "torch._export.serde.serialize",
+)
 
 
 @contextmanager

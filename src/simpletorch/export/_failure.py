@@ -63,6 +63,11 @@ _KNOWN: Final = (
         "write it with other operations, or export.program, which takes every operator of torch",
     ),
     (
+        re.compile(r"could not get source code|[Cc]an't get source for"),
+        "TorchScript compiles the text of the model, which a class that is typed into an interpreter hasn't",
+        "put the class into a file, or how='trace'",
+    ),
+    (
         re.compile(r"torch\._dynamo\.exc\.Unsupported|graph break"),
         None,
         "torch.export follows tensors through plain Python; what is outside of it (I/O, threads, C code) goes before "

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import logging
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Iterator, MutableMapping
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
 import torch
+from torch._decomp import decomposition_table
 
 from simpletorch._atomic import StrPath
 from simpletorch._distribution import installing
@@ -22,7 +23,7 @@ from simpletorch.export._capture import RECURRENT
 from simpletorch.export._export import as_module, written
 from simpletorch.export._prepare import Prepared, names_of, prepare
 from simpletorch.export._reading import Dynamic
-from simpletorch.export._signature import Signature, Symbol, tensors_of
+from simpletorch.export._signature import Signature, Symbol
 from simpletorch.shapes import Expr
 
 __all__ = ["onnx"]
@@ -74,9 +75,8 @@ def _write(prepared: Prepared, file: Path, opset: int | None) -> None:
     assert prepared.program is not None, "prepared with a program"
     names = [spec.name for spec in prepared.signature.tensors()]
     outputs = names_of(prepared.signature.output)
-    # what torch takes for the sizes behind these layers are those of the example, and its optimizer makes use of them
     recurrent = any(node.target in RECURRENT for node in prepared.program.graph.nodes)
-    with _silent():
+    with _silent(), _sized_layers() if recurrent else nullcontext():
         made: Any = torch.onnx.export(
             prepared.program,
             input_names=names,
@@ -84,11 +84,8 @@ def _write(prepared: Prepared, file: Path, opset: int | None) -> None:
             opset_version=opset,
             dynamo=True,
             verbose=False,
-            optimize=not recurrent,
         )
     proto = made.model_proto
-    if recurrent:
-        del proto.graph.value_info[:]
     _name_sizes(proto, prepared.signature)
     if proto.ByteSize() > _LARGEST:
         raise BackendError(
@@ -117,18 +114,6 @@ def _name_sizes(proto: Any, signature: Signature) -> None:
                 dim.dim_param = (
                     whole[text] if text in whole else _WORD.sub(lambda word: own.get(word[0], word[0]), text)
                 )
-    _correct_sizes(proto, signature)
-
-
-def _correct_sizes(proto: Any, signature: Signature) -> None:
-    """Take numbers back that were true of the example only, as torch writes them behind recurrent layers."""
-    specs = () if signature.output is None else tensors_of(signature.output)
-    for spec, info in zip(specs, proto.graph.output, strict=False):
-        for size, dim in zip(spec.shape, info.type.tensor_type.shape.dim, strict=False):
-            if dim.HasField("dim_value") and isinstance(size, Expr):
-                dim.dim_param = str(size)
-            elif dim.HasField("dim_value") and size != dim.dim_value:
-                dim.Clear()
 
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
@@ -148,6 +133,48 @@ def _names(theirs: str, ours: str, symbol: Symbol | None) -> dict[str, str]:
         }
     inside = _WORD.findall(ours)
     return {word: inside[0]} if len(set(inside)) == 1 else {}
+
+
+@contextmanager
+def _sized_layers() -> Iterator[None]:
+    """LSTM and GRU by the sizes of their results alone, while torch finds out the sizes of a program once more.
+
+    ONNX has operators for both, so nobody looks at their contents. Torch's own way goes through the steps, which makes
+    a number of the time; its loop (`looping`) is compiled, and what is remembered of that breaks the next AOTInductor
+    package (torch 2.13).
+    """
+    with ExitStack() as after:
+        for operator in RECURRENT:
+            # torch.export._patches exchanges the same two, and torch has no other way to either
+            _exchanged(after, operator.py_kernels, torch._C.DispatchKey.CompositeImplicitAutograd)
+            _exchanged(after, decomposition_table, operator)
+            operator._dispatch_cache.clear()
+            after.callback(operator._dispatch_cache.clear)
+        yield
+
+
+def _exchanged(after: ExitStack, table: MutableMapping[Any, Any], key: object) -> None:
+    """Put `_layer_sizes` into a table of torch's for as long as ``after`` lasts."""
+    after.callback(table.update, {key: table[key]} if key in table else {})
+    after.callback(table.pop, key)
+    table[key] = _layer_sizes
+
+
+def _layer_sizes(
+    x: torch.Tensor,
+    states: Any,
+    weights: Any,
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[torch.Tensor, ...]:
+    """What a recurrent layer gives, without contents; ``states`` are two of an LSTM, and one of a GRU."""
+    states = [states] if isinstance(states, torch.Tensor) else states
+    width = states[0].shape[-1] * (2 if bidirectional else 1)
+    return x.new_empty(*x.shape[:2], width), *[torch.empty_like(state) for state in states]
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -141,9 +142,19 @@ def _no_session(error: Exception, what: str) -> Exception:
     return CheckpointError(f"{what} is damaged, or no ONNX model: {_line(error)}", operation="export.load")
 
 
+_NODE: Final = re.compile(
+    r"while running (?P<kind>\S+) node\. Name:'(?P<name>[^']*)' Status Message: "
+    r"(?:\S+:\d+ )?(?:.* was false\. )?(?P<message>\S.*)"  # where that is in onnxruntime's own sources
+)
+
+
 def _line(error: Exception) -> str:
+    """What a tool says, in a line: of onnxruntime the node that fails, and why."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0][:200] if lines else type(error).__name__
+    if not lines:
+        return type(error).__name__
+    node = _NODE.search(lines[0])
+    return (lines[0] if node is None else f"{node['kind']} ({node['name']}): {node['message']}")[:200]
 
 
 def _array(tensor: torch.Tensor) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 import torch
 
-from simpletorch.errors import BackendError
+from simpletorch.errors import BackendError, TorchError
 from simpletorch.export._call import Call
 from simpletorch.export._report import Comparison
 from simpletorch.export._runners import Runner
@@ -58,10 +58,12 @@ def compared(call: Call, run: Runner, point: Point, kind: str, tolerance: float 
             with call.buffers.kept():  # which a program shares with the model it was made from
                 found = run([t.clone() for t in tensors])
         except Exception as error:  # what runs an artefact raises anything
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            # not where it is: the file that is verified is a temporary one
+            said = error.reason if isinstance(error, TorchError) else str(error)
+            lines = [line.strip() for line in said.splitlines() if line.strip()]
             raise Refusal(
                 f"the {kind} artefact fails at {size_text(point) or 'its sizes'}, where the model runs: "
-                f"{lines[0][:200] if lines else type(error).__name__}",
+                f"{lines[0][:300] if lines else type(error).__name__}",
                 point,
             ) from error
     differences = _differences(wanted, found, point, kind)

@@ -9,15 +9,25 @@ import numpy as np
 import torch
 
 from simpletorch.errors import BackendError, DTypeMismatch, TypeMismatch
-from simpletorch.interop._sharing import BY_BITS, REFUSALS, explain_tensor, named, refuse, refuse_backwards, shown
+from simpletorch.interop._sharing import (
+    BY_BITS,
+    REFUSALS,
+    explain_tensor,
+    named,
+    refuse,
+    refuse_backwards,
+    refuse_other,
+    shown,
+)
 
 __all__ = ["from_numpy", "to_numpy"]
 
 _BITS: Final = {1: torch.uint8, 2: torch.int16}
 _torch_from_numpy: Final = torch.from_numpy  # a look-up in torch is a sixth of a call
+# ``copy`` could be a keyword only, but Python calls functions that have one in a slower way, by a twentieth of a call
 
 
-def from_numpy(array: np.ndarray[Any, Any], *, copy: bool = False) -> torch.Tensor:  # noqa: RET503  # refuse raises
+def from_numpy(array: np.ndarray[Any, Any], copy: bool = False) -> torch.Tensor:  # noqa: RET503  # refuse raises
     """A tensor in the memory of an array of NumPy: ``(*s) -> (*s)``, of the same dtype.
 
     bfloat16 and float8 of the package ml_dtypes are shared too, which `torch.from_numpy` can't.
@@ -86,7 +96,7 @@ def _explain_numpy(array: np.ndarray[Any, Any], error: BaseException) -> NoRetur
         refuse(
             "from_numpy",
             f"torch has no dtype for NumPy's {dtype}",
-            _instead_of(dtype.kind),
+            _instead_of(dtype),
             also=TypeError,
             kind=DTypeMismatch,
             cause=error,
@@ -101,8 +111,10 @@ def _explain_numpy(array: np.ndarray[Any, Any], error: BaseException) -> NoRetur
     )
 
 
-def _instead_of(kind: str) -> str:
-    """What to do with values that are no numbers."""
+def _instead_of(dtype: np.dtype[Any]) -> str:
+    """What to do with values that are no numbers of torch."""
+    if dtype.kind == "V" and dtype.names is None:  # int4 and float6 of ml_dtypes have no kind of their own
+        return "array.astype(np.int8), or np.float32 of those with a fraction"
     return {
         "U": "numbers for the strings: np.unique(array, return_inverse=True)[1]",
         "S": "numbers for the strings: np.unique(array, return_inverse=True)[1]",
@@ -111,10 +123,10 @@ def _instead_of(kind: str) -> str:
         "M": "the time as a number: array.view(np.int64)",
         "m": "the time as a number: array.view(np.int64)",
         "V": "one field at a time: from_numpy(array['field'], copy=True)",
-    }.get(kind, "array.astype(np.float64)")
+    }.get(dtype.kind, "array.astype(np.float64)")
 
 
-def to_numpy(tensor: torch.Tensor, *, copy: bool = False) -> np.ndarray[Any, Any]:
+def to_numpy(tensor: torch.Tensor, copy: bool = False) -> np.ndarray[Any, Any]:
     """An array of NumPy in the memory of a tensor: ``(*s) -> (*s)``, of the same dtype.
 
     bfloat16 and float8 are given in the dtypes of the package ml_dtypes (JAX brings it), which `Tensor.numpy` can't.
@@ -127,13 +139,15 @@ def to_numpy(tensor: torch.Tensor, *, copy: bool = False) -> np.ndarray[Any, Any
         TorchError: (also RuntimeError) the tensor requires a gradient, is a lazy conjugate, or isn't strided.
         DeviceMismatch: it isn't on the CPU.
         DTypeMismatch: (also TypeError) NumPy has no such dtype.
+        TypeMismatch: (also TypeError) it is no tensor.
         BackendError: the package ml_dtypes isn't installed.
     """
-    if copy:
-        tensor = tensor.detach().cpu().resolve_conj().resolve_neg().clone()
     try:
+        if copy:
+            tensor = tensor.detach().cpu().resolve_conj().resolve_neg().clone()
         return tensor.numpy()
-    except (TypeError, RuntimeError) as error:
+    except (TypeError, RuntimeError, AttributeError) as error:
+        refuse_other("to_numpy", tensor, error)
         if tensor.dtype not in BY_BITS.values() or tensor.requires_grad or not tensor.is_cpu:
             explain_tensor("to_numpy", tensor, error)
     return _bits_of(tensor)

@@ -6,9 +6,19 @@ from typing import Any, Final, NoReturn
 
 import torch
 
-from simpletorch.errors import DeviceMismatch, DTypeMismatch, TorchError, as_also
+from simpletorch.errors import DeviceMismatch, DTypeMismatch, TorchError, TypeMismatch, as_also
 
-__all__ = ["BY_BITS", "REFUSALS", "explain_tensor", "first_line", "named", "refuse", "refuse_backwards", "shown"]
+__all__ = [
+    "BY_BITS",
+    "REFUSALS",
+    "explain_tensor",
+    "first_line",
+    "named",
+    "refuse",
+    "refuse_backwards",
+    "refuse_other",
+    "shown",
+]
 
 BY_BITS: Final = {
     name: getattr(torch, name)
@@ -41,12 +51,26 @@ def refuse_backwards(operation: str, shape: str, cause: BaseException | None = N
     )
 
 
+def refuse_other(operation: str, value: object, cause: BaseException | None = None) -> None:
+    """Say so if something is no tensor."""
+    if not isinstance(value, torch.Tensor):
+        refuse(
+            operation,
+            f"expected a tensor, but got {named(value)}",
+            "from_array(...) makes tensors of lists, numbers and arrays",
+            also=TypeError,
+            kind=TypeMismatch,
+            cause=cause,
+        )
+
+
 def explain_tensor(operation: str, tensor: torch.Tensor, error: BaseException | None = None) -> NoReturn:
     """Why another library can't use the memory of a tensor."""
     if tensor.requires_grad:
         reason, hint = "the tensor requires a gradient, which would not see what the array is used for", ".detach()"
     elif tensor.layout != torch.strided:
-        reason, hint = f"a tensor of layout {tensor.layout} has no single memory", ".to_dense()"
+        dense = ".to_padded_tensor(0)" if tensor.is_nested else ".to_dense()"
+        reason, hint = f"a tensor of layout {tensor.layout} has no single memory", dense
     elif not tensor.is_cpu:
         raise as_also(DeviceMismatch, TypeError)(
             "cpu", tensor.device, f"the tensor is on {tensor.device}", operation=operation, hint="tensor.cpu()"

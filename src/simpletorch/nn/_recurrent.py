@@ -26,7 +26,7 @@ def run_padded(rnn: nn.RNNBase, sequences: torch.Tensor, lengths: torch.Tensor) 
 
     It packs the sequences and pads what comes out. torch traces neither, so that under `torch.compile` and
     `torch.export` it computes the same another way: a bidirectional layer then reads each sequence reversed within its
-    own length. Export works with any batch size, but for the number of steps it was exported with;
+    own length. `simpletorch.export` keeps the batch and an LSTM's or GRU's steps open;
     ``torch.compile(fullgraph=True)`` takes recurrent layers only with ``torch._dynamo.config.allow_rnn``.
 
     Args:
@@ -71,7 +71,7 @@ def _reversing(rnn: nn.RNNBase, sequences: torch.Tensor, lengths: torch.Tensor) 
     x = sequences if rnn.batch_first else sequences.transpose(0, 1)
     steps = torch.arange(x.shape[1], device=x.device)
     ends = lengths.to(x.device).unsqueeze(1)
-    backwards = ((ends - 1 - steps) % x.shape[1]).unsqueeze(2)  # a sequence and its padding, each reversed in its place
+    backwards = torch.where(steps < ends, ends - 1 - steps, steps).unsqueeze(2)  # the padding stays where it is
 
     def reverse(y: torch.Tensor) -> torch.Tensor:
         return y.gather(1, backwards.expand(-1, -1, y.shape[2]))

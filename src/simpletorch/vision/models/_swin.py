@@ -80,13 +80,17 @@ class WindowAttention(Module, Generic[D]):
         count = rows // self.window, columns // self.window
         windows = self._windows(x).reshape(batch, count[0] * count[1], self.window**2, dim)
         qkv = self.qkv(windows).unflatten(-1, (3, self.heads, dim // self.heads))
-        query, key, value = qkv.permute(3, 0, 1, 4, 2, 5)
+        # windows and heads are one dim, because attention in ONNX takes four
+        query, key, value = qkv.permute(3, 0, 1, 4, 2, 5).flatten(2, 3)
         scores = self.relative_position_bias_table[self.relative_position_index]
         bias = scores.view(self.window**2, self.window**2, self.heads).permute(2, 0, 1)
         if down or right:
             bias = bias + self._mask(rows, columns, down, right, x.device).to(bias.dtype)[:, None]
+        bias = bias.expand(count[0] * count[1], -1, -1, -1).flatten(0, 1)
         p = self.attention_dropout if self.training else 0.0
-        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=bias, dropout_p=p)
+        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=bias, dropout_p=p).unflatten(
+            1, (-1, self.heads)
+        )
         made = F.dropout(self.proj(mixed.transpose(2, 3).flatten(-2)), self.dropout, self.training)
         parts = made.reshape(batch, *count, self.window, self.window, dim)
         return parts.transpose(2, 3).reshape(batch, rows, columns, dim)
