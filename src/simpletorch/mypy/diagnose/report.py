@@ -228,7 +228,7 @@ def _review(file: str, info: ErrorInfo) -> bool:
     return is_void
 
 
-_Message: TypeAlias = tuple[str, ErrorCode | None, Literal["error", "note"]]
+_Message: TypeAlias = tuple[str, ErrorCode | None, str]  # its text, code and severity
 
 _kept: Final[dict[tuple[object, ...], _Message]] = {}
 _kept_of: object = None
