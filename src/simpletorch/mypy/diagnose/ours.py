@@ -8,6 +8,7 @@ expression whose type is our doing is dropped, unless it is about sizes or dtype
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -44,21 +45,32 @@ from mypy.nodes import (
     Var,
 )
 from mypy.plugin import CheckerPluginInterface
-from mypy.types import AnyType, CallableType, Instance, ProperType, Type, UnionType, UnpackType, get_proper_type
+from mypy.types import (
+    AnyType,
+    CallableType,
+    Instance,
+    ProperType,
+    TupleType,
+    Type,
+    UnionType,
+    UnpackType,
+    get_proper_type,
+)
 
 from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.diagnose.concerned import CONCERNED, at_line
 from simpletorch.mypy.diagnose.inferred import widen
-from simpletorch.mypy.names import DICTS, LISTS, MODULE, OUR_MODULE, SEQUENTIALS
+from simpletorch.mypy.names import DICTS, LISTS, MODULE, OUR_MODULE, SEQUENTIALS, SIZE
 from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import expressions_of
+from simpletorch.mypy.program.syntax import expressions_in, expressions_of
 from simpletorch.mypy.types import TypeTable, walk
 
 __all__ = ["is_ours_to_cause"]
 
 _CONTAINERS: Final = (*SEQUENTIALS, *LISTS, *DICTS)
 _VIA_CLASS: Final = "Access to generic instance variables via class is ambiguous"
+_UNPACKED: Final = re.compile(r"(?:Need more than|Too many).* to unpack \((\d+) expected")
 _GROWS: Final = frozenset({"append", "extend", "insert", "add"})
 _BUILTINS: Final = frozenset({"tuple", "list", "zip", "enumerate", "reversed", "sorted", "sum", "dict", "set"})
 
@@ -74,7 +86,10 @@ def is_ours_to_cause(info: ErrorInfo, api: CheckerPluginInterface) -> bool:
     reader = _Reader(cast(Any, api))
     if info.message.startswith(_VIA_CLASS):
         return any(map(_is_of_our_generic, at_line(reader.checker.tree).get(info.line, ())))
+    unpacked = _UNPACKED.match(info.message)
     for node in at_line(reader.checker.tree).get(info.line, ()):
+        if unpacked and any(reader.may_have_rank(int(unpacked[1]), e) for e in concerned(node, info.column)):
+            return True
         if any(reader.is_known(e) and reader.is_ours(e) for e in concerned(node, info.column)):
             return True
     return False
@@ -101,6 +116,14 @@ class _Reader:
         typ = self._type(e)
         return typ is None or any(
             is_tensor(t) or (is_module(t) and t.type.fullname != MODULE) for t in walk(typ) if isinstance(t, Instance)
+        )
+
+    def may_have_rank(self, rank: int, e: Expression) -> bool:
+        """Whether ``x.size()`` is in an expression and has so many items for one of the shapes that x may have."""
+        return any(
+            isinstance(m, TupleType) and m.partial_fallback.type.fullname == SIZE and m.length() == rank
+            for inner in expressions_in(e)
+            for m in self._members(inner)
         )
 
     def is_grown_by_several(self, line: int) -> bool:
