@@ -70,6 +70,7 @@ LEGACY_TENSORS: Final = frozenset(
 )
 
 DTYPES_MODULE: Final = "simpletorch.dtypes"
+DIMS_MODULE: Final = "simpletorch.dims"
 DIM: Final = "simpletorch._dim.Dim"
 PHANTOM: Final = "simpletorch._phantom"
 BROADCAST: Final = "simpletorch._phantom.Broadcast"

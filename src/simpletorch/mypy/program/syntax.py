@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mypy.nodes import (
+    AssertStmt,
     AssignmentExpr,
     AssignmentStmt,
     AwaitExpr,
@@ -73,6 +74,10 @@ def _expressions(s: Statement) -> Iterator[Expression]:
             yield from targets
         case ForStmt(expr=e) | WhileStmt(expr=e):
             yield e
+        case AssertStmt(expr=e, msg=message):
+            yield e
+            if message is not None:
+                yield message
         case IfStmt(expr=conditions):
             yield from conditions
         case WithStmt(expr=managers):
