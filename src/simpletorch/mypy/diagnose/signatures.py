@@ -113,7 +113,7 @@ def agree_but_for_names(line: int, tree: MypyFile, *, in_results: bool) -> bool:
 
 
 def is_size_of_protocol(name: str, line: int, tree: MypyFile) -> bool:
-    """Whether the protocol on this line has this size as a parameter: sizes have no subtypes, so any variance is right."""
+    """Whether the protocol on this line has this size as a parameter: sizes have no subtypes, any variance is right."""
     return any(
         variable.name == name and variable.fullname.startswith(DIMS_MODULE)
         for s in statements_in(tree.defs)
