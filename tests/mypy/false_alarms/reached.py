@@ -24,8 +24,11 @@ def sample(index: int, kind: Literal["float", "uint8"], mask: Tensor, color: Ten
     return data
 
 
+Kept = Union[Tensor, str]
+
+
 class Store:
-    def __getattr__(self, name: Any) -> Union["Store", Tensor]:
+    def __getattr__(self, name: Any) -> Union["Store", Kept]:
         return self
 
     def __eq__(self, other: Any) -> bool:

@@ -56,6 +56,7 @@ from mypy.types import (
     Type,
     UnionType,
     UnpackType,
+    flatten_nested_unions,
     get_proper_type,
 )
 
@@ -214,7 +215,9 @@ class _Reader:
 
     def _members(self, e: Expression) -> list[ProperType]:
         typ = self._type(e)
-        return [get_proper_type(m) for m in typ.items] if isinstance(typ, UnionType) else [] if typ is None else [typ]
+        if isinstance(typ, UnionType):
+            return [get_proper_type(m) for m in flatten_nested_unions(typ.items)]
+        return [] if typ is None else [typ]
 
     def _is_container(self, e: Expression) -> bool:
         """Of a container torch says that it holds modules, whichever."""
