@@ -5,7 +5,7 @@ because with the plugin `CPUTensor` derives from `torch.Tensor`.
 """
 
 from collections.abc import Sequence
-from typing import Any, Generic, Never, Self, SupportsIndex, TypeAlias
+from typing import Any, Generic, Never, Self, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 import torch
@@ -86,6 +86,20 @@ class _Factories:
         requires_grad: bool = False,
         pin_memory: bool = False,
     ) -> Self: ...
+    @overload
+    @classmethod
+    def randint(
+        cls,
+        high: int,
+        size: Sequence[int],
+        *,
+        generator: torch.Generator | None = None,
+        dtype: _DType = None,
+        device: DeviceLike = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+    ) -> Self: ...
+    @overload
     @classmethod
     def randint(
         cls,
@@ -99,11 +113,23 @@ class _Factories:
         requires_grad: bool = False,
         pin_memory: bool = False,
     ) -> Self: ...
+    @overload
+    @classmethod
+    def arange(
+        cls,
+        end: float,
+        *,
+        dtype: _DType = None,
+        device: DeviceLike = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+    ) -> Self: ...
+    @overload
     @classmethod
     def arange(
         cls,
         start: float,
-        end: float = ...,
+        end: float,
         step: float = 1,
         *,
         dtype: _DType = None,

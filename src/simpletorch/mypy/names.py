@@ -31,6 +31,8 @@ SEQUENTIALS: Final = (SEQUENTIAL, OUR_SEQUENTIAL)
 ARRAY: Final = "numpy.ndarray"
 JAX_ARRAY: Final = "jax._src.basearray.Array"
 SIZE: Final = "torch._C.Size"
+SAME_ITEMS: Final = frozenset({"builtins.tuple", "builtins.list", SIZE})
+"""What is called with several sizes and holds the same ones."""
 DEVICE: Final = "torch._C.device"
 RETURN_TYPES: Final = "torch.return_types."
 
@@ -68,6 +70,7 @@ LEGACY_TENSORS: Final = frozenset(
 )
 
 DTYPES_MODULE: Final = "_simpletorch.dtypes"
+DIMS_MODULE: Final = "simpletorch.dims"
 DIM: Final = "_simpletorch.dim.Dim"
 PHANTOM: Final = "_simpletorch.phantom"
 BROADCAST: Final = "_simpletorch.phantom.Broadcast"

@@ -173,6 +173,8 @@ def _by_receiver(fullname: str, context: MethodSigContext, types: TypeTable) -> 
             hook = _INHERITED_METHODS.get(f"{info.fullname}.{method}")
             if hook is not None:
                 return hook(context, types)
+    if isinstance(receiver, Instance) and is_tensor(receiver) and _is_overridden(receiver, method):
+        return _user_method(fullname, context, types)
     if is_tensor(receiver) and method in mutations.TENSOR_METHODS:
         return mutations.TENSOR_METHODS[method](context, types)
     if is_tensor(receiver) and method in tensors.TENSOR_METHODS:
@@ -180,6 +182,14 @@ def _by_receiver(fullname: str, context: MethodSigContext, types: TypeTable) -> 
     if is_tensor(receiver) and (method in _TENSOR_METHODS or may_ask(fullname)):
         return reader.method_rule(method, context, types)
     return context.default_signature if fullname.startswith(_NOT_OURS) else _user_method(fullname, context, types)
+
+
+def _is_overridden(receiver: Instance, method: str) -> bool:
+    """Whether a class of the program's that is a tensor has a method of its own for one of torch's."""
+    if receiver.type.fullname.startswith(_NOT_OURS):
+        return False
+    symbol = receiver.type.get(method)
+    return symbol is not None and symbol.fullname is not None and not symbol.fullname.startswith(_NOT_OURS)
 
 
 def _user_function(fullname: str, context: FunctionSigContext, types: TypeTable) -> FunctionLike:

@@ -187,6 +187,9 @@ def broadcast_dims(a: Dim, b: Dim, index: int = -1) -> Dim:
             return other
     verdict = equal(a, b)
     if verdict is False:
+        for one, other in ((a, b), (b, a)):
+            if equal(one, 1):  # a variable that the program says is 1
+                return other
         raise BroadcastError(a, b, index)
     if verdict is None and isinstance(b, int):
         return b

@@ -45,3 +45,14 @@ class Neck(nn.Module):
         for i in range(1, 4):
             bottom_up[i] = adjusted[i] + torch.ones(1)
         return adjusted[0]
+
+
+class Scheduler:
+    def __init__(self) -> None:
+        self.times = None
+        self.noise = None
+
+    def set_times(self, times: Tensor, n: int) -> None:
+        noise = times[:-1]
+        times = times if n > 3 else times.new_zeros(n)
+        self.times, self.noise = times, noise[-n:]

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from simpletorch import Float32, Tensor
-from simpletorch.dims import B
+from simpletorch.dims import B, D
 
 
 class Net(nn.Module):
@@ -46,6 +46,23 @@ class Stack(nn.Sequential):
         self.register_buffer("mask", torch.ones(size))
 
 
+class Queue(nn.Module):
+    """Buffers that another method assigns, after it has read them."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.register_buffer("queue", None)
+        self.register_buffer("mean", torch.zeros(dim))
+
+    def forward(self, x: Tensor[Float32, B, D]) -> Tensor[Float32, B, D]:
+        if self.queue is None:
+            self.queue = x.detach()
+        else:
+            self.queue = torch.cat([self.queue, x.detach()])[-8:]
+        self.mean = self.mean * 0.9 + x.mean(0) * 0.1
+        return x - self.mean
+
+
 Start = Union["Later", int]
 
 
@@ -55,3 +72,4 @@ class Later: ...
 Net(2, Later()).layers(torch.ones(7, 5))
 Doubled()(torch.ones(7, 3))
 Stack()(torch.ones(7, 3))
+Queue(3)(torch.ones(7, 3))

@@ -181,7 +181,72 @@ def same_shape(x: Float[torch.Tensor, "b c"], w: Float[torch.Tensor, "b2 c2"]) -
     return x + w
 
 
+def in_expressions(x: Tensor[Float32, N, D], y: Tensor[Float32, M, K]) -> Tensor[Float32, N, D]:
+    z = x + y if x.shape == y.shape else x
+    if x.shape != y.shape or (x != y).any():
+        return z
+    assert x.shape == y.shape and (x - y).abs().max() < 1e-5, "they differ"  # noqa: PT018
+    return z if not (x.shape == y.shape and torch.allclose(x, y)) else x + y
+
+
+def one_of_three(x: Tensor[Float32, N], y: Tensor[Float32, M]) -> Tensor[Float32, N]:
+    return (
+        x
+        if y.shape[0] > 7
+        else x + y
+        if y.shape[0] == 1
+        else x
+    )  # fmt: skip
+
+
+def named(x: Tensor[Float32, N, D], y: Tensor[Float32, M, K]) -> Tensor[Float32, N, D]:
+    is_same = x.shape == y.shape
+    if not is_same:
+        raise ValueError(y.shape)
+    return x + y
+
+
+def as_lists(x: Tensor[Float32, N, D], y: Tensor[Float32, M, K], z: Tensor[Float32, H, B]) -> Tensor[Float32, N, D]:
+    n, d = x.shape
+    assert list(y.shape) == [n, d]
+    assert tuple(z.shape) == (len(y), *y.shape[1:])
+    return x + y + z
+
+
+def sizes(x: Tensor[Float32, N, D], y: Tensor[Float32, M, K]) -> Tensor[Float32, N, D]:
+    assert y.shape == torch.Size([x.shape[0], x.shape[1]])
+    return x + y
+
+
+def by_torch(x: Tensor[Float32, N, D], y: Tensor[Float32, M, K]) -> Tensor[Float32, N, D]:
+    torch._assert(x.shape[0] == y.shape[0], "rows")
+    torch._check(x.shape[1] == y.shape[1])
+    return x + y
+
+
+def only_one(x: Tensor[Float32, N, D], y: Tensor[Float32, M, D]) -> Tensor[Float32, N, D]:
+    if y.shape[0] == 1:
+        y.expand(len(x), -1) + x
+        y.expand_as(x)
+        x.addcmul(x, y)
+        return x + y
+    m = y.shape[0]
+    if m == len(x):
+        return x + y
+    elif m == 1:
+        return y + x
+    return x
+
+
 operations(torch.zeros(2, 5), torch.zeros(5, 3))
+in_expressions(torch.zeros(2, 5), torch.zeros(2, 5))
+one_of_three(torch.zeros(2), torch.zeros(1))
+named(torch.zeros(2, 5), torch.zeros(2, 5))
+as_lists(torch.zeros(2, 5), torch.zeros(2, 5), torch.zeros(2, 5))
+sizes(torch.zeros(2, 5), torch.zeros(2, 5))
+by_torch(torch.zeros(2, 5), torch.zeros(2, 5))
+only_one(torch.zeros(2, 5), torch.zeros(1, 5))
+only_one(torch.zeros(2, 5), torch.zeros(2, 5))
 measured(torch.zeros(2, 3, 5), torch.zeros(5, 7))
 narrowed(torch.zeros(2, 3))
 same_shape(torch.zeros(2, 3), torch.zeros(2, 3))

@@ -218,6 +218,16 @@ def by_key(x: Tensor, y: Tensor, keys: list[str]) -> Tensor:
     return x
 
 
+def unpacked(x: Float[Tensor, "n"] | Float[Tensor, "n d"] | Float[Tensor, "b n d"]) -> Tensor:
+    if x.ndim == 1:
+        x = x[None, :, None]
+    elif len(x.shape) == 2:
+        x = x[None]
+    b, n, d = x.size()
+    b, (n, d) = x.size(0), x[0].size()
+    return x.new_zeros(n, b, d)
+
+
 images = torch.zeros(2, 3, 16, 16)
 chosen(images, False)
 overwritten(images, False)
@@ -244,3 +254,6 @@ best([torch.ones(2, 7)], torch.zeros(2, 5))
 grown(torch.zeros(2, 8), [nn.Linear(8, 3)])
 other_sizes()
 by_key(torch.zeros(7, 3, 2), torch.zeros(7, 5, 2), ["a"])
+unpacked(torch.zeros(3))
+unpacked(torch.zeros(3, 5))
+unpacked(torch.zeros(2, 3, 5))

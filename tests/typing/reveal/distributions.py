@@ -22,6 +22,7 @@ normal = Normal(torch.zeros(3, 5), torch.ones(5))
 reveal_type(normal)  # R: torch.distributions.normal.Normal[Float32, 3, 5]
 reveal_type(normal.sample())  # R: Tensor[Float32, 3, 5]
 reveal_type(normal.rsample((7,)))  # R: Tensor[Float32, 7, 3, 5]
+reveal_type(normal.sample(torch.Size([7, 2])))  # R: Tensor[Float32, 7, 2, 3, 5]
 reveal_type(normal.log_prob(torch.zeros(7, 3, 5)))  # R: Tensor[Float32, 7, 3, 5]
 reveal_type(normal.entropy())  # R: Tensor[Float32, 3, 5]
 reveal_type(normal.mean)  # R: Tensor[Float32, 3, 5]

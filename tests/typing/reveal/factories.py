@@ -29,6 +29,12 @@ reveal_type(CPUTensor.ones_like(torch.zeros(3, 5)))  # R: CPUTensor[Float32, 3, 
 
 reveal_type(Parameter.zeros(3, 5))  # R: Parameter[Float32, 3, 5]
 reveal_type(Parameter.randn([3, 5], dtype=Float64))  # R: Parameter[Float64, 3, 5]
+reveal_type(Parameter[Float64].zeros(3, 5))  # R: Parameter[Float64, 3, 5]
+reveal_type(Tensor.randint(7, (3, 5)))  # R: Tensor[Int64, 3, 5]
+reveal_type(Tensor.randint(2, 7, (3, 5)))  # R: Tensor[Int64, 3, 5]
+reveal_type(CPUTensor.randint(7, size=[3, 5]))  # R: CPUTensor[Int64, 3, 5]
+reveal_type(Tensor.arange(end=5))  # R: Tensor[Int64, 5]
+reveal_type(Tensor.arange(2, 7))  # R: Tensor[Int64, 5]
 reveal_type(Parameter(torch.zeros(3, 5)))  # R: Parameter[Float32, 3, 5]
 
 

@@ -83,3 +83,19 @@ reveal_type(Norm()(x))  # R: Tensor[Float32, 7, 11]
 reveal_type(Norm(13))  # R: reveal.sizes.Norm[13]
 cache: "Cache[2, 3, 5]" = Cache(torch.zeros(2, 3, 5))
 reveal_type(cache.keys)  # R: Tensor[Float32, 2, 3, 5]
+
+
+def shaped(x: Tensor[Float32, B, D], y: Tensor[Float32, T, S]) -> None:
+    reveal_type(torch.zeros(x.shape[:1] + y.shape))  # R: Tensor[Float32, B, T, S]
+    reveal_type(torch.zeros([2] + list(x.shape)))  # noqa: RUF005  # R: Tensor[Float32, 2, B, D]
+    reveal_type(torch.zeros(tuple(x.shape)))  # R: Tensor[Float32, B, D]
+    reveal_type(torch.zeros(torch.Size([2, x.shape[0]])))  # R: Tensor[Float32, 2, B]
+    reveal_type(torch.arange(3).view([3] + [1] * y.ndim) * y)  # R: Tensor[Float32, 3, T, S]
+    reveal_type(len(x.shape))  # R: Dim[2]
+    reveal_type(x.ndim)  # R: Dim[2]
+
+
+shaped(torch.zeros(7, 5), torch.zeros(3, 11))
+reveal_type(torch.tensor([0] * 5 + [1] * 3))  # R: Tensor[Int64, 8]
+reveal_type(torch.cat([torch.zeros(2, 3)] * 2))  # R: Tensor[Float32, 4, 3]
+reveal_type(torch.zeros(2, 3).expand(*([5] + [-1] * 2)))  # R: Tensor[Float32, 5, 2, 3]

@@ -76,13 +76,23 @@ class Encoder(Protocol):
     def encode(self, x: Tensor[Float32, B, 3]) -> Tensor[Float32, B, 7]: ...
 
 
+class Embeds(Protocol[D]):
+    def embed(self, x: Tensor[Float32, B, 3]) -> Tensor[Float32, B, D]: ...
+
+
 class Projection:
     def encode(self, x: Tensor[Float32, B, 3]) -> Tensor[Float32, B, 7]:
         return x @ torch.zeros(3, 7)
 
+    embed = encode
+
     @property
     def weight(self) -> Tensor[Float32, 3, 7]:
         return torch.zeros(3, 7)
+
+
+def embedded(encoder: Embeds[D]) -> Tensor[Float32, 2, D]:
+    return encoder.embed(torch.zeros(2, 3))
 
 
 def encoded(encoder: Encoder) -> Tensor[Float32, 2, 7]:
@@ -102,6 +112,7 @@ reveal_type(State(torch.zeros(3, 5)).hidden)  # R: Tensor[Float32, 3, 5]
 reveal_type(Result(torch.zeros(5, 11)).logits)  # R: Tensor[Float32, 5, 11]
 reveal_type(sample["x"])  # R: Tensor[Float32, 5, 3]
 reveal_type(encoded(Projection()))  # R: Tensor[Float32, 2, 7]
+reveal_type(embedded(Projection()))  # R: Tensor[Float32, 2, 7]
 reveal_type(Projection().weight)  # R: Tensor[Float32, 3, 7]
 reveal_type(total(torch.zeros(2, 3)))  # R: Tensor[Float32, 2]
 reveal_type(total(torch.zeros(3)))  # R: Tensor[Float32]

@@ -80,6 +80,16 @@ def _shape(context: AttributeContext, types: TypeTable) -> Type:
     return TupleType([lowerer.size(d) for d in shape.dims], fallback)
 
 
+def _rank(context: AttributeContext, types: TypeTable) -> Type:
+    """``x.ndim`` is what ``x.dim()`` gives."""
+    receiver = _receiver(context)
+    if receiver is None:
+        return context.default_attr_type
+    lifter = PlaceLifter(types, context.api, context.context.line)
+    rank = lifter.tensor(receiver).shape.rank
+    return context.default_attr_type if rank is None else Lowerer(lifter).size(rank)
+
+
 def _same(context: AttributeContext, types: TypeTable) -> Type:
     """``x.data`` is like ``x``, but no parameter."""
     receiver = _receiver(context)
@@ -148,6 +158,7 @@ _OF_TENSORS: Final[Mapping[str, AttributeHook]] = {
     **{name.removeprefix("Tensor."): partial(_by_rule, name) for name in RULES if name.startswith("Tensor.")},
     "data": _same,
     "grad": _grad,
+    "ndim": _rank,
     "shape": _shape,
 }
 ATTRIBUTES: Final[Mapping[str, AttributeHook]] = {

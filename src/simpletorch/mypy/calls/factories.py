@@ -73,8 +73,9 @@ def _as_face(made: Value | Report, face: Instance, dtype: DType | None) -> Value
         return made
     name = face.type.fullname
     device = Device(DEVICE_TENSORS[name]) if name in DEVICE_TENSORS else made.device
-    made = replace(made, device=device, is_parameter=name in (OUR_PARAMETER, PARAMETER))
-    return made if dtype is None else made.with_dtype(dtype)
+    if dtype is not None:
+        made = made.with_dtype(dtype)  # what is converted is no parameter
+    return replace(made, device=device, is_parameter=name in (OUR_PARAMETER, PARAMETER))
 
 
 def _gradual(face: Instance, types: TypeTable) -> Instance:

@@ -57,8 +57,8 @@ def _define(name: str, typ: Type, info: TypeInfo, types: TypeTable) -> None:
         variable._fullname = f"{info.fullname}.{name}"
         variable.is_inferred = True
         info.names[name] = SymbolTableNode(MDEF, variable, implicit=True)
-    elif isinstance(node, Var) and node.is_inferred and node.info is info and node.type not in (None, typ):
-        node.type = widen(node.type, types)
+    elif isinstance(node, Var) and node.is_inferred and node.info is info and node.type != typ:
+        node.type = widen(node.type or typ, types)  # without a type: a method assigns it, which hasn't been read yet
 
 
 INHERITED_METHODS: Final[Mapping[str, MethodHook]] = {

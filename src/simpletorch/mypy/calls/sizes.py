@@ -17,7 +17,7 @@ from simpletorch.mypy.names import DIM
 from simpletorch.mypy.types import TypeTable
 from simpletorch.rules import Report, infer
 from simpletorch.rules.common.arguments import is_dim
-from simpletorch.rules.core.values import TensorType
+from simpletorch.rules.core.values import Sizes, TensorType
 from simpletorch.shapes import UNKNOWN, Dim, Expr, maximum, minimum
 from simpletorch.shapes.dim import floordiv, mod, power
 
@@ -67,11 +67,13 @@ def _extremum(choose: Callable[..., Dim], context: FunctionContext, types: TypeT
 
 
 def _length(context: FunctionContext, types: TypeTable) -> Type:
-    """``len(x)`` of a tensor is its first size."""
+    """``len(x)`` of a tensor is its first size, ``len(x.shape)`` how many it has."""
     if not context.arg_types or not context.arg_types[0]:
         return context.default_return_type
     lifter = PlaceLifter(types, context.api, context.context.line)
     value = lifter.value(context.arg_types[0][0])
+    if isinstance(value, Sizes):
+        return Lowerer(lifter).size(len(value))
     if not isinstance(value, TensorType) or value.shape.rank == 0:
         return context.default_return_type
     return Lowerer(lifter).size(value.shape.dim(0))

@@ -25,7 +25,7 @@ from mypy.nodes import (
     UnaryExpr,
 )
 from mypy.plugin import CheckerPluginInterface
-from mypy.types import Type, TypeVarTupleType, TypeVarType
+from mypy.types import Instance, Type, TypeVarTupleType, TypeVarType, get_proper_type
 
 from simpletorch.mypy import names
 from simpletorch.mypy.convert.lift import Lifter
@@ -49,6 +49,8 @@ _ARITHMETIC: Final[dict[str, Callable[[Dim, Dim], Dim]]] = {
     "**": power,
 }
 _NOTHING_STATED: Final = assuming(NO_FACTS.known)
+_MOST_ITEMS: Final = 64
+"""``[0] * 1_000_000`` is not read item by item."""
 
 
 class Place(Protocol):
@@ -130,6 +132,9 @@ class PlaceLifter(Lifter):
                 return Device(kind, int(index) if index.isdigit() else None)
             case CallExpr(callee=MemberExpr(expr=RefExpr(fullname=names.OUR_DEVICE), name=name), args=args):
                 return self._device(name, [self.expression(a, type_of) for a in args])
+            case CallExpr(callee=RefExpr(fullname=fullname), args=[inner]) if fullname in names.SAME_ITEMS:
+                found = self.value(type_of(node))
+                return found if isinstance(found, tuple) else self._same_items(inner, found, type_of)
             case MemberExpr(expr=RefExpr(fullname=names.OUR_DEVICE), name=name):
                 return self._device(name, [])
             case MemberExpr(expr=RefExpr(fullname=fullname), name="dtype") if self._is_dtype_class(fullname):
@@ -147,14 +152,25 @@ class PlaceLifter(Lifter):
         return self.value(type_of(node))
 
     def _arithmetic(self, node: OpExpr, type_of: Callable[[Expression], Type]) -> Value:
-        """``4 * hidden``, which mypy itself takes to be any int."""
-        value = self.value(type_of(node))
-        if value is not UNKNOWN:
+        """``4 * hidden``, which mypy itself takes to be any int, and ``[3] + [1] * 2``, of which it counts no items."""
+        typ = get_proper_type(type_of(node))
+        value = self.value(typ)
+        if value is not UNKNOWN and not (isinstance(typ, Instance) and typ.type.fullname in names.SAME_ITEMS):
             return value
         left, right = self.expression(node.left, type_of), self.expression(node.right, type_of)
+        match node.op, left, right:
+            case "+", tuple(), tuple():
+                return (*left, *right)
+            case "*", tuple(), int() if len(left) * right <= _MOST_ITEMS:
+                return tuple(left) * right
         if not is_dim(left) or not is_dim(right):
-            return UNKNOWN
+            return value
         return _ARITHMETIC[node.op](left, right)
+
+    def _same_items(self, inner: Expression, otherwise: Value, type_of: Callable[[Expression], Type]) -> Value:
+        """``list(x.shape)``, ``torch.Size([2, 3])``."""
+        found = self.expression(inner, type_of)
+        return tuple(found) if isinstance(found, tuple) else otherwise
 
     def _name(self, node: NameExpr | MemberExpr, type_of: Callable[[Expression], Type]) -> Value:
         value = self.value(type_of(node))

@@ -35,16 +35,16 @@ __all__ = ["CONCERNED", "at_line", "is_repeated"]
 _SIZES_OF: Final = re.compile(r"(?<=Tensor)\[[^\[\]]*\]")
 _TWICE: Final = re.compile(r"\b([\w.]+(?:\[[\w., |]*\])?) \| \1(?![\w.\[])")
 """Members of a union that differ in sizes only, where these are left out."""
-_RECENT: Final = 8
 
 
 def is_repeated(file: str, info: ErrorInfo, api: CheckerPluginInterface) -> bool:
-    """Whether mypy has just said the same of another size: of a union of tensors it asks for one after the other."""
+    """Whether mypy has said the same of another size: of a union of tensors it asks for one after the other.
+
+    What it says twice on a line in the same words, it prints once; so the column doesn't count here either.
+    """
     recorded = api.msg.errors.error_info_map.get(file, [])
-    place = info.line, info.column, info.code
-    there = [o.message for o in recorded[-_RECENT:] if (o.line, o.column, o.code) == place]
-    others = [message for message in there if message != info.message]
-    return bool(others) and _without_sizes(info.message) in map(_without_sizes, others)
+    before = [o.message for o in recorded if o.line == info.line and o.code == info.code and o.message != info.message]
+    return bool(before) and _without_sizes(info.message) in map(_without_sizes, before)
 
 
 def _without_sizes(message: str) -> str:

@@ -78,11 +78,14 @@ def widen_place(line: int, api: CheckerPluginInterface) -> bool:
     """Widen the place that the statement on this line puts something into; False if its type was declared."""
     checker = cast(Any, api)
     types = TypeTable(checker.modules)
-    found = [(place, _variable(place, checker)) for place in _places(checker.tree.defs, line)]
-    inferred = [(place, v, v.type) for place, v in found if v is not None and v.type is not None]
-    for place, variable, typ in inferred:
+    found = [(place, is_grown, _variable(place, checker)) for place, is_grown in _places(checker.tree.defs, line)]
+    inferred = [(place, is_grown, v, v.type) for place, is_grown, v in found if v is not None and v.type is not None]
+    for place, is_grown, variable, typ in inferred:
         variable.type = widen(typ, types)
-        checker.binder.put(_collection(place), variable.type)
+        collection = _collection(place)
+        # what grows stays what it is on this way, whatever else the variable holds on others
+        held = checker.binder.get(collection) if is_grown or collection is not place else None
+        checker.binder.put(collection, variable.type if held is None else widen(held, types))
     return bool(inferred)
 
 
@@ -181,17 +184,18 @@ def put(place: Expression, typ: Type, checker: Any) -> bool:
     return True
 
 
-def _places(statements: Iterable[Statement], line: int) -> Iterator[Expression]:
+def _places(statements: Iterable[Statement], line: int) -> Iterator[tuple[Expression, bool]]:
+    """What a statement puts something into, and whether that is a list which grows."""
     for s in statements:
         if not s.line <= line <= (s.end_line or s.line):
             continue
         match s:
             case AssignmentStmt(lvalues=[TupleExpr(items=places), *_], unanalyzed_type=None):
-                yield from places
+                yield from ((place, False) for place in places)
             case AssignmentStmt(lvalues=[place, *_], unanalyzed_type=None) | OperatorAssignmentStmt(lvalue=place):
-                yield place
+                yield place, False
             case ExpressionStmt(expr=CallExpr(callee=MemberExpr(expr=place, name=name))) if name in _MUTATORS:
-                yield place
+                yield place, True
         for block in inner_blocks(s):
             yield from _places(block.body, line)
 

@@ -8,6 +8,7 @@ expression whose type is our doing is dropped, unless it is about sizes or dtype
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from mypy.nodes import (
     AssignmentStmt,
     CallExpr,
     ClassDef,
+    ComparisonExpr,
     ConditionalExpr,
     Decorator,
     DictExpr,
@@ -27,6 +29,7 @@ from mypy.nodes import (
     ForStmt,
     FuncDef,
     GeneratorExpr,
+    IfStmt,
     IndexExpr,
     ListComprehension,
     ListExpr,
@@ -44,21 +47,34 @@ from mypy.nodes import (
     Var,
 )
 from mypy.plugin import CheckerPluginInterface
-from mypy.types import AnyType, CallableType, Instance, ProperType, Type, UnionType, UnpackType, get_proper_type
+from mypy.types import (
+    AnyType,
+    CallableType,
+    Instance,
+    ProperType,
+    TupleType,
+    Type,
+    UnionType,
+    UnpackType,
+    flatten_nested_unions,
+    get_proper_type,
+)
 
 from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.diagnose.concerned import CONCERNED, at_line
 from simpletorch.mypy.diagnose.inferred import widen
-from simpletorch.mypy.names import DICTS, LISTS, MODULE, OUR_MODULE, SEQUENTIALS
+from simpletorch.mypy.names import DICTS, LISTS, MODULE, OUR_MODULE, SEQUENTIALS, SIZE
 from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import expressions_of
+from simpletorch.mypy.program.syntax import expressions_in, expressions_of, statements_in
 from simpletorch.mypy.types import TypeTable, walk
 
 __all__ = ["is_ours_to_cause"]
 
 _CONTAINERS: Final = (*SEQUENTIALS, *LISTS, *DICTS)
 _VIA_CLASS: Final = "Access to generic instance variables via class is ambiguous"
+_UNPACKED: Final = re.compile(r"(?:Need more than|Too many).* to unpack \((\d+) expected")
+_NUMBERS: Final = frozenset({"builtins.bool", "builtins.int", "builtins.float", "builtins.complex"})
 _GROWS: Final = frozenset({"append", "extend", "insert", "add"})
 _BUILTINS: Final = frozenset({"tuple", "list", "zip", "enumerate", "reversed", "sorted", "sum", "dict", "set"})
 
@@ -72,12 +88,35 @@ def is_ours_to_cause(info: ErrorInfo, api: CheckerPluginInterface) -> bool:
     if concerned is None or info.message.startswith("Revealed type"):
         return False
     reader = _Reader(cast(Any, api))
+    if any(map(reader.is_attribute_of_item, _taken_for_none(reader.checker.tree, info.line))):
+        return True
     if info.message.startswith(_VIA_CLASS):
         return any(map(_is_of_our_generic, at_line(reader.checker.tree).get(info.line, ())))
+    unpacked = _UNPACKED.match(info.message)
     for node in at_line(reader.checker.tree).get(info.line, ()):
+        if unpacked and any(reader.may_have_rank(int(unpacked[1]), e) for e in concerned(node, info.column)):
+            return True
         if any(reader.is_known(e) and reader.is_ours(e) for e in concerned(node, info.column)):
             return True
     return False
+
+
+def _taken_for_none(tree: MypyFile, line: int) -> Iterator[Expression]:
+    """What is None on a line: ``if net.head is None`` is around it. mypy alone doesn't look there if it never is."""
+    return (e for first, last, e in _none_blocks(tree) if first <= line <= last)
+
+
+@once_a_tree
+def _none_blocks(tree: MypyFile) -> list[tuple[int, int, Expression]]:
+    """The first and last lines of what is done if something is None."""
+    statements = [s for s in statements_in(tree.defs) if isinstance(s, IfStmt)]
+    found = []
+    for condition, block in (pair for s in statements for pair in zip(s.expr, s.body, strict=True)):
+        match condition, block.body:
+            case ComparisonExpr(operators=["is"], operands=[e, NameExpr(fullname="builtins.None")]), [first, *rest]:
+                last = rest[-1] if rest else first
+                found.append((first.line, last.end_line or last.line, e))
+    return found
 
 
 def _is_of_our_generic(node: object) -> bool:
@@ -103,6 +142,14 @@ class _Reader:
             is_tensor(t) or (is_module(t) and t.type.fullname != MODULE) for t in walk(typ) if isinstance(t, Instance)
         )
 
+    def may_have_rank(self, rank: int, e: Expression) -> bool:
+        """Whether ``x.size()`` is in an expression and has so many items for one of the shapes that x may have."""
+        return any(
+            isinstance(m, TupleType) and m.partial_fallback.type.fullname == SIZE and m.length() == rank
+            for inner in expressions_in(e)
+            for m in self._members(inner)
+        )
+
     def is_grown_by_several(self, line: int) -> bool:
         """Whether the list that begins here is extended by one of several lists that differ in sizes alone.
 
@@ -113,11 +160,19 @@ class _Reader:
         variables = [place.node for place in begun if isinstance(place, NameExpr)]
         members = [self._members(source.value) for v in variables for source in _sources(tree).get(v, ())]
         types = TypeTable(self.checker.modules)
-        return any(
-            len(several) > 1
-            and any(is_tensor(t) for m in several for t in walk(m) if isinstance(t, Instance))
-            and len({str(widen(m, types)) for m in several}) == 1
-            for several in members
+        return any(_differ_in_sizes(several, types) for several in members)
+
+    def _has_several_sizes(self, e: Expression) -> bool:
+        """Whether this is a union by our doing: of it and an int mypy alone would make an object."""
+        return _differ_in_sizes(self._members(e), TypeTable(self.checker.modules))
+
+    def _is_our_equality(self, e: ComparisonExpr) -> bool:
+        """Whether a tensor is compared with what may be anything: for mypy alone that is `object.__eq__`, a bool."""
+        members = [m for operand in e.operands for m in self._members(operand)]
+        return (
+            set(e.operators) <= {"==", "!="}
+            and any(map(is_tensor, members))
+            and not all(is_tensor(m) or _is_number(m) for m in members)
         )
 
     def is_ours(self, e: Expression) -> bool:
@@ -140,12 +195,14 @@ class _Reader:
                 return self.is_ours(inner)
             case OpExpr(left=left, right=right):
                 return self.is_ours(left) or self.is_ours(right)
+            case ComparisonExpr(operands=operands):
+                return self._is_our_equality(e) or any(map(self.is_ours, operands))
             case ConditionalExpr(if_expr=first, else_expr=second):
                 return self.is_ours(first) or self.is_ours(second)
             case TupleExpr(items=items) | ListExpr(items=items):
                 return any(map(self.is_ours, items))
             case DictExpr(items=pairs):
-                return any(self.is_ours(value) for _, value in pairs)
+                return any(self.is_ours(value) or self._has_several_sizes(value) for _, value in pairs)
         return False
 
     def _type(self, e: Expression) -> ProperType | None:
@@ -158,11 +215,23 @@ class _Reader:
 
     def _members(self, e: Expression) -> list[ProperType]:
         typ = self._type(e)
-        return [get_proper_type(m) for m in typ.items] if isinstance(typ, UnionType) else [] if typ is None else [typ]
+        if isinstance(typ, UnionType):
+            return [get_proper_type(m) for m in flatten_nested_unions(typ.items)]
+        return [] if typ is None else [typ]
 
     def _is_container(self, e: Expression) -> bool:
         """Of a container torch says that it holds modules, whichever."""
         return any(isinstance(m, Instance) and any(map(m.type.has_base, _CONTAINERS)) for m in self._members(e))
+
+    def is_attribute_of_item(self, e: Expression) -> bool:
+        """Whether this is an attribute of what is in a container: a tensor or a module for mypy alone, never None."""
+        match e:
+            case MemberExpr(expr=IndexExpr(base=base)):
+                return self._is_container(base)
+            case MemberExpr(expr=NameExpr(node=Var() as variable)):
+                found = _sources(self.checker.tree).get(variable, ())
+                return any(source.is_item and self._is_container(source.value) for source in found)
+        return False
 
     def _is_our_call(self, call: CallExpr) -> bool:
         if any(map(_is_of_torch, self._members(call.callee))) or _is_untyped(self._definition(call.callee)):
@@ -194,9 +263,9 @@ class _Reader:
 
     def _is_our_variable(self, variable: Var, at: Expression, *, of_object: bool = False) -> bool:
         """A variable that was given something of ours above, or a list that got some."""
-        if variable in self.seen:
+        if (variable, at.line) in self.seen:
             return False
-        self.seen.add(variable)
+        self.seen.add((variable, at.line))
         found = _sources(self.checker.tree).get((variable.info, variable.name) if of_object else variable, ())
         return any(self._is_our_source(source) for source in found if of_object or source.line <= at.line)
 
@@ -206,6 +275,19 @@ class _Reader:
         if source.is_item and (self._is_container(source.value) or any(map(is_tensor, iterated))):
             return True  # torch doesn't say what iterating over a tensor gives
         return self.is_ours(source.value)
+
+
+def _is_number(typ: ProperType) -> bool:
+    return isinstance(typ, Instance) and typ.type.fullname in _NUMBERS
+
+
+def _differ_in_sizes(members: list[ProperType], types: TypeTable) -> bool:
+    """Whether these are tensors, or hold some, that are alike but for sizes and dtypes."""
+    return (
+        len(members) > 1
+        and any(is_tensor(t) for m in members for t in walk(m) if isinstance(t, Instance))
+        and len({str(widen(m, types)) for m in members}) == 1
+    )
 
 
 def _is_of_torch(typ: ProperType) -> bool:

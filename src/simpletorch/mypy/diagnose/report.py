@@ -37,7 +37,7 @@ from simpletorch.mypy.diagnose.callbacks import as_callables
 from simpletorch.mypy.diagnose.concerned import is_repeated
 from simpletorch.mypy.diagnose.inferred import unite_modules, widen_place
 from simpletorch.mypy.diagnose.ours import is_ours_to_cause
-from simpletorch.mypy.diagnose.signatures import agree_but_for_names, chosen_sizes
+from simpletorch.mypy.diagnose.signatures import agree_but_for_names, chosen_sizes, is_size_of_protocol
 from simpletorch.mypy.program.asked_dtypes import is_dtype_asked
 from simpletorch.mypy.program.autocast import autocast_at
 from simpletorch.mypy.program.facts import NO_FACTS, Facts
@@ -187,6 +187,7 @@ def _is_void(file: str, info: ErrorInfo) -> bool:
 
 # An int is a fine default for a `Dim[D]`: it is what D is when the caller leaves the argument out.
 _DIM_DEFAULT: Final = re.compile(r'^Incompatible default for .*\(default has type "int", .* has type "Dim\[')
+_VARIANCE: Final = re.compile(r'^\w+ type variable "(\w+)" used in protocol where ')
 _PAIR: Final = re.compile(
     r'got "(?P<got>[^"]*)", expected "(?P<expected>[^"]*)"'
     r'|has incompatible type "(?P<got2>[^"]*)"; expected "(?P<expected2>[^"]*)"'
@@ -283,7 +284,12 @@ def _soften(info: ErrorInfo) -> None:
 
 
 def _is_about_names(file: str, info: ErrorInfo) -> bool:
-    """Whether mypy finds two signatures at odds, or says more of it, that agree but for the names of their sizes."""
+    """Whether mypy finds two signatures at odds, or says more of it, that agree but for the names of their sizes.
+
+    Or the name of a size in a protocol, which it calls covariant.
+    """
+    if (variance := _VARIANCE.match(info.message)) is not None:
+        return file in _trees and is_size_of_protocol(variance[1], info.line, _trees[file])
     is_override = info.code is not None and info.code.code == "override"
     if not (is_override or " in supertype " in info.message or info.message.startswith("Overloaded ")):
         return False

@@ -11,7 +11,7 @@ from typing import Final, cast
 
 from mypy.expandtype import expand_type_by_instance
 from mypy.maptype import map_instance_to_supertype
-from mypy.nodes import Decorator, FuncDef, FuncItem, MypyFile, OverloadedFuncDef, Statement, TypeInfo
+from mypy.nodes import ClassDef, Decorator, FuncDef, FuncItem, MypyFile, OverloadedFuncDef, Statement, TypeInfo
 from mypy.subtypes import is_callable_compatible, is_subtype
 from mypy.type_visitor import TypeTranslator
 from mypy.typeops import bind_self
@@ -33,14 +33,14 @@ from mypy.types import (
 from mypy.typevars import fill_typevars
 
 from simpletorch.mypy.convert.lift import is_expression, is_tensor
-from simpletorch.mypy.names import DTYPES_MODULE
+from simpletorch.mypy.names import DIMS_MODULE, DTYPES_MODULE
 from simpletorch.mypy.program.syntax import statements_in
 from simpletorch.mypy.types import any_type, is_named, walk
 from simpletorch.rules.core.dtype import ABSTRACT
 
 _FAMILIES: Final = frozenset(f"{DTYPES_MODULE}.{family.name}" for family in ABSTRACT)
 
-__all__ = ["agree_but_for_names", "chosen_sizes"]
+__all__ = ["agree_but_for_names", "chosen_sizes", "is_size_of_protocol"]
 
 
 def chosen_sizes(function: FuncItem) -> frozenset[str]:
@@ -109,6 +109,16 @@ def agree_but_for_names(line: int, tree: MypyFile, *, in_results: bool) -> bool:
     return own is None or all(
         (in_results and _fits_result(own, overridden)) or is_subtype(own, overridden, ignore_pos_arg_names=True)
         for overridden in _overridden(found.name, found.info)
+    )
+
+
+def is_size_of_protocol(name: str, line: int, tree: MypyFile) -> bool:
+    """Whether the protocol on this line has this size as a parameter: sizes have no subtypes, any variance is right."""
+    return any(
+        variable.name == name and variable.fullname.startswith(DIMS_MODULE)
+        for s in statements_in(tree.defs)
+        if isinstance(s, ClassDef) and s.line == line
+        for variable in s.type_vars
     )
 
 

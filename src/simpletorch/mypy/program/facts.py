@@ -3,6 +3,9 @@
 A fact holds from its statement to the end of the block it stands in (after an ``assert``, or an ``if`` whose body
 leaves), or in the body of its ``if``. It speaks of size variables, which never change, so nothing that is assigned
 later can make it untrue; the program's own variables are read with the types that mypy found at that statement.
+
+Within an expression (``x + y if n == m else x``) a fact holds on the lines of its part. What else is on these lines
+hears of it too: there a mistake may be missed, and nothing that is right is called a mistake.
 """
 
 from __future__ import annotations
@@ -13,34 +16,46 @@ from typing import Any, Final, TypeGuard, cast
 
 from mypy.nodes import (
     AssertStmt,
+    AssignmentStmt,
     Block,
     BreakStmt,
     CallExpr,
     ComparisonExpr,
+    ConditionalExpr,
     ContinueStmt,
     Expression,
+    ExpressionStmt,
     IfStmt,
     IndexExpr,
     IntExpr,
+    ListExpr,
     MemberExpr,
     MypyFile,
+    NameExpr,
     OpExpr,
     RaiseStmt,
+    RefExpr,
     ReturnStmt,
+    StarExpr,
     Statement,
+    TupleExpr,
     UnaryExpr,
 )
 from mypy.plugin import CheckerPluginInterface
 from mypy.types import Type
 
-from simpletorch.mypy.program.constants import inner_blocks
+from simpletorch.mypy.names import SAME_ITEMS
+from simpletorch.mypy.program.constants import constant, inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
+from simpletorch.mypy.program.syntax import statements_in
 from simpletorch.rules.core.values import TensorType
 from simpletorch.shapes import Dim, Expr, Var, exactly, is_compound, substitute, var, variables
 
 __all__ = ["NO_FACTS", "Facts", "facts_at", "is_anything_stated"]
 
 _LEAVING: Final = (RaiseStmt, ReturnStmt, ContinueStmt, BreakStmt)
+_ASSERTING: Final = frozenset({"torch._assert", "torch._check"})
+"""Functions that raise if their first argument doesn't hold."""
 
 
 @dataclass(frozen=True)
@@ -108,15 +123,25 @@ def facts_at(line: int, api: CheckerPluginInterface, read: Callable[[Type], obje
         found = tensor.shape.dim(measured[1])
         return found if _is_size(found) else None
 
+    def several(node: Expression) -> tuple[object, ...] | None:
+        match node:
+            case CallExpr(callee=RefExpr(fullname=fullname), args=[inner]) if fullname in SAME_ITEMS:
+                return several(inner)
+            case ListExpr(items=items) | TupleExpr(items=items):
+                parts = [several(i.expr) if isinstance(i, StarExpr) else (size(i),) for i in items]
+                return None if None in parts else tuple(s for part in parts for s in part or ())
+        found = value(node)
+        return found if isinstance(found, tuple) else None
+
     for c in stated:
-        for left, right in _equalities(c.condition, c.holds):
+        for left, right in _equalities(c.condition, c.holds, checker.tree):
             if isinstance(left, OpExpr) and left.op == "%" and isinstance(right, IntExpr) and right.value == 0:
                 pair = size(left.left), size(left.right)
                 if pair[0] is not None and pair[1] is not None:
                     divisible.append((substitute(pair[0], known), substitute(pair[1], known)))
                 continue
-            first, second = value(left), value(right)
-            if isinstance(first, tuple) and isinstance(second, tuple):
+            first, second = several(left), several(right)
+            if first is not None and second is not None:
                 pairs = [*zip(first, second, strict=True)] if len(first) == len(second) else []
             else:
                 pairs = [(size(left), size(right))]
@@ -168,14 +193,20 @@ def _equate(a: Dim, b: Dim, known: dict[Var, Dim]) -> None:
                 return
 
 
-def _equalities(condition: Expression, holds: bool) -> Iterator[tuple[Expression, Expression]]:
-    """The pairs that are equal if a condition holds, or doesn't."""
+def _equalities(
+    condition: Expression, holds: bool, names_of: MypyFile | None
+) -> Iterator[tuple[Expression, Expression]]:
+    """The pairs that are equal if a condition holds, or doesn't; it may have a name that its file assigns once."""
     match condition:
         case UnaryExpr(op="not", expr=inner):
-            yield from _equalities(inner, not holds)
+            yield from _equalities(inner, not holds, names_of)
         case OpExpr(op=op, left=left, right=right) if (op == "and") is holds and op in ("and", "or"):
-            yield from _equalities(left, holds)
-            yield from _equalities(right, holds)
+            yield from _equalities(left, holds, names_of)
+            yield from _equalities(right, holds, names_of)
+        case NameExpr() if names_of is not None and condition.node in _conditions_with_names(names_of):
+            named = constant(condition, names_of)
+            if named is not None:
+                yield from _equalities(named, holds, None)  # a name for a name may be one that stands for itself
         case ComparisonExpr(operators=operators, operands=operands):
             wanted = "==" if holds else "!="
             if holds or len(operators) == 1:
@@ -187,6 +218,18 @@ def _equalities(condition: Expression, holds: bool) -> Iterator[tuple[Expression
 
 
 @once_a_tree
+def _conditions_with_names(tree: MypyFile) -> frozenset[object]:
+    """Variables that a comparison is assigned to; to find what each variable of a file is takes twice as long."""
+    return frozenset(
+        target.node
+        for s in statements_in(tree.defs)
+        if isinstance(s, AssignmentStmt) and isinstance(s.rvalue, ComparisonExpr | OpExpr | UnaryExpr)
+        for target in s.lvalues
+        if isinstance(target, NameExpr)
+    )
+
+
+@once_a_tree
 def _lines(tree: MypyFile) -> frozenset[int]:
     """The lines on which some condition holds."""
     return frozenset(line for c in _conditions(tree) for line in range(c.first, c.last + 1))
@@ -194,12 +237,8 @@ def _lines(tree: MypyFile) -> frozenset[int]:
 
 @once_a_tree
 def _conditions(tree: MypyFile) -> tuple[_Condition, ...]:
-    return tuple(_in_block(tree.defs))
-
-
-def _in_block(statements: Iterable[Statement]) -> Iterator[_Condition]:
     """The conditions that say of two things that they are equal."""
-    yield from (c for c in _stated(statements) if next(_equalities(c.condition, c.holds), None) is not None)
+    return tuple(c for c in _stated(tree.defs) if next(_equalities(c.condition, c.holds, tree), None) is not None)
 
 
 def _stated(statements: Iterable[Statement]) -> Iterator[_Condition]:
@@ -208,8 +247,16 @@ def _stated(statements: Iterable[Statement]) -> Iterator[_Condition]:
         match s:
             case AssertStmt(expr=condition):
                 yield _Condition(condition, True, _last_line(s) + 1, _last_line(body[-1]))
+                yield from _within(condition)
+            case ExpressionStmt(expr=CallExpr(callee=RefExpr(fullname=name), args=[condition, *_])) if (
+                name in _ASSERTING
+            ):
+                yield _Condition(condition, True, _last_line(s) + 1, _last_line(body[-1]))
+            case ReturnStmt(expr=Expression() as e) | AssignmentStmt(rvalue=e) | ExpressionStmt(expr=e):
+                yield from _within(e)
             case IfStmt(expr=conditions, body=bodies, else_body=other):
                 for condition, block in zip(conditions, bodies, strict=True):
+                    yield from _within(condition)
                     if block.body:
                         yield _Condition(condition, True, block.body[0].line, _last_line(block))
                 if len(bodies) == 1 and other is None and bodies[0].body and isinstance(bodies[0].body[-1], _LEAVING):
@@ -218,6 +265,19 @@ def _stated(statements: Iterable[Statement]) -> Iterator[_Condition]:
                     yield _Condition(conditions[0], False, other.body[0].line, _last_line(other))
         for block in inner_blocks(s):
             yield from _stated(block.body)
+
+
+def _within(e: Expression) -> Iterator[_Condition]:
+    """What holds in the parts of an expression: ``x + y if n == m else x``, ``n == m and (x == y).all()``."""
+    match e:
+        case ConditionalExpr(cond=condition, if_expr=first, else_expr=second):
+            yield _Condition(condition, True, first.line, first.end_line or first.line)
+            yield _Condition(condition, False, second.line, second.end_line or second.line)
+            yield from _within(second)
+        case OpExpr(op=op, left=left, right=right) if op in ("and", "or"):
+            yield _Condition(left, op == "and", right.line, right.end_line or right.line)
+            yield from _within(left)
+            yield from _within(right)
 
 
 def _last_line(node: Statement | Block) -> int:

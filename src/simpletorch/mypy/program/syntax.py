@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from mypy.nodes import (
+    AssertStmt,
     AssignmentExpr,
     AssignmentStmt,
     AwaitExpr,
@@ -75,6 +76,10 @@ def _expressions(s: Statement) -> Iterator[Expression]:
             yield from targets
         case ForStmt(expr=e) | WhileStmt(expr=e):
             yield e
+        case AssertStmt(expr=e, msg=message):
+            yield e
+            if message is not None:
+                yield message
         case IfStmt(expr=conditions):
             yield from conditions
         case WithStmt(expr=managers):

@@ -58,7 +58,7 @@ def need_expandable(name: str, shape: Shape, target: Shape, what: str) -> None:
     if target.is_exact and shape.min_rank > target.min_rank:
         raise Mismatch(f"{name} {shape} has more dims than {what} {target}", expected=target, got=shape)
     for index, (own, wanted) in enumerate(zip(reversed(shape.tail), reversed(target.tail), strict=False), 1):
-        if own != 1 and equal(own, wanted) is False:
+        if own != 1 and equal(own, wanted) is False and equal(own, 1) is not True:
             raise Mismatch(
                 f"{name} {shape} can't be expanded to {what} {target}: {own} is not {wanted} at dim {-index}"
                 + unequal(own, wanted),

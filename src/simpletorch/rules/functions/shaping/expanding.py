@@ -47,7 +47,7 @@ def _expand_dim(own: Dim | None, wanted: Dim, at: int, shape: Shape, target: tup
         return wanted
     if isinstance(wanted, Unknown):
         return own
-    if equal(own, wanted) is False:
+    if equal(own, wanted) is False and equal(own, 1) is not True:
         literal = isinstance(own, int) and isinstance(wanted, int)
         raise Mismatch(
             f"input {shape} can't be expanded to {Shape(target)}: dim {at} is {own}, "
