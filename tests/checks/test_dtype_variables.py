@@ -8,8 +8,9 @@ import pytest
 import torch
 
 import simpletorch
+from _simpletorch.dtypes import concrete_dtypes_of
 from simpletorch import Complex, Float, Float32, Float64, Int64, N, Num, Parameter, Tensor, checked, dtype_of
-from simpletorch.dtypes import Shaped, concrete_dtypes_of
+from simpletorch.dtypes import Shaped
 from simpletorch.errors import DTypeMismatch
 
 z = torch.zeros

@@ -73,7 +73,7 @@ def source_of(pattern: Dim | None, sources: Mapping[Var, str], sizes: Mapping[Va
 
 def place(index: int, shape: Shape) -> int:
     """An index that counts from the end as one from the front, if the number of dims is known."""
-    return index if shape.rank is None else index % shape.rank
+    return index % shape.rank if shape.rank else index
 
 
 def _tuple(sizes: Sequence[object]) -> str:

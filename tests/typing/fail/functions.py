@@ -126,3 +126,10 @@ class Declared(nn.Module):
 def local_declaration() -> None:
     x: Tensor[Float32, 3] = torch.zeros(5)  # E: tensor-shape
     x.sum()
+
+
+def centred(cx: JaxFloat32[torch.Tensor, "*cameras 1"] | float) -> None: ...
+
+
+def fail_scalar(intrinsics: JaxFloat32[torch.Tensor, "n 3 3"]) -> None:
+    centred(intrinsics[0, 0, 2])  # E: tensor-shape
