@@ -756,7 +756,9 @@ def equal(a: Dim, b: Dim) -> bool | None:
     occurs, the reader's charity applies: only sizes for which every division is exact count as a counter-example,
     because ``view(B, T, H, D // H)`` says that its author expects ``H`` to divide ``D``.
     """
-    if _assumed:
+    if isinstance(a, int) and isinstance(b, int):
+        return a == b
+    if _assumed and not isinstance(a, Unknown) and not isinstance(b, Unknown):
         a, b = _assumed[-1](a), _assumed[-1](b)
     if a is b or (type(a) is type(b) and not isinstance(a, Unknown) and a == b):
         return not isinstance(a, Unknown) or None

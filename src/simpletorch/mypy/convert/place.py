@@ -30,12 +30,12 @@ from mypy.types import Instance, Type, TypeVarTupleType, TypeVarType, get_proper
 from simpletorch.mypy import names
 from simpletorch.mypy.convert.lift import Lifter
 from simpletorch.mypy.program.constants import constant
-from simpletorch.mypy.program.facts import NO_FACTS, Facts, facts_at, is_anything_stated
+from simpletorch.mypy.program.facts import NO_FACTS, Facts, facts_at
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable
 from simpletorch.rules.common.arguments import is_dim
 from simpletorch.rules.core.dtype import BY_NAME, BY_TORCH_NAME
 from simpletorch.rules.core.values import ANYTHING, Device, Value
-from simpletorch.shapes import UNKNOWN, Dim, assuming
+from simpletorch.shapes import UNKNOWN, Dim, Expr, assuming
 from simpletorch.shapes.dim import floordiv, mod, power
 
 __all__ = ["Place", "PlaceLifter", "knowing_facts"]
@@ -48,7 +48,6 @@ _ARITHMETIC: Final[dict[str, Callable[[Dim, Dim], Dim]]] = {
     "%": mod,
     "**": power,
 }
-_NOTHING_STATED: Final = assuming(NO_FACTS.known)
 _MOST_ITEMS: Final = 64
 """``[0] * 1_000_000`` is not read item by item."""
 
@@ -95,7 +94,7 @@ class PlaceLifter(Lifter):
 
     def settle(self, dim: Dim) -> Dim:
         """The size without the divisions that are exact by what the program has stated."""
-        return self.facts.settle(dim)
+        return self.facts.settle(dim) if isinstance(dim, Expr) else dim
 
     def _in_scope(self, variable: TypeVarType | TypeVarTupleType) -> bool:
         namespace = variable.id.namespace
@@ -227,8 +226,5 @@ class PlaceLifter(Lifter):
 
 def knowing_facts(place: Place, types: TypeTable) -> assuming:
     """While it lasts, sizes are compared with what the program has stated before the place."""
-    line, api = place.context.line, place.api
-    if not is_anything_stated(line, api):
-        return _NOTHING_STATED  # not what is stated of the place that is being checked meanwhile
-    lifter = PlaceLifter(types, api, line)
-    return assuming(lambda dim: lifter.facts.known(dim))
+    lifter = PlaceLifter(types, place.api, place.context.line)
+    return assuming(lambda dim: lifter.facts.known(dim))  # read where sizes with variables are compared: nearly nowhere

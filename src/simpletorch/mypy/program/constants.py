@@ -46,7 +46,7 @@ from simpletorch.mypy.program.memory import once_a_tree
 
 __all__ = ["constant", "inner_blocks", "is_bound_once"]
 
-_WITHOUT_BLOCKS: Final = (AssignmentStmt, ExpressionStmt, ReturnStmt, OperatorAssignmentStmt)
+_WITHOUT_BLOCKS: Final = frozenset({AssignmentStmt, ExpressionStmt, ReturnStmt, OperatorAssignmentStmt})
 
 
 def constant(name: NameExpr | MemberExpr, tree: MypyFile) -> Expression | None:
@@ -127,7 +127,7 @@ def _targets(target: Expression, value: Expression | None) -> Iterator[tuple[Var
 
 def inner_blocks(statement: Statement) -> list[Block]:
     """The blocks of statements inside a statement."""
-    if isinstance(statement, _WITHOUT_BLOCKS):  # what most are
+    if type(statement) in _WITHOUT_BLOCKS:  # what most are
         return []
     blocks: list[Block | None] = []
     match statement:

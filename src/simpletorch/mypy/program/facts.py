@@ -51,7 +51,7 @@ from simpletorch.mypy.program.syntax import statements_in
 from simpletorch.rules.core.values import TensorType
 from simpletorch.shapes import Dim, Expr, Var, exactly, is_compound, substitute, var, variables
 
-__all__ = ["NO_FACTS", "Facts", "facts_at", "is_anything_stated"]
+__all__ = ["NO_FACTS", "Facts", "facts_at"]
 
 _LEAVING: Final = (RaiseStmt, ReturnStmt, ContinueStmt, BreakStmt)
 _ASSERTING: Final = frozenset({"torch._assert", "torch._check"})
@@ -170,13 +170,13 @@ def _measured(node: Expression) -> tuple[Expression, int] | None:
     return None
 
 
-def is_anything_stated(line: int, api: CheckerPluginInterface) -> bool:
+def _is_anything_stated(line: int, api: CheckerPluginInterface) -> bool:
     """Whether there may be facts on a line; most programs have none, and this is quickly said."""
     return line in _lines(cast(Any, api).tree)
 
 
 def _stated_at(line: int, api: CheckerPluginInterface) -> list[_Condition]:
-    if not is_anything_stated(line, api):
+    if not _is_anything_stated(line, api):
         return []
     return [c for c in _conditions(cast(Any, api).tree) if c.first <= line <= c.last]
 
