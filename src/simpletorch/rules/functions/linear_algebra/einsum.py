@@ -164,7 +164,7 @@ def _dtype(terms: Sequence[Term], output: Term, operands: Sequence[TensorType]) 
         # torch sums a letter of size 1 before it multiplies; only a sum of products needs one dtype
         own = [dict(_split(i, t, o.shape)[0]) for i, (t, o) in enumerate(zip(terms, operands, strict=True))]
         alone = [{equal(sizes[c], 1) for sizes in own} for c in contracted]
-        if any(True in found for found in alone) and any(_is_integer(d) is not False for d in dtypes):
+        if any(True in found for found in alone) and any(_is_integer(d) is not False and d != INT64 for d in dtypes):
             return None  # of ints its sum is Int64
         empty = any(0 in o.shape.items for o in operands)  # torch multiplies nothing then
         if {False} in alone and not (empty and len(set(dtypes)) > 1):

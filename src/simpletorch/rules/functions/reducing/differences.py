@@ -119,7 +119,8 @@ def cumulative_trapezoid(y: TensorType, x: Value = None, *, dx: Value = 1, dim: 
 def _gradient_along(input: TensorType, size: Dim, spacing: Value) -> TensorType:
     """The gradient along a dim of this size; ``spacing`` is a step, or a vector with the place of every sample."""
     if not isinstance(spacing, TensorType):
-        return TensorType(input.shape, None if spacing is ANYTHING else float_dtype(input, spacing))
+        step = 1 if spacing is None else spacing
+        return TensorType(input.shape, None if step is ANYTHING else float_dtype(input, step))
     fits = equal(spacing.shape.numel(), size)  # torch doesn't check it, with odd results
     return TensorType(input.shape if fits else ANY_SHAPE, promote(input.dtype, float_dtype(spacing)))
 
