@@ -206,7 +206,8 @@ class SimpletorchPlugin(Plugin):
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        _collect_less_often()
+        if not options.fine_grained_incremental:  # the daemon lives long, and leaves trees behind
+            _collect_less_often()
         self.annotations = Annotations(self.types)
         self._not_annotations: set[str] = set()
         said = settings(options.config_file)

@@ -121,7 +121,6 @@ def _is_taken(file: str, info: ErrorInfo) -> bool:
 _checkers: Final[dict[str, CheckerPluginInterface]] = {}
 """The checker of the file that is being checked, by its path; a message has only the path and the line."""
 
-
 _recorder: Errors | None = None
 """Where mypy records what it says."""
 
@@ -221,6 +220,7 @@ def _review(file: str, info: ErrorInfo) -> bool:
     kept, said = _kept_messages(file), (info.line, info.column, info.severity, info.code, info.message)
     if said in kept:
         info.message, info.code, info.severity = kept[said]
+        _dropped = None
         return False
     is_void = _reviewed(file, info)
     _dropped = (file, info.line) if is_void else None
