@@ -7,36 +7,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "BFloat16",
-    "Bool",
-    "Complex",
-    "Complex64",
-    "Complex128",
-    "Float",
-    "Float8e4m3fn",
-    "Float8e5m2",
-    "Float16",
-    "Float32",
-    "Float64",
-    "Inexact",
-    "Int",
-    "Int8",
-    "Int16",
-    "Int32",
-    "Int64",
-    "Integer",
-    "Num",
-    "Real",
-    "Shaped",
-    "UInt",
-    "UInt8",
-    "UInt16",
-    "UInt32",
-    "UInt64",
-    "dtype_of",
-]
-
 
 class _DTypeMeta(type):
     """The class of the dtypes: gives ``Float32.dtype`` and a readable repr, and refuses instances."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Final, Literal, TypeAlias, final
+
+from simpletorch.follow.sources.texts import LINE_END
 
 __all__ = ["Document", "Encoding", "Lines", "moved_lines"]
 
 Encoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
 
-_END: Final = re.compile(r"\r\n|\n|\r")
 _MOST_COMPARED: Final = 2_000  # lines that are compared one by one
 
 
@@ -23,7 +23,7 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._starts = [0, *(match.end() for match in _END.finditer(text))]
+        self._starts = [0, *(match.end() for match in LINE_END.finditer(text))]
 
     def __len__(self) -> int:
         return len(self._starts)

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-__all__ = ["instead", "is_file", "lines", "opened", "read"]
+__all__ = ["LINE_END", "instead", "is_file", "lines", "opened", "read"]
 
-_END: Final = re.compile(r"\r\n|\n|\r")
+LINE_END: Final = re.compile(r"\r\n|\n|\r")
+"""What ends a line in Python's syntax."""
 
 _opened: Final[dict[str, str]] = {}  # by the real path
 _real: Final[dict[str, str]] = {}  # real paths by paths that were asked for, while texts are opened
@@ -61,5 +62,5 @@ def read(path: Path) -> str:
 
 def lines(text: str) -> list[str]:
     """The lines of a text as Python's syntax counts them: `str.splitlines` ends one at a form feed and U+2028 too."""
-    rows = _END.split(text)
+    rows = LINE_END.split(text)
     return rows[:-1] if not rows[-1] else rows

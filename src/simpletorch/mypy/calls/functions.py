@@ -119,6 +119,10 @@ def _is_without_sizes(definition: FuncDef) -> bool:
     return known is not None and known is definition.type  # in the daemon a function that was edited has another
 
 
+def _has_variables(annotations: Type) -> bool:
+    return any(isinstance(t, TypeVarLikeType) for t in walk(annotations))
+
+
 def _says_something(argument: Type) -> bool:
     argument = get_proper_type(argument)
     if isinstance(argument, UnpackType):
@@ -139,15 +143,15 @@ def call_function(
         name: of what is called.
         only_sizes: leave unchecked what has none.
     """
-    definition = signature.definition
-    if isinstance(definition, FuncDef) and _is_without_sizes(definition):
+    # what is decorated may have another signature than its definition
+    definition = signature.definition if isinstance(signature.definition, FuncDef) else None
+    if definition is not None and _is_without_sizes(definition):
         return signature
     declared = _without_sizes_of_calls(signature, types)
     signature, arrays = with_tensors(declared, types)
     if not has_sizes(signature):
-        annotations = definition.type if isinstance(definition, FuncDef) else None
-        if annotations is not None and not any(isinstance(t, TypeVarLikeType) for t in walk(annotations)):
-            _WITHOUT_SIZES[cast(FuncDef, definition)] = annotations
+        if definition is not None and definition.type is not None and not _has_variables(definition.type):
+            _WITHOUT_SIZES[definition] = definition.type
         return declared
     seen = _Contents().add(signature)
     if seen.named:

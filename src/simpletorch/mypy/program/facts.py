@@ -47,7 +47,6 @@ from mypy.types import Type
 from simpletorch.mypy.names import SAME_ITEMS
 from simpletorch.mypy.program.constants import constant, inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import statements_in
 from simpletorch.rules.core.values import TensorType
 from simpletorch.shapes import Dim, Expr, Var, exactly, is_compound, substitute, var, variables
 
@@ -170,14 +169,7 @@ def _measured(node: Expression) -> tuple[Expression, int] | None:
     return None
 
 
-def _is_anything_stated(line: int, api: CheckerPluginInterface) -> bool:
-    """Whether there may be facts on a line; most programs have none, and this is quickly said."""
-    return line in _lines(cast(Any, api).tree)
-
-
 def _stated_at(line: int, api: CheckerPluginInterface) -> list[_Condition]:
-    if not _is_anything_stated(line, api):
-        return []
     return [c for c in _conditions(cast(Any, api).tree) if c.first <= line <= c.last]
 
 
@@ -203,7 +195,7 @@ def _equalities(
         case OpExpr(op=op, left=left, right=right) if (op == "and") is holds and op in ("and", "or"):
             yield from _equalities(left, holds, names_of)
             yield from _equalities(right, holds, names_of)
-        case NameExpr() if names_of is not None and condition.node in _conditions_with_names(names_of):
+        case NameExpr() if names_of is not None:
             named = constant(condition, names_of)
             if named is not None:
                 yield from _equalities(named, holds, None)  # a name for a name may be one that stands for itself
@@ -215,24 +207,6 @@ def _equalities(
                         yield operands[i], operands[i + 1]
         case OpExpr(op="%", left=left) if not holds:  # if d % h: raise
             yield condition, IntExpr(0)
-
-
-@once_a_tree
-def _conditions_with_names(tree: MypyFile) -> frozenset[object]:
-    """Variables that a comparison is assigned to; to find what each variable of a file is takes twice as long."""
-    return frozenset(
-        target.node
-        for s in statements_in(tree.defs)
-        if isinstance(s, AssignmentStmt) and isinstance(s.rvalue, ComparisonExpr | OpExpr | UnaryExpr)
-        for target in s.lvalues
-        if isinstance(target, NameExpr)
-    )
-
-
-@once_a_tree
-def _lines(tree: MypyFile) -> frozenset[int]:
-    """The lines on which some condition holds."""
-    return frozenset(line for c in _conditions(tree) for line in range(c.first, c.last + 1))
 
 
 @once_a_tree
