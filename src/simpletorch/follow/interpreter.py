@@ -34,7 +34,7 @@ from simpletorch.follow.memory import recursion, remembered
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Exhausted, Outcome, Raised
 from simpletorch.follow.sources.syntax import parse
-from simpletorch.follow.values import Choice, Function, Instance, Tensor, Unknown, Value
+from simpletorch.follow.values import Choice, Class, Dict, Function, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
 from simpletorch.rules.core.codes import CODES
 from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_compound, some, substitute, variables
@@ -59,6 +59,7 @@ class Interpreter:
         self.program: Program = program
         self.heap = Heap()
         self.findings: list[Finding] = []
+        self.told = 0  # how often a mistake was found, known ones too
         self.assumed: dict[Unknown, bool] = {}
         self.equalities: dict[str, Any] = {"sizes": {}}
         self.conditions: list[Unknown] = []  # those that are assumed around here
@@ -149,7 +150,7 @@ class Interpreter:
 
     def call(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value:
         """What a call gives."""
-        return calls.call(self, function, tuple(args), dict(kwargs or {}))
+        return calls.call(self, function, tuple(args), dict(kwargs) if kwargs else {})
 
     def call_in_the_dark(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """A call of which not all arguments are known."""
@@ -199,7 +200,7 @@ class Interpreter:
 
     def ask(self, name: str, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value:
         """What an operation of torch's gives, by its rule."""
-        return tensors.ask(self, name, tuple(args), dict(kwargs or {}))
+        return tensors.ask(self, name, tuple(args), dict(kwargs) if kwargs else {})
 
     # -- values -------------------------------------------------------------------------------------------------------
 
@@ -427,6 +428,7 @@ class Interpreter:
 
     def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
         """Write a mistake down, with the way here."""
+        self.told += 1
         if not self._is_found(self.path, getattr(self.node, "lineno", 0), code):  # a loop comes here in each round
             self.findings.append(self.finding(code, message, hint, is_promise=is_promise))
 
@@ -466,8 +468,14 @@ class Interpreter:
 
     def claim(self, name: str, value: Value) -> None:
         """Remember what a line gives to a name, for the shapes beside the source."""
-        value = self.resolve(value)
+        kind = type(value)
+        if kind in _NEVER_CLAIMED:
+            return
         line = getattr(self.node, "lineno", 0)
+        if kind is Tensor:
+            self._show(line, name, value.type)
+            return
+        value = self.resolve(value)
         if type(value) is Tensor:
             self._show(line, name, value.type)
             return
@@ -486,7 +494,9 @@ class Interpreter:
     def _show(self, line: int, name: str, seen: Any) -> None:
         if type(seen) is not tuple:
             claim = self.path, line, name, seen
-            if not (self.conditions or self.hypothetical or any(g.possible for g in self.guards)):
+            if claim in self.certain:
+                return
+            if not (self.conditions or self.hypothetical or (self.guards and any(g.possible for g in self.guards))):
                 self.certain.add(claim)
             if claim in self._claimed:
                 return
@@ -500,6 +510,7 @@ class Interpreter:
             self.unsaid.add((self.path, line, name))
 
 
+_NEVER_CLAIMED: Final = frozenset({str, float, bool, type(None), List, Dict, Function, Class})
 _OF_SIZES: Final = {
     *("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "==", "!=", "<", "<=", ">", ">="),
     *("matmul", "mm", "bmm", "mv", "dot", "outer", "stack", "view", "reshape", "expand", "linear"),

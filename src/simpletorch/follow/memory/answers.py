@@ -1,17 +1,36 @@
-"""What the rules have answered: a rule is a pure function, so the same operands have the same answer."""
+"""What the rules have answered: a rule is a pure function, so the same operands have the same answer.
+
+So have what follows for a result's marks (how it lies in memory, where its dims come from, where it is), if the marks
+of the operands are the same too: they lie with the answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, final
 
+from simpletorch.follow.values import Fields, List, Tensor, Value
 from simpletorch.rules import TensorType
+from simpletorch.rules.core.dtype import DType
+from simpletorch.rules.core.values import Sizes
+from simpletorch.shapes import Expr
 
-__all__ = ["answer", "key"]
+__all__ = ["Answer", "answer", "keep", "key", "known", "marks"]
 
 _MOST: Final = 20_000
-_answers: Final[dict[Any, Any]] = {}
-_ABSENT: Final = object()  # writing to a tensor gives None, which is an answer
+_MOST_MARKS: Final = 64  # of one answer
+_answers: Final[dict[Any, Answer]] = {}
+
+
+@final
+class Answer:
+    """What a rule has answered, and the marks of results by those of the operands."""
+
+    __slots__ = ("marks", "result")
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+        self.marks: dict[Any, Any] = {}
 
 
 def key(value: Any) -> Any:
@@ -26,16 +45,67 @@ def key(value: Any) -> Any:
     return kind, value
 
 
-def answer(what: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
+def known(what: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], ask: Callable[[], Any]) -> Answer:
     """What ``ask`` gives, asked once for each operation and operands."""
     try:
-        place = what, key(args), tuple((k, key(v)) for k, v in kwargs.items()) if kwargs else ()
-        found = _answers.get(place, _ABSENT)
+        place = what, tuple(map(key, args)), tuple((k, key(v)) for k, v in kwargs.items()) if kwargs else ()
+        found = _answers.get(place)
     except TypeError:  # something that has no hash, such as what a rule knows of a packed sequence
-        return ask()
-    if found is _ABSENT:
-        found = ask()
+        return Answer(ask())
+    if found is None:
+        found = Answer(ask())
         if len(_answers) >= _MOST:
             _answers.clear()
         _answers[place] = found
     return found
+
+
+def answer(what: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
+    """The same, without the marks."""
+    return known(what, args, kwargs, ask).result
+
+
+# -- marks -------------------------------------------------------------------------------------------------------------
+
+
+_PLAIN: Final = frozenset({int, bool, float, complex, str, type(None), type(...), Expr, DType})
+_OF_SLICES: Final = frozenset({int, type(None), Expr})
+
+
+def marks(operands: Iterable[Value], found: list[Any]) -> bool:
+    """Put into ``found`` the marks of the tensors among operands, which rules don't see; False where there is more.
+
+    Of all else the key of the answer says what it is.
+    """
+    for value in operands:
+        kind = type(value)
+        if kind is Tensor:
+            if value.array or value.apart is not None or value.batch is not None or len(value.cells) > _BARE:
+                return False
+            found += (value.layout, value.origins, value.place)
+        elif kind is slice:
+            if not (type(value.start) in _OF_SLICES and type(value.stop) in _OF_SLICES and value.step is None):
+                return False
+        elif kind is tuple or kind is Sizes:
+            found.append(kind)
+            if not marks(value, found):
+                return False
+        elif kind is List:
+            found.append(kind)
+            if value.items is None or not marks(value.items, found):
+                return False
+        elif kind not in _PLAIN:
+            return False
+    return True
+
+
+_BARE: Final = 2  # its type, and how it was made
+
+
+def keep(answer: Answer, key: Any, result: Value, operands: tuple[Value, ...]) -> None:
+    """Remember the marks of a result that is new."""
+    results = result if type(result) is tuple or type(result) is Fields else (result,)
+    if len(answer.marks) < _MOST_MARKS and all(
+        type(one) is Tensor and not any(one is v for v in operands) for one in results
+    ):
+        answer.marks[key] = tuple([(one.layout, one.origins, one.place) for one in results])

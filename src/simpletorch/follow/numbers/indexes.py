@@ -28,6 +28,7 @@ __all__ = [
     "computed",
     "drawn",
     "follow",
+    "is_checked",
     "note_written_out",
     "of",
     "passed_on",
@@ -314,6 +315,11 @@ def _misfit(index: Value, size: Any, dim: str, op: str, *, negative: bool = Fals
     how = f"indexes from {known.least} to {known.most}" if known.least < known.most else f"index {wrong}"
     reason = f"{how}: {wrong} is out of range for {dim}"
     return Report(op, "shape", reason, {}, None, size, wrong)
+
+
+def is_checked(name: str) -> bool:
+    """Whether an operation selects by indexes."""
+    return name.rpartition(".")[2] in _CHECKS
 
 
 def check(name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Report | None:

@@ -214,9 +214,8 @@ def cause_of(size: Expr) -> Cause:
     return "data" if all(isinstance(v, Bounded) for v in variables(size)) else "code"
 
 
-def counted(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Any) -> Any:
+def counted(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Any) -> Any:
     """The answer of an operation, with names for the sizes that depend on what its operands hold."""
-    short = name.rpartition(".")[2]
     if short == "bincount" and isinstance(result, TensorType):
         return replace(result, shape=Shape((_bins(run, args, kwargs),)))
     chosen = short in _CHOSEN or (short == "__getitem__" and _has_mask(args[1]))

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeGuard, TypeVar, cast
 
 from simpletorch.follow.sources import texts
 
-__all__ = ["assigns_to", "contains", "expression", "loop_around", "of_node", "parse", "unparsed", "walk"]
+__all__ = ["assigns_to", "contains", "expression", "forget", "loop_around", "of_node", "parse", "unparsed", "walk"]
 
 L = TypeVar("L", bound=ast.stmt)
 N = TypeVar("N", bound=ast.AST)
@@ -40,6 +40,13 @@ def parse(path: Path) -> ast.Module | None:
     while kept > _MOST_KEPT:
         kept -= _trees.pop(next(iter(_trees)))[1]
     return tree
+
+
+def forget(path: str) -> None:
+    """Nobody has the syntax of a file any more: its nodes lead to each other, and needn't be looked for."""
+    _, _, tree = _trees.pop(path, (None, 0, None))
+    if tree is not None:
+        _place(tree)[0].clear()
 
 
 def _state(path: Path) -> tuple[Any, int]:
