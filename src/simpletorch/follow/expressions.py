@@ -58,8 +58,11 @@ def _constant(run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
 
 
 def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
-    cells = scope.place(node.id)
-    found = cells.get(node.id, MISSING)
+    cells = scope.cells
+    found = MISSING if scope.outside else cells.get(node.id, MISSING)
+    if found is MISSING:
+        cells = scope.place(node.id)
+        found = cells.get(node.id, MISSING)
     if run.heap.recorders and (cells is not scope.cells or found is MISSING):
         remembered.note_name(run.heap, cells, node.id)
     if found is MISSING:
@@ -68,7 +71,7 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
             found = run.program.library(run, f"{library.name}.{node.id}")
             if found is not MISSING:
                 break
-    if isinstance(found, Choice):
+    if type(found) is Choice:
         found = _perhaps(run, found, _NOT_DEFINED)
     if found is MISSING:
         return run.unknown(f"{node.id!r} isn't defined here")

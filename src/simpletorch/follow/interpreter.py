@@ -136,7 +136,8 @@ class Interpreter:
         recorders = self.heap.recorders
         if recorders and type(value) in remembered.MUTABLE:
             recorder, cells = recorders[-1], value.cells
-            if type(cells) is not Cells or cells.born <= recorder.start:  # what is younger needn't be noted
+            # what is younger needn't be noted, and nothing twice
+            if (type(cells) is not Cells or cells.born <= recorder.start) and id(cells) not in recorder.met:
                 recorder.note(value)
         return value
 

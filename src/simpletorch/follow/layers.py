@@ -232,23 +232,22 @@ def _mark(
     """How a result lies in memory, where its dims come from, where it is, and which of them are the samples."""
     own = devices.of_layer(run, module, rule) if run.places else None
     key: list[Any] = [run.places, own, run.modes.get(layout.OTHER_FORMAT)]
-    if known is None or run.moved or kwargs or not answers.marks(args, key):
+    if known is None or kwargs or not answers.marks(args, key, run.moved):
         known = None
     else:
         seen = known.marks.get(tuple(key))
         if seen is not None:
             for one, marks in zip(result if isinstance(result, tuple) else (result,), seen, strict=True):
-                one.layout, one.origins, one.place = marks
+                one.layout, one.origins, one.place, one.batch = marks
             return
     layout.of_layer(run, name, args, result)
     origins.of_layer(name, rule, args, result)
     if run.places:
         devices.forward(run, own, rule, args, kwargs, result)
-    if known is not None:
-        if devices.agree(run, args, own):
-            answers.keep(known, tuple(key), result, args)
-    elif run.training.has_batches and name not in sequences.LAYERS:
+    if run.training.has_batches and name not in sequences.LAYERS:
         sequences.of_layer(run, name, module, args, result)
+    if known is not None and devices.agree(run, args, own):
+        answers.keep(known, tuple(key), result, args)
 
 
 _LAST: Final = {"Linear": "in_features", "LSTM": "input_size", "GRU": "input_size", "RNN": "input_size"}
@@ -332,14 +331,16 @@ def named_modules(
 ) -> Iterator[tuple[str, Instance]]:
     """The module and those inside it, by path, each once."""
     seen = set() if seen is None else seen
-    if id(module) in seen:
-        return
-    seen.add(id(module))
-    if run.heap.recorders:
-        remembered.note(run.heap, module)
-    yield prefix, module
-    for name, value in children(run, module):
-        yield from named_modules(run, value, f"{prefix}.{name}" if prefix else name, seen)
+    todo = [(prefix, module)]
+    while todo:
+        path, one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if run.heap.recorders:
+            remembered.note(run.heap, one)
+        yield path, one
+        todo += [(f"{path}.{name}" if path else name, inner) for name, inner in children(run, one)][::-1]
 
 
 def children(run: Interpreter, module: Instance) -> Iterator[tuple[str, Instance]]:

@@ -122,7 +122,10 @@ def to_rule(value: Value) -> Any:
 
 def autocast(run: Interpreter) -> Autocast | None:
     """The autocast that is in force, uncertain where it depends on an unknown condition whether, or which."""
-    found = run.resolve(run.modes.get("autocast"))
+    found = run.modes.get("autocast")
+    if found is None:
+        return None
+    found = run.resolve(found)
     return found if found is None or isinstance(found, Autocast) else Autocast(certain=False)
 
 
@@ -346,24 +349,26 @@ def _mark(
     """How a result lies in memory, where its dims come from, where it is, and which of them are the samples."""
     placed = run.places or name == "Tensor.to" or "device" in kwargs
     key: list[Any] = [placed]
-    if known is None or run.moved or not answers.marks(args, key) or not answers.marks(kwargs.values(), key):
+    if known is None or not answers.marks(args, key, run.moved) or not answers.marks(kwargs.values(), key, run.moved):
         known = None
     else:
         seen = known.marks.get(tuple(key))
         if seen is not None:
             for one, marks in zip(result if isinstance(result, tuple) else (result,), seen, strict=True):
-                one.layout, one.origins, one.place = marks
+                one.layout, one.origins, one.place, one.batch = marks
             return
     before = run.told
     layout.follow(run, name, args, kwargs, result)
     origins.follow(run, name, args, kwargs, result)
     if placed:
         devices.follow(run, name, args, kwargs, result)
-    if known is not None and before == run.told and origins.follows_alone(name, (*args, *kwargs.values())):
-        answers.keep(known, tuple(key), result, (*args, *kwargs.values()))
-    elif known is None and run.training.has_batches:
+    if run.training.has_batches:
         sequences.check_samples(run, name, args, kwargs)
         sequences.follow(name, args, kwargs, result)
+    if known is not None and before == run.told:
+        given = (*args, *kwargs.values())
+        if origins.follows_alone(name, given) and devices.agree(run, given):
+            answers.keep(known, tuple(key), result, given)
 
 
 _JOINS: Final = frozenset({

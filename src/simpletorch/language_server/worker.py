@@ -80,7 +80,7 @@ class Worker:
         return answer
 
     def _described(self, ask: Ask, found: Followed, findings: tuple[Finding, ...], start: float) -> Answer | None:
-        """All that is known; None where the text is another one meanwhile, and somebody waits for what is wrong there."""
+        """All that is known; None where the text is another one meanwhile, and somebody waits for its findings."""
         known: dict[Look, int] = {}
         seen = found.seen
         assert seen is not None

@@ -272,7 +272,7 @@ def _common(run: Interpreter, name: str, operands: list[Tensor]) -> str | None:
 
 
 def agree(run: Interpreter, values: tuple[Value, ...], own: str | None = None) -> bool:
-    """Whether the tensors among operands are all in the same place, and that of the layer's parameters, if it has one."""
+    """Whether the tensors among operands, and the parameters of their layer, are all in the same place."""
     places = {of(run, one) for one in _tensors(values)}
     return len(places if own is None else {*places, own}) < 2
 

@@ -190,7 +190,7 @@ def follow(run: Interpreter, name: str, args: Args, kwargs: Kwargs, result: Valu
 
 
 def follows_alone(name: str, operands: Args) -> bool:
-    """Whether what is known of a result's dims follows from the operands' types and marks, wherever the operation is."""
+    """Whether what is known of a result's dims follows from the operands' types and marks, and nothing is said."""
     work = _work(name)
     if work is not _by_element:
         return work is not _scale

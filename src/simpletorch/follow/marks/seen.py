@@ -12,7 +12,7 @@ from simpletorch.follow import layers
 from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.interpreter import Interpreter
 from simpletorch.follow.marks import devices, layout, origins
-from simpletorch.follow.values import Class, Function, Instance, Tensor, Value
+from simpletorch.follow.values import Choice, Class, Function, Instance, Tensor, Value
 from simpletorch.rules import TensorType
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Look(NamedTuple):  # of which thousands are made: a dataclass that is froz
     origins: origins.Origins = None
 
     def __hash__(self) -> int:  # the rest is long, and seldom alone in being another
-        return hash((self.type, self.place))
+        return hash(self[:2])
 
 
 @final
@@ -126,7 +126,7 @@ class Watching(Interpreter):
 
     def call(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value:
         """A call, which is noted if it is of a module."""
-        found = self.resolve(function)
+        found = self.resolve(function) if type(function) is Choice else function
         if type(found) is not Instance or not found.cls.is_a(layers.MODULE) or self._visits > _MOST_VISITS:
             return Interpreter.call(self, function, args, kwargs)
         around = self._around[-1] if self._around else None

@@ -1,7 +1,7 @@
 """What the rules have answered: a rule is a pure function, so the same operands have the same answer.
 
-So have what follows for a result's marks (how it lies in memory, where its dims come from, where it is), if the marks
-of the operands are the same too: they lie with the answer.
+So have what follows for a result's marks (how it lies in memory, where its dims come from, where it is, which of them
+are the samples), if the marks of the operands are the same too: they lie with the answer.
 """
 
 from __future__ import annotations
@@ -72,33 +72,37 @@ _PLAIN: Final = frozenset({int, bool, float, complex, str, type(None), type(...)
 _OF_SLICES: Final = frozenset({int, type(None), Expr})
 
 
-def marks(operands: Iterable[Value], found: list[Any]) -> bool:
+def marks(operands: Iterable[Value], found: list[Any], moved: Mapping[Any, Any]) -> bool:
     """Put into ``found`` the marks of the tensors among operands, which rules don't see; False where there is more.
 
-    Of all else the key of the answer says what it is.
+    Of all else the key of the answer says what it is. ``moved`` are the tensors whose own place isn't where they are.
     """
     for value in operands:
         kind = type(value)
         if kind is Tensor:
-            if value.array or value.apart is not None or value.batch is not None or len(value.cells) > _BARE:
+            batch = value.batch
+            if value.array or value.apart is not None or len(value.cells) > _BARE or type(batch) not in _NUMBERS:
                 return False
-            found += (value.layout, value.origins, value.place)
+            if moved and id(value.cells) in moved:
+                return False
+            found += (value.layout, value.origins, value.place, batch)
         elif kind is slice:
             if not (type(value.start) in _OF_SLICES and type(value.stop) in _OF_SLICES and value.step is None):
                 return False
         elif kind is tuple or kind is Sizes:
             found.append(kind)
-            if not marks(value, found):
+            if not marks(value, found, moved):
                 return False
         elif kind is List:
             found.append(kind)
-            if value.items is None or not marks(value.items, found):
+            if value.items is None or not marks(value.items, found, moved):
                 return False
         elif kind not in _PLAIN:
             return False
     return True
 
 
+_NUMBERS: Final = frozenset({int, type(None)})
 _BARE: Final = 2  # its type, and how it was made
 
 
@@ -108,4 +112,4 @@ def keep(answer: Answer, key: Any, result: Value, operands: tuple[Value, ...]) -
     if len(answer.marks) < _MOST_MARKS and all(
         type(one) is Tensor and not any(one is v for v in operands) for one in results
     ):
-        answer.marks[key] = tuple([(one.layout, one.origins, one.place) for one in results])
+        answer.marks[key] = tuple([(one.layout, one.origins, one.place, one.batch) for one in results])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.values import Choice, List, Tensor, Unknown, Value, is_among, is_known
@@ -209,6 +210,7 @@ def spoil(run: Interpreter, value: Value) -> None:
         run.heap.touch(value.cells)
 
 
+@cache
 def _writes(name: str) -> bool:
     """Whether an operation changes the numbers of its first operand."""
     if name.startswith("__"):
@@ -230,7 +232,7 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
                 follow(run, name, args, kwargs, one)
         return
     kind = result.type.dtype
-    if kind is None or kind.category != "int" or kind == BOOL:
+    if kind is None or kind.category != "int":
         return
     if short in _SOURCES:
         result.numbers = _SOURCES[short](args, kwargs)
