@@ -49,7 +49,9 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
         function = run.resolve(function)
         kind = type(function)
     if run.heap.recorders:
-        remembered.note(run.heap, function.receiver if kind is Method or kind is BoundNative else function)
+        noted = function.receiver if kind is Method or kind is BoundNative else function
+        if type(noted) in remembered.MUTABLE and id(noted.cells) not in run.heap.recorders[-1].met:
+            run.heap.recorders[-1].note(noted)
     if kind is BoundNative:
         return _method(run, function.name, function.receiver, args, kwargs)
     if kind is Instance:

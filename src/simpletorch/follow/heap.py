@@ -92,7 +92,7 @@ class Heap:
     def write(self, cells: dict[Any, Any], key: Any, value: Any) -> None:
         """Put a value into a cell; MISSING empties it."""
         self.writes += 1
-        if (key == "items" or key == "item") and SIZE in cells:  # noqa: PLR1714  (a third of the time, for each write)
+        if (key == "items" or key == "item") and SIZE in cells:
             self.write(cells, SIZE, MISSING)
         place = id(cells)
         if self.recorders and place not in self.recorded_apart:

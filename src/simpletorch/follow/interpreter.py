@@ -132,9 +132,9 @@ class Interpreter:
         budget.left -= 1
         if budget.left < 0:
             budget.look()
-        value = expressions.TABLE[type(node)](self, node, scope)
+        value = _EXPRESSIONS[type(node)](self, node, scope)
         recorders = self.heap.recorders
-        if recorders and type(value) in remembered.MUTABLE:
+        if recorders and type(value) in _MUTABLE:
             recorder, cells = recorders[-1], value.cells
             # what is younger needn't be noted, and nothing twice
             if (type(cells) is not Cells or cells.born <= recorder.start) and id(cells) not in recorder.met:
@@ -511,7 +511,9 @@ class Interpreter:
             self.unsaid.add((self.path, line, name))
 
 
-_NEVER_CLAIMED: Final = frozenset({str, float, bool, type(None), List, Dict, Function, Class})
+_EXPRESSIONS: Final = expressions.TABLE
+_MUTABLE: Final = remembered.MUTABLE
+_NEVER_CLAIMED: Final = frozenset({str, float, bool, type(None), List, Dict, Instance, Function, Class})
 _OF_SIZES: Final = {
     *("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "==", "!=", "<", "<=", ">", ">="),
     *("matmul", "mm", "bmm", "mv", "dot", "outer", "stack", "view", "reshape", "expand", "linear"),

@@ -44,6 +44,7 @@ __all__ = [
     "named_modules",
     "named_tensors",
     "note_change",
+    "only",
     "own_tensors",
 ]
 
@@ -138,12 +139,29 @@ def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Va
     if isinstance(made, Report):
         run.report(made)
         made = None
-    module.native = made
+    module.native = only(made)
     if run.places:
         devices.made_of(run, module, given)
     inside = not run.entry and any(getattr(call.node, "name", None) == "forward" for call in run.running)
     if inside and made is not None and gradients.has_parameters(made):
         run.training.made_inside.append((module, run.finding("tensor-training", "", None)))
+
+
+_rules: Final[dict[tuple[ModuleRule, tuple[type, ...]], ModuleRule]] = {}
+_MOST_RULES: Final = 4_096
+
+
+def only(rule: ModuleRule | None) -> ModuleRule | None:
+    """One object for all rules that are equal: they are keys of what is remembered, and compared each time."""
+    if rule is None:
+        return None
+    if len(_rules) >= _MOST_RULES:
+        _rules.clear()
+    try:
+        hash(rule)  # which it keeps beside its fields
+        return _rules.setdefault((rule, tuple(map(type, vars(rule).values()))), rule)  # 1 and True are two
+    except TypeError:  # one of its fields has no hash
+        return rule
 
 
 def _built_from_choice(run: Interpreter, name: str, given: dict[str, Value], choice: Choice) -> ModuleRule | None:
@@ -234,12 +252,8 @@ def _mark(
     key: list[Any] = [run.places, own, run.modes.get(layout.OTHER_FORMAT)]
     if known is None or kwargs or not answers.marks(args, key, run.moved):
         known = None
-    else:
-        seen = known.marks.get(tuple(key))
-        if seen is not None:
-            for one, marks in zip(result if isinstance(result, tuple) else (result,), seen, strict=True):
-                one.layout, one.origins, one.place, one.batch = marks
-            return
+    elif answers.recall(known, tuple(key), result):
+        return
     layout.of_layer(run, name, args, result)
     origins.of_layer(name, rule, args, result)
     if run.places:

@@ -89,13 +89,15 @@ _UNKNOWN_KINDS: Final[dict[str, RuleValue]] = {
 
 
 _SAME: Final = (int, float, complex, str, bool, Expr, DType, Device, Group, Many, type(...), type(None))
+_EXACTLY: Final = frozenset(_SAME)
 
 
 def to_rule(value: Value) -> Any:
     """The value as the rules have it; ANYTHING where they have no word for it."""
-    if isinstance(value, Tensor):
+    kind = type(value)
+    if kind is Tensor:
         return _number(value.type) if value.array else value.type
-    if type(value) in _SAME:
+    if kind in _EXACTLY:
         return value
     if isinstance(value, Unknown):
         if value.type is None and value.fact is not None and value.fact[0] == ".device":
@@ -246,7 +248,17 @@ def ask(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, 
 class _Operation:
     """What is asked of an operation each time it is met, by its public name."""
 
-    __slots__ = ("indexes", "is_checked", "is_in_place", "names_sizes", "short", "takes_sizes")
+    __slots__ = (
+        "counts",
+        "indexes",
+        "is_checked",
+        "is_in_place",
+        "is_looked_at",
+        "names_sizes",
+        "short",
+        "takes_sizes",
+        "writes",
+    )
 
     def __init__(self, name: str) -> None:
         self.short = short = _short(name)
@@ -255,6 +267,9 @@ class _Operation:
         self.is_checked = indexes.is_checked(name) or layout.writes(name)
         self.names_sizes = name in sizes.MAKERS
         self.takes_sizes = name in _TAKES_SIZES
+        self.counts = sizes.counts(short)
+        self.writes = indexes.writes(short)  # numbers, or says what they are
+        self.is_looked_at = name in sequences.MAKERS or name in mixed.OPERATIONS or name in modes.DROPS
 
 
 _operations: Final[dict[str, _Operation]] = {}
@@ -269,8 +284,9 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         operation = _operations[name] = _Operation(name)
     if run.promises:
         purity.operation(run, name, args, kwargs)
-    if args and type(args[0]) is not Tensor:
-        if type(args[0]) in _NO_TENSORS and (refused := modules.check_operands(run, operation.short, args)):
+    first = args[0] if args else None
+    if args and type(first) is not Tensor:
+        if type(first) in _NO_TENSORS and (refused := modules.check_operands(run, operation.short, args)):
             return refused
         many = args[0] if isinstance(args[0], List) and args[0].items is None else None
         if many is not None and isinstance(run.resolve(many.item), Tensor):
@@ -290,9 +306,9 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     given, named = operands(args), {k: to_rule(v) for k, v in kwargs.items()} if kwargs else {}
     if operation.indexes and isinstance(args[1], List | range):
         given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only
-    cast = autocast(run)
+    cast = None if run.modes.get("autocast") is None else autocast(run)
     known: Answer | None = None
-    if run.is_plain:
+    if not run.symbols and not run.free:  # `Interpreter.is_plain`
         what = name if cast is None else (name, cast)
         known = answers.known(what, given, named, lambda: infer(name, given, named, autocast=cast))
         result = known.result
@@ -303,7 +319,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         known = None
     if name == "Tensor.__getitem__":
         result = offsets.unplaced(result)
-    if (sized := sizes.counted(run, operation.short, args, kwargs, result)) is not result:
+    if operation.counts and (sized := sizes.counted(run, operation.short, args, kwargs, result)) is not result:
         result, known = sized, None
     if run.takers and not isinstance(result, Report) and _may_fail(name, args, kwargs):
         guards.may_raise(run, guards.OF_TENSORS)
@@ -320,8 +336,11 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         given_back = _in_place(run, name, args, kwargs, result)
     else:
         given_back = from_rule(run, result, operation.short)
-    indexes.follow(run, name, args, kwargs, given_back)
-    if type(given_back) is Tensor:
+    if operation.writes or kwargs or not indexes.holds_none(given_back):
+        indexes.follow(run, name, args, kwargs, given_back)
+    if type(given_back) is Tensor and (
+        operation.writes or given_back is first or (type(first) is Tensor and first.is_written_out)
+    ):
         indexes.note_written_out(name, args, given_back)
     gradients.follow(run, name, args, kwargs, given_back)
     _mark(run, known, name, args, kwargs, given_back)
@@ -329,6 +348,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         spread.follow(args, kwargs, given_back)
     if operation.names_sizes:
         spread.made(given_back)
+    if not operation.is_looked_at:
+        return given_back
     if name in sequences.MAKERS:
         sequences.made(run, name, given_back)
     elif name in mixed.OPERATIONS and not sequences.mixes(run, name, args[0], given_back):
@@ -351,12 +372,8 @@ def _mark(
     key: list[Any] = [placed]
     if known is None or not answers.marks(args, key, run.moved) or not answers.marks(kwargs.values(), key, run.moved):
         known = None
-    else:
-        seen = known.marks.get(tuple(key))
-        if seen is not None:
-            for one, marks in zip(result if isinstance(result, tuple) else (result,), seen, strict=True):
-                one.layout, one.origins, one.place, one.batch = marks
-            return
+    elif answers.recall(known, tuple(key), result):
+        return
     before = run.told
     layout.follow(run, name, args, kwargs, result)
     origins.follow(run, name, args, kwargs, result)

@@ -273,8 +273,16 @@ def _common(run: Interpreter, name: str, operands: list[Tensor]) -> str | None:
 
 def agree(run: Interpreter, values: tuple[Value, ...], own: str | None = None) -> bool:
     """Whether the tensors among operands, and the parameters of their layer, are all in the same place."""
-    places = {of(run, one) for one in _tensors(values)}
-    return len(places if own is None else {*places, own}) < 2
+    places = set() if own is None else {own}
+    for one in values:
+        if type(one) is Tensor:
+            places.add(of(run, one))
+        elif type(one) in _ROWS:
+            places.update([of(run, inner) for inner in _tensors((one,))])
+    return len(places) < 2
+
+
+_ROWS: Final = (tuple, List)
 
 
 def _mixed(run: Interpreter, name: str, first: Tensor, second: Tensor) -> None:

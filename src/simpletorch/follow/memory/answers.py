@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, final
 
-from simpletorch.follow.values import Fields, List, Tensor, Value
+from simpletorch.follow.values import Fields, List, Tensor, Value, is_among
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.values import Sizes
 from simpletorch.shapes import Expr
 
-__all__ = ["Answer", "answer", "keep", "key", "known", "marks"]
+__all__ = ["Answer", "answer", "keep", "key", "known", "marks", "recall"]
 
 _MOST: Final = 20_000
 _MOST_MARKS: Final = 64  # of one answer
@@ -108,8 +108,25 @@ _BARE: Final = 2  # its type, and how it was made
 
 def keep(answer: Answer, key: Any, result: Value, operands: tuple[Value, ...]) -> None:
     """Remember the marks of a result that is new."""
-    results = result if type(result) is tuple or type(result) is Fields else (result,)
-    if len(answer.marks) < _MOST_MARKS and all(
-        type(one) is Tensor and not any(one is v for v in operands) for one in results
-    ):
-        answer.marks[key] = tuple([(one.layout, one.origins, one.place, one.batch) for one in results])
+    if len(answer.marks) >= _MOST_MARKS:
+        return
+    several = type(result) is tuple or type(result) is Fields
+    results = result if several else (result,)
+    for one in results:
+        if type(one) is not Tensor or is_among(one, operands):
+            return
+    made = [(one.layout, one.origins, one.place, one.batch) for one in results]
+    answer.marks[key] = tuple(made) if several else made[0]
+
+
+def recall(answer: Answer, key: Any, result: Value) -> bool:
+    """Give a result the marks that are remembered; False where none are."""
+    found = answer.marks.get(key)
+    if found is None:
+        return False
+    if type(result) is Tensor:
+        result.layout, result.origins, result.place, result.batch = found
+    else:
+        for one, own in zip(result, found, strict=True):
+            one.layout, one.origins, one.place, one.batch = own
+    return True

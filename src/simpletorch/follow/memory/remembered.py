@@ -232,12 +232,12 @@ class _Calls:
 
     def __init__(self, run: Interpreter, key: tuple[Any, ...], given: _Given) -> None:
         self._run = run
-        self._own: list[_Call] = run.remembered.setdefault((*key, given.between()), [])
-        self._any: list[_Call] = run.remembered.setdefault((*key, ALL), []) if given.numbers else []
+        self._own: list[_Call] = _row(run, (*key, given.between()))
+        self._any: list[_Call] = _row(run, (*key, ALL)) if given.numbers else []
 
     def find(self) -> _Call | None:
         """One that gives the same now."""
-        for known in (*self._own, *self._any):
+        for known in (*self._own, *self._any) if self._any else self._own:
             if known.holds(self._run):
                 return known
         return None
@@ -249,13 +249,20 @@ class _Calls:
         del calls[:-_MOST_CALLS]
 
 
+def _row(run: Interpreter, key: tuple[Any, ...]) -> list[_Call]:
+    found: list[_Call] | None = run.remembered.get(key)
+    if found is None:
+        found = run.remembered[key] = []
+    return found
+
+
 def _arguments(
     run: Interpreter, given: _Given, args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> tuple[Any, ...] | None:
     """The arguments of a call, and the way the program runs, as a key; None where nothing may be remembered."""
     if run.takers:  # somebody takes what may be raised inside
         return None
-    keys = [given.key(v) for v in (*args, *kwargs.values())]
+    keys = [given.key(v) for v in ((*args, *kwargs.values()) if kwargs else args)]
     if None in keys:
         return None
     chosen = None if run.is_plain else (run.entered_at, frozenset(run.free), frozenset(run.symbols))
@@ -273,9 +280,11 @@ def _again(run: Interpreter, known: _Call, given: _Given) -> Value:
         run.heap.recorders[-1].take(known.met, known.trees)
     if known.reads:
         given.read()
-    names = {v: run.some_size(*v.range) for v in known.made}
-    for place, type in known.learnt:
-        run.heap.learn(given.objects[place].cells, replace(type, shape=type.shape.substitute(names)))
+    names = {v: run.some_size(*v.range) for v in known.made} if known.made else {}
+    for place, kind in known.learnt:
+        run.heap.learn(given.objects[place].cells, replace(kind, shape=kind.shape.substitute(names)))
+    if type(known.result) is Tensor and not names:  # nearly all
+        return _copy(known.result)
     return _Remade(given.objects, names).value(known.result)
 
 
@@ -324,7 +333,7 @@ def _without(
     cells: AbstractSet[int], met: Mapping[Any, Entry], trees: Collection[Tree]
 ) -> tuple[dict[Any, Entry], tuple[Tree, ...]]:
     """What was met, apart from these tables."""
-    kept = {place: entry for place, entry in met.items() if id(entry[0]) not in cells}
+    kept = {place: entry for place, entry in met.items() if id(entry[0]) not in cells} if cells else dict(met)
     whole = []
     for tree in trees:
         if cells.isdisjoint(tree.cells):
@@ -404,7 +413,7 @@ class _Given:
         self.places[id(value)] = len(self.objects)
         self.objects.append(value)
         self.cells.add(id(value.cells))
-        known = indexes.passed_on(value)
+        known = None if value.numbers is None else indexes.passed_on(value)
         if known is not None:
             self.numbers[self.places[id(value)]] = known
         if not is_bare(value) or value.offset is not None:
@@ -488,8 +497,9 @@ def _is_plain(value: Value) -> bool:
 
 def _copy(value: Tensor) -> Tensor:
     made = Tensor(value.type, array=value.array)
-    known = indexes.of(value)
-    made.numbers = None if known is None else replace(known, written=[])
+    known = None if value.numbers is None else indexes.of(value)
+    if known is not None:
+        made.numbers = replace(known, written=[])
     made.layout, made.origins, made.place, made.batch = value.layout, value.origins, value.place, value.batch
     known_of_making = history(value)
     if known_of_making is not None:

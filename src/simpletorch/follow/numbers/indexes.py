@@ -29,6 +29,7 @@ __all__ = [
     "computed",
     "drawn",
     "follow",
+    "holds_none",
     "is_checked",
     "note_written_out",
     "of",
@@ -36,6 +37,7 @@ __all__ = [
     "same",
     "spoil",
     "up_to",
+    "writes",
     "written_out",
 ]
 
@@ -211,7 +213,21 @@ def spoil(run: Interpreter, value: Value) -> None:
 
 
 @cache
-def _writes(name: str) -> bool:
+def writes(name: str) -> bool:
+    """Whether an operation changes the numbers of its first operand, or says itself what a result holds."""
+    return _changes(name) or name in _WRITTEN_OUT
+
+
+def holds_none(result: Value) -> bool:
+    """Whether a result holds no ints, of which something could be known."""
+    if type(result) is not Tensor:
+        return not isinstance(result, tuple)
+    dtype = result.type.dtype
+    return dtype is None or dtype.category != "int"
+
+
+@cache
+def _changes(name: str) -> bool:
     """Whether an operation changes the numbers of its first operand."""
     if name.startswith("__"):
         return name == "__setitem__" or (name.startswith("__i") and name not in ("__int__", "__index__", "__invert__"))
@@ -222,7 +238,7 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
     """What is known of the numbers in the result of an operation."""
     short = name.rpartition(".")[2]
     first = args[0] if args else None
-    if _writes(short):
+    if _changes(short):
         spoil(run, first)
     if "out" in kwargs:
         spoil(run, result)

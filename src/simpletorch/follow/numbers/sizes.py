@@ -24,6 +24,7 @@ __all__ = [
     "MAKERS",
     "cause_of",
     "counted",
+    "counts",
     "made_since",
     "named",
     "named_dim",
@@ -212,6 +213,11 @@ def of_list(run: Interpreter, value: Value) -> Dim:
 def cause_of(size: Expr) -> Cause:
     """Why it isn't known how large it is: what the data hold, where all its parts come from there."""
     return "data" if all(isinstance(v, Bounded) for v in variables(size)) else "code"
+
+
+def counts(short: str) -> bool:
+    """Whether sizes of what an operation gives may depend on what its operands hold."""
+    return short in _CHOSEN or short in ("bincount", "__getitem__")
 
 
 def counted(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Any) -> Any:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
 from torch import nn
 
 from simpletorch.errors.live import lift, rule_of
-from simpletorch.follow.layers import own_tensors
+from simpletorch.follow.layers import only, own_tensors
 from simpletorch.follow.marks import gradients, layout
 from simpletorch.follow.marks.devices import BUFFER, PLACE
 from simpletorch.follow.values import (
@@ -53,10 +52,10 @@ def of_torch(live: Live, given: Any) -> Value:
     kind = type(given)
     if kind in _TENSORS:
         return _tensor(live, given)
+    if isinstance(given, nn.Module):  # most
+        return _module(live, given)
     if isinstance(given, torch.Tensor):
         return Unknown(f"a {kind.__name__}")
-    if isinstance(given, nn.Module):
-        return _module(live, given)
     if kind is torch.dtype:
         return BY_TORCH_NAME.get(str(given).removeprefix("torch."), Unknown(f"{given}"))
     if kind is torch.device:
@@ -128,7 +127,7 @@ def _module(live: Live, given: nn.Module) -> Value:
     made.cells, made.state = {}, {}
     live.keep(given, made)
     if _has_layer(cls):
-        made.native = rule_of(given)
+        made.native = only(rule_of(given))
     if cls.unknown_base is not None:
         made.state["open"] = True
     if any(held.get(name) for name in _HOOKS):
@@ -149,14 +148,11 @@ def _has_layer(cls: Class) -> bool:
     return any(c.native is not None for c in cls.mro)
 
 
-def _attributes(held: dict[str, Any], rule: Any) -> Iterator[tuple[str, Any]]:
+def _attributes(held: dict[str, Any], rule: Any) -> list[tuple[str, Any]]:
     """The attributes of a module, without what its rule has and what torch keeps for itself."""
     of_rule = vars(rule).keys() if isinstance(rule, ModuleRule) else frozenset()
-    for name, value in held.items():
-        if name not in _OF_TORCH and name not in of_rule:
-            yield name, value
-    for part in ("_parameters", "_buffers", "_modules"):
-        yield from held[part].items()
+    own = [(name, held[name]) for name in held if name not in _OF_TORCH and name not in of_rule]
+    return [*own, *held["_parameters"].items(), *held["_buffers"].items(), *held["_modules"].items()]
 
 
 _OF_TORCH: Final = frozenset(vars(nn.Module())) - {"training"}
