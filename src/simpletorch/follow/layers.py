@@ -357,12 +357,14 @@ def named_modules(
         todo += [(f"{path}.{name}" if path else name, inner) for name, inner in children(run, one)][::-1]
 
 
-def children(run: Interpreter, module: Instance) -> Iterator[tuple[str, Instance]]:
+def children(run: Interpreter, module: Instance) -> list[tuple[str, Instance]]:
     """The modules directly inside."""
+    out: list[tuple[str, Instance]] = []
     for name, value in list(module.cells.items()):
         found = run.resolve(value) if type(value) is Choice else value
         if type(found) is Instance and found.cls.is_a(MODULE) and isinstance(name, str):
-            yield name, found
+            out.append((name, found))
+    return out
 
 
 def is_certain(run: Interpreter, module: Instance) -> bool:

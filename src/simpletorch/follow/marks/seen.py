@@ -160,7 +160,7 @@ class Watching(Interpreter):
         key = id(around.cells), id(module.cells)
         known = self._names.get(key)
         if known is None:
-            for path, inner in _inside(self, around, set()):
+            for path, inner in _inside(self, around):
                 self._names.setdefault((key[0], id(inner.cells)), path)
             known = self._names.setdefault(key, "")
         return known
@@ -185,13 +185,16 @@ def _place(node: _Node) -> Place:
     return Place(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
 
 
-def _inside(run: Interpreter, around: Instance, met: set[int]) -> Iterator[tuple[str, Instance]]:
+def _inside(run: Interpreter, around: Instance) -> Iterator[tuple[str, Instance]]:
     """The modules inside one by path. `layers.named_modules` would note them as what a recorded call depends on."""
-    for name, inner in layers.children(run, around):
-        if id(inner) not in met:
-            met.add(id(inner))
-            yield name, inner
-            yield from ((f"{name}.{path}", module) for path, module in _inside(run, inner, met))
+    met: set[int] = set()
+    todo = layers.children(run, around)[::-1]
+    while todo:
+        path, module = todo.pop()
+        if id(module) not in met:
+            met.add(id(module))
+            yield path, module
+            todo += [(f"{path}.{name}", inner) for name, inner in layers.children(run, module)][::-1]
 
 
 def _shown(run: Interpreter, value: Value) -> str:

@@ -83,7 +83,7 @@ class Tree:
         if module.native is not None:
             self._layers.append((module, module.native))
         held = (*module.cells.values(), *module.state.values())
-        keys = tuple(map(self._key, held))
+        keys = tuple([(type(v), v) if type(v) in _CONSTANTS else self._key(v) for v in held])
         if None in keys:
             return None
         return id(module.cls), module.native, (*module.cells, *module.state), keys

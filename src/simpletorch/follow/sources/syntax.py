@@ -124,25 +124,36 @@ def _number(root: ast.AST) -> None:
     """Give the nodes of a tree their places; operators and contexts, which trees share, have none of their own."""
     order: list[ast.AST] = []
     todo: list[ast.AST | int] = [root]
-    while todo:
+    while todo:  # for each node of a file whenever that is edited: the kinds are asked for by how many there are
         node = todo.pop()
-        if isinstance(node, int):
+        kind = type(node)
+        if kind is int:
             order[node].__dict__.setdefault(_PLACE, (order, node, len(order)))
             continue
         start = len(order)
         order.append(node)
-        if isinstance(node, _SHARED):
+        if kind in _SHARED:
+            continue
+        own = node.__dict__
+        if kind is ast.Constant:
+            own.setdefault(_PLACE, (order, start, start + 1))
             continue
         todo.append(start)
-        for name in reversed(node._fields):
-            inside = node.__dict__.get(name)
-            if isinstance(inside, list):
-                todo.extend(n for n in reversed(inside) if isinstance(n, ast.AST))
-            elif isinstance(inside, ast.AST):
+        for name in node._fields[::-1]:
+            inside = own.get(name)
+            of = type(inside)
+            if of is list:
+                todo += [n for n in inside[::-1] if isinstance(n, ast.AST)]
+            elif of not in _NO_NODES and isinstance(inside, ast.AST):
                 todo.append(inside)
 
 
-_SHARED: Final = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+_NO_NODES: Final = frozenset({str, int, type(None)})
+_SHARED: Final = frozenset(
+    kind
+    for base in (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+    for kind in base.__subclasses__()
+)
 
 
 def assigns_to(node: ast.AST, name: str) -> TypeGuard[ast.Assign]:
