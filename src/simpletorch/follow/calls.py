@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, files, layers
+from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import METHODS
 from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
@@ -50,8 +51,10 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
         kind = type(function)
     if run.heap.recorders:
         noted = function.receiver if kind is Method or kind is BoundNative else function
-        if type(noted) in remembered.MUTABLE and id(noted.cells) not in run.heap.recorders[-1].met:
-            run.heap.recorders[-1].note(noted)
+        if type(noted) in remembered.MUTABLE:
+            recorder, cells = run.heap.recorders[-1], noted.cells
+            if (type(cells) is not Cells or cells.born <= recorder.start) and id(cells) not in recorder.met:
+                recorder.note(noted)
     if kind is BoundNative:
         return _method(run, function.name, function.receiver, args, kwargs)
     if kind is Instance:

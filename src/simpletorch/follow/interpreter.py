@@ -492,16 +492,20 @@ class Interpreter:
             return
         self._show(line, name, _frozen(value))
 
+    @property
+    def _may_be_elsewhere(self) -> bool:
+        """Whether somebody may have taken an exception before."""
+        for guard in self.guards:  # noqa: SIM110  (`any` takes twice as long, for each name that a line gives)
+            if guard.possible:
+                return True
+        return False
+
     def _show(self, line: int, name: str, seen: Any) -> None:
         if type(seen) is not tuple:
             claim = self.path, line, name, seen
-            if claim in self.certain:
+            surely = not (self.conditions or self.hypothetical or self._may_be_elsewhere)
+            if (surely and _is_in(self.certain, claim)) or _is_in(self._claimed, claim):
                 return
-            if not (self.conditions or self.hypothetical or (self.guards and any(g.possible for g in self.guards))):
-                self.certain.add(claim)
-            if claim in self._claimed:
-                return
-            self._claimed.add(claim)
         shown = self.claims.setdefault((self.path, line), {}).setdefault(name, [])
         if type(seen) is tuple and seen in shown:
             return
@@ -514,6 +518,15 @@ class Interpreter:
 _EXPRESSIONS: Final = expressions.TABLE
 _MUTABLE: Final = remembered.MUTABLE
 _NEVER_CLAIMED: Final = frozenset({str, float, bool, type(None), List, Dict, Instance, Function, Class})
+
+
+def _is_in(known: set[Any], one: Any) -> bool:
+    """Whether it is one of these; it is from here on. Its hash, which takes long, is asked for once."""
+    before = len(known)
+    known.add(one)
+    return len(known) == before
+
+
 _OF_SIZES: Final = {
     *("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "==", "!=", "<", "<=", ">", ">="),
     *("matmul", "mm", "bmm", "mv", "dot", "outer", "stack", "view", "reshape", "expand", "linear"),

@@ -13,7 +13,19 @@ from simpletorch.follow.marks import devices, gradients, layout, modes, modules,
 from simpletorch.follow.memory import answers, remembered
 from simpletorch.follow.memory.answers import Answer, answer
 from simpletorch.follow.numbers import indexes
-from simpletorch.follow.values import MISSING, Choice, Class, Function, Instance, Method, Tensor, Unknown, Value, is_int
+from simpletorch.follow.values import (
+    MISSING,
+    Choice,
+    Class,
+    Function,
+    Instance,
+    Method,
+    Native,
+    Tensor,
+    Unknown,
+    Value,
+    is_int,
+)
 from simpletorch.rules import (
     ANYTHING,
     CannotTell,
@@ -81,6 +93,8 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
             return remembered.call(run, module, in_class[0], args, kwargs)
         finally:
             inside.pop()
+    if type(in_class[0]) is Native:
+        return run.call(in_class[0], (module, *args), kwargs)
     return run.call(Method(in_class[0], module), args, kwargs)
 
 

@@ -69,8 +69,13 @@ class Recorder:
         if (type(cells) is Cells and cells.born > self.start) or id(cells) in self.met:
             return
         self.met[id(cells)] = cells, ALL, tuple(cells.items())
-        if isinstance(value, Instance | Dict | Set):
+        kind = type(value)
+        if kind is Tensor:
+            return
+        if kind is Instance or kind is Dict or kind is Set:
             self.met[id(value.state)] = value.state, ALL, tuple(value.state.items())
+            if kind is Instance:
+                return
         inside = value.items if isinstance(value, List) else tuple(cells.values()) if isinstance(value, Dict) else ()
         if inside:
             self.complete &= len(inside) <= _MOST_ITEMS

@@ -109,13 +109,14 @@ def _array(given: Any) -> Value:
 # -- modules ---------------------------------------------------------------------------------------------------------
 
 
+_OPAQUE: Final = (torch.jit.ScriptModule, nn.DataParallel)
 _HOOKS: Final = ("_forward_hooks", "_forward_pre_hooks")
 _KEPT_APART: Final = frozenset({"_parameters", "_buffers", "_modules"})
 
 
 def _module(live: Live, given: nn.Module) -> Value:
     """A module with its real parameters, buffers, modules and attributes."""
-    if isinstance(given, torch.jit.ScriptModule | nn.DataParallel):
+    if isinstance(given, _OPAQUE):
         return Unknown(f"a {type(given).__name__}")
     held = vars(given)
     if type(given).__module__ == "torch._dynamo.eval_frame" and "_orig_mod" in held.get("_modules", {}):
@@ -130,15 +131,17 @@ def _module(live: Live, given: nn.Module) -> Value:
         made.native = only(rule_of(given))
     if cls.unknown_base is not None:
         made.state["open"] = True
-    if any(held.get(name) for name in _HOOKS):
-        made.state["hooked"] = True
+    for name in _HOOKS:
+        if held.get(name):
+            made.state["hooked"] = True
     as_made = _as_made(live, given, made)
     for name, value in _attributes(held, made.native):
         if name not in as_made:
             made.cells[name] = live.value(value)
     for name in held["_buffers"]:
         made.state[f"{BUFFER} {name}"] = True
-    places = {_device(t).type for part in ("_parameters", "_buffers") for t in held[part].values() if t is not None}
+    own = [*held["_parameters"].values(), *held["_buffers"].values()]
+    places = {t.device.type for t in own if t is not None}
     if places - {"cpu"}:
         made.state[PLACE] = next(iter(places)) if len(places) == 1 else "?"  # as the mark has what isn't known
     return made
@@ -164,6 +167,8 @@ def _as_made(live: Live, given: nn.Module, made: Instance) -> set[str]:
     A layer with others than it was made with isn't what its rule says.
     """
     here: dict[str, torch.Tensor] = {k: v for k, v in (given._parameters | given._buffers).items() if v is not None}
+    if not here and made.native is None:
+        return set()
     if any(map(nn.parameter.is_lazy, here.values())):  # the first call makes them
         return set()
     if any(p.is_floating_point() and p.dtype != torch.float32 for p in here.values()):
@@ -172,7 +177,7 @@ def _as_made(live: Live, given: nn.Module, made: Instance) -> set[str]:
     if not isinstance(rule, ModuleRule):
         return set()
     own = {k: v for k, v in (own_tensors(rule) or {}).items() if isinstance(v, TensorType)}
-    if any(name not in here or Shape(tuple(here[name].shape)) != kind.shape for name, kind in own.items()):
+    if any(name not in here or tuple(here[name].shape) != kind.shape.items for name, kind in own.items()):
         made.state["changed"] = True
         return set()
     return {name for name in own if _is_as_made(here[name], name in given._parameters)}
@@ -180,7 +185,7 @@ def _as_made(live: Live, given: nn.Module, made: Instance) -> set[str]:
 
 def _is_as_made(given: torch.Tensor, is_parameter: bool) -> bool:
     """Whether a tensor of a layer is what torch makes there."""
-    plain = given.is_contiguous() and _device(given).type == "cpu" and given.requires_grad is is_parameter
+    plain = given.is_contiguous() and given.device.type == "cpu" and given.requires_grad is is_parameter
     return plain and (not is_parameter or given.dtype == torch.float32)
 
 

@@ -73,6 +73,10 @@ def result_dtype(*values: Value) -> DType | None:
 
     None where it can't be told, also because a tensor of unknown rank may be 0-dim and that would matter.
     """
+    if len(values) == 2 and type(values[0]) is TensorType and type(values[1]) is TensorType:  # most
+        a, b = values
+        if a.dtype is b.dtype and a.dtype is not None and a.dtype.is_concrete and a.shape.rank and b.shape.rank:
+            return a.dtype
     hidden = [
         i for i, v in enumerate(values) if isinstance(v, TensorType) and v.shape.rank is None and v.shape.min_rank == 0
     ]
