@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MUTABLE", "Recorder", "call", "construction", "note", "note_cells", "note_name"]
 
+_CONSTANTS: Final = frozenset({int, float, bool, str, type(None)})
 MUTABLE: Final = frozenset({Tensor, List, Dict, Set, Instance, Iterator, Namespace})
 _MOST_ITEMS: Final = 64  # of a list that is noted with what its items hold
 _MOST_CALLS: Final = 6  # that are remembered of a module and arguments
@@ -453,6 +454,8 @@ class _Given:
 
 def _kept(value: Value, start: int, places: Mapping[int, int], done: dict[int, Value]) -> Value:
     """A result as it is now, apart from what its objects may become; MISSING where it can't be remembered."""
+    if type(value) in _CONSTANTS:
+        return value
     if isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple)):
         return value
     if isinstance(value, tuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow.heap import HISTORY, MISSING, born
+from simpletorch.follow.heap import HISTORY, MISSING, Cells
 from simpletorch.follow.marks.modules import MODULE
 from simpletorch.follow.values import Dict, History, Instance, List, Tensor, Value, is_known
 from simpletorch.shapes import Expr
@@ -60,7 +60,7 @@ class Tree:
         self.entries: dict[int, Entry] = {
             place: (cells, ALL, tuple(cells.items())) for place, cells in self.cells.items()
         }
-        self.newest = max([born(cells) for cells in self.cells.values()])
+        self.newest = max([c.born if type(c) is Cells else 0 for c in self.cells.values()])
         run.heap.watched |= self.cells.keys()
         self._stirred = run.heap.stirred
 
@@ -92,12 +92,16 @@ class Tree:
         kind = type(value)
         if kind in _CONSTANTS:
             return kind, value
-        if (
-            kind is not Instance
-            and kind is not Tensor
-            and (isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple | slice)))
+        if kind is Instance:
+            seen = self.places.get(id(value))
+            if seen is not None:
+                return "again", seen
+            self.places[id(value)] = len(self.places)
+            return self._module(value) if value.cls.is_a(MODULE) else ("object", id(value))
+        if kind is not Tensor and (
+            isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple | slice))
         ):
-            return type(value), value
+            return kind, value
         if isinstance(value, tuple):
             keys = tuple(map(self._key, value))
             return None if None in keys else (type(value), keys)
@@ -118,8 +122,6 @@ class Tree:
             self.cells[id(value.cells)], self.cells[id(value.state)] = value.cells, value.state
             inside = self._key(tuple(value.cells.values()))
             return None if inside is None else (value.kind, *value.cells, inside)
-        if isinstance(value, Instance) and value.cls.is_a(MODULE):
-            return self._module(value)
         return "object", id(value)
 
 
