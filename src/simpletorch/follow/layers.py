@@ -232,7 +232,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         result = infer_module(rule, given, named, dtype_counts=counts, autocast=cast)
     if isinstance(result, Report):
         return run.report(result)
-    name = _short(type(rule))
+    name = _short(rule.names[0])
     misfit = indexes.check_layer(name, rule, args, module.state.get(_IGNORES, indexes.IGNORED))
     misfit = misfit or modes.check_batch(run, module, name, args)
     if misfit is not None:
@@ -247,8 +247,8 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
 
 
 @cache
-def _short(rule: type[ModuleRule]) -> str:
-    return rule.names[0].rpartition(".")[2]
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _mark(

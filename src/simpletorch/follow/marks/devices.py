@@ -273,7 +273,7 @@ def _common(run: Interpreter, name: str, operands: list[Tensor]) -> str | None:
 
 def agree(run: Interpreter, values: tuple[Value, ...], own: str | None = None) -> bool:
     """Whether the tensors among operands, and the parameters of their layer, are all in the same place."""
-    places = set() if own is None else {own}
+    places: set[str | None] = set() if own is None else {own}
     for one in values:
         if type(one) is Tensor:
             places.add(of(run, one))

@@ -126,25 +126,23 @@ def _number(root: ast.AST) -> None:
     todo: list[ast.AST | int] = [root]
     while todo:  # for each node of a file whenever that is edited: the kinds are asked for by how many there are
         node = todo.pop()
-        kind = type(node)
-        if kind is int:
+        if isinstance(node, int):
             order[node].__dict__.setdefault(_PLACE, (order, node, len(order)))
             continue
         start = len(order)
         order.append(node)
-        if kind in _SHARED:
+        if type(node) in _SHARED:
             continue
-        own = node.__dict__
-        if kind is ast.Constant:
+        own: dict[str, Any] = node.__dict__
+        if type(node) is ast.Constant:
             own.setdefault(_PLACE, (order, start, start + 1))
             continue
         todo.append(start)
         for name in node._fields[::-1]:
             inside = own.get(name)
-            of = type(inside)
-            if of is list:
+            if type(inside) is list:
                 todo += [n for n in inside[::-1] if isinstance(n, ast.AST)]
-            elif of not in _NO_NODES and isinstance(inside, ast.AST):
+            elif type(inside) not in _NO_NODES and isinstance(inside, ast.AST):
                 todo.append(inside)
 
 
