@@ -17,9 +17,10 @@ from simpletorch.shapes import Expr
 
 __all__ = ["Answer", "answer", "keep", "key", "known", "marks", "recall"]
 
-_MOST: Final = 20_000
+_MOST: Final = 6_000
 _MOST_MARKS: Final = 64  # of one answer
 _answers: Final[dict[Any, Answer]] = {}
+_older: Final[dict[Any, Answer]] = {}  # what nobody has asked since there were so many; then it is forgotten
 
 
 @final
@@ -53,8 +54,12 @@ def known(what: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], ask: Call
     except TypeError:  # something that has no hash, such as what a rule knows of a packed sequence
         return Answer(ask())
     if found is None:
-        found = Answer(ask())
+        found = _older.get(place)
+        if found is None:
+            found = Answer(ask())
         if len(_answers) >= _MOST:
+            _older.clear()
+            _older.update(_answers)
             _answers.clear()
         _answers[place] = found
     return found

@@ -31,13 +31,13 @@ class _Patch:
 @native("unittest.mock.patch.object")
 def _patch_object(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = by_name(_PARAMETERS, args, kwargs)
-    return _made(run, run.resolve(given["target"]), run.resolve(given.get("attribute")), given, kwargs)
+    return _made(run, run.resolve(given.get("target")), run.resolve(given.get("attribute")), given, kwargs)
 
 
 @native("unittest.mock.patch")
 def _patch(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = by_name("target new", args, kwargs)
-    target = run.resolve(given["target"])
+    target = run.resolve(given.get("target"))
     if type(target) is not str:
         return run.unknown("what mock.patch puts somewhere")
     owner, _, name = target.rpartition(".")
