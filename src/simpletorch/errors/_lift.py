@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
@@ -76,7 +76,6 @@ def _defaults(name: str) -> tuple[tuple[str, Any], ...]:
     return tuple((f.name, f.default) for f in fields(MODULES[name]))
 
 
-@lru_cache(maxsize=1024)
 def public_class(cls: type) -> str | None:
     """The public name of the torch class with a rule that a class is, or comes from: ``"torch.nn.Linear"``."""
     names = (f"torch.nn.{c.__qualname__}" for c in cls.__mro__ if c.__module__.startswith("torch.nn."))

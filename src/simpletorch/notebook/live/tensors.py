@@ -141,7 +141,7 @@ def _module(live: Live, given: nn.Module) -> Value:
     for name in held["_buffers"]:
         made.state[f"{BUFFER} {name}"] = True
     own = [*held["_parameters"].values(), *held["_buffers"].values()]
-    places = {t.device.type for t in own if t is not None}
+    places = {_device(t).type for t in own if t is not None}
     if places - {"cpu"}:
         made.state[PLACE] = next(iter(places)) if len(places) == 1 else "?"  # as the mark has what isn't known
     return made
@@ -185,7 +185,7 @@ def _as_made(live: Live, given: nn.Module, made: Instance) -> set[str]:
 
 def _is_as_made(given: torch.Tensor, is_parameter: bool) -> bool:
     """Whether a tensor of a layer is what torch makes there."""
-    plain = given.is_contiguous() and given.device.type == "cpu" and given.requires_grad is is_parameter
+    plain = given.is_contiguous() and _device(given).type == "cpu" and given.requires_grad is is_parameter
     return plain and (not is_parameter or given.dtype == torch.float32)
 
 
