@@ -1,6 +1,6 @@
 """The language server as an editor has it: how soon it answers, how many tensors have a hint, and a storm of edits.
 
-python -m benchmarks.language_server [--edits 10000] [--seed 0] [--write]
+python -m benchmarks.language_server [--only times|hints|storm] [--edits 10000] [--seed 0] [--write]
 
 - Times: of programs of some 300 lines, from the server's start and from opening the file to the first diagnostics, and
   from an edit to those of the new text.
@@ -288,16 +288,9 @@ def storm(edits: int, seed: int, programs: list[Path] = PROGRAMS) -> dict[str, o
     return {"edits": done, "compared": compared, "growth": late / early - 1, "seconds": time.perf_counter() - start}
 
 
-def main() -> None:
-    """Print (and with --write keep) what was measured."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--edits", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=20.0, help="that each example may run")
-    parser.add_argument("--write", action="store_true", help=f"keep it in {RESULTS.relative_to(ROOT)}")
-    arguments = parser.parse_args()
-    rows = ["# The language server", "", "`python -m benchmarks.language_server`, 2 cores.", ""]
-    rows += [
+def _times() -> list[str]:
+    """The table of the times."""
+    rows = [
         "| program | lines | cold | opened | edit, median | slowest of 20 |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
@@ -306,22 +299,44 @@ def main() -> None:
         lines = len(path.read_text().splitlines())
         rows.append(f"| {path.stem} | {lines} | " + " | ".join(f"{s * 1e3:.0f} ms" for s in found.values()) + " |")
         print(rows[-1], flush=True)
-    good, count, without = hints(arguments.seconds)
-    rows += [
-        "",
-        f"Hints on {good} of {count} assignments of tensors in the examples and these ({good / count:.1%}). Without:",
-        "",
-    ]
-    rows += [f"- {place}" for place in without]
+    return rows
+
+
+def _hints(seconds: float) -> list[str]:
+    """How many assignments have a hint, and which have none."""
+    good, count, without = hints(seconds)
     print(json.dumps({"hints": good, "of": count, "without": without}), flush=True)
-    found = storm(arguments.edits, arguments.seed)
-    rows += [
-        "",
-        f"Storm: {found['edits']} edits in {found['seconds']:.0f} s, compared {found['compared']} times; memory",
-    ]
-    rows[-1] += f" grew by {found['growth']:.1%} from the first fifth to the end."
-    print(rows[-1])
-    if arguments.write:
+    said = f"Hints on {good} of {count} assignments of tensors in the examples and these ({good / count:.1%}). Without:"
+    return ["", said, "", *(f"- {place}" for place in without)]
+
+
+def _storm(edits: int, seed: int) -> list[str]:
+    """What random edits have shown."""
+    found = storm(edits, seed)
+    said = f"Storm: {found['edits']} edits in {found['seconds']:.0f} s, compared {found['compared']} times; memory"
+    said += f" grew by {found['growth']:.1%} from the first fifth to the end."
+    print(said)
+    return ["", said]
+
+
+def main() -> None:
+    """Print (and with --write keep) what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--edits", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=20.0, help="that each example may run")
+    parser.add_argument("--only", choices=("times", "hints", "storm"), help="one of the three parts; nothing is kept")
+    parser.add_argument("--write", action="store_true", help=f"keep it in {RESULTS.relative_to(ROOT)}")
+    arguments = parser.parse_args()
+    parts = {arguments.only} if arguments.only else {"times", "hints", "storm"}
+    rows = ["# The language server", "", "`python -m benchmarks.language_server`, 2 cores.", ""]
+    if "times" in parts:
+        rows += _times()
+    if "hints" in parts:
+        rows += _hints(arguments.seconds)
+    if "storm" in parts:
+        rows += _storm(arguments.edits, arguments.seed)
+    if arguments.write and not arguments.only:
         RESULTS.write_text("\n".join(rows) + "\n")
 
 

@@ -232,7 +232,7 @@ def test_element_wise_operations(name):
     assert compared or name.rpartition(".")[2].endswith("_")
 
 
-WRITING = sorted(n for n in RULES if layout._writes(n) and n != "Tensor.__setitem__")
+WRITING = sorted(n for n in RULES if layout.writes(n) and n != "Tensor.__setitem__")
 
 
 @pytest.mark.parametrize("name", WRITING)

@@ -11,6 +11,7 @@ from collections import namedtuple
 from dataclasses import dataclass, field
 from enum import Enum, Flag, IntEnum, auto
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -116,6 +117,15 @@ def test_methods_that_were_put_on_a_class_or_an_object(monkeypatch):
     net = Net(6)
     monkeypatch.setattr(Net, "forward", lambda self, x: self.layers[0](x))
     assert shapes("y = net(torch.zeros(5, 6))", net=net) == {"y": "Float32[5, 6]"}
+
+
+def test_patches_hold_while_they_last():
+    cell = """\
+        with mock.patch.object(nn.Linear, "forward", lambda self, x: x.sum(1)):
+            y = layer(torch.zeros(2, 11))
+        layer(torch.zeros(2, 11))"""
+    (found,) = errors(cell, layer=nn.Linear(7, 3), mock=mock)
+    assert found.startswith(f"{NAME}:3: ")
 
 
 def test_hooks_hide_what_a_module_gives():

@@ -25,7 +25,7 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
         name = target.id
         if run.promises and name in scope.outside:
             purity.declares(run, name, scope.holder(name))
-        run.heap.write(scope.holder(name), name, value)
+        run.heap.write(scope.holder(name) if scope.outside else scope.cells, name, value)
         if not scope.is_inner:
             run.claim(name, value)
         return

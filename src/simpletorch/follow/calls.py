@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, files, layers
+from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import METHODS
 from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
@@ -44,21 +45,27 @@ _TYPE_ERROR: Final = ("Exception", "BaseException")
 
 def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``function(*args, **kwargs)``."""
-    function = run.resolve(function)
-    if run.heap.recorders:
-        remembered.note(run.heap, function.receiver if isinstance(function, Method | BoundNative) else function)
     kind = type(function)
+    if kind is Choice:
+        function = run.resolve(function)
+        kind = type(function)
+    if run.heap.recorders:
+        noted = function.receiver if kind is Method or kind is BoundNative else function
+        if type(noted) in remembered.MUTABLE:
+            recorder, cells = run.heap.recorders[-1], noted.cells
+            if (type(cells) is not Cells or cells.born <= recorder.start) and id(cells) not in recorder.met:
+                recorder.note(noted)
     if kind is BoundNative:
         return _method(run, function.name, function.receiver, args, kwargs)
     if kind is Instance:
         return _instance(run, function, args, kwargs)
     if kind is Method:
         return call(run, function.function, (function.receiver, *args), kwargs)
+    if kind is Function:
+        return _function(run, function, args, kwargs)
+    if kind is Native:
+        return _native(run, function.name, function.work, args, kwargs)
     match function:
-        case Function():
-            return _function(run, function, args, kwargs)
-        case Native(work=work):
-            return _native(run, function.name, work, args, kwargs)
         case Class():
             return classes.instantiate(run, function, args, kwargs)
         case StaticMethod(function=inner):
@@ -91,16 +98,17 @@ def _native(
 
 
 def _instance(run: Interpreter, function: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if layers.is_module(function) and function.cls.find("__call__") is None:
-        return layers.call(run, function, args, kwargs)
     found = function.cls.find("__call__")
     if found is not None:
         return call(run, Method(found[0], function), args, kwargs)
+    if layers.is_module(function):
+        return layers.call(run, function, args, kwargs)
     return in_the_dark(run, function, args, kwargs)
 
 
 def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    receiver = run.resolve(receiver)
+    if type(receiver) is Choice:
+        receiver = run.resolve(receiver)
     if isinstance(receiver, Choice):
         return branches.distribute(run, receiver, lambda v: call(run, run.attribute(v, name), args, kwargs))
     if run.promises:

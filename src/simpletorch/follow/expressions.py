@@ -58,8 +58,11 @@ def _constant(run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
 
 
 def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
-    cells = scope.place(node.id)
-    found = cells.get(node.id, MISSING)
+    cells = scope.cells
+    found = MISSING if scope.outside else cells.get(node.id, MISSING)
+    if found is MISSING:
+        cells = scope.place(node.id)
+        found = cells.get(node.id, MISSING)
     if run.heap.recorders and (cells is not scope.cells or found is MISSING):
         remembered.note_name(run.heap, cells, node.id)
     if found is MISSING:
@@ -68,7 +71,7 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
             found = run.program.library(run, f"{library.name}.{node.id}")
             if found is not MISSING:
                 break
-    if isinstance(found, Choice):
+    if type(found) is Choice:
         found = _perhaps(run, found, _NOT_DEFINED)
     if found is MISSING:
         return run.unknown(f"{node.id!r} isn't defined here")
@@ -118,7 +121,7 @@ def _several(run: Interpreter, nodes: list[ast.expr], scope: Scope) -> tuple[Val
     """The items of a display; unknown where a star hides how many there are."""
     out: list[Value] = []
     for node in nodes:
-        if isinstance(node, ast.Starred):
+        if type(node) is ast.Starred:
             value = run.evaluate(node.value, scope)
             found = run.items(value)
             if found is None:
@@ -230,12 +233,13 @@ def _either(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
 
 
 def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
-    if isinstance(node.func, ast.Name) and node.func.id == "super" and scope.find("super") is MISSING:
+    called = node.func
+    if type(called) is ast.Name and called.id == "super" and scope.find("super") is MISSING:
         return _super(run, node, scope)
-    function = run.evaluate(node.func, scope)
+    function = run.evaluate(called, scope)
     args = _several(run, node.args, scope)
     kwargs: dict[str, Value] = {}
-    hidden = isinstance(args, Unknown)
+    hidden = type(args) is not tuple
     several: list[Value] = []  # dicts of which not every way here has the same keys
     for k in node.keywords:
         value = run.evaluate(k.value, scope)
@@ -252,29 +256,27 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     run.node, run.path = node, scope.path
     if run.takers:
         _may_raise(run, function, (*args, *kwargs.values()) if not isinstance(args, Unknown) else (args,))
-    name = function.name if isinstance(function, Native) else ""
-    if name == "builtins.eval" and type(args) is tuple and len(args) == 1 and not kwargs:
-        return evaluate(run, args[0], scope)
-    is_zip = name == "builtins.zip"
-    if isinstance(args, Unknown) and len(node.args) == 1 and is_zip:
-        return _transposed(run, node.args[0], scope)
-    if isinstance(args, Unknown) or hidden:
+    if type(function) is Native:
+        if function.name == "builtins.eval" and type(args) is tuple and len(args) == 1 and not kwargs:
+            return evaluate(run, args[0], scope)
+        if isinstance(args, Unknown) and len(node.args) == 1 and function.name == "builtins.zip":
+            return _transposed(run, node.args[0], scope)
+    if hidden or isinstance(args, Unknown):
         return run.call_in_the_dark(function, () if isinstance(args, Unknown) else args, kwargs)
-    return _with_all(run, function, args, kwargs, several)
+    return run.call(function, args, kwargs) if not several else _with_all(run, function, args, kwargs, several)
 
 
 def _with_all(
     run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value], several: list[Value]
 ) -> Value:
     """A call with ``**more``, where ``more`` has other keys on other ways."""
-    if not several:
-        return run.call(function, args, kwargs)
     first, *rest = several
 
     def one(more: Value) -> Value:
         if more.rest is not MISSING or not all(isinstance(k, str) for k in more.cells):
             return run.call_in_the_dark(function, args, kwargs)
-        return _with_all(run, function, args, {**kwargs, **more.cells}, rest)
+        named = {**kwargs, **more.cells}
+        return run.call(function, args, named) if not rest else _with_all(run, function, args, named, rest)
 
     return run.each(first, one)
 

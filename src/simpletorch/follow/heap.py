@@ -92,11 +92,23 @@ class Heap:
     def write(self, cells: dict[Any, Any], key: Any, value: Any) -> None:
         """Put a value into a cell; MISSING empties it."""
         self.writes += 1
-        if SIZE in cells and key in ("items", "item"):
+        if (key == "items" or key == "item") and SIZE in cells:
             self.write(cells, SIZE, MISSING)
-        if self.recorders and id(cells) not in self.recorded_apart:
-            self._spoil(born(cells))
-        self._put(cells, key, value)
+        place = id(cells)
+        if self.recorders and place not in self.recorded_apart:
+            birth = cells.born if type(cells) is Cells else 0
+            if birth <= self.recorders[-1].start:
+                self._spoil(birth)
+        if self._levels:
+            level = self._levels[-1]
+            if (place, key) not in level:
+                level[place, key] = cells, key, cells.get(key, MISSING)
+        if place in self.watched:
+            self.stirred += 1
+        if value is MISSING:
+            cells.pop(key, None)
+        else:
+            cells[key] = value
 
     def learn(self, cells: dict[Any, Any], type: Any) -> None:
         """More is known of the type of a tensor, which is the same one: names for its sizes, or what a layer takes."""
@@ -106,15 +118,9 @@ class Heap:
             if recorder.start < birth:
                 break
             recorder.learnt.add(id(cells))
-        self._put(cells, "type", type)
-
-    def _put(self, cells: dict[Any, Any], key: Any, value: Any) -> None:
         if self._levels:
-            level = self._levels[-1]
-            place = id(cells), key
-            if place not in level:
-                level[place] = cells, key, cells.get(key, MISSING)
-        self._set(cells, key, value)
+            self._levels[-1].setdefault((id(cells), "type"), (cells, "type", cells.get("type", MISSING)))
+        self._set(cells, "type", type)
 
     def _set(self, cells: dict[Any, Any], key: Any, value: Any) -> None:
         if id(cells) in self.watched:

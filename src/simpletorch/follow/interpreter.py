@@ -34,7 +34,7 @@ from simpletorch.follow.memory import recursion, remembered
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Exhausted, Outcome, Raised
 from simpletorch.follow.sources.syntax import parse
-from simpletorch.follow.values import Choice, Function, Instance, Tensor, Unknown, Value
+from simpletorch.follow.values import Choice, Class, Dict, Function, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
 from simpletorch.rules.core.codes import CODES
 from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_compound, some, substitute, variables
@@ -59,6 +59,7 @@ class Interpreter:
         self.program: Program = program
         self.heap = Heap()
         self.findings: list[Finding] = []
+        self.told = 0  # how often a mistake was found, known ones too
         self.assumed: dict[Unknown, bool] = {}
         self.equalities: dict[str, Any] = {"sizes": {}}
         self.conditions: list[Unknown] = []  # those that are assumed around here
@@ -131,11 +132,12 @@ class Interpreter:
         budget.left -= 1
         if budget.left < 0:
             budget.look()
-        value = expressions.TABLE[type(node)](self, node, scope)
+        value = _EXPRESSIONS[type(node)](self, node, scope)
         recorders = self.heap.recorders
-        if recorders and type(value) in remembered.MUTABLE:
+        if recorders and type(value) in _MUTABLE:
             recorder, cells = recorders[-1], value.cells
-            if type(cells) is not Cells or cells.born <= recorder.start:  # what is younger needn't be noted
+            # what is younger needn't be noted, and nothing twice
+            if (type(cells) is not Cells or cells.born <= recorder.start) and id(cells) not in recorder.met:
                 recorder.note(value)
         return value
 
@@ -149,7 +151,7 @@ class Interpreter:
 
     def call(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value:
         """What a call gives."""
-        return calls.call(self, function, tuple(args), dict(kwargs or {}))
+        return calls.call(self, function, tuple(args), dict(kwargs) if kwargs else {})
 
     def call_in_the_dark(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """A call of which not all arguments are known."""
@@ -199,7 +201,7 @@ class Interpreter:
 
     def ask(self, name: str, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value:
         """What an operation of torch's gives, by its rule."""
-        return tensors.ask(self, name, tuple(args), dict(kwargs or {}))
+        return tensors.ask(self, name, tuple(args), dict(kwargs) if kwargs else {})
 
     # -- values -------------------------------------------------------------------------------------------------------
 
@@ -427,6 +429,7 @@ class Interpreter:
 
     def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
         """Write a mistake down, with the way here."""
+        self.told += 1
         if not self._is_found(self.path, getattr(self.node, "lineno", 0), code):  # a loop comes here in each round
             self.findings.append(self.finding(code, message, hint, is_promise=is_promise))
 
@@ -466,8 +469,14 @@ class Interpreter:
 
     def claim(self, name: str, value: Value) -> None:
         """Remember what a line gives to a name, for the shapes beside the source."""
-        value = self.resolve(value)
+        kind = type(value)
+        if kind in _NEVER_CLAIMED:
+            return
         line = getattr(self.node, "lineno", 0)
+        if kind is Tensor:
+            self._show(line, name, value.type)
+            return
+        value = self.resolve(value)
         if type(value) is Tensor:
             self._show(line, name, value.type)
             return
@@ -483,14 +492,20 @@ class Interpreter:
             return
         self._show(line, name, _frozen(value))
 
+    @property
+    def _may_be_elsewhere(self) -> bool:
+        """Whether somebody may have taken an exception before."""
+        for guard in self.guards:  # noqa: SIM110  (`any` takes twice as long, for each name that a line gives)
+            if guard.possible:
+                return True
+        return False
+
     def _show(self, line: int, name: str, seen: Any) -> None:
         if type(seen) is not tuple:
             claim = self.path, line, name, seen
-            if not (self.conditions or self.hypothetical or any(g.possible for g in self.guards)):
-                self.certain.add(claim)
-            if claim in self._claimed:
+            surely = not (self.conditions or self.hypothetical or self._may_be_elsewhere)
+            if (surely and _is_in(self.certain, claim)) or _is_in(self._claimed, claim):
                 return
-            self._claimed.add(claim)
         shown = self.claims.setdefault((self.path, line), {}).setdefault(name, [])
         if type(seen) is tuple and seen in shown:
             return
@@ -498,6 +513,18 @@ class Interpreter:
             shown.append(seen)
         else:
             self.unsaid.add((self.path, line, name))
+
+
+_EXPRESSIONS: Final = expressions.TABLE
+_MUTABLE: Final = remembered.MUTABLE
+_NEVER_CLAIMED: Final = frozenset({str, float, bool, type(None), List, Dict, Instance, Function, Class})
+
+
+def _is_in(known: set[Any], one: Any) -> bool:
+    """Whether it is one of these; it is from here on. Its hash, which takes long, is asked for once."""
+    before = len(known)
+    known.add(one)
+    return len(known) == before
 
 
 _OF_SIZES: Final = {

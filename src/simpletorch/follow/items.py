@@ -56,7 +56,10 @@ def can_be_key(value: Value) -> bool:
 
 def get(run: Interpreter, owner: Value, index: Value) -> Value:
     """``owner[index]``."""
-    owner, index = run.resolve(owner), run.resolve(index)
+    if type(owner) is Choice:
+        owner = run.resolve(owner)
+    if type(index) is Choice:
+        index = run.resolve(index)
     if isinstance(owner, Choice):
         return branches.distribute(run, owner, lambda v: get(run, v, index))
     if isinstance(owner, Tensor):

@@ -34,7 +34,10 @@ _MOST_SLICES: Final = 64
 
 def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
     """The items, None if it isn't known how many there are (or there are too many to look at each)."""
-    value = _collection(run.resolve(value))
+    if type(value) is Choice:
+        value = run.resolve(value)
+    if type(value) is Instance:
+        value = _collection(value)
     if isinstance(value, tuple):
         return tuple(value)
     if isinstance(value, List):

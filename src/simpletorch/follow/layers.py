@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.marks import devices, gradients, layout, modes, modules, origins, purity, sequences, streams
-from simpletorch.follow.memory import remembered
-from simpletorch.follow.memory.answers import answer
+from simpletorch.follow.memory import answers, remembered
+from simpletorch.follow.memory.answers import Answer, answer
 from simpletorch.follow.numbers import indexes
-from simpletorch.follow.values import MISSING, Choice, Class, Function, Instance, Method, Tensor, Unknown, Value, is_int
+from simpletorch.follow.values import (
+    MISSING,
+    Choice,
+    Class,
+    Function,
+    Instance,
+    Method,
+    Native,
+    Tensor,
+    Unknown,
+    Value,
+    is_int,
+)
 from simpletorch.rules import (
     ANYTHING,
     CannotTell,
@@ -43,6 +56,7 @@ __all__ = [
     "named_modules",
     "named_tensors",
     "note_change",
+    "only",
     "own_tensors",
 ]
 
@@ -79,6 +93,8 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
             return remembered.call(run, module, in_class[0], args, kwargs)
         finally:
             inside.pop()
+    if type(in_class[0]) is Native:
+        return run.call(in_class[0], (module, *args), kwargs)
     return run.call(Method(in_class[0], module), args, kwargs)
 
 
@@ -137,12 +153,29 @@ def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Va
     if isinstance(made, Report):
         run.report(made)
         made = None
-    module.native = made
+    module.native = only(made)
     if run.places:
         devices.made_of(run, module, given)
     inside = not run.entry and any(getattr(call.node, "name", None) == "forward" for call in run.running)
     if inside and made is not None and gradients.has_parameters(made):
         run.training.made_inside.append((module, run.finding("tensor-training", "", None)))
+
+
+_rules: Final[dict[tuple[ModuleRule, tuple[type, ...]], ModuleRule]] = {}
+_MOST_RULES: Final = 4_096
+
+
+def only(rule: ModuleRule | None) -> ModuleRule | None:
+    """One object for all rules that are equal: they are keys of what is remembered, and compared each time."""
+    if rule is None:
+        return None
+    if len(_rules) >= _MOST_RULES:
+        _rules.clear()
+    try:
+        hash(rule)  # which it keeps beside its fields
+        return _rules.setdefault((rule, tuple(map(type, vars(rule).values()))), rule)  # 1 and True are two
+    except TypeError:  # one of its fields has no hash
+        return rule
 
 
 def _built_from_choice(run: Interpreter, name: str, given: dict[str, Value], choice: Choice) -> ModuleRule | None:
@@ -167,7 +200,7 @@ def _built_from_choice(run: Interpreter, name: str, given: dict[str, Value], cho
 
 def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What a layer of torch's gives, by its rule."""
-    if kwargs or not tensors.MAY_HOLD_CHOICES.isdisjoint(map(type, args)):
+    if tensors.holds_choice(args) or (kwargs and tensors.holds_choice(kwargs.values())):
         args = tuple(tensors.settle(run, a) for a in args)
         kwargs = {k: tensors.settle(run, v) for k, v in kwargs.items()}
         args = (tensors.not_none(args[0]), *args[1:]) if args else args
@@ -184,34 +217,65 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         purity.layer(run, module, module.cls.name)
     if run.order is not None:
         streams.check(run, str(rule), (*args, *kwargs.values()))
-    given, named = tensors.operands(args), {k: tensors.to_rule(v) for k, v in kwargs.items()}
+    given, named = tensors.operands(args), {k: tensors.to_rule(v) for k, v in kwargs.items()} if kwargs else {}
     counts, cast = not run.converts_dtypes, tensors.autocast(run)
 
     def ask() -> Any:
         return infer_module(rule, given, named, dtype_counts=counts, autocast=cast)
 
-    result = answer((rule, counts, cast), given, named, ask) if run.is_plain else run.adapting(ask)
+    known = answers.known((rule, counts, cast), given, named, ask) if run.is_plain else None
+    result = run.adapting(ask) if known is None else known.result
     if isinstance(result, Report) and devices.is_doubtful(run, result, (*args, *kwargs.values()), module):
         rule, given = devices.untold(rule), devices.untold(given)
         named = {k: devices.untold(v) for k, v in named.items()}
+        known = None
         result = infer_module(rule, given, named, dtype_counts=counts, autocast=cast)
     if isinstance(result, Report):
         return run.report(result)
-    name = rule.names[0].rpartition(".")[2]
+    name = _short(rule.names[0])
     misfit = indexes.check_layer(name, rule, args, module.state.get(_IGNORES, indexes.IGNORED))
     misfit = misfit or modes.check_batch(run, module, name, args)
     if misfit is not None:
         run.report(misfit)
-    _learn(run, rule, args)
+    _learn(run, name, rule, args)
     out = tensors.made(run, result) if isinstance(result, TensorType) else tensors.from_rule(run, result, str(rule))
-    gradients.forward(run, module, rule, args, kwargs, out)
-    layout.of_layer(run, name, args, out)
-    origins.of_layer(name, rule, args, out)
-    if run.places:
-        devices.forward(run, module, rule, args, kwargs, out)
-    if run.training.has_batches or name in sequences.LAYERS:
+    gradients.forward(run, module, name, rule, args, kwargs, out)
+    _mark(run, known, module, rule, name, args, kwargs, out)
+    if name in sequences.LAYERS:
         sequences.of_layer(run, name, module, args, out)
     return out
+
+
+@cache
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _mark(
+    run: Interpreter,
+    known: Answer | None,
+    module: Instance,
+    rule: ModuleRule,
+    name: str,
+    args: tuple[Value, ...],
+    kwargs: dict[str, Value],
+    result: Value,
+) -> None:
+    """How a result lies in memory, where its dims come from, where it is, and which of them are the samples."""
+    own = devices.of_layer(run, module, rule) if run.places else None
+    key: list[Any] = [run.places, own, run.modes.get(layout.OTHER_FORMAT)]
+    if known is None or kwargs or not answers.marks(args, key, run.moved):
+        known = None
+    elif answers.recall(known, tuple(key), result):
+        return
+    layout.of_layer(run, name, args, result)
+    origins.of_layer(name, rule, args, result)
+    if run.places:
+        devices.forward(run, own, rule, args, kwargs, result)
+    if run.training.has_batches and name not in sequences.LAYERS:
+        sequences.of_layer(run, name, module, args, result)
+    if known is not None and devices.agree(run, args, own):
+        answers.keep(known, tuple(key), result, args)
 
 
 _LAST: Final = {"Linear": "in_features", "LSTM": "input_size", "GRU": "input_size", "RNN": "input_size"}
@@ -223,14 +287,13 @@ _SPATIAL: Final = {
 }
 
 
-def _learn(run: Interpreter, rule: ModuleRule, args: tuple[Value, ...]) -> None:
+def _learn(run: Interpreter, name: str, rule: ModuleRule, args: tuple[Value, ...]) -> None:
     """Who got through a layer had the sizes that it demands."""
     if not args or not isinstance(args[0], Tensor):
         return
     shape = args[0].type.shape
     if shape.is_exact and UNKNOWN not in shape.items:
         return  # all is known of it
-    name = rule.names[0].rpartition(".")[2]
     field, dims = (_LAST[name], 0) if name in _LAST else _SPATIAL.get(name, ("", 0))
     size: Any = getattr(rule, field, None)
     if is_int(size):
@@ -296,22 +359,26 @@ def named_modules(
 ) -> Iterator[tuple[str, Instance]]:
     """The module and those inside it, by path, each once."""
     seen = set() if seen is None else seen
-    if id(module) in seen:
-        return
-    seen.add(id(module))
-    if run.heap.recorders:
-        remembered.note(run.heap, module)
-    yield prefix, module
-    for name, value in children(run, module):
-        yield from named_modules(run, value, f"{prefix}.{name}" if prefix else name, seen)
+    todo = [(prefix, module)]
+    while todo:
+        path, one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if run.heap.recorders:
+            remembered.note(run.heap, one)
+        yield path, one
+        todo += [(f"{path}.{name}" if path else name, inner) for name, inner in children(run, one)][::-1]
 
 
-def children(run: Interpreter, module: Instance) -> Iterator[tuple[str, Instance]]:
+def children(run: Interpreter, module: Instance) -> list[tuple[str, Instance]]:
     """The modules directly inside."""
+    out: list[tuple[str, Instance]] = []
     for name, value in list(module.cells.items()):
         found = run.resolve(value) if type(value) is Choice else value
         if type(found) is Instance and found.cls.is_a(MODULE) and isinstance(name, str):
-            yield name, found
+            out.append((name, found))
+    return out
 
 
 def is_certain(run: Interpreter, module: Instance) -> bool:

@@ -64,10 +64,12 @@ class _Loop:
         self.rounds = 0
         self.last: Last | None = None  # the last batch, if it has fewer samples than the others
 
-    def is_long(self, items: tuple[Value, ...] = ()) -> bool:
-        """Whether to stop unrolling, with these items to come."""
+    def is_long(self, items: tuple[Value, ...] = (), first: int = 0) -> bool:
+        """Whether to stop unrolling, with these items to come, from the first one on."""
+        if self.run.steps < self.least or self.forks > _FORKS:
+            return True
         trains = self.run.updates > self.updates and self.rounds >= _TRAINING_ROUNDS
-        return (trains and _interchangeable(items)) or self.run.steps < self.least or self.forks > _FORKS
+        return trains and _interchangeable(items[first:])
 
     def once(self, bind: Callable[[], None]) -> Done:
         """One round."""
@@ -165,7 +167,7 @@ def _each(
         if index >= len(items):
             break
         left = len(items) - index
-        if left > 1 and (loop.is_long(items[index:]) or (same_again and left > _MANY)):
+        if left > 1 and (loop.is_long(items, index) or (same_again and left > _MANY)):
             rest = branches.common_item(items[index:], "which round of a loop it is")
             bind = partial(assignment.assign, run, node.target, rest, scope)
             done = _again(loop, bind, lambda: None, rounds=left, source=source)
@@ -385,7 +387,11 @@ def _is_caught(run: Interpreter, done: Done) -> bool:
 
 def older(changed: Change, start: int) -> Change:
     """The changes of what was there when a round (or a ``try``) began: what it made itself is new."""
-    return {place: entry for place, entry in changed.items() if born(entry[0]) < start}
+    return {
+        place: entry
+        for place, entry in changed.items()
+        if (entry[0].born if type(entry[0]) is Cells else born(entry[0])) < start
+    }
 
 
 def widen(run: Interpreter, before: Change, *, forced: bool) -> bool:

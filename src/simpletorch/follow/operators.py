@@ -114,12 +114,17 @@ _MIRRORED: Final = {
     "__eq__": "__eq__",
     "__ne__": "__ne__",
 }
+_OF_NUMBERS: Final = frozenset((a, b) for a in (int, float) for b in (int, float))
 _ERRORS: Final = (ValueError, TypeError, ZeroDivisionError, OverflowError, MemoryError)
 
 
 def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     """``left <operator> right``."""
-    left, right = run.resolve(left), run.resolve(right)
+    kinds = type(left), type(right)
+    if kinds in _OF_NUMBERS:  # most
+        return _of_constants(run, name, left, right)
+    if Choice in kinds:
+        left, right = run.resolve(left), run.resolve(right)
     if isinstance(left, Choice):
         return branches.distribute(run, left, lambda v: binary(run, name, v, right))
     if isinstance(right, Choice):

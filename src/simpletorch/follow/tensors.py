@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow import branches, guards
 from simpletorch.follow.marks import (
@@ -21,7 +21,8 @@ from simpletorch.follow.marks import (
     spread,
     streams,
 )
-from simpletorch.follow.memory.answers import answer
+from simpletorch.follow.memory import answers
+from simpletorch.follow.memory.answers import Answer
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.values import (
     Choice,
@@ -55,17 +56,17 @@ from simpletorch.rules.core.values import Sizes
 from simpletorch.shapes import ANY_REST, UNKNOWN, Expr, Item, Rest, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
-    "MAY_HOLD_CHOICES",
     "ask",
     "autocast",
     "by_rule",
     "first_choice",
     "from_rule",
+    "holds_choice",
     "made",
     "narrow",
     "narrow_rank",
@@ -88,14 +89,15 @@ _UNKNOWN_KINDS: Final[dict[str, RuleValue]] = {
 
 
 _SAME: Final = (int, float, complex, str, bool, Expr, DType, Device, Group, Many, type(...), type(None))
-MAY_HOLD_CHOICES: Final = frozenset({Choice, List, tuple})
+_EXACTLY: Final = frozenset(_SAME)
 
 
 def to_rule(value: Value) -> Any:
     """The value as the rules have it; ANYTHING where they have no word for it."""
-    if isinstance(value, Tensor):
+    kind = type(value)
+    if kind is Tensor:
         return _number(value.type) if value.array else value.type
-    if type(value) in _SAME:
+    if kind in _EXACTLY:
         return value
     if isinstance(value, Unknown):
         if value.type is None and value.fact is not None and value.fact[0] == ".device":
@@ -122,7 +124,10 @@ def to_rule(value: Value) -> Any:
 
 def autocast(run: Interpreter) -> Autocast | None:
     """The autocast that is in force, uncertain where it depends on an unknown condition whether, or which."""
-    found = run.resolve(run.modes.get("autocast"))
+    found = run.modes.get("autocast")
+    if found is None:
+        return None
+    found = run.resolve(found)
     return found if found is None or isinstance(found, Autocast) else Autocast(certain=False)
 
 
@@ -180,6 +185,22 @@ def first_choice(args: tuple[Value, ...]) -> Choice | None:
     return None
 
 
+def holds_choice(values: Iterable[Value]) -> bool:
+    """Whether one of these values, or of the items of lists and tuples among them, is a choice."""
+    for value in values:
+        kind = type(value)
+        if kind is Tensor:
+            continue
+        if kind is Choice:
+            return True
+        if kind is List:
+            if holds_choice((value.item,) if value.items is None else value.items):
+                return True
+        elif isinstance(value, tuple) and holds_choice(value):
+            return True
+    return False
+
+
 def settle(run: Interpreter, value: Value) -> Value:
     """The value with the choices in it that are decided here."""
     if isinstance(value, Choice):
@@ -205,35 +226,74 @@ def not_none(value: Value) -> Value:
 
 def ask(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What the operation of this public name gives; a refusal is reported."""
-    if kwargs or not MAY_HOLD_CHOICES.isdisjoint(map(type, args)):
+    if holds_choice(args) or (kwargs and holds_choice(kwargs.values())):
         args = tuple(settle(run, a) for a in args)
         kwargs = {k: settle(run, v) for k, v in kwargs.items()}
         args = (not_none(args[0]), *args[1:]) if args else args
         choice = first_choice((*args, *kwargs.values()))
         if choice is not None:
             return branches.distribute(run, choice, lambda _: ask(run, name, args, kwargs))
-    if Unknown in map(type, args) and (found := sparsity.operation(run, name, args, kwargs)) is not None:
-        return found
+    for a in args:
+        if type(a) is Unknown:
+            if (found := sparsity.operation(run, name, args, kwargs)) is not None:
+                return found
+            break
     for a in args:
         if type(a) is Tensor and a.array:
             return run.program.array_operation(run, name, args, kwargs)
     return by_rule(run, name, args, kwargs)
 
 
+@final
+class _Operation:
+    """What is asked of an operation each time it is met, by its public name."""
+
+    __slots__ = (
+        "counts",
+        "indexes",
+        "is_checked",
+        "is_in_place",
+        "is_looked_at",
+        "names_sizes",
+        "short",
+        "takes_sizes",
+        "writes",
+    )
+
+    def __init__(self, name: str) -> None:
+        self.short = short = _short(name)
+        self.indexes = name in ("Tensor.__getitem__", "Tensor.__setitem__")
+        self.is_in_place = name.startswith("Tensor.") and short.endswith("_") and not short.startswith("__")
+        self.is_checked = indexes.is_checked(name) or layout.writes(name)
+        self.names_sizes = name in sizes.MAKERS
+        self.takes_sizes = name in _TAKES_SIZES
+        self.counts = sizes.counts(short)
+        self.writes = indexes.writes(short)  # numbers, or says what they are
+        self.is_looked_at = name in sequences.MAKERS or name in mixed.OPERATIONS or name in modes.DROPS
+
+
+_operations: Final[dict[str, _Operation]] = {}
+
+
 def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What torch's operation gives, of values that have no choice left in them."""
-    if name not in RULES:
-        return run.unknown(f"what {name} gives (it has no rule)")
+    operation = _operations.get(name)
+    if operation is None:
+        if name not in RULES:
+            return run.unknown(f"what {name} gives (it has no rule)")
+        operation = _operations[name] = _Operation(name)
     if run.promises:
         purity.operation(run, name, args, kwargs)
-    if args and type(args[0]) in _NO_TENSORS and (refused := modules.check_operands(run, _short(name), args)):
-        return refused
-    many = args[0] if args and isinstance(args[0], List) and args[0].items is None else None
-    if many is not None and isinstance(run.resolve(many.item), Tensor):
-        return _of_many(run, name, many, args[1:], kwargs)
-    if name in ("Tensor.__getitem__", "Tensor.__setitem__"):
+    first = args[0] if args else None
+    if args and type(first) is not Tensor:
+        if type(first) in _NO_TENSORS and (refused := modules.check_operands(run, operation.short, args)):
+            return refused
+        many = args[0] if isinstance(args[0], List) and args[0].items is None else None
+        if many is not None and isinstance(run.resolve(many.item), Tensor):
+            return _of_many(run, name, many, args[1:], kwargs)
+    if operation.indexes:
         args = (args[0], offsets.placed(args[1]), *args[2:])
-    if name in _TAKES_SIZES:
+    if operation.takes_sizes:
         wrong = next((v for v in _sizes_given(name, args) if branches.type_name(v) == "float"), None)
         if wrong is not None:
             return run.report(no_int(name, "a size", wrong))
@@ -241,22 +301,26 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         streams.check(run, name, (*args, *kwargs.values()))
     if run.spreads:
         spread.check(run, name, args, kwargs)
-    if name in sizes.MAKERS:
+    if operation.names_sizes:
         args, kwargs = sizes.named(run, args), {k: sizes.named(run, v) for k, v in kwargs.items()}
-    given, named = operands(args), {k: to_rule(v) for k, v in kwargs.items()}
-    if name in ("Tensor.__getitem__", "Tensor.__setitem__") and isinstance(args[1], List | range):
+    given, named = operands(args), {k: to_rule(v) for k, v in kwargs.items()} if kwargs else {}
+    if operation.indexes and isinstance(args[1], List | range):
         given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only
-    cast = autocast(run)
-    if run.is_plain:
+    cast = None if run.modes.get("autocast") is None else autocast(run)
+    known: Answer | None = None
+    if not run.symbols and not run.free:  # `Interpreter.is_plain`
         what = name if cast is None else (name, cast)
-        result = answer(what, given, named, lambda: infer(name, given, named, autocast=cast))
+        known = answers.known(what, given, named, lambda: infer(name, given, named, autocast=cast))
+        result = known.result
     else:
         result = run.adapting(lambda: infer(name, given, named, autocast=cast), args)
     if isinstance(result, Report) and devices.is_doubtful(run, result, (*args, *kwargs.values())):
         result = infer(name, devices.untold(given), {k: devices.untold(v) for k, v in named.items()}, autocast=cast)
+        known = None
     if name == "Tensor.__getitem__":
         result = offsets.unplaced(result)
-    result = sizes.counted(run, name, args, kwargs, result)
+    if operation.counts and (sized := sizes.counted(run, operation.short, args, kwargs, result)) is not result:
+        result, known = sized, None
     if run.takers and not isinstance(result, Report) and _may_fail(name, args, kwargs):
         guards.may_raise(run, guards.OF_TENSORS)
     if isinstance(result, Report):
@@ -264,25 +328,28 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         return _as_asked(name, args, given) or found
     if result is ANYTHING and (asked := _as_asked(name, args, given)) is not None:
         return asked
-    misfit = indexes.check(name, args, kwargs) or layout.check(name, args, kwargs)
-    if misfit is not None:
-        run.report(misfit)
-    given_back = _in_place(run, name, args, kwargs, result)
-    indexes.follow(run, name, args, kwargs, given_back)
-    if type(given_back) is Tensor:
+    if operation.is_checked or "out" in kwargs or "inplace" in kwargs:
+        misfit = indexes.check(name, args, kwargs) or layout.check(name, args, kwargs)
+        if misfit is not None:
+            run.report(misfit)
+    if operation.is_in_place or kwargs:
+        given_back = _in_place(run, name, args, kwargs, result)
+    else:
+        given_back = from_rule(run, result, operation.short)
+    if operation.writes or kwargs or not indexes.holds_none(given_back):
+        indexes.follow(run, name, args, kwargs, given_back)
+    if type(given_back) is Tensor and (
+        operation.writes or given_back is first or (type(first) is Tensor and first.is_written_out)
+    ):
         indexes.note_written_out(name, args, given_back)
     gradients.follow(run, name, args, kwargs, given_back)
-    layout.follow(run, name, args, kwargs, given_back)
-    origins.follow(run, name, args, kwargs, given_back)
-    if run.places or name == "Tensor.to" or "device" in kwargs:
-        devices.follow(run, name, args, kwargs, given_back)
-    if run.training.has_batches:
-        sequences.check_samples(run, name, args, kwargs)
-        sequences.follow(name, args, kwargs, given_back)
+    _mark(run, known, name, args, kwargs, given_back)
     if run.spreads:
         spread.follow(args, kwargs, given_back)
-    if name in sizes.MAKERS:
+    if operation.names_sizes:
         spread.made(given_back)
+    if not operation.is_looked_at:
+        return given_back
     if name in sequences.MAKERS:
         sequences.made(run, name, given_back)
     elif name in mixed.OPERATIONS and not sequences.mixes(run, name, args[0], given_back):
@@ -290,6 +357,35 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     elif name in modes.DROPS:
         modes.dropped(run, modes.DROPS[name], args, kwargs)
     return given_back
+
+
+def _mark(
+    run: Interpreter,
+    known: Answer | None,
+    name: str,
+    args: tuple[Value, ...],
+    kwargs: dict[str, Value],
+    result: Value,
+) -> None:
+    """How a result lies in memory, where its dims come from, where it is, and which of them are the samples."""
+    placed = run.places or name == "Tensor.to" or "device" in kwargs
+    key: list[Any] = [placed]
+    if known is None or not answers.marks(args, key, run.moved) or not answers.marks(kwargs.values(), key, run.moved):
+        known = None
+    elif answers.recall(known, tuple(key), result):
+        return
+    before = run.told
+    layout.follow(run, name, args, kwargs, result)
+    origins.follow(run, name, args, kwargs, result)
+    if placed:
+        devices.follow(run, name, args, kwargs, result)
+    if run.training.has_batches:
+        sequences.check_samples(run, name, args, kwargs)
+        sequences.follow(name, args, kwargs, result)
+    if known is not None and before == run.told:
+        given = (*args, *kwargs.values())
+        if origins.follows_alone(name, given) and devices.agree(run, given):
+            answers.keep(known, tuple(key), result, given)
 
 
 _JOINS: Final = frozenset({

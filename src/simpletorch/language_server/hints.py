@@ -19,10 +19,18 @@ Claims: TypeAlias = Mapping[tuple[str, int], Mapping[str, Sequence[Any]]]
 _MOST_SHOWN: Final = 3  # of a name that a loop changes
 
 
+_MOST: Final = frozenset(
+    {ast.Name, ast.Attribute, ast.Constant, ast.Load, ast.Store, ast.keyword, ast.Tuple, ast.BinOp}
+)
+"""The kinds of most nodes, which have no hints."""
+
+
 def hints(path: str, tree: ast.Module, claims: Claims, seen: Seen) -> Iterator[Hint]:
     """The hints of a file, in the order of its nodes."""
     assigned: set[Place] = set()
     for node in walk(tree):
+        if type(node) in _MOST:
+            continue
         if isinstance(node, ast.stmt):
             assigned |= {_place(v) for v in _values(node)}
             yield from _targets(path, node, claims)

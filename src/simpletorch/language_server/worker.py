@@ -18,18 +18,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from simpletorch.follow import Followed, follow
+from simpletorch.follow import Finding, Followed, follow
 from simpletorch.follow.marks.origins import Origin
 from simpletorch.follow.marks.seen import Look, Place
 from simpletorch.follow.sources import texts
-from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.sources.syntax import forget, parse
 from simpletorch.language_server.hints import hints
 from simpletorch.language_server.messages import Answer, Ask, Cancel, Found, Hint, Known, Mistake, pack, read
 
 __all__ = ["Worker", "main"]
 
 _PAUSE: Final = 0.05  # seconds in which somebody who types may send the next text
-_MOST_ANSWERS: Final = 8  # after which objects that nobody reaches are looked for in any case
+_MOST_ANSWERS: Final = 100  # after which objects that nobody reaches are looked for among all in any case
+_SWITCH: Final = 0.0005  # seconds after which a thread that follows lets the one in that reads what is cancelled
 _STACK: Final = 512 * 2**20  # bytes of address space: the follower's recursion is Python's
 _ORIGINS: Final = {
     "rows": "one for each sample",
@@ -74,6 +75,12 @@ class Worker:
             return Answer(ask.number, ask.path, is_cancelled=True)
         findings = (*found.errors, *found.warnings, *found.remarks)
         first(Found(ask.number, ask.path, findings))
+        if (answer := self._described(ask, found, findings, start)) is None:
+            return Answer(ask.number, ask.path, is_cancelled=True)
+        return answer
+
+    def _described(self, ask: Ask, found: Followed, findings: tuple[Finding, ...], start: float) -> Answer | None:
+        """All that is known; None where the text is another one meanwhile, and somebody waits for its findings."""
         known: dict[Look, int] = {}
         seen = found.seen
         assert seen is not None
@@ -83,6 +90,11 @@ class Worker:
             if path in mine:
                 indexes = tuple(known.setdefault(look, len(known)) for look in row)
                 looks.setdefault(path, []).append((place, indexes))
+        if ask.number in self.cancelled:
+            return None
+        hinted = {path: tuple(self._hints(path, found)) for path in mine}
+        if ask.number in self.cancelled:
+            return None
         return Answer(
             ask.number,
             ask.path,
@@ -90,7 +102,7 @@ class Worker:
             findings=findings,
             notes=found.notes,
             files=found.files,
-            hints={path: tuple(self._hints(path, found)) for path in mine},
+            hints=hinted,
             looks=looks,
             known=tuple(map(_known, known)),
             reasons=_by_file(found.reasons, mine),
@@ -101,6 +113,8 @@ class Worker:
 
     def _take(self, changed: Mapping[str, str | None]) -> None:
         for path, text in changed.items():
+            if self.texts.get(path) != text:
+                forget(path)  # nobody has the syntax of the last one any more
             if text is None:
                 self.texts.pop(path, None)
                 self.good.pop(path, None)
@@ -169,6 +183,7 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     threading.stack_size(_STACK)
+    sys.setswitchinterval(_SWITCH)
     worker, asked = Worker(), queue.SimpleQueue[Ask]()
     thread = threading.Thread(target=_work, args=(worker, asked, out), daemon=True)
     thread.start()
@@ -188,7 +203,7 @@ def _work(worker: Worker, asked: queue.SimpleQueue[Ask], out: BinaryIO) -> None:
         out.write(pack(message))
         out.flush()
 
-    answered = 0  # since objects that nobody reaches were looked for
+    answered = 0  # since objects that nobody reaches were looked for among all
     try:
         while True:
             if answered >= _MOST_ANSWERS:
@@ -202,6 +217,7 @@ def _work(worker: Worker, asked: queue.SimpleQueue[Ask], out: BinaryIO) -> None:
                     answered = 0
                 ask = asked.get()
             send(worker.answer(ask, send))
+            gc.collect(0)  # of what this answer has made, which takes a millisecond
             answered += 1
             worker.cancelled = {number for number in worker.cancelled if number > ask.number}
     except BrokenPipeError:

@@ -101,13 +101,13 @@ class Shape:
     def head(self) -> tuple[Dim, ...]:
         """The dims left of the variadic part (all of them if there is none)."""
         at = self._rest_at
-        return tuple(i for i in (self.items if at is None else self.items[:at]) if not isinstance(i, Rest))
+        return self.dims if at is None else tuple(i for i in self.items[:at] if not isinstance(i, Rest))
 
     @property
     def tail(self) -> tuple[Dim, ...]:
         """The dims right of the variadic part (all of them if there is none)."""
         at = self._rest_at
-        return tuple(i for i in (self.items if at is None else self.items[at + 1 :]) if not isinstance(i, Rest))
+        return self.dims if at is None else tuple(i for i in self.items[at + 1 :] if not isinstance(i, Rest))
 
     def dim(self, index: int) -> Dim:
         """The dim at ``index`` (negative from the right); UNKNOWN where a variadic part hides it.
@@ -198,12 +198,17 @@ def broadcast_dims(a: Dim, b: Dim, index: int = -1) -> Dim:
     return a
 
 
+_NUMBERS: Final = frozenset({int})
+
+
 def broadcast(a: Shape, b: Shape) -> Shape:
     """The shape that ``a`` and ``b`` broadcast to, as `torch.broadcast_shapes`; unknown where it can't be told.
 
     Raises:
         BroadcastError: two dims that meet for sure don't fit.
     """
+    if a.items == b.items and _NUMBERS.issuperset(map(type, a.items)):
+        return a
     left, right = list(a.items), list(b.items)
     out: list[Item] = []
     while left and right:

@@ -56,6 +56,37 @@ def test_what_torch_takes_is_not_told(source, tmp_path):
     assert not lines(source, tmp_path)
 
 
+PATCHED = (
+    HEAD
+    + "from unittest import mock\nfrom unittest.mock import patch\nnet = nn.Sequential(nn.Linear(5, 3), nn.ReLU())\n"
+)
+ROWS = "lambda self, x: x.sum(1)"
+IN_PATCHES = [
+    f"with mock.patch.object(nn.Linear, 'forward', {ROWS}):\n    net(torch.zeros(2, 7)).view(2)\n",
+    f"with patch('torch.nn.Linear.forward', {ROWS}):\n    net(torch.zeros(2, 7)).view(2)\n",
+    "with patch.object(net, 'forward', lambda x: x):\n    net(torch.zeros(2, 7)).view(14)\n",
+    "with patch.object(net, 'forward', return_value=torch.zeros(11)):\n    net(torch.zeros(2, 7)).view(11)\n",
+    "with patch.object(net[0], 'weight', nn.Parameter(torch.zeros(3, 7))):\n    net(torch.zeros(2, 7)).view(6)\n",
+    f"began = patch.object(nn.Linear, 'forward', new={ROWS})\nbegan.start()\nnet(torch.zeros(2, 7))\nbegan.stop()\n",
+]
+
+
+@pytest.mark.parametrize("body", IN_PATCHES)
+def test_a_patch_holds_while_it_lasts(body, tmp_path):
+    run(PATCHED + body + "net(torch.zeros(2, 5)).view(6)\n")
+    assert not lines(PATCHED + body + "net(torch.zeros(2, 5)).view(6)\n", tmp_path)
+    source = PATCHED + body + "net(torch.zeros(2, 7))\n"
+    with pytest.raises(RuntimeError):
+        run(source)
+    assert lines(source, tmp_path) == [source.count("\n")]
+
+
+def test_a_patch_of_a_name_of_the_program(tmp_path):
+    source = PATCHED + "with patch('__main__.net', lambda x: x.sum(1)):\n    net(torch.zeros(2, 7)).view(2)\n"
+    assert not lines(source, tmp_path)
+    assert lines(source + "net(torch.zeros(2, 7))\n", tmp_path) == [source.count("\n") + 1]
+
+
 UNCALLED = """
 from jaxtyping import Float
 

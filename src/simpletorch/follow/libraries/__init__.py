@@ -110,6 +110,7 @@ _FILES: Final = {
     "types": "python.typing",
     "typing": "python.typing",
     "typing_extensions": "python.typing",
+    "unittest": "python.mock",
     "abc": "python.typing",
 }
 """Which file knows a library or a package of one: it is read when the program first speaks of it."""

@@ -31,6 +31,7 @@ __all__ = [
     "PLACE",
     "Chosen",
     "Name",
+    "agree",
     "as_chosen",
     "can_move",
     "check_name",
@@ -45,6 +46,7 @@ __all__ = [
     "moved",
     "named",
     "of",
+    "of_layer",
     "to_numpy",
     "untold",
 ]
@@ -269,6 +271,20 @@ def _common(run: Interpreter, name: str, operands: list[Tensor]) -> str | None:
     return "cuda" if "cuda" in loose else next(iter(loose)) if len(loose) == 1 else None
 
 
+def agree(run: Interpreter, values: tuple[Value, ...], own: str | None = None) -> bool:
+    """Whether the tensors among operands, and the parameters of their layer, are all in the same place."""
+    places: set[str | None] = set() if own is None else {own}
+    for one in values:
+        if type(one) is Tensor:
+            places.add(of(run, one))
+        elif type(one) in _ROWS:
+            places.update([of(run, inner) for inner in _tensors((one,))])
+    return len(places) < 2
+
+
+_ROWS: Final = (tuple, List)
+
+
 def _mixed(run: Interpreter, name: str, first: Tensor, second: Tensor) -> None:
     first, second = (first, second) if of(run, first) == "cpu" else (second, first)
     _tell(run, f"{spoken_name(name)}: {first.type} is on the CPU, but {second.type} is on cuda", _HINT)
@@ -373,17 +389,21 @@ def place_of(run: Interpreter, module: Instance) -> str | None:
     return "cpu" if device is None else named(run, device)
 
 
+def of_layer(run: Interpreter, module: Instance, rule: ModuleRule) -> str | None:
+    """Where the parameters of a layer are, None of one that has none."""
+    return place_of(run, module) if _has_parameters(rule) else None
+
+
 def forward(
     run: Interpreter,
-    module: Instance,
+    own: str | None,
     rule: ModuleRule,
     args: tuple[Value, ...],
     kwargs: Mapping[str, Value],
     out: Value,
 ) -> None:
-    """Where a layer's result is; an error where it is on another device than what it is given."""
+    """Where a layer's result is, whose parameters are at ``own``; an error where it is given what is elsewhere."""
     operands = [*_tensors(args), *_tensors(kwargs)]
-    own = place_of(run, module) if _has_parameters(rule) else None
     places = {of(run, t) for t in operands if t.type.shape.rank} | {own}
     places.discard(None)
     known = next(iter(places)) if len(places) == 1 else _MIXED if places else None

@@ -430,24 +430,34 @@ def _trains(run: Interpreter, module: Instance, rule: ModuleRule) -> bool | None
         return False
     if names is None or run.entry or FROZEN in run.modes or module.state.get("open"):
         return None
-    held = [module.cells[n] for n in names if n in module.cells]
-    if len(held) < len(names) and all(isinstance(v, Tensor) for v in held):
-        return True  # one of them was never touched
+    cells = module.cells
+    held = [cells[n] for n in names if n in cells]
+    if len(held) < len(names):
+        for value in held:
+            if type(value) is not Tensor:
+                break
+        else:
+            return True  # one of them was never touched
     return _among(run, held, [])
 
 
 def forward(
-    run: Interpreter, module: Instance, rule: ModuleRule, args: tuple[Value, ...], kwargs: dict[str, Value], out: Value
+    run: Interpreter,
+    module: Instance,
+    short: str,
+    rule: ModuleRule,
+    args: tuple[Value, ...],
+    kwargs: dict[str, Value],
+    out: Value,
 ) -> None:
-    """The same of what a layer gives."""
-    short = rule.names[0].rpartition(".")[2]
+    """The same of what a layer gives; ``short``: what the layer is called."""
     behind: list[Tensor] = []
-    given = _among(run, (*args, *kwargs.values()), behind)
+    given = _among(run, (*args, *kwargs.values()) if kwargs else args, behind)
     own = False if given else _trains(run, module, rule)
     grad = True if given or own else None if given is None or own is None else False
     shares = short in _SHARING_LAYERS
     form = losses.form_of_layer(short, rule, args)
-    for result in _tensors((out,)):
+    for result in (out,) if type(out) is Tensor else _tensors((out,)):
         if shares and args and isinstance(args[0], Tensor):
             result.base = args[0]
         if _is_float(result.type) is not False:

@@ -41,6 +41,7 @@ __all__ = [
     "of_batch",
     "of_layer",
     "same",
+    "writes",
 ]
 
 CONTIGUOUS: Final = "contiguous"
@@ -143,7 +144,7 @@ def _spread(args: Args, kwargs: Kwargs, result: tuple[Value, ...]) -> None:
 def check(name: str, args: Args, kwargs: Kwargs) -> Report | None:
     """Whether an operation writes to a tensor of which several elements are one."""
     written = kwargs.get("out")
-    if written is None and args and (_writes(name) or kwargs.get("inplace") is True):
+    if written is None and args and (writes(name) or kwargs.get("inplace") is True):
         written = args[0]
     if written is None:
         return None
@@ -603,7 +604,7 @@ def _work(name: str) -> Work | None:
 
 
 @cache
-def _writes(name: str) -> bool:
+def writes(name: str) -> bool:
     """Whether an operation writes each element of its first operand, one after the other."""
     short = name.rpartition(".")[2]
     if short in _FILLS:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from operator import mul
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow.marks import layout
 from simpletorch.follow.sources.syntax import assigns_to, walk
@@ -27,6 +28,7 @@ _CODE: Final = "tensor-mixed"
 _COLORS: Final = (3, 4)  # how many channels a picture has
 _LEAST_PICTURE: Final = 8  # rows and columns
 _MOST_DIMS: Final = 6
+_Block: TypeAlias = tuple[list[int], list[int]]
 
 
 def check(run: Interpreter, name: str, source: Value, result: Value) -> None:
@@ -36,11 +38,7 @@ def check(run: Interpreter, name: str, source: Value, result: Value) -> None:
     old, new = source.type.shape, result.type.shape
     if not old.is_exact or not new.is_exact or not 2 <= min(len(old.dims), len(new.dims)) <= _MOST_DIMS:
         return
-    if old.dims == new.dims or UNKNOWN in (*old.dims, *new.dims) or 0 in (*old.dims, *new.dims):
-        return
-    before = [i for i, d in enumerate(old.dims) if d != 1]
-    after = [i for i, d in enumerate(new.dims) if d != 1]
-    blocks = list(_blocks([old.dims[i] for i in before], [new.dims[i] for i in after]))
+    before, after, blocks = _regrouped(old.dims, new.dims)
     if not blocks:
         return
     if name == "Tensor.view" and layout.of(source) is not None and layout.of(result) is None:
@@ -63,7 +61,17 @@ def check(run: Interpreter, name: str, source: Value, result: Value) -> None:
     run.training.reshapes.add(body)
 
 
-def _blocks(old: Sequence[Dim], new: Sequence[Dim]) -> Iterator[tuple[list[int], list[int]]]:
+@lru_cache(maxsize=4096)
+def _regrouped(old: tuple[Dim, ...], new: tuple[Dim, ...]) -> tuple[list[int], list[int], list[_Block]]:
+    """The places of the dims that aren't 1 in both shapes, and which of them become which."""
+    if old == new or UNKNOWN in (*old, *new) or 0 in (*old, *new):
+        return [], [], []
+    before = [i for i, d in enumerate(old) if d != 1]
+    after = [i for i, d in enumerate(new) if d != 1]
+    return before, after, list(_blocks([old[i] for i in before], [new[i] for i in after]))
+
+
+def _blocks(old: Sequence[Dim], new: Sequence[Dim]) -> Iterator[_Block]:
     """The parts of a shape that become parts of the other one, if several dims in them become several others."""
     left = list(accumulate(old, mul))
     right = {product: j for j, product in enumerate(accumulate(new, mul))}

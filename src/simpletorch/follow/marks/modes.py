@@ -57,7 +57,9 @@ def called(run: Interpreter, module: Instance) -> None:
     seen, key, grad = run.training.modes, id(module.cells), run.modes.get(MODE)
     if grad is True:
         run.training.recorded.add(key)
-        flag = run.resolve(module.cells.get("training", True))
+        flag = module.cells.get("training", True)
+        if flag is not True and flag is not False:
+            flag = run.resolve(flag)
         if flag is True or flag is False:
             seen.since[key] = flag
         if flag is False and key in seen.trained and key not in seen.recorded and not run.entry:

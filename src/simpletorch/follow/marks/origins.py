@@ -19,7 +19,20 @@ from simpletorch.shapes import Dim
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Origin", "Origins", "common", "follow", "forget", "keep", "of", "of_batch", "of_data", "of_layer", "same"]
+__all__ = [
+    "Origin",
+    "Origins",
+    "common",
+    "follow",
+    "follows_alone",
+    "forget",
+    "keep",
+    "of",
+    "of_batch",
+    "of_data",
+    "of_layer",
+    "same",
+]
 
 
 class Origin(NamedTuple):
@@ -174,6 +187,15 @@ def follow(run: Interpreter, name: str, args: Args, kwargs: Kwargs, result: Valu
                 one.origins = of(operands[0])
         elif one.type.shape.rank:
             one.origins = work(name, args, kwargs, one)
+
+
+def follows_alone(name: str, operands: Args) -> bool:
+    """Whether what is known of a result's dims follows from the operands' types and marks, and nothing is said."""
+    work = _work(name)
+    if work is not _by_element:
+        return work is not _scale
+    ranks = [v.type.shape.rank for v in operands if type(v) is Tensor]
+    return len(ranks) < 2 or (ranks[0] not in (None, 1) and all(rank == ranks[0] for rank in ranks))
 
 
 # -- what meets ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from simpletorch.follow import layers
 from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.interpreter import Interpreter
 from simpletorch.follow.marks import devices, layout, origins
-from simpletorch.follow.values import Function, Instance, Tensor, Value
+from simpletorch.follow.values import Choice, Class, Function, Instance, Tensor, Value
 from simpletorch.rules import TensorType
 
 if TYPE_CHECKING:
@@ -34,9 +34,7 @@ class Place(NamedTuple):
     end_column: int
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):  # of which thousands are made: a dataclass that is frozen takes four times as long
     """What is known of a tensor at one moment."""
 
     type: TensorType
@@ -45,7 +43,7 @@ class Look:
     origins: origins.Origins = None
 
     def __hash__(self) -> int:  # the rest is long, and seldom alone in being another
-        return hash((self.type, self.place))
+        return hash(self[:2])
 
 
 @final
@@ -104,13 +102,16 @@ class Watching(Interpreter):
         self._visits = 0
         self._names: dict[tuple[int, int], str] = {}
         self._watched: dict[_Node, _Watched] = {}
+        self._classes: dict[_Node, Class] = {}  # of the modules that expressions gave last
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
-        """The value of an expression, which is noted if it is a tensor."""
+        """The value of an expression, which is noted if it is a tensor or a module."""
         value = Interpreter.evaluate(self, node, scope)  # `super()` makes an object each time
-        if type(value) is Tensor:
+        kind = type(value)
+        if kind is Tensor:
             self._note(scope.path, node, value)
-        elif type(value) is Instance and value.cls.is_a(layers.MODULE):
+        elif kind is Instance and self._classes.get(node) is not value.cls and value.cls.is_a(layers.MODULE):
+            self._classes[node] = value.cls
             self.seen.modules[scope.path, _place(node)] = value.cls.name
         return value
 
@@ -121,19 +122,20 @@ class Watching(Interpreter):
             value = scope.cells.get(parameter.arg)
             if type(value) is Tensor:
                 self._note(scope.path, parameter, value)
-        return super().enter(function, scope, work)
+        return Interpreter.enter(self, function, scope, work)
 
     def call(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value:
         """A call, which is noted if it is of a module."""
-        found = self.resolve(function)
+        found = self.resolve(function) if type(function) is Choice else function
         if type(found) is not Instance or not found.cls.is_a(layers.MODULE) or self._visits > _MOST_VISITS:
-            return super().call(function, args, kwargs)
+            return Interpreter.call(self, function, args, kwargs)
         around = self._around[-1] if self._around else None
-        given = (*args, *(kwargs or {}).values())
-        visit = Visit(self._name(around and around[0], found), found.cls.name, tuple(_shown(self, v) for v in given))
+        given = (*args, *kwargs.values()) if kwargs else args
+        name = self._name(around[0], found) if around else ""
+        visit = Visit(name, found.cls.name, tuple([_shown(self, v) for v in given]))
         self._around.append((found, visit))
         try:
-            result = super().call(found, args, kwargs)
+            result = Interpreter.call(self, found, args, kwargs)
             visit.gives = _shown(self, result)
             return result
         finally:
@@ -153,15 +155,15 @@ class Watching(Interpreter):
         self._visits += 1
         row.append(visit)
 
-    def _name(self, around: Instance | None, module: Instance) -> str:
-        """How a module is called within the one around it; "" where nothing is around."""
-        if around is None:
-            return ""
+    def _name(self, around: Instance, module: Instance) -> str:
+        """How a module is called within the one around it."""
         key = id(around.cells), id(module.cells)
-        if key not in self._names:
-            for path, inner in _inside(self, around, set()):
+        known = self._names.get(key)
+        if known is None:
+            for path, inner in _inside(self, around):
                 self._names.setdefault((key[0], id(inner.cells)), path)
-        return self._names.setdefault(key, "")
+            known = self._names.setdefault(key, "")
+        return known
 
     def _note(self, path: str, node: _Node, value: Tensor) -> None:
         last, kind = self._watched.get(node), value.type
@@ -174,8 +176,8 @@ class Watching(Interpreter):
             and last.origins is value.origins
         ):
             return
-        last.type, last.place, last.layout, last.origins = kind, value.place, value.layout, value.origins
         if len(last.row) < _MOST_LOOKS:
+            last.type, last.place, last.layout, last.origins = kind, value.place, value.layout, value.origins
             last.row[Look(kind, devices.of(self, value), layout.of(value), origins.of(value))] = None
 
 
@@ -183,16 +185,21 @@ def _place(node: _Node) -> Place:
     return Place(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
 
 
-def _inside(run: Interpreter, around: Instance, met: set[int]) -> Iterator[tuple[str, Instance]]:
+def _inside(run: Interpreter, around: Instance) -> Iterator[tuple[str, Instance]]:
     """The modules inside one by path. `layers.named_modules` would note them as what a recorded call depends on."""
-    for name, inner in layers.children(run, around):
-        if id(inner) not in met:
-            met.add(id(inner))
-            yield name, inner
-            yield from ((f"{name}.{path}", module) for path, module in _inside(run, inner, met))
+    met: set[int] = set()
+    todo = layers.children(run, around)[::-1]
+    while todo:
+        path, module = todo.pop()
+        if id(module) not in met:
+            met.add(id(module))
+            yield path, module
+            todo += [(f"{path}.{name}", inner) for name, inner in layers.children(run, module)][::-1]
 
 
 def _shown(run: Interpreter, value: Value) -> str:
+    if type(value) is Tensor:
+        return _text(value.type)
     value = run.resolve(value)
     if isinstance(value, Tensor):
         return _text(value.type)

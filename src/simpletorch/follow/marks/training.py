@@ -24,7 +24,7 @@ from simpletorch.follow.marks import gradients, loading, mode_checks, modes, pur
 from simpletorch.follow.marks.loading import Loading
 from simpletorch.follow.marks.schedules import Steps
 from simpletorch.follow.sources.syntax import contains, loop_around, walk
-from simpletorch.follow.values import GRADIENTS, MISSING, Dict, Instance, List, Tensor, Value
+from simpletorch.follow.values import GRADIENTS, MISSING, Choice, Dict, Fields, Instance, List, Tensor, Value
 from simpletorch.rules import ModuleRule
 
 if TYPE_CHECKING:
@@ -284,9 +284,13 @@ def _left_out(run: Interpreter, own: set[int], trained: set[int]) -> Iterator[st
     for module in list(run.training.called.values()):
         if module.state.get("open"):
             continue
-        lists = [name for name, value in list(module.cells.items()) if _forgets(run, run.resolve(value), trained)]
+        rows = [(name, value) for name, value in module.cells.items() if type(value) in _MAY_BE_ROWS]
+        lists = [name for name, value in rows if _forgets(run, run.resolve(value), trained)]
         if lists and any(id(t.cells) in own for _, t in layers.named_tensors(run, module, parameters_only=True)):
             yield from (f"{module.cls.name}.{name}" for name in lists)
+
+
+_MAY_BE_ROWS: Final = frozenset({List, Dict, tuple, Fields, Choice})
 
 
 def _forgets(run: Interpreter, rows: Value, trained: set[int]) -> bool:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MUTABLE", "Recorder", "call", "construction", "note", "note_cells", "note_name"]
 
+_CONSTANTS: Final = frozenset({int, float, bool, str, type(None)})
 MUTABLE: Final = frozenset({Tensor, List, Dict, Set, Instance, Iterator, Namespace})
 _MOST_ITEMS: Final = 64  # of a list that is noted with what its items hold
 _MOST_CALLS: Final = 6  # that are remembered of a module and arguments
@@ -69,8 +70,13 @@ class Recorder:
         if (type(cells) is Cells and cells.born > self.start) or id(cells) in self.met:
             return
         self.met[id(cells)] = cells, ALL, tuple(cells.items())
-        if isinstance(value, Instance | Dict | Set):
+        kind = type(value)
+        if kind is Tensor:
+            return
+        if kind is Instance or kind is Dict or kind is Set:
             self.met[id(value.state)] = value.state, ALL, tuple(value.state.items())
+            if kind is Instance:
+                return
         inside = value.items if isinstance(value, List) else tuple(cells.values()) if isinstance(value, Dict) else ()
         if inside:
             self.complete &= len(inside) <= _MOST_ITEMS
@@ -80,9 +86,11 @@ class Recorder:
 
     def take(self, met: Mapping[Any, Entry], trees: Collection[Tree] = ()) -> None:
         """What a call inside this one has met, if that is older than this one."""
+        start, own = self.start, self.met
         for place, entry in met.items():
-            if born(entry[0]) < self.start:
-                self.met.setdefault(place, entry)
+            cells = entry[0]
+            if place not in own and (cells.born if type(cells) is Cells else 0) < start:
+                own[place] = entry
         for tree in trees:
             if tree.newest < self.start:
                 self.trees.setdefault(id(tree), tree)
@@ -134,7 +142,13 @@ class _Call:
 
     def holds(self, run: Interpreter) -> bool:
         """Whether all that the call met is as it was."""
-        return all(map(is_as_it_was, self.met.values())) and all(tree.is_as_it_was(run) for tree in self.trees)
+        for entry in self.met.values():
+            if not is_as_it_was(entry):
+                return False
+        for tree in self.trees:  # noqa: SIM110  (`all` takes twice as long, for each call of a module)
+            if not tree.is_as_it_was(run):
+                return False
+        return True
 
 
 def note(heap: Heap, value: Value) -> None:
@@ -224,12 +238,12 @@ class _Calls:
 
     def __init__(self, run: Interpreter, key: tuple[Any, ...], given: _Given) -> None:
         self._run = run
-        self._own: list[_Call] = run.remembered.setdefault((*key, given.between()), [])
-        self._any: list[_Call] = run.remembered.setdefault((*key, ALL), []) if given.numbers else []
+        self._own: list[_Call] = _row(run, (*key, given.between()))
+        self._any: list[_Call] = _row(run, (*key, ALL)) if given.numbers else []
 
     def find(self) -> _Call | None:
         """One that gives the same now."""
-        for known in (*self._own, *self._any):
+        for known in (*self._own, *self._any) if self._any else self._own:
             if known.holds(self._run):
                 return known
         return None
@@ -241,13 +255,20 @@ class _Calls:
         del calls[:-_MOST_CALLS]
 
 
+def _row(run: Interpreter, key: tuple[Any, ...]) -> list[_Call]:
+    found: list[_Call] | None = run.remembered.get(key)
+    if found is None:
+        found = run.remembered[key] = []
+    return found
+
+
 def _arguments(
     run: Interpreter, given: _Given, args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> tuple[Any, ...] | None:
     """The arguments of a call, and the way the program runs, as a key; None where nothing may be remembered."""
     if run.takers:  # somebody takes what may be raised inside
         return None
-    keys = [given.key(v) for v in (*args, *kwargs.values())]
+    keys = [given.key(v) for v in ((*args, *kwargs.values()) if kwargs else args)]
     if None in keys:
         return None
     chosen = None if run.is_plain else (run.entered_at, frozenset(run.free), frozenset(run.symbols))
@@ -265,9 +286,11 @@ def _again(run: Interpreter, known: _Call, given: _Given) -> Value:
         run.heap.recorders[-1].take(known.met, known.trees)
     if known.reads:
         given.read()
-    names = {v: run.some_size(*v.range) for v in known.made}
-    for place, type in known.learnt:
-        run.heap.learn(given.objects[place].cells, replace(type, shape=type.shape.substitute(names)))
+    names = {v: run.some_size(*v.range) for v in known.made} if known.made else {}
+    for place, kind in known.learnt:
+        run.heap.learn(given.objects[place].cells, replace(kind, shape=kind.shape.substitute(names)))
+    if type(known.result) is Tensor and not names:  # nearly all
+        return _copy(known.result)
     return _Remade(given.objects, names).value(known.result)
 
 
@@ -316,7 +339,7 @@ def _without(
     cells: AbstractSet[int], met: Mapping[Any, Entry], trees: Collection[Tree]
 ) -> tuple[dict[Any, Entry], tuple[Tree, ...]]:
     """What was met, apart from these tables."""
-    kept = {place: entry for place, entry in met.items() if id(entry[0]) not in cells}
+    kept = {place: entry for place, entry in met.items() if id(entry[0]) not in cells} if cells else dict(met)
     whole = []
     for tree in trees:
         if cells.isdisjoint(tree.cells):
@@ -396,7 +419,7 @@ class _Given:
         self.places[id(value)] = len(self.objects)
         self.objects.append(value)
         self.cells.add(id(value.cells))
-        known = indexes.passed_on(value)
+        known = None if value.numbers is None else indexes.passed_on(value)
         if known is not None:
             self.numbers[self.places[id(value)]] = known
         if not is_bare(value) or value.offset is not None:
@@ -431,6 +454,8 @@ class _Given:
 
 def _kept(value: Value, start: int, places: Mapping[int, int], done: dict[int, Value]) -> Value:
     """A result as it is now, apart from what its objects may become; MISSING where it can't be remembered."""
+    if type(value) in _CONSTANTS:
+        return value
     if isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple)):
         return value
     if isinstance(value, tuple):
@@ -480,8 +505,9 @@ def _is_plain(value: Value) -> bool:
 
 def _copy(value: Tensor) -> Tensor:
     made = Tensor(value.type, array=value.array)
-    known = indexes.of(value)
-    made.numbers = None if known is None else replace(known, written=[])
+    known = None if value.numbers is None else indexes.of(value)
+    if known is not None:
+        made.numbers = replace(known, written=[])
     made.layout, made.origins, made.place, made.batch = value.layout, value.origins, value.place, value.batch
     known_of_making = history(value)
     if known_of_making is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow.heap import HISTORY, MISSING, born
+from simpletorch.follow.heap import HISTORY, MISSING, Cells
 from simpletorch.follow.marks.modules import MODULE
 from simpletorch.follow.values import Dict, History, Instance, List, Tensor, Value, is_known
 from simpletorch.shapes import Expr
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ALL", "Entry", "Tree", "history", "is_as_it_was", "is_bare", "known_tree", "tree_of"]
 
+_CONSTANTS: Final = frozenset({int, float, bool, str, type(None)})
 Entry = tuple[dict[Any, Any], Any, Any]
 """A table, a name in it, and what it held; `ALL` in the place of the name: all that the table holds."""
 
@@ -32,7 +33,10 @@ def is_as_it_was(entry: Entry) -> bool:
     if len(cells) != len(seen):
         return False
     get = cells.get
-    return all(get(key, MISSING) is value for key, value in seen)
+    for key, value in seen:  # noqa: SIM110  (`all` takes twice as long, for each of thousands of tables)
+        if get(key, MISSING) is not value:
+            return False
+    return True
 
 
 @final
@@ -56,7 +60,7 @@ class Tree:
         self.entries: dict[int, Entry] = {
             place: (cells, ALL, tuple(cells.items())) for place, cells in self.cells.items()
         }
-        self.newest = max(map(born, self.cells.values()))
+        self.newest = max([c.born if type(c) is Cells else 0 for c in self.cells.values()])
         run.heap.watched |= self.cells.keys()
         self._stirred = run.heap.stirred
 
@@ -79,19 +83,28 @@ class Tree:
         if module.native is not None:
             self._layers.append((module, module.native))
         held = (*module.cells.values(), *module.state.values())
-        keys = tuple(map(self._key, held))
-        if any(k is None for k in keys):
+        keys = tuple([(type(v), v) if type(v) in _CONSTANTS else self._key(v) for v in held])
+        if None in keys:
             return None
         return id(module.cls), module.native, (*module.cells, *module.state), keys
 
     def _key(self, value: Value) -> Any:
-        if type(value) is not Instance and (
+        kind = type(value)
+        if kind in _CONSTANTS:
+            return kind, value
+        if kind is Instance:
+            seen = self.places.get(id(value))
+            if seen is not None:
+                return "again", seen
+            self.places[id(value)] = len(self.places)
+            return self._module(value) if value.cls.is_a(MODULE) else ("object", id(value))
+        if kind is not Tensor and (
             isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple | slice))
         ):
-            return type(value), value
+            return kind, value
         if isinstance(value, tuple):
             keys = tuple(map(self._key, value))
-            return None if any(k is None for k in keys) else (type(value), keys)
+            return None if None in keys else (type(value), keys)
         seen = self.places.get(id(value))
         if seen is not None:
             return "again", seen
@@ -109,8 +122,6 @@ class Tree:
             self.cells[id(value.cells)], self.cells[id(value.state)] = value.cells, value.state
             inside = self._key(tuple(value.cells.values()))
             return None if inside is None else (value.kind, *value.cells, inside)
-        if isinstance(value, Instance) and value.cls.is_a(MODULE):
-            return self._module(value)
         return "object", id(value)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.values import Choice, List, Tensor, Unknown, Value, is_among, is_known
@@ -28,12 +29,15 @@ __all__ = [
     "computed",
     "drawn",
     "follow",
+    "holds_none",
+    "is_checked",
     "note_written_out",
     "of",
     "passed_on",
     "same",
     "spoil",
     "up_to",
+    "writes",
     "written_out",
 ]
 
@@ -208,7 +212,22 @@ def spoil(run: Interpreter, value: Value) -> None:
         run.heap.touch(value.cells)
 
 
-def _writes(name: str) -> bool:
+@cache
+def writes(name: str) -> bool:
+    """Whether an operation changes the numbers of its first operand, or says itself what a result holds."""
+    return _changes(name) or name in _WRITTEN_OUT
+
+
+def holds_none(result: Value) -> bool:
+    """Whether a result holds no ints, of which something could be known."""
+    if type(result) is not Tensor:
+        return not isinstance(result, tuple)
+    dtype = result.type.dtype
+    return dtype is None or dtype.category != "int"
+
+
+@cache
+def _changes(name: str) -> bool:
     """Whether an operation changes the numbers of its first operand."""
     if name.startswith("__"):
         return name == "__setitem__" or (name.startswith("__i") and name not in ("__int__", "__index__", "__invert__"))
@@ -219,7 +238,7 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
     """What is known of the numbers in the result of an operation."""
     short = name.rpartition(".")[2]
     first = args[0] if args else None
-    if _writes(short):
+    if _changes(short):
         spoil(run, first)
     if "out" in kwargs:
         spoil(run, result)
@@ -229,7 +248,7 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
                 follow(run, name, args, kwargs, one)
         return
     kind = result.type.dtype
-    if kind is None or kind.category != "int" or kind == BOOL:
+    if kind is None or kind.category != "int":
         return
     if short in _SOURCES:
         result.numbers = _SOURCES[short](args, kwargs)
@@ -314,6 +333,11 @@ def _misfit(index: Value, size: Any, dim: str, op: str, *, negative: bool = Fals
     how = f"indexes from {known.least} to {known.most}" if known.least < known.most else f"index {wrong}"
     reason = f"{how}: {wrong} is out of range for {dim}"
     return Report(op, "shape", reason, {}, None, size, wrong)
+
+
+def is_checked(name: str) -> bool:
+    """Whether an operation selects by indexes."""
+    return name.rpartition(".")[2] in _CHECKS
 
 
 def check(name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Report | None:

@@ -24,6 +24,7 @@ __all__ = [
     "MAKERS",
     "cause_of",
     "counted",
+    "counts",
     "made_since",
     "named",
     "named_dim",
@@ -214,9 +215,13 @@ def cause_of(size: Expr) -> Cause:
     return "data" if all(isinstance(v, Bounded) for v in variables(size)) else "code"
 
 
-def counted(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Any) -> Any:
+def counts(short: str) -> bool:
+    """Whether sizes of what an operation gives may depend on what its operands hold."""
+    return short in _CHOSEN or short in ("bincount", "__getitem__")
+
+
+def counted(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Any) -> Any:
     """The answer of an operation, with names for the sizes that depend on what its operands hold."""
-    short = name.rpartition(".")[2]
     if short == "bincount" and isinstance(result, TensorType):
         return replace(result, shape=Shape((_bins(run, args, kwargs),)))
     chosen = short in _CHOSEN or (short == "__getitem__" and _has_mask(args[1]))

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeGuard, TypeVar, cast
 
 from simpletorch.follow.sources import texts
 
-__all__ = ["assigns_to", "contains", "expression", "loop_around", "of_node", "parse", "unparsed", "walk"]
+__all__ = ["assigns_to", "contains", "expression", "forget", "loop_around", "of_node", "parse", "unparsed", "walk"]
 
 L = TypeVar("L", bound=ast.stmt)
 N = TypeVar("N", bound=ast.AST)
@@ -40,6 +40,13 @@ def parse(path: Path) -> ast.Module | None:
     while kept > _MOST_KEPT:
         kept -= _trees.pop(next(iter(_trees)))[1]
     return tree
+
+
+def forget(path: str) -> None:
+    """Nobody has the syntax of a file any more: its nodes lead to each other, and needn't be looked for."""
+    _, _, tree = _trees.pop(path, (None, 0, None))
+    if tree is not None:
+        _place(tree)[0].clear()
 
 
 def _state(path: Path) -> tuple[Any, int]:
@@ -117,25 +124,34 @@ def _number(root: ast.AST) -> None:
     """Give the nodes of a tree their places; operators and contexts, which trees share, have none of their own."""
     order: list[ast.AST] = []
     todo: list[ast.AST | int] = [root]
-    while todo:
+    while todo:  # for each node of a file whenever that is edited: the kinds are asked for by how many there are
         node = todo.pop()
         if isinstance(node, int):
             order[node].__dict__.setdefault(_PLACE, (order, node, len(order)))
             continue
         start = len(order)
         order.append(node)
-        if isinstance(node, _SHARED):
+        if type(node) in _SHARED:
+            continue
+        own: dict[str, Any] = node.__dict__
+        if type(node) is ast.Constant:
+            own.setdefault(_PLACE, (order, start, start + 1))
             continue
         todo.append(start)
-        for name in reversed(node._fields):
-            inside = node.__dict__.get(name)
-            if isinstance(inside, list):
-                todo.extend(n for n in reversed(inside) if isinstance(n, ast.AST))
-            elif isinstance(inside, ast.AST):
+        for name in node._fields[::-1]:
+            inside = own.get(name)
+            if type(inside) is list:
+                todo += [n for n in inside[::-1] if isinstance(n, ast.AST)]
+            elif type(inside) not in _NO_NODES and isinstance(inside, ast.AST):
                 todo.append(inside)
 
 
-_SHARED: Final = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+_NO_NODES: Final = frozenset({str, int, type(None)})
+_SHARED: Final = frozenset(
+    kind
+    for base in (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+    for kind in base.__subclasses__()
+)
 
 
 def assigns_to(node: ast.AST, name: str) -> TypeGuard[ast.Assign]:

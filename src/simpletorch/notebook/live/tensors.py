@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
 from torch import nn
 
 from simpletorch.errors.live import lift, rule_of
-from simpletorch.follow.layers import own_tensors
+from simpletorch.follow.layers import only, own_tensors
 from simpletorch.follow.marks import gradients, layout
 from simpletorch.follow.marks.devices import BUFFER, PLACE
 from simpletorch.follow.values import (
@@ -53,10 +52,10 @@ def of_torch(live: Live, given: Any) -> Value:
     kind = type(given)
     if kind in _TENSORS:
         return _tensor(live, given)
+    if isinstance(given, nn.Module):  # most
+        return _module(live, given)
     if isinstance(given, torch.Tensor):
         return Unknown(f"a {kind.__name__}")
-    if isinstance(given, nn.Module):
-        return _module(live, given)
     if kind is torch.dtype:
         return BY_TORCH_NAME.get(str(given).removeprefix("torch."), Unknown(f"{given}"))
     if kind is torch.device:
@@ -110,13 +109,14 @@ def _array(given: Any) -> Value:
 # -- modules ---------------------------------------------------------------------------------------------------------
 
 
+_OPAQUE: Final = (torch.jit.ScriptModule, nn.DataParallel)
 _HOOKS: Final = ("_forward_hooks", "_forward_pre_hooks")
 _KEPT_APART: Final = frozenset({"_parameters", "_buffers", "_modules"})
 
 
 def _module(live: Live, given: nn.Module) -> Value:
     """A module with its real parameters, buffers, modules and attributes."""
-    if isinstance(given, torch.jit.ScriptModule | nn.DataParallel):
+    if isinstance(given, _OPAQUE):
         return Unknown(f"a {type(given).__name__}")
     held = vars(given)
     if type(given).__module__ == "torch._dynamo.eval_frame" and "_orig_mod" in held.get("_modules", {}):
@@ -128,18 +128,20 @@ def _module(live: Live, given: nn.Module) -> Value:
     made.cells, made.state = {}, {}
     live.keep(given, made)
     if _has_layer(cls):
-        made.native = rule_of(given)
+        made.native = only(rule_of(given))
     if cls.unknown_base is not None:
         made.state["open"] = True
-    if any(held.get(name) for name in _HOOKS):
-        made.state["hooked"] = True
+    for name in _HOOKS:
+        if held.get(name):
+            made.state["hooked"] = True
     as_made = _as_made(live, given, made)
     for name, value in _attributes(held, made.native):
         if name not in as_made:
             made.cells[name] = live.value(value)
     for name in held["_buffers"]:
         made.state[f"{BUFFER} {name}"] = True
-    places = {_device(t).type for part in ("_parameters", "_buffers") for t in held[part].values() if t is not None}
+    own = [*held["_parameters"].values(), *held["_buffers"].values()]
+    places = {_device(t).type for t in own if t is not None}
     if places - {"cpu"}:
         made.state[PLACE] = next(iter(places)) if len(places) == 1 else "?"  # as the mark has what isn't known
     return made
@@ -149,14 +151,11 @@ def _has_layer(cls: Class) -> bool:
     return any(c.native is not None for c in cls.mro)
 
 
-def _attributes(held: dict[str, Any], rule: Any) -> Iterator[tuple[str, Any]]:
+def _attributes(held: dict[str, Any], rule: Any) -> list[tuple[str, Any]]:
     """The attributes of a module, without what its rule has and what torch keeps for itself."""
     of_rule = vars(rule).keys() if isinstance(rule, ModuleRule) else frozenset()
-    for name, value in held.items():
-        if name not in _OF_TORCH and name not in of_rule:
-            yield name, value
-    for part in ("_parameters", "_buffers", "_modules"):
-        yield from held[part].items()
+    own = [(name, held[name]) for name in held if name not in _OF_TORCH and name not in of_rule]
+    return [*own, *held["_parameters"].items(), *held["_buffers"].items(), *held["_modules"].items()]
 
 
 _OF_TORCH: Final = frozenset(vars(nn.Module())) - {"training"}
@@ -168,6 +167,8 @@ def _as_made(live: Live, given: nn.Module, made: Instance) -> set[str]:
     A layer with others than it was made with isn't what its rule says.
     """
     here: dict[str, torch.Tensor] = {k: v for k, v in (given._parameters | given._buffers).items() if v is not None}
+    if not here and made.native is None:
+        return set()
     if any(map(nn.parameter.is_lazy, here.values())):  # the first call makes them
         return set()
     if any(p.is_floating_point() and p.dtype != torch.float32 for p in here.values()):
@@ -176,7 +177,7 @@ def _as_made(live: Live, given: nn.Module, made: Instance) -> set[str]:
     if not isinstance(rule, ModuleRule):
         return set()
     own = {k: v for k, v in (own_tensors(rule) or {}).items() if isinstance(v, TensorType)}
-    if any(name not in here or Shape(tuple(here[name].shape)) != kind.shape for name, kind in own.items()):
+    if any(name not in here or tuple(here[name].shape) != kind.shape.items for name, kind in own.items()):
         made.state["changed"] = True
         return set()
     return {name for name in own if _is_as_made(here[name], name in given._parameters)}

@@ -58,6 +58,7 @@ class Live:
         self._known: dict[int, tuple[Any, Value]] = {}  # with the live object, so that its id stays its own
         self._globals: dict[int, LiveCells] = {}
         self._depth = 0
+        self._of_torch: Callable[[Live, Any], Value] | None = None
 
     def value(self, given: Any) -> Value:
         """The value as the follower has it."""
@@ -93,9 +94,11 @@ class Live:
         if issubclass(kind, type):
             return class_of(self, given)
         if "torch" in sys.modules:
-            from simpletorch.notebook.live.tensors import of_torch
+            if self._of_torch is None:
+                from simpletorch.notebook.live.tensors import of_torch
 
-            found = of_torch(self, given)
+                self._of_torch = of_torch
+            found = self._of_torch(self, given)
             if found is not MISSING:
                 return found
         return self.object(given)

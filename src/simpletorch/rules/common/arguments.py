@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
@@ -28,9 +28,12 @@ __all__ = [
 ]
 
 
+_DIMS: Final = (int, Expr, Unknown)
+
+
 def is_dim(value: Value) -> TypeIs[Dim]:
     """Whether the value is an int, known or not (a bool is none)."""
-    return isinstance(value, int | Expr | Unknown) and not isinstance(value, bool)
+    return isinstance(value, _DIMS) and not isinstance(value, bool)
 
 
 def as_dim(value: Value) -> Dim:

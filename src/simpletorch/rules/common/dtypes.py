@@ -68,11 +68,21 @@ def _split(values: Sequence[Value], zero_dim: dict[int, bool]) -> DType | None:
     return out
 
 
+def _one_dtype(a: Value, b: Value) -> DType | None:
+    """That of two tensors with dims, if both have it, as most have; None where more must be asked."""
+    if not isinstance(a, TensorType) or not isinstance(b, TensorType) or a.dtype is not b.dtype:
+        return None
+    plain = a.dtype is not None and a.dtype.is_concrete and a.shape.rank and b.shape.rank
+    return a.dtype if plain else None
+
+
 def result_dtype(*values: Value) -> DType | None:
     """`torch.result_type`: dims beat 0-dim tensors beat Python numbers, unless the category is higher.
 
     None where it can't be told, also because a tensor of unknown rank may be 0-dim and that would matter.
     """
+    if len(values) == 2 and (own := _one_dtype(*values)) is not None:
+        return own
     hidden = [
         i for i, v in enumerate(values) if isinstance(v, TensorType) and v.shape.rank is None and v.shape.min_rank == 0
     ]

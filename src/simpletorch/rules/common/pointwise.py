@@ -85,10 +85,12 @@ def need_kernel(refused: tuple[str, ...], **operands: Value) -> None:
     Raises:
         Mismatch: it is, for sure; the reason names the operand that brings it in.
     """
+    if not refused:
+        return
     top, complete = _orders(operands.values())
     # an operand that isn't known can only raise the category: a refusal needs all that it may be to be refused
     possible = (_ORDER[top],) if complete else _ORDER[top:]
-    if not refused or any(c not in refused for c in possible):
+    if any(c not in refused for c in possible):
         return
     name, value = next(
         (n, v) for n, v in operands.items() if (d := number_dtype(v)) is not None and d.category == _ORDER[top]

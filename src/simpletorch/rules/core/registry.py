@@ -247,11 +247,13 @@ def _tensors_for_unknown(
 ) -> tuple[Sequence[Value], Mapping[str, Value]]:
     """Where a tensor must stand, "not known" becomes an unknown tensor."""
     wanted = entry.tensor_parameters
-    if any(a is ANYTHING for a in args):
-        names = entry.binder.positional
-        args = [
-            ANY_TENSOR if a is ANYTHING and i < len(names) and names[i] in wanted else a for i, a in enumerate(args)
-        ]
+    for one in args:
+        if one is ANYTHING:
+            names = entry.binder.positional
+            args = [
+                ANY_TENSOR if a is ANYTHING and i < len(names) and names[i] in wanted else a for i, a in enumerate(args)
+            ]
+            break
     if not kwargs:
         return args, kwargs
     return args, {k: ANY_TENSOR if v is ANYTHING and k in wanted else v for k, v in kwargs.items()}
@@ -261,7 +263,7 @@ def _operands(arguments: Mapping[str, Value]) -> dict[str, TensorType]:
     """The tensors among the arguments, by parameter name; those in a list by name and place."""
     found: dict[str, TensorType] = {}
     for name, value in arguments.items():
-        if isinstance(value, TensorType):
+        if type(value) is TensorType:
             found[name] = value
         elif isinstance(value, tuple):
             items = value[0] if len(value) == 1 and isinstance(value[0], tuple) else value  # f(*xs) taken as f(xs)
@@ -309,7 +311,7 @@ def _need_parameters_dtype(layer: ModuleRule, operands: Mapping[str, TensorType]
 
 def _finish(result: Value, device: Device | None) -> Value:
     """A result is never itself a parameter, and is where its operands are unless the rule says otherwise."""
-    if isinstance(result, TensorType):
+    if type(result) is TensorType:
         if result.is_parameter or (result.device is None and device is not None):
             return TensorType(result.shape, result.dtype, result.device or device)
         return result
@@ -340,15 +342,13 @@ def _call(
     operands = _operands(bound)
     layer = bound.get("self")
     try:
-        if isinstance(layer, ModuleRule):
-            device = _common_device(
-                # with a dim, so that a layer on the CPU isn't passed over as a number would be
-                {**operands, "the layer": TensorType(Shape((UNKNOWN,)), device=layer.parameters_device)}
-            )
+        if isinstance(layer, ModuleRule) and (own := layer.parameters_device) is not None:
+            # with a dim, so that a layer on the CPU isn't passed over as a number would be
+            device = _common_device({**operands, "the layer": TensorType(Shape((UNKNOWN,)), device=own)})
         else:
             device = None if entry.moves else _common_device(operands)
         result = _finish(entry.function(*args, **kwargs), device)
-        if isinstance(layer, ModuleRule) and dtype_counts:
+        if isinstance(layer, ModuleRule) and dtype_counts and layer.takes_parameters_dtype:
             _need_parameters_dtype(layer, operands)
         return result
     except CannotTell:
@@ -402,7 +402,9 @@ def infer(
         return ANYTHING
     if autocast is not None:
         return _under(autocast, name, args, kwargs, lambda own, named: infer(name, own, named))
-    given = dict(kwargs or {})
+    if not kwargs:
+        return _call(entry, spoken_name(name), args, {})
+    given = dict(kwargs)
     # for all rules at once: none of them has a parameter for it
     out = given.pop("out", None)
     result = _call(entry, spoken_name(name), args, given)

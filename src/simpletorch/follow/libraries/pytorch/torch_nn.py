@@ -361,8 +361,13 @@ library_class(
 
 def _held(run: Interpreter, me: Instance) -> dict[str, Value]:
     """What a container holds, by name, in order: other attributes of a subclass are none of it."""
-    held = {k: run.resolve(v) for k, v in me.cells.items() if isinstance(k, str) and v is not MISSING}
-    return {k: v for k, v in held.items() if _can_be_held(me, v)}
+    out: dict[str, Value] = {}
+    for name, value in me.cells.items():
+        if isinstance(name, str) and value is not MISSING:
+            found = run.resolve(value) if type(value) is Choice else value
+            if (type(found) is Instance and found.cls.is_a(layers.MODULE)) or _can_be_held(me, found):
+                out[name] = found
+    return out
 
 
 def _can_be_held(me: Instance, value: Value) -> bool:

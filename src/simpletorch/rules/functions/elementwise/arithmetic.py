@@ -58,7 +58,7 @@ def binary(dtype: BinaryDType, refused: tuple[str, ...] = (), *, numbers: Number
 
 
 def _need_tensors(allowed: Numbers, a: Value, b: Value) -> None:
-    if ANYTHING in (a, b):
+    if a is ANYTHING or b is ANYTHING or (type(a) is TensorType and type(b) is TensorType):
         return
     tensors = isinstance(a, TensorType), isinstance(b, TensorType)
     if allowed == "either" and tensors == (False, False):
@@ -76,6 +76,8 @@ def _need_tensors(allowed: Numbers, a: Value, b: Value) -> None:
 
 def _need_low_alpha(alpha: Value, result: TensorType) -> None:
     """``alpha`` must not be of a higher category than the result."""
+    if type(alpha) is int:  # as it is where nobody gives one
+        return
     mine, theirs = number_dtype(alpha), result.dtype
     if mine is None or theirs is None or mine.order is None or theirs.order is None:
         return

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
+from typing import Final, cast
 
 from simpletorch.rules.common.arguments import given_sizes, known_ints, tensor_list
 from simpletorch.rules.common.conditions import (
@@ -49,6 +51,8 @@ def fit(shape: Shape, wanted: Sequence[Dim], done: str, *, subject: str = "") ->
         Mismatch: there is no such size, or the counts differ.
     """
     wanted = tuple(wanted)
+    if _is_surely_right(wanted, shape):  # nearly always
+        return wanted
     if wanted.count(-1) > 1:
         raise Mismatch(f"only one dim can be -1, but {Shape(wanted)} has {wanted.count(-1)}", got=wanted)
     if any(isinstance(d, int) and d < -1 for d in wanted):
@@ -64,6 +68,17 @@ def fit(shape: Shape, wanted: Sequence[Dim], done: str, *, subject: str = "") ->
     # with two open sizes one equation isn't enough
     solved = _solve(count, total, -1 in wanted, refusal) if len(open_at) == 1 else UNKNOWN
     return tuple(solved if i in open_at else d for i, d in enumerate(wanted))
+
+
+_NUMBERS: Final = frozenset({int})
+
+
+def _is_surely_right(wanted: tuple[Dim, ...], shape: Shape) -> bool:
+    """Whether all sizes are numbers, and there are as many elements."""
+    if not _NUMBERS.issuperset(map(type, (*wanted, *shape.items))):
+        return False
+    new, old = cast(tuple[int, ...], wanted), cast(tuple[int, ...], shape.items)
+    return min(new, default=0) >= 0 and prod(new) == prod(old)
 
 
 def _need_same_count(shape: Shape, count: Dim, total: Dim, refusal: Mismatch) -> None:
