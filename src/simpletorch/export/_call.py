@@ -121,6 +121,7 @@ class Call:
         self.specs = request.specs()
         self.ranges: dict[str, tuple[int, int]] = {}
         self.buffers = Buffers(request.model)
+        self.ran: set[tuple[tuple[str, int], ...]] = set()  # sizes at which the model has run
         self.alone = False  # what a boolean is that has a row of a mask for itself
 
     def with_sizes(self, sizes: Mapping[str, Dim], symbols: Sequence[Symbol]) -> Call:
