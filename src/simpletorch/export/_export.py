@@ -48,8 +48,8 @@ def program(
             parameter) of these. Inputs of other sizes are drawn from the values of a tensor that is given.
         dynamic: by the name of a size its number, or its least and most (``{"batch": (1, 64)}``); by the name of a
             parameter the sizes of its tensor (``{"x": "batch 784"}``).
-        tolerance: the greatest difference that is allowed, of the largest number of a result or of 1; 1e-5 for
-            float32.
+        tolerance: the greatest difference that is allowed, of the largest number of a result or of 1. None is 1e-5 for
+            float32, and what the model itself differs from float64, up to nine times that.
 
     Raises:
         TypeMismatch: (a `TypeError` too) nothing says what an input is.
