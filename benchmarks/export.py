@@ -85,8 +85,10 @@ def _vision(name: str) -> Any:
         norm.momentum = 0.1
     if size:
         return made, {"dynamic": {"H": int(size), "W": int(size)}}
-    if factory.startswith(("convnext", "swin")):  # maps of one pixel would have to be a case of their own in any format
+    if factory.startswith("convnext"):  # maps of one pixel would have to be a case of their own in any format
         return made, _LARGE["aot"]
+    if factory.startswith("swin"):  # and so would maps of one window, which isn't shifted
+        return made, {"dynamic": {"H": (228, None), "W": (228, None)}}
     return made if factory == "vit_b_16" else (made, _LARGE)
 
 
