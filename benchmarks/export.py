@@ -40,7 +40,6 @@ ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "guides" / "export.md"
 BEGIN, END = "<!-- table: python benchmarks/export.py --write -->", "<!-- end of the table -->"
 FORMATS: Final = ("program", "onnx", "aot")
-LIMIT: Final = 1e-5  # of the largest number of a result, or of 1 if that is smaller
 SECONDS: Final = 900
 
 
@@ -86,8 +85,10 @@ def _vision(name: str) -> Any:
         norm.momentum = 0.1
     if size:
         return made, {"dynamic": {"H": int(size), "W": int(size)}}
-    if factory.startswith(("convnext", "swin")):  # maps of one pixel would have to be a case of their own in any format
+    if factory.startswith("convnext"):  # maps of one pixel would have to be a case of their own in any format
         return made, _LARGE["aot"]
+    if factory.startswith("swin"):  # and so would maps of one window, which isn't shifted
+        return made, {"dynamic": {"H": (228, None), "W": (228, None)}}
     return made if factory == "vit_b_16" else (made, _LARGE)
 
 
@@ -189,7 +190,7 @@ def measure(name: str, kind: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / ("net.onnx" if kind == "onnx" else "net.pt2")
         try:
-            getattr(export, kind)(model, path, tolerance=LIMIT, **given)
+            getattr(export, kind)(model, path, **given)
         except TorchError as error:
             return {"why": error.reason, "text": str(error)}
         read = export.load(path)
@@ -199,6 +200,7 @@ def measure(name: str, kind: str) -> dict[str, Any]:
             "signature": str(read.signature),
             "symbols": [str(symbol) for symbol in read.signature.symbols],
             "difference": read.report.difference,
+            "rounding": max((c.rounding or 0.0 for c in read.report.comparisons), default=0.0),
             "runs": len(read.report.comparisons),
             "seconds": time.perf_counter() - begun,
             "bytes": path.stat().st_size,
@@ -235,7 +237,8 @@ def table(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
             else:
                 narrower = found and ", ".join(found["symbols"]) != sizes
                 limits = f" ({', '.join(found['symbols'])})" if narrower else ""
-                cells.append(f"{found['difference']:.0e}{limits}" if found else "")
+                rounding = f", {found['rounding']:.0e} rounding" if found.get("rounding") else ""
+                cells.append(f"{found['difference']:.0e}{rounding}{limits}" if found else "")
         lines.append(f"| `{name}` | {sizes} | {' | '.join(cells)} |")
     notes = [f"{i}. {reason}" for i, reason in enumerate(reasons, 1)]
     missing = [f"`{name}`" for name in MODELS if name not in rows]
@@ -243,7 +246,7 @@ def table(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
     return "\n".join([*lines, "", *notes, *left]).rstrip()
 
 
-_CELL: Final = re.compile(r"(?P<difference>\S+)(?: \((?P<symbols>.*)\))?")
+_CELL: Final = re.compile(r"(?P<difference>\S+?)(?:, (?P<rounding>\S+) rounding)?(?: \((?P<symbols>.*)\))?")
 
 
 def read_table(text: str) -> dict[str, dict[str, dict[str, Any]]]:
@@ -259,7 +262,15 @@ def read_table(text: str) -> dict[str, dict[str, dict[str, Any]]]:
             elif found:
                 symbols = (found["symbols"] or sizes).split(", ")
                 rows[name][kind] = {"difference": float(found["difference"]), "symbols": symbols}
+                if found["rounding"]:
+                    rows[name][kind]["rounding"] = float(found["rounding"])
     return rows
+
+
+def _failed(rows: Mapping[str, Mapping[str, Any]], name: str) -> dict[str, Any] | None:
+    """Why a model has no program, if its own limits are to blame and not the clock."""
+    found: dict[str, Any] = rows.get(name, {}).get("program", {})
+    return found if "why" in found and not found["why"].startswith("not done") else None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -283,7 +294,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for kind in given.formats:
             if kind == "aot" and name in VISION and name not in FAMILIES:
                 continue
-            found = kept.get(name, {}).get(kind) or measured(name, kind)
+            # ONNX is made of the program: where there is none, the reason is the program's
+            known = kept.get(name, {}).get(kind) or (kind == "onnx" and _failed(rows, name))
+            found = known or measured(name, kind)
             rows.setdefault(name, {})[kind] = kept.setdefault(name, {})[kind] = found
             said = found.get("text") or f"{found['difference']:.1e} {found['seconds']:.0f} s {found['symbols']}"
             print(f"{name} {kind}: {said}", flush=True)

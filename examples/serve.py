@@ -9,7 +9,8 @@ request must be is the annotation of `accept`, and what is wrong with one is sai
     {"error": {"field": "image", "reason": "dim 1 of image is 63, not 64",
                "expected": "Float32[B, 64]", "got": "Float32[2, 63]"}}
 
-It is 422 for what is no such request, 413 for more rows than are computed at once, and 503 where too many wait already:
+It is 422 for what is no such request, 413 for more rows than are computed at once, which are not even read to their
+end, and 503 where too many wait already:
 who asks then shall ask again later, since waiting would only make it later for all.
 """
 
@@ -17,9 +18,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 import torch
 
@@ -29,6 +31,9 @@ from simpletorch.dims import B
 from simpletorch.errors import Operand
 from simpletorch.optim import AdamW
 from simpletorch.train import Trainer
+
+ROW: Final = 64 * 32  # bytes that the text of a row may take
+Waiting: TypeAlias = tuple[torch.Tensor, "asyncio.Future[torch.Tensor]"]
 
 
 class Reader(nn.Module):
@@ -56,12 +61,13 @@ class BusyError(Exception):
 class Batcher:
     """Computes requests together that arrive within some milliseconds.
 
-    The first request opens a batch, which is computed once it has ``largest`` rows or is ``wait`` seconds old; while it
-    is computed the next ones gather. Each gets its own rows back, and an error of the model reaches all of its batch.
+    The first request opens a batch, which is computed once it has ``largest`` rows, the next request has too many, or
+    ``wait`` seconds are over; while it is computed the next ones gather. Each gets its own rows back, and an error of
+    the model reaches all of its batch.
 
     Args:
         compute: from rows to as many rows; it runs in a thread.
-        largest: rows that are computed at once.
+        largest: rows that are computed at once; no request has more.
         wait: seconds that the first request waits for others.
         limit: rows that may wait; more are refused with `BusyError`.
     """
@@ -76,7 +82,8 @@ class Batcher:
     ) -> None:
         self.compute, self.largest, self.wait, self.limit = compute, largest, wait, limit
         self.waiting = 0
-        self._requests: asyncio.Queue[tuple[torch.Tensor, asyncio.Future[torch.Tensor]]] = asyncio.Queue()
+        self._requests: asyncio.Queue[Waiting] = asyncio.Queue()
+        self._first: Waiting | None = None  # what had no room in the last batch
 
     async def __call__(self, rows: Tensor[Float32, B, 64]) -> torch.Tensor:
         """The results for these rows.
@@ -109,13 +116,19 @@ class Batcher:
                 if not result.done():
                     result.set_result(rows)
 
-    async def _gathered(self) -> list[tuple[torch.Tensor, asyncio.Future[torch.Tensor]]]:
+    async def _gathered(self) -> list[Waiting]:
         """The requests of one batch."""
-        batch = [await self._requests.get()]
+        batch, self._first = [self._first or await self._requests.get()], None
+        count = len(batch[0][0])
         try:
             async with asyncio.timeout(self.wait):
-                while sum(len(rows) for rows, _ in batch) < self.largest:
-                    batch.append(await self._requests.get())
+                while count < self.largest and self._first is None:
+                    request = await self._requests.get()
+                    count += len(request[0])
+                    if count > self.largest:
+                        self._first = request
+                    else:
+                        batch.append(request)
         except TimeoutError:
             pass  # those that came
         return batch
@@ -139,18 +152,35 @@ def explained(error: TorchError) -> dict[str, Any]:
     return {"error": {**fields, "reason": error.reason}}
 
 
-def read(body: Any) -> torch.Tensor:
+def read(text: bytes) -> torch.Tensor:
     """The tensor of a request.
 
     Raises:
         ValueError: there is none.
     """
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:  # the latter of brackets in brackets, thousands of them
+        raise ValueError(f"the request is no JSON: {error}") from error
     if not isinstance(body, dict) or "image" not in body:
         raise ValueError("the request has no field image")
     try:
-        return torch.tensor(body["image"], dtype=torch.float32)
-    except (TypeError, ValueError) as error:
+        found = torch.tensor(body["image"], dtype=torch.float32)
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"image is no table of numbers: {error}") from error
+    if not found.isfinite().all():  # Python reads NaN as JSON, and 1e999 is JSON
+        raise ValueError("image has numbers that aren't finite")
+    return found
+
+
+async def received(parts: AsyncIterator[bytes], limit: int) -> bytes | None:
+    """The text of a request; None if it is longer than ``limit`` bytes, of which no more are kept."""
+    text = bytearray()
+    async for part in parts:
+        text += part
+        if len(text) > limit:
+            return None
+    return bytes(text)
 
 
 def application(model: nn.Module, **options: Any) -> Any:
@@ -165,8 +195,12 @@ def application(model: nn.Module, **options: Any) -> Any:
     batcher = Batcher(digits, **options)
 
     async def predict(request: Request) -> JSONResponse:
+        text = await received(request.stream(), batcher.largest * ROW + ROW)
+        if text is None:
+            reason = f"the request is longer than that of {batcher.largest} rows"
+            return JSONResponse({"error": {"reason": reason}}, 413)
         try:
-            image = accept(read(await request.json()))
+            image = accept(read(text))
         except TorchError as error:
             return JSONResponse(explained(error), 422)
         except ValueError as error:

@@ -213,7 +213,7 @@ def noted(parallel: str, how: str, lines: list[str]) -> None:
     kept = {section.partition("\n")[0]: section for section in sections}
     command = f"`python benchmarks/distributed/kills.py --parallel {parallel} {how} --write`"
     kept[titles[parallel]] = "\n".join([titles[parallel], "", command, "", about, "", *lines, ""])
-    RESULTS.write_text("\n## ".join([head, *(kept[title] for title in titles.values() if title in kept)]))
+    RESULTS.write_text("\n## ".join([head, *kept.values()]))
 
 
 if __name__ == "__main__":

@@ -136,11 +136,31 @@ def _unfinished(path: Path) -> Path:
     return path.with_name(f".{path.name}.{_HOST}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
 
 
+@contextmanager
+def workshop(path: Path) -> Iterator[Path]:
+    """A folder beside ``path`` in which a file is made, and which vanishes.
+
+    Raises:
+        OSError: there is no place for it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = _unfinished(path)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def remove_leftovers(folder: Path) -> None:
-    """Remove the unfinished files of processes of this machine that were killed while writing into ``folder``."""
+    """Remove what processes of this machine were making in ``folder``, unfinished files and `workshop`, when killed."""
     for leftover in folder.glob(f".*.{_HOST}-*.tmp"):
         process = int(leftover.name.rsplit("-", 2)[1])
-        if not _is_running(process):
+        if _is_running(process):
+            continue
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
             leftover.unlink(missing_ok=True)
 
 

@@ -12,9 +12,14 @@ def test_a_table_is_read_as_it_was_written():
             "program": {"difference": 4e-6, "symbols": ["B >= 1"]},
             "aot": {"difference": 2e-7, "symbols": ["B >= 1", "H >= 65"]},
         },
+        "resnet50": {
+            "program": {"difference": 0.0, "symbols": ["B >= 1"]},
+            "aot": {"difference": 2e-05, "rounding": 3e-05, "symbols": ["B >= 1", "H >= 65"]},
+        },
         "swin_t": {kind: {"why": "H is open"} for kind in ("program", "onnx", "aot")},
     }
     assert read_table(table(rows)) == rows
+    assert "| 2e-05, 3e-05 rounding (B >= 1, H >= 65) |" in table(rows)
     assert "| `unet` | B >= 1 | 4e-06 |  | 2e-07 (B >= 1, H >= 65) |" in table(rows)
     assert table(rows).endswith(f"`{[name for name in MODELS if name not in rows][-1]}`.")
 

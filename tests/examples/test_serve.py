@@ -73,6 +73,18 @@ def test_requests_that_arrive_together_are_computed_together_and_each_gets_its_o
     asyncio.run(ask())
 
 
+def test_no_batch_has_more_rows_than_are_computed_at_once():
+    async def ask():
+        model = Model()
+        async with client(model, largest=7, wait=0.2) as server:
+            parts = [PIXELS[:5], PIXELS[:3], PIXELS[3:]]
+            answers = await asyncio.gather(*[server.post("/predict", json={"image": part}) for part in parts])
+        assert [answer.json()["digits"] for answer in answers] == [expected(model, part) for part in parts]
+        assert sorted(model.sizes) == [5, 7]
+
+    asyncio.run(ask())
+
+
 @pytest.mark.parametrize(
     ("body", "error"),
     [
@@ -108,7 +120,14 @@ def test_what_is_wrong_is_said_by_its_field_and_reaches_nobody_else(body, error)
     [
         ({"json": {"image": [[0.0] * 64, [0.0]]}}, 422, "image is no table of numbers"),
         ({"json": {"image": "digits"}}, 422, "image is no table of numbers"),
-        ({"content": b"{"}, 422, "Expecting property name"),
+        ({"json": {"image": [[None] * 64]}}, 422, "image is no table of numbers"),
+        ({"content": b'{"image": [[%s]]}' % (b"1" * 400)}, 422, "too large to convert to float"),
+        ({"content": b'{"image": [[%s]]}' % (b"1" * 5000)}, 422, "the request is no JSON: Exceeds the limit"),
+        ({"content": b'{"image": [[1e999, NaN]]}'}, 422, "image has numbers that aren't finite"),
+        ({"content": b"[" * 7000 + b"]" * 7000}, 422, "the request is no JSON: maximum recursion depth"),
+        ({"content": b"\xff\xfe\x00{"}, 422, "the request is no JSON"),
+        ({"content": b""}, 422, "the request is no JSON: Expecting value"),
+        ({"content": b"{"}, 422, "the request is no JSON: Expecting property name"),
         ({"json": {"image": [[0.0] * 64] * 8}}, 413, "image has 8 rows, and 1 to 7 are read at once"),
     ],
 )
@@ -119,6 +138,26 @@ def test_what_is_no_request_is_refused(sent, status, reason):
         assert answer.status_code == status
         assert answer.json()["error"]["field"] == "image"
         assert reason in answer.json()["error"]["reason"]
+
+    asyncio.run(ask())
+
+
+def test_a_request_without_end_is_not_read_to_its_end():
+    async def ask():
+        given = 0
+
+        async def parts():
+            nonlocal given
+            while given < 1000:
+                given += 1
+                yield b"[" * 10_000
+
+        async with client(Model(), largest=7, wait=0) as server:
+            answer = await server.post("/predict", content=parts())
+        assert (answer.status_code, answer.json()) == (
+            413, {"error": {"reason": "the request is longer than that of 7 rows"}},
+        )  # fmt: skip
+        assert given == 2
 
     asyncio.run(ask())
 

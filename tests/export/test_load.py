@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import random
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Generic
 
 import pytest
@@ -17,6 +21,7 @@ from simpletorch import Dim, Float32, Tensor, export, nn
 from simpletorch.dims import B, N
 from simpletorch.errors import BackendError, CheckpointError, DTypeMismatch, ShapeMismatch
 
+ROOT = Path(__file__).parents[2]
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxscript")
 
@@ -208,3 +213,45 @@ def test_torch_s_log_of_a_damaged_program_stays_out_of_sight(tmp_path, monkeypat
     with pytest.raises(CheckpointError, match=r"is damaged, or no program of torch\.export"):
         export.load(tmp_path / "net.pt2", trust=True)
     assert said == []
+
+
+# benchmarks/killed_exports.py does it at random moments too
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks")
+def test_a_kill_in_the_middle_of_an_export_loses_nothing():
+    """Before each step of an export over an existing artefact; in a process of its own, which forks."""
+    script = ["-m", "benchmarks.killed_exports", "--kinds", "torchscript", "--moments", "0"]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", *script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    kills = next(line for line in done.stdout.splitlines() if "before each step" in line)
+    assert int(kills.split("|")[3]) > 20
+
+
+@pytest.mark.parametrize("before", ["with a manifest", "without"])
+def test_what_an_unfinished_export_left_is_read_by_its_checksum(whole, tmp_path, monkeypatch, before):
+    path = tmp_path / "net.onnx"
+    shutil.copy(whole / "net.onnx", path)
+    if before == "with a manifest":
+        shutil.copy(whole / "net.onnx.json", tmp_path)
+    x = torch.randn(3, 7)
+    expected = export.load(path)(x)
+
+    def fails(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "copyfileobj", fails)
+    with pytest.raises(KeyboardInterrupt):
+        export.onnx(damaged_exports.Net(), path)
+    read = export.load(path)
+    assert torch.equal(read(x), expected)
+    assert (read.report is None) == (before == "without")
+
+
+def test_a_manifest_that_is_written_anew_while_it_is_read(whole, tmp_path, monkeypatch):
+    path = tmp_path / "net.pt2"
+    shutil.copy(whole / "net.ts", path)
+    shutil.copy(whole / "net.pt2.json", tmp_path)
+    manifests = iter([(whole / "net.pt2.json").read_bytes(), (whole / "net.ts.json").read_bytes()])
+    monkeypatch.setattr("simpletorch.export._manifest._text", lambda _: next(manifests))
+    assert export.load(path).kind == "torchscript"

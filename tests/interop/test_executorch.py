@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from simpletorch import export
 from tests.interop.loops import Net
 
 pytestmark = pytest.mark.slow
@@ -14,8 +15,7 @@ def test_a_typed_module_runs_on_executorch(tmp_path):
     exir = pytest.importorskip("executorch.exir")
     runtime = pytest.importorskip("executorch.runtime")
     model, path = Net().eval(), tmp_path / "net.pte"
-    batch = torch.export.Dim("batch", min=1, max=31)
-    program = torch.export.export(model, (torch.zeros(3, 3),), dynamic_shapes={"x": {0: batch}})
+    program = export.program(model, dynamic={"B": (1, 31)}).program
     path.write_bytes(exir.to_edge_transform_and_lower(program).to_executorch().buffer)
     forward = runtime.Runtime.get().load_program(path).load_method("forward")
     for rows in (1, 7, 31):

@@ -87,6 +87,24 @@ def test_its_forward_is_still_checked(trainer, precision):
         trainer(precision=precision).fit(Classifier(), wrong)
 
 
+def test_what_predicts_gets_every_sample_of_our_loader(trainer):
+    """Lightning makes it anew then, without ``drop_last``."""
+
+    class Predicts(Classifier):
+        def predict_step(self, batch, index):
+            return self.net(batch[0])
+
+    class Data(lightning.LightningDataModule):
+        def predict_dataloader(self):
+            return DataLoader(TensorDataset(INPUTS, TARGETS), batch_size=7, drop_last=True)
+
+    model = Predicts()
+    for batches in (Data(), Data().predict_dataloader()):
+        found = trainer().predict(model, batches)
+        assert [len(scores) for scores in found] == [7, 7, 7, 2]
+        torch.testing.assert_close(torch.cat(found), model.net(INPUTS))
+
+
 class SaveAt(lightning.Callback):
     """Saves in the middle of the first epoch."""
 

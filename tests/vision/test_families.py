@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from benchmarks.vision_models import digest
-from simpletorch import vision
+from simpletorch import export, vision
 from simpletorch.errors import ShapeMismatch, TorchError
 from simpletorch.nn import summary
 from simpletorch.vision import models
 from simpletorch.vision.models._blocks import StochasticDepth, rounded
-from simpletorch.vision.models._swin import PatchMerging, WindowAttention
+from simpletorch.vision.models._swin import PatchMerging, SwinTransformer, WindowAttention
 
 TORCHVISION = json.loads(Path(__file__).with_name("digests.json").read_text("utf-8"))["torchvision"]
 
@@ -132,6 +132,17 @@ def test_compiled_without_a_graph_break_and_exported(name):
     expected = model(x)
     assert torch.equal(torch.compile(model, fullgraph=True, backend="eager")(x), expected)
     assert torch.allclose(torch.export.export(model, (x,)).module()(x), expected, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_swin_is_exported_for_images_of_any_size():
+    torch.manual_seed(0)
+    model = SwinTransformer(4, 24, (2, 2), (2, 4), 7, 10).eval()
+    run = export.program(model, dynamic={"H": (65, None), "W": (65, None)})
+    assert [str(symbol) for symbol in run.report.symbols] == ["B >= 1", "H >= 65", "W >= 65"]
+    assert run.report.difference < 1e-6
+    x = torch.randn(1, 3, 83, 97)
+    torch.testing.assert_close(run(x), model(x))
 
 
 def test_vision_finds_its_parts():

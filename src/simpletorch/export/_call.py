@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode  # where torch's own documentation imports it from
 
+from simpletorch.checks import config
 from simpletorch.export._reading import Parameter, Request
 from simpletorch.export._signature import Symbol, TensorSpec, leaves, rebuilt, size_at, substituted, tensors_of
 from simpletorch.shapes import Dim
@@ -121,6 +123,7 @@ class Call:
         self.specs = request.specs()
         self.ranges: dict[str, tuple[int, int]] = {}
         self.buffers = Buffers(request.model)
+        self.ran: set[tuple[tuple[str, int], ...]] = set()  # sizes at which the model has run
         self.alone = False  # what a boolean is that has a row of a mask for itself
 
     def with_sizes(self, sizes: Mapping[str, Dim], symbols: Sequence[Symbol]) -> Call:
@@ -179,6 +182,15 @@ class Call:
         args, kwargs = arguments(self.request.parameters, tensors)
         with torch.no_grad(), self.buffers.kept():
             return self.request.model(*args, **kwargs)
+
+    def precise(self, tensors: Sequence[torch.Tensor]) -> Any:
+        """What the model gives in float64, of a copy of it; None if it can't be had."""
+        wide = [t.double() if t.is_floating_point() else t for t in tensors]
+        args, kwargs = arguments(self.request.parameters, wide)
+        # a model may not be copied, or insist on its dtype
+        with contextlib.suppress(Exception), torch.no_grad(), config(check="off"):
+            return copy.deepcopy(self.request.model).double()(*args, **kwargs)
+        return None
 
     def is_plain(self, output: Any) -> bool:
         """Whether the model's own ``forward`` takes and gives what an artefact can."""

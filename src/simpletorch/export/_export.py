@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import torch
 from torch import nn
 
-from simpletorch._atomic import StrPath
+from simpletorch._atomic import StrPath, remove_leftovers, workshop
 from simpletorch.errors import CheckpointError, TypeMismatch, as_also
 from simpletorch.export._artifact import Exported, Model
 from simpletorch.export._call import evaluating
@@ -49,8 +48,8 @@ def program(
             parameter) of these. Inputs of other sizes are drawn from the values of a tensor that is given.
         dynamic: by the name of a size its number, or its least and most (``{"batch": (1, 64)}``); by the name of a
             parameter the sizes of its tensor (``{"x": "batch 784"}``).
-        tolerance: the greatest difference that is allowed, of the largest number of a result or of 1; 1e-5 for
-            float32.
+        tolerance: the greatest difference that is allowed, of the largest number of a result or of 1. None is 1e-5 for
+            float32, and what the model itself differs from float64, up to nine times that.
 
     Raises:
         TypeMismatch: (a `TypeError` too) nothing says what an input is.
@@ -90,19 +89,19 @@ def as_module(model: Any) -> nn.Module:
 
 
 @contextmanager
-def workshop(path: Path) -> Iterator[Path]:
-    """A folder beside ``path`` in which an artefact is made, and which vanishes.
+def _workshop(path: Path) -> Iterator[Path]:
+    """A folder beside ``path`` in which an artefact is made; what killed exports left there goes.
 
     Raises:
         CheckpointError: the folder can't be written to.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise as_also(CheckpointError, type(error))(f"can't write {path}: {error.strerror or error}") from error
-    with folder as name:
-        yield Path(name)
+    with ExitStack() as after:
+        try:
+            folder = after.enter_context(workshop(path))
+            remove_leftovers(path.parent)
+        except OSError as error:
+            raise as_also(CheckpointError, type(error))(f"can't write {path}: {error.strerror or error}") from error
+        yield folder
 
 
 def written(path: Path, kind: str, prepared: Prepared, write: Callable[[Path], None]) -> Exported[Any, Any]:
@@ -112,7 +111,7 @@ def written(path: Path, kind: str, prepared: Prepared, write: Callable[[Path], N
         BackendError: it can't be made, or isn't what the model is.
         CheckpointError: there is no place for it.
     """
-    with workshop(path) as folder:
+    with _workshop(path) as folder:
         # .pt2, as AOTInductor asks for it
         made = folder / f"made{'.pt2' if kind in ('program', 'aot') else path.suffix}"
         try:

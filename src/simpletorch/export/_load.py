@@ -67,7 +67,9 @@ def _report(manifest: Manifest, path: Path) -> Report | None:
     """The report that was written with the artefact."""
     found = manifest.report
     try:
-        comparisons = tuple(Comparison(dict(c["sizes"]), float(c["difference"])) for c in found["comparisons"])
+        comparisons = tuple(
+            Comparison(dict(c["sizes"]), float(c["difference"]), c.get("rounding")) for c in found["comparisons"]
+        )
         return Report(
             manifest.kind,
             path,

@@ -2,6 +2,9 @@
 
 ``net.onnx`` has ``net.onnx.json``. Nothing of an artefact is read before its checksum is that of its manifest, and the
 manifest has one of itself. Checksums show damage and files that don't belong together; they don't say who wrote them.
+
+Two files can't be exchanged in one step. While an artefact takes the place of another one, its manifest has that of the
+other as well (``before``), and the checksum of what lies there says which of the two it is.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import json
 import platform
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +30,8 @@ __all__ = ["KINDS", "Manifest", "manifest_path", "publish", "read_manifest"]
 
 KINDS: Final = ("program", "onnx", "aot", "torchscript")
 _FORMAT: Final = 1
+# what reading any text that is no manifest raises: not JSON, not UTF-8, other keys, deeply nested
+_NO_MANIFEST: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -59,9 +65,7 @@ def sha256_of(path: Path) -> str:
 
 
 def publish(made: Path, path: Path, kind: str, signature: Signature, names: tuple[str, ...], report: Any) -> None:
-    """Put a verified artefact and its manifest in place, each in one step.
-
-    Between the two, an older manifest doesn't fit the new artefact, which `read_manifest` refuses.
+    """Put a verified artefact and its manifest in place: at any moment what lies there is the old one or the new one.
 
     Raises:
         CheckpointError: the folder can't be written to, or has no room.
@@ -75,10 +79,27 @@ def publish(made: Path, path: Path, kind: str, signature: Signature, names: tupl
         "report": report.to_dict(),
         "versions": {"simpletorch": __version__, "torch": torch.__version__, "python": platform.python_version()},
     }
+    whole = {"manifest": content, "sha256": _digest(content)}
+    _write(manifest_path(path), {**whole, "before": _before(path)})
     with open(made, "rb") as source, replacing(path, made.stat().st_size) as target:
         shutil.copyfileobj(source, target, 1 << 22)
-    with replacing(manifest_path(path)) as target:
-        target.write(json.dumps({"manifest": content, "sha256": _digest(content)}, indent=1).encode())
+    _write(manifest_path(path), whole)
+
+
+def _write(path: Path, content: Any) -> None:
+    with replacing(path) as target:
+        target.write(json.dumps(content, indent=1).encode())
+
+
+def _before(path: Path) -> Any:
+    """What a manifest remembers of the artefact that is about to be replaced; None if nothing there can be loaded."""
+    with suppress(CheckpointError, *_NO_MANIFEST):
+        sha256 = sha256_of(path)
+        text = _text(manifest_path(path))
+        if text is None:
+            return {"without": sha256}
+        return next((whole for whole in _versions(text) if _sha256(whole) == sha256), None)
+    return None
 
 
 def _digest(content: Any) -> str:
@@ -94,38 +115,73 @@ def read_manifest(path: Path) -> Manifest | None:
     beside = manifest_path(path)
     if not path.is_file():
         raise CheckpointError(f"there is no file {path}", operation="export.load")
+    text = _text(beside)
+    while text is not None:
+        try:
+            versions = _versions(text)
+            found = sha256_of(path)
+            for whole in versions:
+                if _sha256(whole) == found:
+                    return None if "without" in whole else _parsed(whole)
+            expected = _sha256(versions[0])
+        except _NO_MANIFEST as error:
+            raise CheckpointError(
+                f"the manifest {beside} is damaged: {error}", operation="export.load", hint="export the model again"
+            ) from error
+        before, text = text, _text(beside)
+        if text == before:  # else another process has just put a new artefact there
+            raise CheckpointError(
+                f"{path} isn't the file that its manifest {beside.name} was written for: its checksum is "
+                f"{found[:12]}…, not {expected[:12]}…",
+                operation="export.load",
+                hint="it was damaged or replaced; copy both files again, or export the model again",
+            )
+    return None
+
+
+def _text(path: Path) -> bytes | None:
+    """What is in a manifest; None if there is none.
+
+    Raises:
+        CheckpointError: it can't be read.
+    """
     try:
-        text = beside.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise CheckpointError(f"can't read {beside}: {error.strerror or error}", operation="export.load") from error
-    try:
-        whole = json.loads(text)
-        content = whole["manifest"]
-        if whole["sha256"] != _digest(content):
-            raise ValueError("its checksum is another")
-        if content["format"] != _FORMAT or content["kind"] not in KINDS:
-            raise ValueError(f"it is of format {content['format']!r}, kind {content['kind']!r}")
-        manifest = Manifest(
-            content["kind"],
-            content["sha256"],
-            Signature.from_dict(content["signature"]),
-            tuple(content["names"]),
-            content["report"],
-            content["versions"],
-        )
-    # any text that is no manifest: not JSON, not UTF-8, other keys, deeply nested
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise CheckpointError(
-            f"the manifest {beside} is damaged: {error}", operation="export.load", hint="export the model again"
-        ) from error
-    found = sha256_of(path)
-    if found != manifest.sha256:
-        raise CheckpointError(
-            f"{path} isn't the file that its manifest {beside.name} was written for: its checksum is {found[:12]}…, "
-            f"not {manifest.sha256[:12]}…",
-            operation="export.load",
-            hint="it was damaged or replaced; copy both files again, or export the model again",
-        )
-    return manifest
+        raise CheckpointError(f"can't read {path}: {error.strerror or error}", operation="export.load") from error
+
+
+def _versions(text: bytes) -> list[Any]:
+    """The manifests in a file: the artefact's, and while it is put in place also that of the one before."""
+    whole = json.loads(text)
+    before = whole.pop("before", None)
+    return [whole] if before is None else [whole, before]
+
+
+def _sha256(whole: Any) -> str:
+    """The checksum of the artefact that one of `_versions` is about.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    if "without" in whole:
+        return str(whole["without"])
+    if whole["sha256"] != _digest(whole["manifest"]):
+        raise ValueError("its checksum is another")
+    return str(whole["manifest"]["sha256"])
+
+
+def _parsed(whole: Any) -> Manifest:
+    content = whole["manifest"]
+    if content["format"] != _FORMAT or content["kind"] not in KINDS:
+        raise ValueError(f"it is of format {content['format']!r}, kind {content['kind']!r}")
+    return Manifest(
+        content["kind"],
+        content["sha256"],
+        Signature.from_dict(content["signature"]),
+        tuple(content["names"]),
+        content["report"],
+        content["versions"],
+    )

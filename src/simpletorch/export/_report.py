@@ -16,14 +16,19 @@ __all__ = ["Comparison", "Report"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One run of an artefact and of the model on the same inputs: the sizes, and the greatest difference."""
+    """One run of an artefact and of the model on the same inputs: the sizes, and the greatest difference.
+
+    ``rounding`` is there where that is above the tolerance: so far is the model itself from what it gives in float64.
+    """
 
     sizes: Mapping[str, int]
     difference: float
+    rounding: float | None = None
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{name}={size}" for name, size in self.sizes.items()) or "fixed sizes"
-        return f"{sizes}: {self.difference:.1e}"
+        rounding = "" if self.rounding is None else f", and the model's own rounding is {self.rounding:.1e}"
+        return f"{sizes}: {self.difference:.1e}{rounding}"
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,10 @@ _STEPS: Final = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 64)  # tha
 
 
 def runs(call: Call, sizes: Point) -> Exception | None:
-    """Why the model itself doesn't run at these sizes; None if it does."""
+    """Why the model itself doesn't run at these sizes; None if it does, which is remembered."""
+    key = tuple(sizes.items())
+    if key in call.ran:
+        return None
     tensors = call.tensors(sizes)
     if tensors is None:
         return ValueError(f"a size comes out negative for {dict(sizes)}")
@@ -39,6 +42,7 @@ def runs(call: Call, sizes: Point) -> Exception | None:
             call.eager(tensors)
     except Exception as error:  # whatever a model raises
         return error
+    call.ran.add(key)
     return None
 
 

@@ -118,6 +118,7 @@ _INHERITED_NAMES: Final = frozenset(fullname.rpartition(".")[2] for fullname in 
 _ATTRIBUTES: Final = joined(attributes.ATTRIBUTES, distributions.ATTRIBUTES, modules.ATTRIBUTES, operators.ATTRIBUTES)
 _FUNCTION_RESULTS: Final = joined(
     interop.FUNCTION_RESULTS,
+    tensors.FUNCTION_RESULTS,
     operators.FUNCTION_RESULTS,
     reader.FUNCTION_RESULTS,
     sizes.FUNCTION_RESULTS,

@@ -144,7 +144,14 @@ SHARING = Scripts(
         ("x = torch.from_dlpack(jnp.from_dlpack(t.long()))", "Tensor[7, 11]"),
         ("x = torch.zeros(jnp.from_dlpack(t).shape)", "Float32[7, 11]"),
         ("x = torch.from_dlpack(jnp.from_dlpack(t) @ 2)", "Tensor[...]"),
-        ("x = torch.from_dlpack(jnp.ones((3, 5)))", "Tensor[...]"),
+        ("x = torch.from_dlpack(jnp.ones((3, 5)))", "Tensor[3, 5]"),
+        ("x = torch.from_dlpack(jnp.full((3, 5), 2, 'int8'))", "Int8[3, 5]"),
+        ("x = torch.from_dlpack(jnp.zeros(shape=7, dtype='float32'))", "Float32[7]"),
+        ("x = torch.from_dlpack(jnp.asarray(a))", "Float32[3, 5]"),
+        ("x = torch.from_dlpack(jnp.asarray(np.zeros(3)))", "Tensor[3]"),
+        ("x = torch.from_dlpack(jnp.array([[1, 2, 3]]))", "Tensor[1, 3]"),
+        ("x = torch.from_dlpack(jnp.array(jnp.from_dlpack(t)))", "Float32[7, 11]"),
+        ("x = torch.from_dlpack(jnp.ones((3, 5)).T)", "Tensor[...]"),
     ],
 )
 def test_the_sizes_are_the_same_on_both_sides(source, expected, tmp_path):
@@ -153,4 +160,5 @@ def test_the_sizes_are_the_same_on_both_sides(source, expected, tmp_path):
 
 def test_a_mistake_behind_the_border_is_found(tmp_path):
     assert SHARING.lines("torch.zeros(5, 2) @ interop.from_dlpack(jnp.from_dlpack(t))\n", tmp_path) == [1]
+    assert SHARING.lines("torch.nn.Linear(4, 2)(interop.from_dlpack(jnp.zeros((3, 5))))\n", tmp_path) == [1]
     assert SHARING.lines("j = jnp.from_dlpack(t)\nprint(j == j, len(j), j.at[0], j[0], j + 1, j.T)\n", tmp_path) == []

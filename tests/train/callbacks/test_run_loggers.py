@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import sys
 import time
+from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from simpletorch.errors import BackendError
 from simpletorch.metrics import Accuracy
@@ -14,6 +18,7 @@ from simpletorch.train import AimLogger, Callback, Checkpoint, GradientMonitor, 
 from tests.train.callbacks.small_training import loader, net, trainer
 
 CONFIG = {"width": 5, "name": "small"}
+GIVEN = {"width": np.int64(5), "name": Path("small")}  # as settings are, and not every service takes
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +56,7 @@ class WandbFiles:
         self.made += 1
         folder = self.folder / str(self.made)  # W&B names its own by the second
         folder.mkdir()
-        return WandbLogger("small", config=CONFIG, every=2, dir=str(folder))
+        return WandbLogger("small", config=GIVEN, every=2, dir=str(folder))
 
     def whole(self, path):
         """The records of a run, once the process that writes them has written the last."""
@@ -93,7 +98,7 @@ class MLflowFiles:
         self.uri = f"sqlite:///{folder / 'mlflow.db'}"
 
     def logger(self):
-        return MLflowLogger("small", uri=self.uri, config=CONFIG, every=2)
+        return MLflowLogger("small", uri=self.uri, config=GIVEN, every=2)
 
     def runs(self):
         from mlflow import MlflowClient
@@ -117,7 +122,7 @@ class AimFiles:
         self.folder = folder
 
     def logger(self):
-        return AimLogger(self.folder, config=CONFIG, every=2)
+        return AimLogger(self.folder, config=GIVEN, every=2)
 
     def runs(self):
         from aim import Repo, Run
@@ -135,6 +140,23 @@ class AimFiles:
 @pytest.fixture(params=[WandbFiles, MLflowFiles, AimFiles], ids=["wandb", "mlflow", "aim"])
 def files(request, tmp_path, monkeypatch):
     return request.param(tmp_path, monkeypatch)
+
+
+def test_a_metric_may_have_any_name(files):
+    model, metrics = net(), {"top-5 (%)": Accuracy()}
+    trainer(model, files.logger(), metrics=metrics).fit(model, loader(), epochs=1, validation=loader())
+    ((_, _, is_finished, numbers),) = files.runs()
+    assert is_finished
+    assert ("validation top-5 ___" if isinstance(files, MLflowFiles) else "validation top-5 (%)") in numbers
+
+
+def test_settings_become_plain_data():
+    class Mode(enum.Enum):
+        FAST = "fast"
+
+    settings = {"dtype": torch.float32, "net": {"sizes": (3, np.float32(0.5))}, "mode": Mode.FAST, 4: None, "on": True}
+    expected = {"dtype": "torch.float32", "net": {"sizes": [3, 0.5]}, "mode": "fast", "4": None, "on": True}
+    assert WandbLogger(config=settings).config == expected
 
 
 class Losses(Callback):

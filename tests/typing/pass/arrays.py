@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import jax
 import numpy as np
 import torch
-from jaxtyping import Float, Float32
+from jaxtyping import Float, Float32, Float64
 from numpy.typing import NDArray
+
+from simpletorch.interop import to_jax, to_numpy
 
 
 def of_any_kind(x: Float32[torch.Tensor, "n 5"], y: torch.Tensor) -> np.ndarray:
@@ -40,6 +43,24 @@ def one_or_the_other(x: Float32[torch.Tensor, "n 5"], y: Float32[torch.Tensor, "
 def another_one(x: Float32[torch.Tensor, "n 5"]) -> NDArray[np.float64]:
     x = x.double()
     return x.numpy()
+
+
+def of_a_function(
+    x: Float32[torch.Tensor, "n 5"], y: Float32[torch.Tensor, "n 3"], unknown: torch.Tensor, flag: bool
+) -> Float32[np.ndarray, "m 5"] | None:
+    a: NDArray[Any] = to_numpy(x)
+    b: NDArray[np.float64] = to_numpy(unknown)
+    c: Float32[np.ndarray, "n 3"] = to_numpy(y if flag else x)
+    d: Float32[np.ndarray, "k 5"] = to_numpy(x, copy=True) if flag else to_numpy(x[1:])
+    x = x.double()
+    e: NDArray[np.float64] = to_numpy(x)
+    print(a.shape, b.shape, c.shape, d.shape, e.shape, np.stack([to_numpy(x), to_numpy(x)]), to_numpy(y) / 2.0)
+    return to_numpy(x.float())
+
+
+def of_jax(x: Float32[torch.Tensor, "n 5"], doubles: Float64[torch.Tensor, " n"]) -> Float32[jax.Array, "m 5"]:
+    print(to_jax(doubles).shape)
+    return to_jax(x)
 
 
 Points = Float32[np.ndarray, "n 3"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from simpletorch.train.callbacks._scalar_logger import ScalarLogger, without
+from simpletorch.train.callbacks._scalar_logger import ScalarLogger, plain, without
 
 if TYPE_CHECKING:
     from simpletorch.train._fit import Fit
@@ -23,7 +23,7 @@ class AimLogger(ScalarLogger):
     Args:
         repo: the folder that has the folder ``.aim``, which is made there; or a server, ``"aim://host:port"``.
         experiment: what to find the run by.
-        config: the settings to note with the run: plain data.
+        config: the settings to note with the run; of what is no plain data (a path, a dtype) its text.
         every: only updates whose number is a multiple of this; reading the loss waits for a GPU.
 
     Raises:
@@ -44,7 +44,7 @@ class AimLogger(ScalarLogger):
         super().__init__(every)
         self.repo = os.fspath(repo)
         self.experiment = experiment
-        self.config = dict(config or {})
+        self.config = plain(config or {})
         self._hash: str | None = None
         self._run: Any = None
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.errors import BackendError
-from simpletorch.train.callbacks._scalar_logger import ScalarLogger, without
+from simpletorch.train.callbacks._scalar_logger import ScalarLogger, plain, without
 
 if TYPE_CHECKING:
     from simpletorch.train._fit import Fit
+
+
+_REFUSED: Final = re.compile(r"[^/\w.\- :]")  # as mlflow.utils.validation has it
+
+
+def _name(name: str) -> str:
+    """A name that MLflow takes; it would end a training at the first epoch that measures ``f1@macro``."""
+    return _REFUSED.sub("_", name)
 
 
 class MLflowLogger(ScalarLogger):
@@ -19,14 +28,15 @@ class MLflowLogger(ScalarLogger):
 
     After an update ``batch_loss``, ``learning_rate`` and what callbacks log (``gradient_norm``); after each epoch and
     evaluation the measures that `EarlyStopping` and `Checkpoint` can watch (``loss``, ``validation accuracy``), by the
-    number of updates. MLflow's active run, of which there is one in a process, is left alone.
+    number of updates. Characters that MLflow's names can't have are ``_`` (``top-5 (%)`` is ``top-5 ___``). MLflow's
+    active run, of which there is one in a process, is left alone.
 
     A resumed training goes on in its run; updates that are made again are there twice, under the same step.
 
     Args:
         experiment: its name; it is made if there is none.
         uri: where to: a server, or a file such as ``"sqlite:///mlflow.db"``. None is what MLflow is set to.
-        config: the settings to note with the run as its parameters: plain data.
+        config: the settings to note with the run as its parameters.
         every: only updates whose number is a multiple of this; reading the loss waits for a GPU.
         tags: words to find the run by, ``{"mlflow.runName": "first"}``.
 
@@ -50,7 +60,7 @@ class MLflowLogger(ScalarLogger):
         super().__init__(every)
         self.experiment = experiment
         self.uri = uri
-        self.config = dict(config or {})
+        self.config = plain(config or {})
         self.tags = dict(tags or {})
         self._id: str | None = None
         self._client: Any = None
@@ -69,7 +79,7 @@ class MLflowLogger(ScalarLogger):
                 self._client.update_run(self._id, status="RUNNING")
                 return
             self._id = self._client.create_run(self._experiment_id(), tags=self.tags).info.run_id
-            self._client.log_batch(self._id, params=[entities.Param(n, str(v)) for n, v in self.config.items()])
+            self._client.log_batch(self._id, params=[entities.Param(_name(n), str(v)) for n, v in self.config.items()])
         except mlflow.exceptions.MlflowException as error:
             raise BackendError(f"MLflow did not begin a run of {self.experiment!r}: {error}") from error
 
@@ -81,7 +91,7 @@ class MLflowLogger(ScalarLogger):
     def write(self, scalars: dict[str, float], fit: Fit) -> None:
         """Write numbers by the number of updates."""
         now = time.time_ns() // 1_000_000
-        self._client.log_batch(self._id, [self._metric(name, v, now, fit.step) for name, v in scalars.items()])
+        self._client.log_batch(self._id, [self._metric(_name(name), v, now, fit.step) for name, v in scalars.items()])
 
     def close(self, error: BaseException | None) -> None:
         """End the run, as one that failed if it did."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import enum
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import torch
 
 from simpletorch.errors import BackendError, TorchError, as_also
 from simpletorch.train._callback import Callback
@@ -19,6 +23,23 @@ def without(logger: str, package: str, how: str, error: ImportError) -> BackendE
     absent = isinstance(error, ModuleNotFoundError) and error.name == package
     why = "is not installed" if absent else f"can't be imported ({error})"
     return BackendError(f"{logger} needs the package {package}, which {why}: {how}")
+
+
+def plain(value: Any) -> Any:
+    """Settings as every service takes them: numbers, texts, lists and dicts, and of anything else its text."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, enum.Enum):
+        return plain(value.value)
+    if isinstance(value, int | float):  # classes of other libraries: NumPy's float64 is one
+        return float(value) if isinstance(value, float) else int(value)
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item") and not isinstance(value, torch.Tensor):
+        return plain(value.item())  # NumPy's other numbers
+    return str(value)
 
 
 class ScalarLogger(Callback):

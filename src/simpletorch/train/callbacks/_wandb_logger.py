@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simpletorch._distribution import installing
 from simpletorch.errors import BackendError
-from simpletorch.train.callbacks._scalar_logger import ScalarLogger, without
+from simpletorch.train.callbacks._scalar_logger import ScalarLogger, plain, without
 
 if TYPE_CHECKING:
     from simpletorch.train._fit import Fit
@@ -26,7 +26,7 @@ class WandbLogger(ScalarLogger):
 
     Args:
         project: which project the run belongs to.
-        config: the settings to note with the run: plain data.
+        config: the settings to note with the run; of what is no plain data (a path, a dtype) its text.
         every: only updates whose number is a multiple of this; reading the loss waits for a GPU.
         options: for `wandb.init`, such as ``name=``, ``tags=`` and ``dir=``.
 
@@ -42,7 +42,7 @@ class WandbLogger(ScalarLogger):
     ) -> None:
         super().__init__(every)
         self.project = project
-        self.config = dict(config or {})
+        self.config = plain(config or {})
         self.options = options
         self._id: str | None = None
         self._run: Any = None

@@ -65,20 +65,25 @@ class WindowAttention(Module, Generic[D]):
     def forward(self, x: Tensor[DT, B, H, W, D]) -> Tensor[DT, B, H, W, D]:
         """The pixels' next states; the image is padded to whole windows, and an axis of one window isn't shifted."""
         height, width, window = x.shape[1], x.shape[2], self.window
-        padded = F.pad(x, (0, 0, 0, -width % window, 0, -height % window))
-        rows, columns = padded.shape[1], padded.shape[2]
+        # whole windows by their form, as `torch.export` wants to know: of `height + -height % window` it can't see it
+        rows, columns = (height + window - 1) // window * window, (width + window - 1) // window * window
+        padded = F.pad(x, (0, 0, 0, columns - width, 0, rows - height))
         down, right = (0 if window >= size else self.shift for size in (rows, columns))
         rolled = torch.roll(padded, (-down, -right), dims=(1, 2)) if down or right else padded
-        attended = self._attended(rolled, down, right)
+        attended = self._attended(rolled, rows, columns, down, right)
         back = torch.roll(attended, (down, right), dims=(1, 2)) if down or right else attended
-        cropped: Tensor[DT, B, H, W, D] = back[:, :height, :width]
+        cropped: Tensor[DT, B, H, W, D]
+        if torch.compiler.is_exporting():  # which would ask of a slice whether it ends within
+            cropped = F.pad(back, (0, 0, 0, width - columns, 0, height - rows))
+        else:
+            cropped = back[:, :height, :width]
         return cropped
 
-    def _attended(self, x: torch.Tensor, down: int, right: int) -> torch.Tensor:
+    def _attended(self, x: torch.Tensor, rows: int, columns: int, down: int, right: int) -> torch.Tensor:
         """What attention makes of an image of whole windows."""
-        batch, rows, columns, dim = x.shape
+        batch, dim = x.shape[0], x.shape[-1]
         count = rows // self.window, columns // self.window
-        windows = self._windows(x).reshape(batch, count[0] * count[1], self.window**2, dim)
+        windows = self._windows(x, count).reshape(batch, count[0] * count[1], self.window**2, dim)
         qkv = self.qkv(windows).unflatten(-1, (3, self.heads, dim // self.heads))
         # windows and heads are one dim, because attention in ONNX takes four
         query, key, value = qkv.permute(3, 0, 1, 4, 2, 5).flatten(2, 3)
@@ -95,16 +100,17 @@ class WindowAttention(Module, Generic[D]):
         parts = made.reshape(batch, *count, self.window, self.window, dim)
         return parts.transpose(2, 3).reshape(batch, rows, columns, dim)
 
-    def _windows(self, x: torch.Tensor) -> torch.Tensor:
-        """The windows' pixels: ``(B, H, W, *Rest) -> (B, H//N, W//N, N, N, *Rest)``."""
-        apart = x.unflatten(2, (-1, self.window)).unflatten(1, (-1, self.window))
+    def _windows(self, x: torch.Tensor, count: tuple[int, int]) -> torch.Tensor:
+        """The windows' pixels: ``(B, H, W, D) -> (B, H//N, W//N, N, N, D)``."""
+        apart = x.reshape(x.shape[0], count[0], self.window, count[1], self.window, x.shape[3])
         return apart.transpose(2, 3)
 
     def _mask(self, rows: int, columns: int, down: int, right: int, device: torch.device) -> torch.Tensor:
         """What is added to the score of two pixels, by window: ``(H//N*W//N, N*N, N*N)``."""
         row = _regions(rows, self.window, down, device)
         column = _regions(columns, self.window, right, device)
-        region = self._windows((3 * row[:, None] + column)[None]).reshape(-1, self.window**2)
+        count = rows // self.window, columns // self.window
+        region = self._windows((3 * row[:, None] + column)[None, :, :, None], count).reshape(-1, self.window**2)
         return (region[:, :, None] != region[:, None]) * _APART
 
 
@@ -149,8 +155,10 @@ class PatchMerging(Module, Generic[D]):
 
     def forward(self, x: Tensor[DT, B, H, W, D]) -> Tensor[DT, B, "(H+1)//2", "(W+1)//2", "2*D"]:
         """The pixels' states, an odd image padded with zeros."""
-        even = F.pad(x, (0, 0, 0, x.shape[2] % 2, 0, x.shape[1] % 2))
-        four = [even[:, 0::2, 0::2], even[:, 1::2, 0::2], even[:, 0::2, 1::2], even[:, 1::2, 1::2]]
+        rows, columns = (x.shape[1] + 1) // 2, (x.shape[2] + 1) // 2
+        even = F.pad(x, (0, 0, 0, 2 * columns - x.shape[2], 0, 2 * rows - x.shape[1]))
+        pairs = even.reshape(x.shape[0], rows, 2, columns, 2, x.shape[3])
+        four = [pairs[:, :, i, :, j] for j in (0, 1) for i in (0, 1)]
         merged: Tensor[DT, B, "(H+1)//2", "(W+1)//2", "4*D"] = torch.cat(four, dim=-1)
         return self.reduction(self.norm(merged))
 
@@ -234,6 +242,8 @@ class SwinTransformer(Module, Generic[K]):
     def forward(self, x: Tensor[DT, B, 3, H, W]) -> Tensor[DT, B, K]:
         """A score for each class, not normalized."""
         images = self.permute(self.norm(self.features(x)))
+        if torch.compiler.is_exporting():  # pooling of channels that come last asks whether there are several images
+            images = images.contiguous()
         scores: Tensor[DT, B, K] = self.head(self.flatten(self.avgpool(images)))
         return scores
 

@@ -1,5 +1,6 @@
 """Mistakes that are seen through the border to NumPy."""
 
+import jax
 import numpy as np
 import torch
 from beartype import beartype
@@ -7,7 +8,8 @@ from jaxtyping import Float32, Float64
 from jaxtyping import jaxtyped as jaxtyped
 from numpy.typing import NDArray
 
-from simpletorch import interop
+from simpletorch import interop, nn
+from simpletorch.interop import from_dlpack, to_jax, to_numpy
 
 Points = Float32[np.ndarray, "n 3"]
 
@@ -40,6 +42,26 @@ def fail_returned_dtype() -> None:
         return x.detach().numpy()  # E: tensor-dtype
 
     points(torch.zeros(7, 5))
+
+
+def fail_returned_by_a_function() -> None:
+    @jaxtyped(typechecker=beartype)
+    def points(x: Float32[torch.Tensor, "n 5"]) -> Float32[np.ndarray, "n 3"]:
+        return to_numpy(x)  # E: tensor-shape
+
+    points(torch.zeros(7, 5))
+
+
+def fail_returned_to_jax() -> None:
+    @jaxtyped(typechecker=beartype)
+    def points(x: Float32[torch.Tensor, "n 5"]) -> Float32[jax.Array, "n 3"]:
+        return to_jax(x)  # E: tensor-shape
+
+    points(torch.zeros(7, 5))
+
+
+def fail_from_jax_again() -> None:
+    nn.Linear(3, 2)(from_dlpack(to_jax(torch.zeros(7, 5))))  # E: tensor-shape
 
 
 def fail_argument() -> None:

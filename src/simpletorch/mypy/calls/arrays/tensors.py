@@ -6,7 +6,8 @@ is. For mypy jaxtyping's array is the array that it was: what the string says is
 (`annotate/arrays.py`), so that nothing which is right without the plugin becomes an error with it.
 
 ``x.numpy()`` is what it was, unless an array of a certain dtype or size is wanted in its place
-(``-> NDArray[np.float32]``, ``a: Float32[np.ndarray, "n 3"] = x.numpy()``): then it is compared with that.
+(``-> NDArray[np.float32]``, ``a: Float32[np.ndarray, "n 3"] = x.numpy()``): then it is compared with that. So are what
+`simpletorch.interop.to_numpy` and `to_jax` give.
 
 Only names that are bound once, declared attributes and what is written in the call itself are read: a variable that is
 assigned what mypy doesn't know (``a = a[0]``) keeps its first type.
@@ -33,7 +34,7 @@ from mypy.nodes import (
     UnaryExpr,
     Var,
 )
-from mypy.plugin import CheckerPluginInterface, MethodSigContext
+from mypy.plugin import CheckerPluginInterface, FunctionContext, MethodSigContext
 from mypy.subtypes import is_subtype
 from mypy.traverser import all_return_statements
 from mypy.types import (
@@ -54,7 +55,7 @@ from simpletorch.mypy.convert.lift import is_tensor
 from simpletorch.mypy.convert.lower import Lowerer
 from simpletorch.mypy.convert.place import PlaceLifter
 from simpletorch.mypy.diagnose.report import report
-from simpletorch.mypy.hooks import MethodHook
+from simpletorch.mypy.hooks import FunctionResultHook, MethodHook
 from simpletorch.mypy.names import ARRAY
 from simpletorch.mypy.program.constants import constant, is_bound_once
 from simpletorch.mypy.types import TypeTable
@@ -64,7 +65,7 @@ from simpletorch.rules.core.mismatch import Kind
 from simpletorch.rules.core.values import ANYTHING, Anything, TensorType, Value
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Bindings, Rest, Shape, unify
 
-__all__ = ["OF_ARRAYS", "TENSOR_METHODS", "array_value", "of_numpy", "with_arrays"]
+__all__ = ["FUNCTION_RESULTS", "OF_ARRAYS", "TENSOR_METHODS", "array_value", "of_numpy", "with_arrays"]
 
 _Values: TypeAlias = list[tuple[list[Value], dict[str, Value]]]
 _BITS: Final = {f"numpy._typing._nbit_base._{bits}Bit": bits for bits in (8, 16, 32, 64)}
@@ -83,6 +84,7 @@ OF_ARRAYS: Final = frozenset(
     for name in ("from_numpy", "asarray", "as_tensor", "tensor", "from_dlpack", "utils.dlpack.from_dlpack")
 )
 """The functions that make a tensor of an array."""
+_TO_ARRAYS: Final = ("simpletorch.interop._numpy.to_numpy", "simpletorch.interop._dlpack.to_jax")
 
 
 def with_arrays(lifter: PlaceLifter, api: CheckerPluginInterface, given: Arguments, combinations: _Values) -> _Values:
@@ -150,9 +152,7 @@ def _of_call(
     match call.callee:
         case MemberExpr(expr=receiver, name="numpy") if (given := typed(receiver, api)) and is_tensor(given):
             return _without_device(lifter.value(given))
-        case RefExpr(fullname="simpletorch.interop._numpy.to_numpy") if len(call.args) and (
-            given := typed(call.args[0], api)
-        ):
+        case RefExpr(fullname=name) if name in _TO_ARRAYS and len(call.args) and (given := typed(call.args[0], api)):
             return _without_device(lifter.value(given))
     if not _gives_noted(call.callee, api):
         return None
@@ -232,22 +232,38 @@ def _attribute(owner: ProperType, name: str) -> ProperType | None:
 
 def _to_numpy(context: MethodSigContext, types: TypeTable) -> CallableType:
     """``x.numpy()`` where an array of a certain kind is wanted."""
-    signature = context.default_signature
+    if not _is_one_of_several(context):
+        _compare("numpy", context.type, context, types)
+    return context.default_signature
+
+
+def _to_array(context: FunctionContext, types: TypeTable) -> Type:
+    """``to_numpy(x)`` and ``to_jax(x)`` where an array of a certain kind is wanted: of JAX's it is then one."""
+    callee = context.context.callee if isinstance(context.context, CallExpr) else None
+    if len(context.arg_types[0]) == 1 and isinstance(callee, NameExpr | MemberExpr):
+        _compare(callee.name, context.arg_types[0][0], context, types)
+    given, wanted = get_proper_type(context.default_return_type), _wanted(context)
+    if isinstance(given, AnyType) and isinstance(wanted, Instance) and array_noted(wanted) is not None:
+        return wanted  # or mypy's strict mode would say that Any is returned
+    return given
+
+
+def _compare(operation: str, given: Type, context: MethodSigContext | FunctionContext, types: TypeTable) -> None:
+    """Say it where an array over ``given`` isn't the one that is wanted."""
     wanted = _wanted(context)
-    if not isinstance(wanted, Instance) or wanted.type.fullname != ARRAY or _is_one_of_several(context):
-        return signature
+    noted = array_noted(wanted) if isinstance(wanted, Instance) else None
+    if not isinstance(wanted, Instance) or (noted is None and wanted.type.fullname != ARRAY):
+        return
     lifter = PlaceLifter(types, context.api, context.context.line)
-    given = lifter.value(context.type)
-    if not isinstance(given, TensorType):
-        return signature
-    noted = array_noted(wanted)
+    value = lifter.value(given)
+    if not isinstance(value, TensorType):
+        return
     pattern = of_numpy(wanted) if noted is None else lifter.tensor(noted)
-    kind = _misfit(pattern, given, Lowerer(lifter))
+    kind = _misfit(pattern, value, Lowerer(lifter))
     if kind is not None:
-        expected, got = (pattern.dtype, given.dtype) if kind == "dtype" else (pattern.shape, given.shape)
-        reason = f"the array is {given}, but {pattern} is wanted here"
-        report(Report("numpy", kind, reason, {"self": given}, None, expected, got), context.context, context.api)
-    return signature
+        expected, got = (pattern.dtype, value.dtype) if kind == "dtype" else (pattern.shape, value.shape)
+        reason = f"the array is {value}, but {pattern} is wanted here"
+        report(Report(operation, kind, reason, {"self": value}, None, expected, got), context.context, context.api)
 
 
 def _is_one_of_several(context: MethodSigContext) -> bool:
@@ -258,7 +274,7 @@ def _is_one_of_several(context: MethodSigContext) -> bool:
     return True
 
 
-def _wanted(context: MethodSigContext) -> ProperType | None:
+def _wanted(context: MethodSigContext | FunctionContext) -> ProperType | None:
     """The type that is wanted of a call.
 
     What is returned mypy tries again without one, if anything is said of it.
@@ -325,3 +341,4 @@ def _dtype(number: ProperType | None) -> DType | None:
 
 
 TENSOR_METHODS: Final[Mapping[str, MethodHook]] = {"numpy": _to_numpy}
+FUNCTION_RESULTS: Final[Mapping[str, FunctionResultHook]] = dict.fromkeys(_TO_ARRAYS, _to_array)
