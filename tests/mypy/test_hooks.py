@@ -37,4 +37,10 @@ def test_no_method_of_a_feature_is_one_of_tensors():
     "name", ["builtins.list.sort", "typing.Mapping.get", "torch.optim.adam.Adam.step", "collections.deque.rotate"]
 )
 def test_methods_of_others_have_no_hook(name):
-    assert plugin._method(name) is None
+    assert plugin._method(name, lambda _: False) is None
+
+
+def test_the_standard_library_has_no_hook():
+    assert plugin._method("re.Pattern.match", lambda _: True) is None
+    assert plugin._function("dataclasses.replace", lambda _: True) is None  # mypy has one of its own
+    assert plugin._function("mine.replace", lambda _: False) is not None

@@ -7,8 +7,9 @@ an operation with a rule, a class of ``torch.nn``, something of the user's.
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -79,11 +80,17 @@ _TENSOR_METHODS: Final = frozenset(
         *(n.removeprefix("Tensor.") for n in RULES if n.startswith("Tensor.")),
     )
 )
-_NOT_OURS: Final = ("builtins.", "typing.", "typing_extensions.", "torch.", "collections.", "functools.")
+_NOT_OURS: Final = (
+    *("builtins.", "typing.", "typing_extensions.", "torch.", "collections.", "functools."),
+    *("attr.", "attrs."),  # mypy has hooks of its own there
+    "numpy.",
+)
 _OF_PYTHON: Final = ("builtins.", "typing.", "collections.")
+_WITHOUT_MODULES: Final = (*_OF_PYTHON, "abc.", "enum.")
 _DEPENDENCIES: Final = ("_simpletorch.dtypes", "_simpletorch.dim", "_simpletorch.phantom")
 _PRIORITY: Final = 10
 _YOUNGEST_TO_A_MIDDLE: Final = 200  # collections; mypy's own is 30
+_TYPESHED: Final = f"{os.sep}typeshed{os.sep}stdlib{os.sep}"
 _ROOT: Final = Path(__file__).parents[1]
 
 _FUNCTIONS: Final = joined(
@@ -128,13 +135,10 @@ _METHOD_RESULTS: Final = joined(operators.METHOD_RESULTS, sizes.METHOD_RESULTS)
 
 C = TypeVar("C", bound=Place)
 R = TypeVar("R")
+H = TypeVar("H")
 
 
-# What follows depends on nothing but the name, and mypy asks for each name again at every place where it stands.
-
-
-@cache
-def _function(fullname: str) -> FunctionHook | None:
+def _function(fullname: str, is_pythons: Callable[[str], bool]) -> FunctionHook | None:
     """torch's functions by rule, ``torch.nn``'s constructors, and the user's own functions and classes."""
     if fullname in _FUNCTIONS:
         return _FUNCTIONS[fullname]
@@ -142,11 +146,10 @@ def _function(fullname: str) -> FunctionHook | None:
         return partial(reader.function_rule, fullname)
     if public_class(fullname) in MODULES:
         return constructors.construct
-    return None if fullname.startswith(_NOT_OURS) else partial(_user_function, fullname)
+    return None if fullname.startswith(_NOT_OURS) or is_pythons(fullname) else partial(_user_function, fullname)
 
 
-@cache
-def _method(fullname: str) -> MethodHook | None:
+def _method(fullname: str, is_pythons: Callable[[str], bool]) -> MethodHook | None:
     """Methods of tensors by rule, calls of modules, and the user's own methods."""
     if fullname in _METHODS:
         return _METHODS[fullname]
@@ -157,10 +160,9 @@ def _method(fullname: str) -> MethodHook | None:
         return modules.call
     if method in _INHERITED_NAMES or method in _TENSOR_METHODS or may_ask(fullname):
         return partial(_by_receiver, fullname)
-    return None if fullname.startswith(_NOT_OURS) else partial(_user_method, fullname)
+    return None if fullname.startswith(_NOT_OURS) or is_pythons(fullname) else partial(_user_method, fullname)
 
 
-@cache
 def _attribute(fullname: str) -> AttributeHook | None:
     """Attributes of tensors and modules, and the fields of torch's named tuples."""
     return _ATTRIBUTES.get(fullname) or attributes.by_owner(fullname)
@@ -174,14 +176,13 @@ def _by_receiver(fullname: str, context: MethodSigContext, types: TypeTable) -> 
             hook = _INHERITED_METHODS.get(f"{info.fullname}.{method}")
             if hook is not None:
                 return hook(context, types)
-    if isinstance(receiver, Instance) and is_tensor(receiver) and _is_overridden(receiver, method):
-        return _user_method(fullname, context, types)
-    if is_tensor(receiver) and method in mutations.TENSOR_METHODS:
-        return mutations.TENSOR_METHODS[method](context, types)
-    if is_tensor(receiver) and method in tensors.TENSOR_METHODS:
-        return tensors.TENSOR_METHODS[method](context, types)
-    if is_tensor(receiver) and (method in _TENSOR_METHODS or may_ask(fullname)):
-        return reader.method_rule(method, context, types)
+    if is_tensor(receiver) and not _is_overridden(receiver, method):
+        if method in mutations.TENSOR_METHODS:
+            return mutations.TENSOR_METHODS[method](context, types)
+        if method in tensors.TENSOR_METHODS:
+            return tensors.TENSOR_METHODS[method](context, types)
+        if method in _TENSOR_METHODS or may_ask(fullname):
+            return reader.method_rule(method, context, types)
     return context.default_signature if fullname.startswith(_NOT_OURS) else _user_method(fullname, context, types)
 
 
@@ -202,6 +203,25 @@ def _user_method(fullname: str, context: MethodSigContext, types: TypeTable) -> 
     return functions.call_function(context.default_signature, context, types, ".".join(fullname.split(".")[-2:]))
 
 
+class _Asked(dict[str, H | None]):
+    """The hooks that are known by name; for any other name a function is asked."""
+
+    def __init__(self, work: Callable[[str], H | None]) -> None:
+        super().__init__()
+        self.work = work
+
+    def __missing__(self, name: str) -> H | None:
+        return self.work(name)
+
+
+class _Kept(_Asked[H]):
+    """The same, and what the function says is kept."""
+
+    def __missing__(self, name: str) -> H | None:
+        found = self[name] = self.work(name)
+        return found
+
+
 class SimpletorchPlugin(Plugin):
     """Tells mypy the dtype, shape and device of tensors."""
 
@@ -210,7 +230,17 @@ class SimpletorchPlugin(Plugin):
         if not options.fine_grained_incremental:  # the daemon lives long, and leaves trees behind
             _collect_less_often()
         self.annotations = Annotations(self.types)
-        self._not_annotations: set[str] = set()
+        self._classes: set[str] = set()
+        # mypy asks two million times in a large program, once for each name at each place: a look into a dict, which
+        # Python does without a call of ours, takes a third of the time
+        names = ("get_function_signature_hook", "get_method_signature_hook", "get_function_hook", "get_method_hook")
+        # what is said of an attribute depends on its class, which the daemon may replace
+        lasting = () if options.fine_grained_incremental else ("get_attribute_hook",)
+        for name in (*names, *lasting):
+            setattr(self, name, _Kept(getattr(self, name)).__getitem__)
+        self._not_annotations = _Asked(self.get_type_analyze_hook)
+        setattr(self, "get_type_analyze_hook", self._not_annotations.__getitem__)  # noqa: B010
+        self._prepare = guarded(super_calls.prepare, lambda _: None)
         said = settings(options.config_file)
         self._severities = said.severities
         self._follower = Follower(said.severities) if said.follow else None
@@ -246,21 +276,21 @@ class SimpletorchPlugin(Plugin):
 
     def get_base_class_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
         """Subclasses of torch's modules."""
-        known = fullname.startswith((*_OF_PYTHON, "abc.", "enum."))
-        return None if known else guarded(super_calls.prepare, lambda _: None)
+        return None if fullname.startswith(_WITHOUT_MODULES) else self._prepare
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
         """Both styles of annotation."""
-        if fullname in self._not_annotations:  # asked for every name in every annotation of every file
-            return None
-        analyze = self.annotations.hook(fullname)
+        analyze = None if fullname in self._classes else self.annotations.hook(fullname)
         if analyze is None:
             if fullname.startswith(_NOT_OURS):
-                self._not_annotations.add(fullname)
+                self._not_annotations[fullname] = None
                 return None
-            analyze = self.annotations.generic if self._is_generic(fullname) else None
+            self._classes.add(fullname)  # whether they are generic isn't known while they are analysed themselves
+            if not self._is_generic(fullname):
+                return None
+            analyze = self.annotations.generic
         # `takes` forgets what it is asked about, so it comes last
-        return guarded(analyze, lambda _: any_type()) if analyze is not None and self.annotations.takes() else None
+        return guarded(analyze, lambda _: any_type()) if self.annotations.takes() else None
 
     def _node(self, fullname: str) -> object:
         symbol = self.lookup_fully_qualified(fullname)
@@ -275,11 +305,11 @@ class SimpletorchPlugin(Plugin):
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
         """Calls of functions and classes."""
-        return self._signature(_function(fullname))
+        return self._signature(_function(fullname, self._is_pythons))
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
         """Calls of methods and of objects, and operators."""
-        return self._signature(_method(fullname))
+        return self._signature(_method(fullname, self._is_pythons))
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
         """``len(x)``, ``abs(x)``; decorators; ``torch.linalg.inv`` and its like, made with an untyped helper."""
@@ -305,6 +335,13 @@ class SimpletorchPlugin(Plugin):
         """``Square.apply`` of an ``autograd.Function``."""
         hook = autograd.apply if autograd.is_apply(fullname) else None
         return self._guarded(hook, _default_attribute)
+
+    def _is_pythons(self, fullname: str) -> bool:
+        """Whether this is in the standard library, whose functions say nothing of sizes."""
+        modules, module = self._modules or {}, fullname.rpartition(".")[0]
+        while module and module not in modules:
+            module = module.rpartition(".")[0]
+        return bool(module) and _TYPESHED in modules[module].path
 
     def _signature(self, hook: Callable[[C, TypeTable], FunctionLike] | None) -> Callable[[C], FunctionLike] | None:
         if hook is None:

@@ -36,6 +36,10 @@ NAMED_SCOPE: Final = "jaxtyping"
 _NAMED_IDS: Final = -1000  # raw ids below are ours; mypy's own are -1, -2, …
 
 
+_any_rest: UnpackType | None = None
+_OF_ITEMS: Final = (UnionType, TupleType, Overloaded)
+
+
 def any_type() -> AnyType:
     """``Any`` as the plugin means it: nothing is known, and that is no fault."""
     return AnyType(TypeOfAny.special_form)
@@ -69,7 +73,7 @@ def walk(typ: Type) -> Iterator[ProperType]:
         yield typ
         if isinstance(typ, Instance):
             waiting += typ.args[::-1]
-        elif isinstance(typ, UnionType | TupleType | Overloaded):
+        elif isinstance(typ, _OF_ITEMS):
             waiting += typ.items[::-1]
         elif isinstance(typ, UnpackType):
             waiting.append(typ.type)
@@ -133,8 +137,12 @@ class TypeTable:
         return self.instance(UNKNOWN_SIZE) or any_type()
 
     def any_rest(self) -> UnpackType:
-        """``*tuple[Any, ...]``: any number of dims."""
-        return UnpackType(self.tuple_(any_type()))
+        """``*tuple[Any, ...]``: any number of dims. Most tensors have it, and share it."""
+        global _any_rest
+        inner = None if _any_rest is None else get_proper_type(_any_rest.type)
+        if _any_rest is None or not isinstance(inner, Instance) or inner.type is not self.info("builtins.tuple"):
+            _any_rest = UnpackType(self.tuple_(any_type()))
+        return _any_rest
 
     def named(self, name: str, namespace: str = NAMED_SCOPE) -> TypeVarType:
         """The type variable that stands for a name of a jaxtyping string; mypy prints it as that name."""

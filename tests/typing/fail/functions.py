@@ -1,5 +1,6 @@
 """Calls of the user's own functions and modules with tensors of the wrong size; `checked` raises the same."""
 
+import dataclasses
 from typing import Generic
 
 import torch
@@ -133,3 +134,13 @@ def centred(cx: JaxFloat32[torch.Tensor, "*cameras 1"] | float) -> None: ...
 
 def fail_scalar(intrinsics: JaxFloat32[torch.Tensor, "n 3 3"]) -> None:
     centred(intrinsics[0, 0, 2])  # E: tensor-shape
+
+
+@dataclasses.dataclass
+class Sample:
+    image: Tensor[Float32, 3, 5]
+    label: int = 0
+
+
+def fail_replaced(sample: Sample) -> None:
+    dataclasses.replace(sample, label=1, image=torch.zeros(5, 3))  # E: tensor-shape

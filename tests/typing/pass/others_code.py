@@ -1,6 +1,7 @@
 """Code of others, of which mypy alone says nothing: what the plugin knows more of is no reason for mypy to complain."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -173,6 +174,25 @@ def sampled(sampler: Sampled, encoding: Component, step: float | None) -> Tensor
     return encoding(x + 2.0)
 
 
+@dataclass
+class Encoded:
+    hidden: Tensor | None = None
+
+
+class Masked(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder = nn.Module()
+
+    def forward(self, image: Tensor | None, points: Tensor, hidden: Tensor | None) -> Tensor:
+        if image is not None:
+            found: Encoded = self.encoder(image)
+            hidden = found.hidden
+        if hidden.shape[0] != points.shape[0]:
+            raise ValueError("as many: ", f"{hidden.shape[0]} and {points.shape[0]}")
+        return points
+
+
 def either(encoding: Component, x: Tensor | list[str]) -> Tensor:
     return encoding(x)
 
@@ -194,5 +214,6 @@ labelled()
 gathered(torch.zeros(3, 5))
 Factored().svd()
 swapped(np.zeros((3, 5)))
+Masked()(None, torch.zeros(3, 5), torch.zeros(3, 7))
 sampled(Sampled(), Component(), 0.5)
 coloured(torch.zeros(5, 1))

@@ -49,3 +49,23 @@ scalar(torch.tensor(2.0), torch.tensor(3.0))
 latent: Tensor[Float32, LATENT] = torch.zeros(7)
 attributes(torch.zeros(3, 5), torch.zeros(7, 14), torch.zeros(0), torch.zeros(13))
 reveal_type(Encoder()(torch.zeros(3, 11)))  # R: Tensor[Float32, 3, 7]
+
+
+def bound_again(k: int) -> None:
+    n = 3
+    if (n := k) > 2:
+        reveal_type(torch.zeros(n))  # R: Tensor[Float32, Any]
+    m = 5
+    match k:
+        case 1:
+            m = 7
+        case _:
+            pass
+    reveal_type(torch.zeros(m))  # R: Tensor[Float32, Any]
+    j = 11
+    match k:
+        case j:
+            pass
+    reveal_type(torch.zeros(j))  # R: Tensor[Float32, Any]
+    i = 13
+    reveal_type(torch.zeros(i))  # R: Tensor[Float32, 13]

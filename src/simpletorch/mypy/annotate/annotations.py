@@ -210,6 +210,8 @@ class Annotations:
         """
         unbound, api, types = context.type, context.api, self._types()
         found = annotation_around(unbound, cast(Any, api).api.statement)
+        if found is None and not unbound.args and types.tensor is not None and unbound.name.endswith("Tensor"):
+            return Instance(types.tensor, [any_type(), types.any_rest()], unbound.line, unbound.column)
         if found is None or types.tensor is None:
             return self._by_mypy(unbound, api)
         name, text = found

@@ -243,6 +243,8 @@ def customizer(fullname: str) -> Callable[[ClassDefContext], None] | None:
     """What to do with the class ``fullname`` while its MRO is made, or None."""
     if fullname in _MADE_GENERIC:
         return _MADE_GENERIC[fullname]
+    if not fullname.startswith("torch."):
+        return None
     if fullname.startswith(RETURN_TYPES):
         return note_fields
     rule = MODULES.get(public_class(fullname))

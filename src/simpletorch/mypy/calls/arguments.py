@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
-from mypy.nodes import ARG_NAMED, ARG_POS, ARG_STAR, CallExpr, Expression, MemberExpr, NameExpr
+from mypy.nodes import ARG_NAMED, ARG_POS, ARG_STAR, CallExpr, Expression, MemberExpr, NameExpr, Var
 from mypy.plugin import CheckerPluginInterface, FunctionSigContext, MethodSigContext
-from mypy.types import Type, UnionType, get_proper_type
+from mypy.types import AnyType, Instance, NoneType, PartialType, Type, UnionType, get_proper_type
 
 from simpletorch.mypy.convert.lift import is_tensor
 
 __all__ = ["Arguments", "SignatureContext", "Starred", "last_assigned", "read_arguments", "type_of"]
 
+_SIMPLE: Final = frozenset({"builtins.bool", "builtins.int", "builtins.float", "builtins.str"})
 SignatureContext: TypeAlias = FunctionSigContext | MethodSigContext
 
 
@@ -59,11 +60,40 @@ def _calls(call: CallExpr, method: str | None) -> bool:
 
 def type_of(node: Expression, api: CheckerPluginInterface) -> Type:
     """The type of an argument. Its errors are dropped here: mypy evaluates it again and reports them then."""
-    assigned = last_assigned(node, api)
-    if assigned is not None:
-        return assigned
+    if isinstance(node, NameExpr | MemberExpr):
+        found = last_assigned(node, api) or _declared(node, cast(Any, api))
+        if found is not None:
+            return found
     with api.msg.filter_errors():
         return api.get_expression_type(node)
+
+
+def _declared(node: Expression, checker: Any) -> Type | None:
+    """The type of a variable, or of an attribute that is a number or the like, as mypy itself would find it.
+
+    None where mypy has more to look at: most arguments are such names, and it takes mypy three times as long.
+    """
+    if not isinstance(node, NameExpr | MemberExpr) or checker.binder.get(node) is not None:
+        return None
+    if isinstance(node.node, Var):  # a variable, also one of another module
+        typ, is_constant = node.node.type, node.node.name in ("True", "False")
+        is_known = not (is_constant or isinstance(typ, PartialType) or node in checker.expr_checker.type_overrides)
+        return typ if is_known else None
+    owner = get_proper_type(_declared(node.expr, checker)) if isinstance(node, MemberExpr) else None
+    if not isinstance(owner, Instance) or owner.extra_attrs is not None or owner.type.is_enum:
+        return None
+    symbol = owner.type.get(cast(MemberExpr, node).name)
+    variable = None if symbol is None else symbol.node
+    is_plain = isinstance(variable, Var) and not variable.is_property and _is_simple(variable.type)
+    return cast(Var, variable).type if is_plain else None
+
+
+def _is_simple(typ: Type | None) -> bool:
+    """Whether no hook and no type variable could make another type of it."""
+    typ = get_proper_type(typ)
+    if isinstance(typ, UnionType):
+        return all(map(_is_simple, typ.items))
+    return isinstance(typ, AnyType | NoneType) or (isinstance(typ, Instance) and typ.type.fullname in _SIMPLE)
 
 
 def last_assigned(node: Expression, api: CheckerPluginInterface) -> Type | None:
@@ -75,5 +105,7 @@ def last_assigned(node: Expression, api: CheckerPluginInterface) -> Type | None:
     if not isinstance(node, NameExpr | MemberExpr):
         return None
     found = get_proper_type(cast(Any, api).binder.get(node))
+    if found is None:
+        return None
     members = found.items if isinstance(found, UnionType) else [found]
-    return found if found is not None and all(m is not None and is_tensor(m) for m in members) else None
+    return found if all(map(is_tensor, members)) else None

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, Final, cast
 
-from mypy.nodes import ARG_STAR, ARG_STAR2, CallExpr, Expression, MemberExpr, MypyFile, RefExpr
+from mypy.nodes import (
+    ARG_STAR,
+    ARG_STAR2,
+    CallExpr,
+    Expression,
+    IndexExpr,
+    MemberExpr,
+    MypyFile,
+    OpExpr,
+    RefExpr,
+)
 from mypy.plugin import FunctionSigContext
 from mypy.types import CallableType, Instance, Type, UninhabitedType, get_proper_type
 
@@ -15,14 +24,17 @@ from simpletorch.mypy.calls.reader import CallReader
 from simpletorch.mypy.diagnose.inferred import is_unsettled, widen
 from simpletorch.mypy.diagnose.report import report
 from simpletorch.mypy.names import public_class
+from simpletorch.mypy.program.sight import is_of_others
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import ANYTHING, MODULES, ModuleRule, Report, Value, new_module
+from simpletorch.rules.core.registry import field_names
 
 __all__ = ["construct"]
 
 # Arguments that torch takes, but its annotations don't: LazyConv2d(8, 3, padding="same").
 _TOO_NARROW: Final[Mapping[str, str]] = {f"torch.nn.LazyConv{n}d": "padding" for n in (1, 2, 3)}
 
+_COMPUTED: Final = (RefExpr, CallExpr, IndexExpr, OpExpr)
 _RECURRENT: Final = ("torch.nn.RNN", "torch.nn.LSTM", "torch.nn.GRU")
 
 
@@ -36,7 +48,7 @@ def construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
     reader = CallReader(types, context)
     name = public_class(built.type.fullname)
     given = dict(_given(context, reader))
-    own = [f.name for f in fields(rule)]
+    own = field_names(rule)
     made = new_module(name, given)
     if isinstance(made, ModuleRule) and _is_ours(context.context):
         layer = name.rpartition(".")[2]
@@ -82,8 +94,20 @@ def _given(context: FunctionSigContext, reader: CallReader) -> Iterator[tuple[st
 
 
 def _value(node: Expression, reader: CallReader) -> Value:
+    """What an argument may be. Layers of installed packages have sizes where these are written as numbers."""
+    if (
+        isinstance(node, RefExpr | CallExpr | IndexExpr | OpExpr)
+        and not _is_constant(node)
+        and is_of_others(reader.api)
+    ):
+        return ANYTHING
     options = reader.alternatives(node)
     return options[0] if len(options) == 1 else ANYTHING
+
+
+def _is_constant(node: Expression) -> bool:
+    """Whether this is True, False, None, or a dtype of torch's."""
+    return isinstance(node, RefExpr) and node.fullname.startswith(("builtins.", "torch."))
 
 
 def _loosened(name: str, signature: CallableType, context: FunctionSigContext) -> CallableType:

@@ -50,7 +50,7 @@ from simpletorch.mypy.hooks import FunctionHook, MethodHook
 from simpletorch.mypy.names import DICTS, LISTS, MODULE, PARAMETER_DICT, PARAMETER_LIST, SEQUENTIAL, SEQUENTIALS
 from simpletorch.mypy.program.history import History, display, history, history_of_value
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import calls_in, statements_in
+from simpletorch.mypy.program.syntax import all_statements, calls_in
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules.core.values import TensorType
 
@@ -464,7 +464,7 @@ def settle(context: object, api: CheckerPluginInterface, types: TypeTable) -> No
 def _super_calls(tree: MypyFile) -> dict[CallExpr, tuple[TypeInfo, CallExpr]]:
     """The last call among the arguments of each ``super().__init__(...)`` in a subclass of ``Sequential``."""
     out: dict[CallExpr, tuple[TypeInfo, CallExpr]] = {}
-    for s in statements_in(tree.defs):
+    for s in all_statements(tree):
         if not isinstance(s, ClassDef) or not any(b.type.fullname in SEQUENTIALS for b in getattr(s.info, "bases", ())):
             continue
         for call in calls_in(s.defs.body):

@@ -16,7 +16,7 @@ from mypy.erasetype import erase_type
 from mypy.errors import ErrorInfo
 from mypy.expandtype import expand_type
 from mypy.maptype import map_instance_to_supertype
-from mypy.nodes import ARG_POS, ArgKind, CallExpr, Context, Expression, FuncDef, TempNode
+from mypy.nodes import ARG_POS, ArgKind, CallExpr, Context, Decorator, Expression, FuncDef, TempNode
 from mypy.subtypes import is_subtype
 from mypy.type_visitor import TypeTranslator
 from mypy.typeops import tuple_fallback
@@ -76,7 +76,7 @@ from simpletorch.shapes.sentences import (
 __all__ = ["call_function", "has_sizes"]
 
 _VARIABLES: Final = (TypeVarType, TypeVarTupleType)
-_WITHOUT_SIZES: Final[dict[FuncDef, Type]] = {}
+_WITHOUT_SIZES: Final[dict[FuncDef | Decorator, Type | None]] = {}
 """Functions in whose annotations there are no sizes, and no variables that could stand for any, with these annotations.
 
 Nearly all functions are such, and to go through a signature of many arguments takes longer than all else.
@@ -107,20 +107,17 @@ class _Unaliased(TypeTranslator):
 
 def has_sizes(signature: CallableType) -> bool:
     """Whether an annotation of the signature says something of a tensor's dtype or shape, or of a size."""
-    return any(
-        isinstance(part, Instance)
-        and (part.type.fullname == DIM or (is_tensor(part) and any(_says_something(a) for a in part.args)))
-        for part in walk(signature)
-    )
+    generic = (part for part in walk(signature) if isinstance(part, Instance) and part.args)
+    return any(t.type.fullname == DIM or (is_tensor(t) and any(map(_says_something, t.args))) for t in generic)
 
 
-def _is_without_sizes(definition: FuncDef) -> bool:
-    known = _WITHOUT_SIZES.get(definition)
-    return known is not None and known is definition.type  # in the daemon a function that was edited has another
+def _is_without_sizes(definition: FuncDef | Decorator) -> bool:
+    # in the daemon a function that was edited has other annotations; one that has none has the type None
+    return definition in _WITHOUT_SIZES and _WITHOUT_SIZES[definition] is definition.type
 
 
-def _has_variables(annotations: Type) -> bool:
-    return any(isinstance(t, TypeVarLikeType) for t in walk(annotations))
+def _has_variables(annotations: Type | None) -> bool:
+    return annotations is not None and any(isinstance(t, TypeVarLikeType) for t in walk(annotations))
 
 
 def _says_something(argument: Type) -> bool:
@@ -144,13 +141,13 @@ def call_function(
         only_sizes: leave unchecked what has none.
     """
     # what is decorated may have another signature than its definition
-    definition = signature.definition if isinstance(signature.definition, FuncDef) else None
+    definition = signature.definition if isinstance(signature.definition, FuncDef | Decorator) else None
     if definition is not None and _is_without_sizes(definition):
         return signature
     declared = _without_sizes_of_calls(signature, types)
     signature, arrays = with_tensors(declared, types)
     if not has_sizes(signature):
-        if definition is not None and definition.type is not None and not _has_variables(definition.type):
+        if definition is not None and not _has_variables(definition.type):
             _WITHOUT_SIZES[definition] = definition.type
         return declared
     seen = _Contents().add(signature)

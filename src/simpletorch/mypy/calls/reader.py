@@ -7,7 +7,7 @@ while a variant is tried, would be taken for a misfit of that variant.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from typing import Any, Final, TypeAlias, cast
 
@@ -56,7 +56,9 @@ from simpletorch.mypy.program.loops import is_assigned_in_loop
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import ANYTHING, RULES, Report, Value, infer
 from simpletorch.rules.core.autocast import any_float
-from simpletorch.rules.core.values import ANY_TENSOR, TensorType
+from simpletorch.rules.core.dtype import DType
+from simpletorch.rules.core.values import ANY_TENSOR, Anything, Scalar, TensorType
+from simpletorch.shapes import ANY_REST, Unknown
 
 __all__ = [
     "FUNCTION_RESULTS",
@@ -70,6 +72,8 @@ __all__ = [
 Ask: TypeAlias = "Callable[[Sequence[Value], dict[str, Value]], Value | Report]"
 Combinations: TypeAlias = list[tuple[list[Value], dict[str, Value]]]
 MOST_ALTERNATIVES: Final = 8
+_ATOMS: Final = frozenset({Anything, Unknown, Scalar, DType, type(None), type(...), bool, int, float, str})
+_SIZES: Final = frozenset({int, Unknown})
 _INDEXING: Final = ("__getitem__", "__setitem__")
 _EQUALITY: Final = ("__eq__", "__ne__")
 
@@ -81,10 +85,14 @@ class CallReader:
         self.api = place.api
         self.lifter = PlaceLifter(types, place.api, place.context.line)
         self.lowerer = Lowerer(self.lifter)
+        self._types: dict[Expression, Type] = {}
 
     def type_of(self, node: Expression) -> Type:
         """The type of an argument."""
-        return type_of(node, self.api)
+        found = self._types.get(node)
+        if found is None:
+            found = self._types[node] = type_of(node, self.api)
+        return found
 
     def alternatives(self, node: Expression) -> list[Value]:
         """The values that an argument may have: several for a union, one else."""
@@ -220,6 +228,27 @@ def _of_any_float(name: str, positional: Sequence[Value], named: dict[str, Value
     return found if isinstance(found, Report) else any_float(found)
 
 
+def _infer(name: str, positional: Sequence[Value], named: dict[str, Value]) -> Value | Report:
+    """What the rule says; kept where no size has a variable in it, as in most calls."""
+    if all(map(_is_constant, positional)) and all(map(_is_constant, named.values())):
+        return _inferred(name, *positional, **named)
+    return infer(name, positional, named)
+
+
+def _is_constant(value: Value) -> bool:
+    """Whether a value has no variable, which facts could say something of, and is equal only to what is the same."""
+    if isinstance(value, TensorType):
+        return all(item is ANY_REST or type(item) in _SIZES for item in value.shape.items)
+    if type(value) is tuple:
+        return all(type(item) in _SIZES for item in value)
+    return type(value) in _ATOMS
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _inferred(name: str, /, *positional: Value, **named: Value) -> Value | Report:
+    return infer(name, positional, named)
+
+
 def _result(name: str, reader: CallReader, combinations: Combinations | None, context: SignatureContext) -> Type:
     """What the rule says that a call gives, or torch itself where there is no rule."""
     declared = context.default_signature.ret_type
@@ -227,7 +256,7 @@ def _result(name: str, reader: CallReader, combinations: Combinations | None, co
         return declared
     cast_to = autocast_at(context.context, reader.api)
     if name in RULES:
-        ask: Ask = partial(infer, name, autocast=cast_to)
+        ask: Ask = partial(_infer, name) if cast_to is None else partial(infer, name, autocast=cast_to)
     else:
         ask = partial(ask_torch if cast_to is None else _of_any_float, name)
     result = reader.answer(ask, combinations, declared, context.context)

@@ -8,6 +8,7 @@ from typing import Final, TypeGuard
 from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import TypeInfo
 from mypy.types import (
+    AnyType,
     Instance,
     LiteralType,
     NoneType,
@@ -25,7 +26,7 @@ from simpletorch.mypy import names
 from simpletorch.mypy.names import BROADCAST, DEVICE_TENSORS, DIM, DTYPES_MODULE, MODULE, PARAMETER, PHANTOM, TENSOR
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, is_named
 from simpletorch.rules.core.dtype import BY_NAME, DType
-from simpletorch.rules.core.values import ANYTHING, Device, Packed, Scalar, Sizes, TensorType, Value
+from simpletorch.rules.core.values import ANY_TENSOR, ANYTHING, Device, Packed, Scalar, Sizes, TensorType, Value
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Var, maximum, minimum, var
 
 __all__ = [
@@ -79,6 +80,16 @@ def is_broadcast(typ: Type) -> bool:
     """Whether the type is ``#n``: a size that is n or 1."""
     typ = get_proper_type(typ)
     return isinstance(typ, Instance) and typ.type.fullname == BROADCAST
+
+
+def _says_nothing(args: tuple[Type, ...]) -> bool:
+    """Whether these are the type arguments of the gradual tensor, ``[Any, *tuple[Any, ...]]``; most tensors are."""
+    return (
+        len(args) == 2
+        and isinstance(args[0], AnyType)
+        and isinstance(args[1], UnpackType)
+        and isinstance(get_proper_type(args[1].type), Instance)
+    )
 
 
 def _common_shape(a: Shape, b: Shape) -> Shape:
@@ -183,8 +194,8 @@ class Lifter:
     def tensor(self, typ: Instance) -> TensorType:
         """A tensor's type, also of a subclass of ``torch.Tensor``."""
         info = self.types.tensor
-        if info is None:
-            return TensorType()
+        if info is None or (typ.type is info and _says_nothing(typ.args)):
+            return ANY_TENSOR
         base = map_instance_to_supertype(typ, info)
         if len(base.args) == 0:
             return TensorType()

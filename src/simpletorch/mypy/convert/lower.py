@@ -10,7 +10,7 @@ from simpletorch.mypy.convert.lift import Lifter, is_tensor
 from simpletorch.mypy.names import DEVICE_CLASSES, DIM, DTYPES_MODULE, PACKED, PARAMETER, PHANTOM, SIZE, TENSOR
 from simpletorch.mypy.types import any_type
 from simpletorch.rules.core.dtype import INT64, DType
-from simpletorch.rules.core.values import Anything, Device, Many, Named, Packed, Scalar, TensorType, Value
+from simpletorch.rules.core.values import ANY_TENSOR, Anything, Device, Many, Named, Packed, Scalar, TensorType, Value
 from simpletorch.shapes import UNKNOWN, Dim, Expr, Func, Item, Rest, Shape, Unknown, Var
 
 __all__ = ["Lowerer"]
@@ -70,6 +70,8 @@ class Lowerer:
 
     def tensor(self, value: TensorType) -> Instance | None:
         """A tensor type; None while torch.Tensor isn't loaded."""
+        if value is ANY_TENSOR:
+            return self.types.any_tensor()
         fullname = TENSOR
         if value.is_parameter:
             fullname = PARAMETER

@@ -224,7 +224,22 @@ class PlaceLifter(Lifter):
         return tuple(out)
 
 
+class _StatedAt:
+    """What the program has stated before a place, read where sizes with variables are compared: nearly nowhere."""
+
+    __slots__ = ("_facts", "_place", "_types")
+
+    def __init__(self, place: Place, types: TypeTable) -> None:
+        self._place = place
+        self._types = types
+        self._facts: Facts | None = None
+
+    def __call__(self, dim: Dim) -> Dim:
+        if self._facts is None:
+            self._facts = PlaceLifter(self._types, self._place.api, self._place.context.line).facts
+        return self._facts.known(dim)
+
+
 def knowing_facts(place: Place, types: TypeTable) -> assuming:
     """While it lasts, sizes are compared with what the program has stated before the place."""
-    lifter = PlaceLifter(types, place.api, place.context.line)
-    return assuming(lambda dim: lifter.facts.known(dim))  # read where sizes with variables are compared: nearly nowhere
+    return assuming(_StatedAt(place, types))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
+from functools import lru_cache
 from typing import Final
 
 from simpletorch import dtypes
@@ -72,6 +73,7 @@ class _NotAType(Exception):
     """The text is no type that we know how to read."""
 
 
+@lru_cache(maxsize=1024)
 def _parse(text: str) -> _Node:
     tokens = []
     at = 0
@@ -135,6 +137,8 @@ def _dim(node: _Node) -> Dim:
 
 def tensor_in(text: str) -> tuple[str, Shape] | None:
     """Dtype and shape of the text of one tensor type; None for any other text (a union, a tuple, …)."""
+    if "[" not in text:
+        return None
     try:
         node = _parse(text)
         if node.short not in TENSOR_NAMES or not node.args:
@@ -149,6 +153,8 @@ def sizes_in(got: str, expected: str) -> list[tuple[Dim, Dim]] | None:
 
     None if they are of two classes, or may differ in something else.
     """
+    if "[" not in got or "[" not in expected:
+        return None
     try:
         left, right = _parse(got), _parse(expected)
         if left.name != right.name or not left.args or not right.args or len(left.args) != len(right.args):
@@ -205,6 +211,8 @@ def has_variables(text: str) -> bool:
 
 def _split(text: str, mark: str) -> list[str]:
     """The parts of a text between marks that stand outside all brackets."""
+    if mark not in text:
+        return [text.strip()]
     parts, depth, start = [], 0, 0
     for i, character in enumerate(text):
         depth += {"[": 1, "]": -1}.get(character, 0)

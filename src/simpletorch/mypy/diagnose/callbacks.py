@@ -54,7 +54,7 @@ def _callbacks(name: str, checker: Any) -> Iterator[CallableType]:
 
 def _functions(text: str, line: int, checker: Any) -> Iterator[CallableType]:
     """The functions among the expressions at a line that mypy prints so."""
-    for node in at_line(checker.tree).get(line, ()):
+    for node in at_line(checker.tree, line):
         for e in expressions_in(node) if isinstance(node, Expression) else expressions_of(cast(Any, node)):
             typ: ProperType | None = get_proper_type(checker.lookup_type_or_none(e))
             if isinstance(typ, CallableType) and format_type_bare(typ, checker.options) == text:

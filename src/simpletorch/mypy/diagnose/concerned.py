@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from mypy.errors import ErrorInfo
 from mypy.nodes import (
     AssignmentStmt,
     CallExpr,
+    ClassDef,
     ComparisonExpr,
     DictExpr,
     Expression,
@@ -22,6 +24,7 @@ from mypy.nodes import (
     OperatorAssignmentStmt,
     OpExpr,
     ReturnStmt,
+    Statement,
     TupleExpr,
     UnaryExpr,
 )
@@ -162,15 +165,52 @@ CONCERNED: Final[Mapping[str, Callable[[object, int], Iterator[Expression]]]] = 
 }
 
 
-@once_a_tree
-def at_line(tree: MypyFile) -> Mapping[int, list[object]]:
-    """Statements and expressions by the lines on which they begin, or one of what they are given."""
-    found: dict[int, list[object]] = defaultdict(list)
-    for s in statements_in(tree.defs):
+def at_line(tree: MypyFile, line: int) -> Sequence[Statement | Expression]:
+    """The statements and expressions that begin on a line, or one of what they are given."""
+    return _lines(tree).at(line)
+
+
+class _Lines:
+    """What is on the lines of a file. Of most functions mypy says nothing, and they aren't gone through."""
+
+    def __init__(self, tree: MypyFile) -> None:
+        self._parts: dict[int, list[Statement]] = defaultdict(list)
+        for s in _outside_functions(tree.defs):
+            self._parts[s.line].append(s)
+        self._starts = sorted(self._parts)
+        self._read: dict[int, Mapping[int, list[Statement | Expression]]] = {}
+
+    def at(self, line: int) -> Sequence[Statement | Expression]:
+        """Of a part that begins above the line, and of those that begin on it."""
+        number = bisect_right(self._starts, line)
+        found: list[Statement | Expression] = []
+        for start in self._starts[max(0, number - 2) : number]:
+            if start not in self._read:
+                self._read[start] = _by_line(self._parts[start])
+            found += self._read[start].get(line, ())
+        return found
+
+
+_lines: Final = once_a_tree(_Lines)
+
+
+def _outside_functions(statements: Sequence[Statement]) -> Iterator[Statement]:
+    """Statements of the file and of its classes."""
+    for s in statements:
+        yield s
+        if isinstance(s, ClassDef):
+            yield from _outside_functions(s.defs.body)
+
+
+def _by_line(statements: Sequence[Statement]) -> Mapping[int, list[Statement | Expression]]:
+    found: dict[int, list[Statement | Expression]] = defaultdict(list)
+    for s in statements_in([s for s in statements if not isinstance(s, ClassDef)]):
         found[s.line].append(s)
         for e in expressions_of(s):
-            for line in {e.line, *(given.line for given in _parts(e))}:
-                found[line].append(e)
+            found[e.line].append(e)
+            for line in {given.line for given in _parts(e)}:
+                if line != e.line:
+                    found[line].append(e)
     return found
 
 

@@ -37,7 +37,7 @@ from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.names import DICTS, DISTRIBUTIONS, LISTS, MODULE, SEQUENTIALS
 from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import statements_in
+from simpletorch.mypy.program.syntax import all_statements
 from simpletorch.mypy.types import TypeTable, any_type
 
 __all__ = ["is_unsettled", "put", "unite_modules", "widen", "widen_place"]
@@ -123,7 +123,7 @@ def unite_modules(line: int, api: CheckerPluginInterface) -> bool:
 def _gifts(tree: MypyFile) -> Mapping[int, list[Statement]]:
     """Assignments to one place without an annotation, by their first lines; what a list grows by, by all its lines."""
     found: dict[int, list[Statement]] = defaultdict(list)
-    for s in statements_in(tree.defs):
+    for s in all_statements(tree):
         match s:
             case AssignmentStmt(lvalues=[_], unanalyzed_type=None):
                 found[s.line].append(s)
@@ -234,25 +234,20 @@ def is_unsettled(value: object, tree: MypyFile, *, across_methods: bool = False)
 @once_a_tree
 def _unsettled(tree: MypyFile) -> dict[Expression, int]:
     """Values of attributes that are assigned in several places: in how many methods."""
-    return {value: count for cls in _classes(tree.defs) for value, count in _rivals(cls)}
-
-
-def _classes(statements: Iterable[Statement]) -> Iterator[ClassDef]:
-    return (s for s in statements_in(statements) if isinstance(s, ClassDef))
+    return {value: count for cls in all_statements(tree) if isinstance(cls, ClassDef) for value, count in _rivals(cls)}
 
 
 def _rivals(cls: ClassDef) -> Iterator[tuple[Expression, int]]:
     found: dict[str, list[tuple[int, Expression]]] = defaultdict(list)
     declared: set[str] = set()
     for i, member in enumerate(cls.defs.body):
-        for s in _assignments([member]):
+        for s in _assignments(member):
             for lvalue, value in _targets(s):
-                is_attribute = isinstance(lvalue, MemberExpr) and isinstance(lvalue.expr, NameExpr)
-                if s.unanalyzed_type is not None and isinstance(lvalue, MemberExpr | NameExpr):
-                    declared.add(lvalue.name)
-                elif _is_none(value):
+                if not isinstance(lvalue, MemberExpr | NameExpr):
                     continue
-                elif isinstance(lvalue, MemberExpr | NameExpr) and (is_attribute or s is member):
+                if s.unanalyzed_type is not None:
+                    declared.add(lvalue.name)
+                elif (s is member or _is_attribute(lvalue)) and not _is_none(value):
                     found[lvalue.name].append((i, value))
     for name, places in found.items():
         if len(places) > 1 and name not in declared:
@@ -260,8 +255,18 @@ def _rivals(cls: ClassDef) -> Iterator[tuple[Expression, int]]:
             yield from ((value, methods) for _, value in places)
 
 
-def _targets(s: AssignmentStmt) -> Iterator[tuple[Expression, Expression]]:
+def _is_attribute(place: Expression) -> bool:
+    return isinstance(place, MemberExpr) and isinstance(place.expr, NameExpr)
+
+
+def _targets(s: AssignmentStmt) -> Iterable[tuple[Expression, Expression]]:
     """What is assigned to, and with what; ``a, b = f()`` gives both the whole."""
+    if not any(isinstance(lvalue, TupleExpr) for lvalue in s.lvalues):
+        return [(lvalue, s.rvalue) for lvalue in s.lvalues]
+    return _unpacked(s)
+
+
+def _unpacked(s: AssignmentStmt) -> Iterator[tuple[Expression, Expression]]:
     for lvalue in s.lvalues:
         match lvalue, s.rvalue:
             case TupleExpr(items=targets), TupleExpr(items=values) if len(targets) == len(values):
@@ -276,10 +281,13 @@ def _is_none(value: Expression) -> bool:
     return isinstance(value, NameExpr) and value.fullname == "builtins.None"
 
 
-def _assignments(statements: Iterable[Statement]) -> Iterator[AssignmentStmt]:
-    for s in statements:
+def _assignments(member: Statement) -> Iterator[AssignmentStmt]:
+    """The assignments in a statement of a class; those of a class inside it are that one's own."""
+    waiting = [member]
+    while waiting:
+        s = waiting.pop()
         if isinstance(s, AssignmentStmt):
             yield s
-        if not isinstance(s, ClassDef):
+        elif not isinstance(s, ClassDef):
             for block in inner_blocks(s):
-                yield from _assignments(block.body)
+                waiting += block.body

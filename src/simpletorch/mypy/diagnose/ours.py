@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from mypy.errors import ErrorInfo
 from mypy.nodes import (
@@ -66,7 +66,7 @@ from simpletorch.mypy.diagnose.inferred import widen
 from simpletorch.mypy.names import DICTS, LISTS, MODULE, OUR_MODULE, SEQUENTIALS, SIZE
 from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import expressions_in, expressions_of, statements_in
+from simpletorch.mypy.program.syntax import all_statements, expressions_in, expressions_of
 from simpletorch.mypy.types import TypeTable, walk
 
 __all__ = ["is_ours_to_cause"]
@@ -76,6 +76,7 @@ _VIA_CLASS: Final = "Access to generic instance variables via class is ambiguous
 _UNPACKED: Final = re.compile(r"(?:Need more than|Too many).* to unpack \((\d+) expected")
 _NUMBERS: Final = frozenset({"builtins.bool", "builtins.int", "builtins.float", "builtins.complex"})
 _GROWS: Final = frozenset({"append", "extend", "insert", "add"})
+_DISPLAYS: Final = (TupleExpr, ListExpr)
 _BUILTINS: Final = frozenset({"tuple", "list", "zip", "enumerate", "reversed", "sorted", "sum", "dict", "set"})
 
 
@@ -91,9 +92,9 @@ def is_ours_to_cause(info: ErrorInfo, api: CheckerPluginInterface) -> bool:
     if any(map(reader.is_attribute_of_item, _taken_for_none(reader.checker.tree, info.line))):
         return True
     if info.message.startswith(_VIA_CLASS):
-        return any(map(_is_of_our_generic, at_line(reader.checker.tree).get(info.line, ())))
+        return any(map(_is_of_our_generic, at_line(reader.checker.tree, info.line)))
     unpacked = _UNPACKED.match(info.message)
-    for node in at_line(reader.checker.tree).get(info.line, ()):
+    for node in at_line(reader.checker.tree, info.line):
         if unpacked and any(reader.may_have_rank(int(unpacked[1]), e) for e in concerned(node, info.column)):
             return True
         if any(reader.is_known(e) and reader.is_ours(e) for e in concerned(node, info.column)):
@@ -109,7 +110,7 @@ def _taken_for_none(tree: MypyFile, line: int) -> Iterator[Expression]:
 @once_a_tree
 def _none_blocks(tree: MypyFile) -> list[tuple[int, int, Expression]]:
     """The first and last lines of what is done if something is None."""
-    statements = [s for s in statements_in(tree.defs) if isinstance(s, IfStmt)]
+    statements = [s for s in all_statements(tree) if isinstance(s, IfStmt)]
     found = []
     for condition, block in (pair for s in statements for pair in zip(s.expr, s.body, strict=True)):
         match condition, block.body:
@@ -156,7 +157,7 @@ class _Reader:
         mypy infers what ``found = []`` holds from ``found.extend(y)``, but not if the type of ``y`` is a union.
         """
         tree = self.checker.tree
-        begun = (s.lvalues[0] for s in at_line(tree).get(line, ()) if isinstance(s, AssignmentStmt))
+        begun = (s.lvalues[0] for s in at_line(tree, line) if isinstance(s, AssignmentStmt))
         variables = [place.node for place in begun if isinstance(place, NameExpr)]
         members = [self._members(source.value) for v in variables for source in _sources(tree).get(v, ())]
         types = TypeTable(self.checker.modules)
@@ -323,8 +324,7 @@ def _gives_any(typ: Type | None) -> bool:
     return isinstance(typ, CallableType) and isinstance(get_proper_type(typ.ret_type), AnyType)
 
 
-@dataclass(frozen=True)
-class _Source:
+class _Source(NamedTuple):
     """What a variable is given."""
 
     value: Expression
@@ -346,30 +346,32 @@ def _sources(tree: MypyFile) -> Mapping[object, list[_Source]]:
 def _collect(statements: Iterable[Statement], owner: TypeInfo | None, found: dict[object, list[_Source]]) -> None:
     for s in statements:
         for place, value, is_item in _gifts(s):
+            is_unpacked = type(place) in _DISPLAYS
             for name in _names(place, owner):
-                is_unpacked = isinstance(place, TupleExpr | ListExpr)
                 found[name].append(_Source(value, s.line, is_item or is_unpacked, is_item and is_unpacked))
         inside = s.info if isinstance(s, ClassDef) else owner
         for block in inner_blocks(s):
             _collect(block.body, inside, found)
 
 
-def _gifts(s: Statement) -> Iterator[tuple[Expression, Expression, bool]]:
+def _gifts(s: Statement) -> list[tuple[Expression, Expression, bool]]:
+    """What gets something, what it gets, and whether that is an item of it."""
+    found: list[tuple[Expression, Expression, bool]] = []
     match s:
         case AssignmentStmt(lvalues=places, rvalue=value):
-            yield from ((place, value, False) for place in places)
+            found = [(place, value, False) for place in places]
         case OperatorAssignmentStmt(lvalue=place, rvalue=value):
-            yield place, value, False
+            found = [(place, value, False)]
         case ForStmt(index=place, expr=value):
-            yield place, value, True
+            found = [(place, value, True)]
         case ExpressionStmt(expr=CallExpr(callee=MemberExpr(expr=place, name=name), args=args)) if name in _GROWS:
-            yield from ((place, value, False) for value in args)
+            found = [(place, value, False) for value in args]
     for e in expressions_of(s):
-        match e:
-            case GeneratorExpr(indices=places, sequences=values):
-                yield from ((place, value, True) for place, value in zip(places, values, strict=True))
-            case AssignmentExpr(target=place, value=value):
-                yield place, value, False
+        if type(e) is GeneratorExpr:
+            found += [(place, value, True) for place, value in zip(e.indices, e.sequences, strict=True)]
+        elif type(e) is AssignmentExpr:
+            found.append((e.target, e.value, False))
+    return found
 
 
 def _names(place: Expression, owner: TypeInfo | None) -> Iterator[object]:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from copy import copy
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from mypy.errorcodes import ErrorCode
@@ -44,7 +45,7 @@ from simpletorch.mypy.program.facts import NO_FACTS, Facts
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable
 from simpletorch.rules.core import codes
 from simpletorch.rules.core.mismatch import Report
-from simpletorch.shapes import UNKNOWN, Bindings, Rest, Shape, assuming, equal, same, unify, variables
+from simpletorch.shapes import UNKNOWN, Bindings, Dim, Rest, Shape, assuming, equal, same, unify, variables
 
 __all__ = [
     "BY_CODE",
@@ -200,6 +201,8 @@ _PAIR: Final = re.compile(
 )
 
 
+_OF_PAIRS: Final = ('got "', ' type "', "incompatible type ")
+"""One of them is in each message with a pair of types; to search for the pair itself takes twenty times as long."""
 _SIZES: Final = re.compile(r"^(?:list|tuple)\[int(?:, (?:int|\.\.\.))*\]$")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _OF_ALIAS: Final = re.compile(rf"\b(\w+)@{NAMED_SCOPE}\b")
@@ -251,7 +254,7 @@ def _kept_messages(file: str) -> dict[tuple[object, ...], _Message]:
 
 def _reviewed(file: str, info: ErrorInfo) -> bool:
     """Rewrite a message of mypy's that is about tensors. True drops it: it is no mistake, or the place is widened."""
-    if _recorder is not None and file in _recorder.ignored_files:
+    if _recorder is not None and (file in _recorder.ignored_files or _is_off(info.code, _recorder)):
         return False  # nobody gets to see it
     pair, verdict = _judged(file, info)
     if verdict == "unsure":
@@ -278,6 +281,11 @@ def _reviewed(file: str, info: ErrorInfo) -> bool:
     return _is_taken(file, info)
 
 
+def _is_off(code: ErrorCode | None, errors: Errors) -> bool:
+    """Whether mypy shows such errors only to who asks; one that somebody doesn't want may still be ours to show."""
+    return code is not None and not code.default_enabled and not errors.is_error_code_enabled(code)
+
+
 def _soften(info: ErrorInfo) -> None:
     if info.code is not None and info.code.code in _SOFT:
         info.severity = "note"
@@ -302,7 +310,7 @@ def _judged(file: str, info: ErrorInfo) -> tuple[tuple[str, str] | None, Verdict
 
     The verdict is "unsure" as well where it is about no types: what mypy complains of is fine by our rules.
     """
-    if _is_void(file, info) or _DIM_DEFAULT.search(info.message):
+    if _is_void(file, info) or _DIM_DEFAULT.match(info.message):
         return None, "unsure"
     if info.code is not None and info.code.category == "simpletorch":
         return None, None
@@ -313,17 +321,18 @@ def _judged(file: str, info: ErrorInfo) -> tuple[tuple[str, str] | None, Verdict
     api = _checkers.get(file)
     if api is not None:
         pair = as_callables(pair, info.line, api)
-    here = _circumstances(info.line, api)
+    here = _Circumstances(info.line, api)
     if info.message.startswith("Incompatible default "):
-        here = replace(here, chosen=frozenset(n for name in _NAME.findall(pair[1]) for n in (name, f"*{name}")))
+        here = here.choosing(frozenset(n for name in _NAME.findall(pair[1]) for n in (name, f"*{name}")))
     return pair, _compare(*pair, here)
 
 
 def _pair(info: ErrorInfo) -> tuple[str, str] | None:
     """What mypy got and what it expected."""
-    for name in _OF_ALIAS.findall(info.message):
-        info.message = re.sub(rf"\b{name}@\w+", name, info.message)
-    if (found := _PAIR.search(info.message)) is None:
+    if f"@{NAMED_SCOPE}" in info.message:
+        for name in _OF_ALIAS.findall(info.message):
+            info.message = re.sub(rf"\b{name}@\w+", name, info.message)
+    if not any(words in info.message for words in _OF_PAIRS) or (found := _PAIR.search(info.message)) is None:
         return None
     got, expected = (text for text in found.groups() if text is not None)
     return got, expected
@@ -343,26 +352,42 @@ def mistakes(api: CheckerPluginInterface) -> Iterator[list[ErrorInfo]]:
         yield found
 
 
-@dataclass(frozen=True)
 class _Circumstances:
-    """What counts where two types are compared."""
+    """What counts where two types are compared; worked out when it is asked for, as most types have no sizes."""
 
-    facts: Facts
-    chosen: frozenset[str]
-    """The sizes that only the result of the function around has, which chooses them; of a default, all sizes."""
+    def __init__(self, line: int, api: CheckerPluginInterface | None) -> None:
+        self._line = line
+        self._checker = cast(Any, api)
 
+    @cached_property
+    def facts(self) -> Facts:
+        """What the program has stated of sizes."""
+        if self._checker is None:
+            return NO_FACTS
+        return PlaceLifter(TypeTable(self._checker.modules), self._checker, self._line).facts.unscoped()
 
-def _circumstances(line: int, api: CheckerPluginInterface | None) -> _Circumstances:
-    if api is None:
-        return _Circumstances(NO_FACTS, frozenset())
-    facts = PlaceLifter(TypeTable(cast(Any, api).modules), api, line).facts.unscoped()
-    function = cast(Any, api).scope.current_function()
-    return _Circumstances(facts, frozenset() if function is None else chosen_sizes(function))
+    def known(self, dim: Dim) -> Dim:
+        """The size by what is stated; only sizes with variables are asked for."""
+        return self.facts.known(dim)
+
+    @cached_property
+    def chosen(self) -> frozenset[str]:
+        """The sizes that only the result of the function around has, which chooses them; of a default, all sizes."""
+        function = None if self._checker is None else self._checker.scope.current_function()
+        return frozenset() if function is None else chosen_sizes(function)
+
+    def choosing(self, chosen: frozenset[str]) -> _Circumstances:
+        """The same with other sizes that are chosen."""
+        other = copy(self)
+        other.chosen = chosen
+        return other
 
 
 def _compare(got: str, expected: str, here: _Circumstances) -> Verdict | None:
     """How two types differ that mypy calls incompatible; None if they differ in more than sizes and dtypes."""
     members, targets = union_members(got), union_members(expected)
+    if "[" not in expected:  # mypy prints no sizes there
+        return "unsure" if all(m in targets for m in members) else None
     if any(m == "Any" or _ELIDED.fullmatch(m) for m in members) and any(map(tensor_in, targets)):
         return "unsure"
     # a union comes from branches or from rounds of a loop, which correlate with what is done with it: so it is an error
@@ -407,7 +432,7 @@ def _compare_open(got: str, expected: str, here: _Circumstances) -> Verdict | No
     items = found[1].items
     names = {v.name for item in items if not isinstance(item, Rest) for v in variables(item)}
     rests = {f"*{item.name}" for item in items if isinstance(item, Rest)}
-    return _compare_tensors(wanted, found, replace(here, chosen=frozenset(names | rests)))
+    return _compare_tensors(wanted, found, here.choosing(frozenset(names | rests)))
 
 
 def _compare_classes(got: str, expected: str, here: _Circumstances) -> Verdict | None:
@@ -415,7 +440,7 @@ def _compare_classes(got: str, expected: str, here: _Circumstances) -> Verdict |
     pairs = sizes_in(got, expected)
     if not pairs:
         return None
-    with assuming(here.facts.known):
+    with assuming(here.known):
         verdicts = [equal(a, b) for a, b in pairs]
     # of other classes than Dim it isn't sure that what differs are sizes
     fits = all(verdicts) or (got.startswith("Dim[") and False not in verdicts)
@@ -435,7 +460,7 @@ def _worst(verdicts: Set[Verdict | None]) -> Verdict:
 
 
 def _compare_tensors(found: tuple[str, Shape], wanted: tuple[str, Shape], here: _Circumstances) -> Verdict:
-    with assuming(here.facts.known):
+    with assuming(here.known):
         fits = same(found[1], _with_chosen(wanted[1], found[1], here.chosen))
     if fits is False:
         return "shape"

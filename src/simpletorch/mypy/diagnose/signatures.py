@@ -34,7 +34,7 @@ from mypy.typevars import fill_typevars
 
 from simpletorch.mypy.convert.lift import is_expression, is_tensor
 from simpletorch.mypy.names import DIMS_MODULE, DTYPES_MODULE
-from simpletorch.mypy.program.syntax import statements_in
+from simpletorch.mypy.program.syntax import all_statements
 from simpletorch.mypy.types import any_type, is_named, walk
 from simpletorch.rules.core.dtype import ABSTRACT
 
@@ -98,7 +98,7 @@ def agree_but_for_names(line: int, tree: MypyFile, *, in_results: bool) -> bool:
         tree: the file.
         in_results: whether only the results of the method and of what it overrides are compared.
     """
-    found = next((s for s in statements_in(tree.defs) if _begins_on(s, line)), None)
+    found = next((s for s in all_statements(tree) if _begins_on(s, line)), None)
     if isinstance(found, OverloadedFuncDef) and found.impl is not None and not _fits_overloads(found):
         return False
     if not isinstance(found, FuncDef | Decorator | OverloadedFuncDef):
@@ -116,7 +116,7 @@ def is_size_of_protocol(name: str, line: int, tree: MypyFile) -> bool:
     """Whether the protocol on this line has this size as a parameter: sizes have no subtypes, any variance is right."""
     return any(
         variable.name == name and variable.fullname.startswith(DIMS_MODULE)
-        for s in statements_in(tree.defs)
+        for s in all_statements(tree)
         if isinstance(s, ClassDef) and s.line == line
         for variable in s.type_vars
     )

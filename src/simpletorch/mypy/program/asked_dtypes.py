@@ -9,7 +9,7 @@ from mypy.nodes import CallExpr, Context, Expression, IfStmt, MemberExpr, MypyFi
 from mypy.plugin import CheckerPluginInterface
 
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import expressions_in, statements_in
+from simpletorch.mypy.program.syntax import all_statements, expressions_in
 
 __all__ = ["is_dtype_asked"]
 
@@ -29,7 +29,7 @@ def is_dtype_asked(context: Context, api: CheckerPluginInterface) -> bool:
 def _spans(tree: MypyFile) -> tuple[tuple[int, int, frozenset[Path]], ...]:
     """The lines, from and to, of the statements that ask, and whose dtypes these ask for."""
     found = []
-    for s in statements_in(tree.defs):
+    for s in all_statements(tree):
         if isinstance(s, IfStmt):
             paths = frozenset(p for condition in s.expr for p in _asked(condition))
             if paths:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final, cast
 
 from mypy.nodes import (
     CallExpr,
-    ClassDef,
     Context,
     Decorator,
     Expression,
-    FuncDef,
     MemberExpr,
     MypyFile,
     NameExpr,
@@ -22,8 +20,8 @@ from mypy.nodes import (
 )
 from mypy.plugin import CheckerPluginInterface
 
-from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
+from simpletorch.mypy.program.syntax import all_statements
 from simpletorch.rules.core.autocast import Autocast
 from simpletorch.rules.core.dtype import BY_TORCH_NAME, DType
 
@@ -47,22 +45,19 @@ def _spans(tree: MypyFile) -> tuple[tuple[int, int, object], ...]:
     """The lines, from and to, over which each autocast of a file is in force; `_OFF` for ``enabled=False``."""
     return tuple(
         (first, last, _made(call))
-        for first, last, expressions in _regions(tree.defs)
+        for s in all_statements(tree)
+        for first, last, expressions in _regions(s)
         for call in expressions
         if isinstance(call, CallExpr) and _name(call.callee) == "autocast"
     )
 
 
-def _regions(statements: Iterable[Statement]) -> Iterator[tuple[int, int, list[Expression]]]:
+def _regions(s: Statement) -> Iterator[tuple[int, int, list[Expression]]]:
     """What is entered with ``with``, or decorates a function, and from where to where it holds."""
-    for s in statements:
-        if isinstance(s, WithStmt):
-            yield s.body.line, s.body.end_line or s.body.line, s.expr
-        if isinstance(s, Decorator):
-            yield s.func.line, s.func.end_line or s.func.line, s.original_decorators
-        bodies = [s.defs] if isinstance(s, ClassDef) else [s.body] if isinstance(s, FuncDef) else inner_blocks(s)
-        for body in bodies:
-            yield from _regions(body.body)
+    if isinstance(s, WithStmt):
+        yield s.body.line, s.body.end_line or s.body.line, s.expr
+    elif isinstance(s, Decorator):
+        yield s.func.line, s.func.end_line or s.func.line, s.original_decorators
 
 
 def _name(callee: Expression) -> str:

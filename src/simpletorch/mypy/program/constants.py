@@ -7,30 +7,30 @@ mypy forgets the literal when it infers ``int`` for the variable. Names of modul
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from mypy.nodes import (
     FUNC_NO_INFO,
     VAR_NO_INFO,
+    AssignmentExpr,
     AssignmentStmt,
     Block,
     ClassDef,
     Decorator,
     DelStmt,
     Expression,
-    ExpressionStmt,
     ForStmt,
     FuncDef,
     IfStmt,
     ListExpr,
+    MatchStmt,
     MemberExpr,
     MypyFile,
     NameExpr,
     OperatorAssignmentStmt,
     OverloadedFuncDef,
     RefExpr,
-    ReturnStmt,
     StarExpr,
     Statement,
     TryStmt,
@@ -40,13 +40,12 @@ from mypy.nodes import (
     WhileStmt,
     WithStmt,
 )
+from mypy.server.subexpr import get_subexpressions
 from mypy.traverser import all_name_and_member_expressions
 
 from simpletorch.mypy.program.memory import once_a_tree
 
 __all__ = ["constant", "inner_blocks", "is_bound_once"]
-
-_WITHOUT_BLOCKS: Final = frozenset({AssignmentStmt, ExpressionStmt, ReturnStmt, OperatorAssignmentStmt})
 
 
 def constant(name: NameExpr | MemberExpr, tree: MypyFile) -> Expression | None:
@@ -65,14 +64,14 @@ def is_bound_once(variable: Var, tree: MypyFile) -> bool:
 
 @once_a_tree
 def _counts(tree: MypyFile) -> dict[Var, int]:
-    return Counter(variable for variable, _ in _bindings(tree.defs) if isinstance(variable, Var))
+    return Counter(variable for variable, _ in _all_bindings(tree) if isinstance(variable, Var))
 
 
 @once_a_tree
 def _assigned_once(tree: MypyFile) -> dict[Var, Expression]:
     found: dict[Var, Expression | None] = {}
     attributes: set[str] = set()
-    for variable, value in _bindings(tree.defs):
+    for variable, value in _all_bindings(tree):
         if isinstance(variable, str):
             attributes.add(variable)
         else:
@@ -84,6 +83,13 @@ def _assigned_once(tree: MypyFile) -> dict[Var, Expression]:
 
 def _is_field(variable: Var) -> bool:
     return variable.info is not FUNC_NO_INFO and variable.info is not VAR_NO_INFO
+
+
+def _all_bindings(tree: MypyFile) -> Iterator[tuple[Var | str, Expression | None]]:
+    yield from _bindings(tree.defs)
+    for e in get_subexpressions(tree):
+        if type(e) is AssignmentExpr:
+            yield from _targets(e.target, e.value)
 
 
 def _bindings(statements: Iterable[Statement]) -> Iterator[tuple[Var | str, Expression | None]]:
@@ -106,6 +112,10 @@ def _bindings(statements: Iterable[Statement]) -> Iterator[tuple[Var | str, Expr
                 for name in caught:
                     if name is not None:
                         yield from _targets(name, None)
+            case MatchStmt(patterns=patterns):
+                for pattern in patterns:
+                    for e in get_subexpressions(pattern):  # of these only what is captured is a variable
+                        yield from _targets(e, None)
             case FuncDef(arguments=arguments) | Decorator(func=FuncDef(arguments=arguments)):
                 for argument in arguments:
                     yield argument.variable, None
@@ -127,18 +137,22 @@ def _targets(target: Expression, value: Expression | None) -> Iterator[tuple[Var
 
 def inner_blocks(statement: Statement) -> list[Block]:
     """The blocks of statements inside a statement."""
-    if type(statement) in _WITHOUT_BLOCKS:  # what most are
-        return []
-    blocks: list[Block | None] = []
-    match statement:
-        case WithStmt(body=body) | FuncDef(body=body) | Decorator(func=FuncDef(body=body)) | ClassDef(defs=body):
-            blocks = [body]
-        case ForStmt(body=body, else_body=other) | WhileStmt(body=body, else_body=other):
-            blocks = [body, other]
-        case IfStmt(body=bodies, else_body=other):
-            blocks = [*bodies, other]
-        case TryStmt(body=body, handlers=handlers, else_body=other, finally_body=last):
-            blocks = [body, *handlers, other, last]
-        case OverloadedFuncDef(items=items):
-            return [block for item in items for block in inner_blocks(item)]
-    return [block for block in blocks if block is not None]
+    blocks = _BLOCKS.get(type(statement))
+    return [] if blocks is None else [block for block in blocks(statement) if block is not None]
+
+
+_BLOCKS: Final[Mapping[type[Statement], Callable[[Any], Sequence[Block | None]]]] = {
+    ClassDef: lambda s: (s.defs,),
+    Decorator: lambda s: (s.func.body,),
+    ForStmt: lambda s: (s.body, s.else_body),
+    FuncDef: lambda s: (s.body,),
+    IfStmt: lambda s: (*s.body, s.else_body),
+    MatchStmt: lambda s: s.bodies,
+    OverloadedFuncDef: lambda s: [
+        block for item in (*s.items, s.impl) if item is not None for block in inner_blocks(item)
+    ],
+    TryStmt: lambda s: (s.body, *s.handlers, s.else_body, s.finally_body),
+    WhileStmt: lambda s: (s.body, s.else_body),
+    WithStmt: lambda s: (s.body,),
+}
+"""By the class of a statement; one that isn't here has none."""

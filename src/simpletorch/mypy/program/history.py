@@ -6,9 +6,12 @@ a branch isn't known step by step, but what is only added to still holds nothing
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from mypy.nodes import (
     AssignmentStmt,
@@ -18,7 +21,6 @@ from mypy.nodes import (
     DelStmt,
     Expression,
     ExpressionStmt,
-    FuncDef,
     IndexExpr,
     IntExpr,
     ListComprehension,
@@ -34,6 +36,7 @@ from mypy.nodes import (
     TupleExpr,
     Var,
 )
+from mypy.server.subexpr import get_subexpressions
 
 from simpletorch.mypy.names import MODULE_LIST, PARAMETER_LIST, SEQUENTIALS
 from simpletorch.mypy.program.constants import inner_blocks
@@ -60,11 +63,11 @@ _READING: Final = frozenset(
         "ParameterList",
     }
 )
+_NAMES: Final = (NameExpr, MemberExpr)
 _CONTAINERS: Final = (*SEQUENTIALS, MODULE_LIST, PARAMETER_LIST)
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One statement that sets or changes a variable or attribute."""
 
     block: Block | MypyFile
@@ -109,84 +112,132 @@ class History:
 
 def history(place: Expression, tree: MypyFile, within: str) -> History | None:
     """What happens to the variable or attribute of ``self``; ``within`` is the class around the code that asks."""
-    histories = _histories(tree)
     if isinstance(place, NameExpr) and isinstance(place.node, Var):
-        return histories.get(place.node)
+        return _pasts(tree).of(place.node, place.name)
     if isinstance(place, MemberExpr) and isinstance(place.expr, NameExpr):
-        return _of_attribute(place.name, within, histories)
+        return _of_attribute(place.name, within, _pasts(tree))
     return None
 
 
 def history_of_value(value: Expression, tree: MypyFile) -> History | None:
     """What happens to the variable or attribute of ``self`` that the expression is assigned to."""
-    histories = _histories(tree)
-    key = _made(tree).get(value)
-    return _of_attribute(key[1], key[0], histories) if isinstance(key, tuple) else histories.get(key) if key else None
+    pasts = _pasts(tree)
+    place, cls = pasts.made.get(value, (None, ""))
+    key = None if place is None else _key(place, cls)
+    if isinstance(key, tuple):
+        return _of_attribute(key[1], key[0], pasts)
+    return None if key is None else pasts.of(key, cast(NameExpr, place).name)
 
 
-def _of_attribute(name: str, within: str, histories: dict[Key, History]) -> History | None:
-    outside = histories.get(("", name))
-    own = histories.get((within, name))
+def _of_attribute(name: str, within: str, pasts: _Pasts) -> History | None:
+    outside, own = pasts.of(("", name), name), pasts.of((within, name), name)
     if outside is None or own is None or all(s.kind == "passed" for s in outside.steps):
         return own
-    return History((*own.steps, *(replace(s, kind="other") for s in outside.steps)))
+    return History((*own.steps, *(s._replace(kind="other") for s in outside.steps)))
 
 
-@once_a_tree
-def _made(tree: MypyFile) -> dict[Expression, Key]:
-    """The place that each value is assigned to."""
-    return {s.arguments[0]: key for key, past in _histories(tree).items() for s in past.steps if s.kind == "set"}
+class _Pasts:
+    """What happens in a file to its variables and attributes, worked out for the few that are asked for."""
+
+    def __init__(self, tree: MypyFile) -> None:
+        self._tree = tree
+        self.made: dict[Expression, tuple[Expression, str]] = {}
+        """The place that each value is assigned to, and the class around."""
+        self._statements: list[tuple[Block | MypyFile, Statement, str]] = []
+        """Those without others inside them, by line, with the block and the class around."""
+        self._known: dict[Key, History | None] = {}
+        waiting: list[tuple[Block | MypyFile, Sequence[Statement], str]] = [(tree, tree.defs, "")]
+        while waiting:
+            block, body, cls = waiting.pop()
+            for s in body:
+                inner = inner_blocks(s)
+                if inner:
+                    inside = s.fullname if isinstance(s, ClassDef) else cls
+                    waiting += [(b, b.body, inside) for b in inner]
+                    continue
+                self._statements.append((block, s, cls))
+                if isinstance(s, AssignmentStmt) and len(s.lvalues) == 1:
+                    self.made[s.rvalue] = s.lvalues[0], cls
+        self._statements.sort(key=lambda found: found[1].line)
+        self._starts = [s.line for _, s, _ in self._statements]
+
+    @cached_property
+    def _lines(self) -> dict[str, list[int]]:
+        """Where each name stands."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for e in get_subexpressions(self._tree):
+            if isinstance(e, _NAMES):
+                found[e.name].append(e.line)
+        return found
+
+    def _mentioning(self, name: str) -> list[tuple[Block | MypyFile, Statement, str]]:
+        """The statements in which a name stands, in order."""
+        found: set[int] = set()
+        for line in self._lines.get(name, ()):
+            at = bisect_right(self._starts, line) - 1
+            while at >= 0 and _last_line(self._statements[at][1]) >= line:
+                found.add(at)
+                at -= 1
+        return [self._statements[at] for at in sorted(found)]
+
+    def of(self, key: Key, name: str) -> History | None:
+        """What happens to one of them; None if nothing does."""
+        if key not in self._known:
+            steps = [
+                Step(block, s.line, kind, arguments)
+                for block, s, cls in self._mentioning(name)
+                for place, kind, arguments in _changes(s)
+                if _key(place, cls) == key
+            ]
+            self._known[key] = History(tuple(steps)) if steps else None
+        return self._known[key]
 
 
-@once_a_tree
-def _histories(tree: MypyFile) -> dict[Key, History]:
-    found: dict[Key, list[Step]] = {}
-    for key, step in _steps(tree, tree.defs, ""):
-        found.setdefault(key, []).append(step)
-    return {key: History(tuple(steps)) for key, steps in found.items()}
+_pasts: Final = once_a_tree(_Pasts)
 
 
-def _steps(block: Block | MypyFile, body: Iterable[Statement], cls: str) -> Iterator[tuple[Key, Step]]:
-    for s in body:
-        for place, kind, arguments in _changes(s):
-            key = _key(place, cls)
-            if key is not None:
-                yield key, Step(block, s.line, kind, arguments)
-        inside = s.fullname if isinstance(s, ClassDef) else cls
-        for inner in inner_blocks(s):
-            yield from _steps(inner, inner.body, inside)
+def _last_line(s: Statement) -> int:
+    return s.end_line or s.line
 
 
 def _key(place: Expression, cls: str) -> Key | None:
-    if isinstance(place, NameExpr) and isinstance(place.node, Var):
-        return place.node
+    if isinstance(place, NameExpr):
+        return place.node if isinstance(place.node, Var) else None
     if isinstance(place, MemberExpr):
         is_own = isinstance(place.expr, NameExpr) and isinstance(place.expr.node, Var) and place.expr.node.is_self
         return (cls if is_own else "", place.name)
     return None
 
 
-def _changes(s: Statement) -> Iterator[tuple[Expression, str, tuple[Expression, ...]]]:
+_Change: TypeAlias = tuple[Expression, str, tuple[Expression, ...]]  # what, how and with what
+
+
+def _changes(s: Statement) -> list[_Change]:
+    found: list[_Change] = []
     match s:
         case AssignmentStmt(lvalues=[IndexExpr(base=base, index=index)], rvalue=value):
-            yield base, "[]=", (index, value)
+            found.append((base, "[]=", (index, value)))
         case AssignmentStmt(lvalues=[target], rvalue=value):
-            yield target, "set", (value,)
+            found.append((target, "set", (value,)))
         case AssignmentStmt(lvalues=targets):
-            yield from ((t, "other", ()) for t in targets)
+            found += [(t, "other", ()) for t in targets]
         case OperatorAssignmentStmt(op=op, lvalue=place, rvalue=value):
-            yield place, "+=" if op == "+" else "other", (value,)
+            found.append((place, "+=" if op == "+" else "other", (value,)))
         case DelStmt(expr=IndexExpr(base=place)) | DelStmt(expr=place):
-            yield place, "other", ()
-    if isinstance(s, FuncDef | ClassDef):
-        return
-    statement_call = s.expr if isinstance(s, ExpressionStmt) else None
-    for call in calls_in([s]) if not inner_blocks(s) else ():
-        if isinstance(call.callee, MemberExpr) and call.callee.name in _ADDING | _CHANGING:
-            known = call is statement_call and call.callee.name in _ADDING
-            yield call.callee.expr, call.callee.name if known else "other", tuple(call.args)
-        elif not (isinstance(call.callee, NameExpr | MemberExpr) and call.callee.name in _READING):
-            yield from ((a, "passed", ()) for a in call.args if isinstance(a, NameExpr | MemberExpr))
+            found.append((place, "other", ()))
+    for call in calls_in([s]):
+        found += _changes_by_call(call, s)
+    return found
+
+
+def _changes_by_call(call: CallExpr, s: Statement) -> Iterable[_Change]:
+    callee = call.callee
+    if isinstance(callee, MemberExpr) and callee.name in _ADDING | _CHANGING:
+        known = isinstance(s, ExpressionStmt) and call is s.expr and callee.name in _ADDING
+        return ((callee.expr, callee.name if known else "other", tuple(call.args)),)
+    if isinstance(callee, NameExpr | MemberExpr) and callee.name in _READING:
+        return ()
+    return [(a, "passed", ()) for a in call.args if isinstance(a, NameExpr | MemberExpr)]
 
 
 def display(node: Expression, tree: MypyFile, within: str, line: int | None = None) -> list[Expression] | None:

@@ -20,7 +20,7 @@ from mypy.nodes import (
 )
 
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import statements_in
+from simpletorch.mypy.program.syntax import all_statements, statements_in
 
 __all__ = ["is_assigned_in_loop"]
 
@@ -46,7 +46,7 @@ def is_assigned_in_loop(place: Expression, tree: MypyFile) -> bool:
 def _loops(tree: MypyFile) -> tuple[_Loop, ...]:
     return tuple(
         _Loop(s.line, s.end_line or s.line, frozenset(_assigned(s.body.body)))
-        for s in statements_in(tree.defs)
+        for s in all_statements(tree)
         if isinstance(s, ForStmt | WhileStmt)
     )
 

@@ -10,7 +10,7 @@ from mypy.types import Instance, get_proper_type
 
 from simpletorch.mypy.convert.lift import is_module
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import statements_in
+from simpletorch.mypy.program.syntax import all_statements
 
 __all__ = ["is_rebuilt"]
 
@@ -31,7 +31,7 @@ def _replacements(tree: MypyFile) -> tuple[tuple[tuple[Expression, ...], Express
     """What owns the place that is assigned to, from the inside out, and what is assigned."""
     return tuple(
         (tuple(_owners(place)), s.rvalue)
-        for s in statements_in(tree.defs)
+        for s in all_statements(tree)
         if isinstance(s, AssignmentStmt)
         for place in s.lvalues
         if isinstance(place, MemberExpr | IndexExpr)

@@ -14,7 +14,7 @@ from mypy.plugin import CheckerPluginInterface
 
 from simpletorch.mypy.program.memory import once_a_tree
 
-__all__ = ["is_out_of_sight"]
+__all__ = ["is_of_others", "is_out_of_sight"]
 
 _LIBRARIES: Final = ("torch", "simpletorch", "jaxtyping", "einops", "torchvision")
 
@@ -29,6 +29,13 @@ def is_out_of_sight(api: CheckerPluginInterface) -> bool:
     if around and not any(function.def_or_infer_vars for function in around):
         return True
     return not _makes_tensors(checker.tree)
+
+
+def is_of_others(api: CheckerPluginInterface) -> bool:
+    """Whether mypy is checking an installed package, which isn't ours and whose errors nobody sees."""
+    checker = cast(Any, api)
+    errors = checker.msg.errors
+    return errors.file in errors.ignored_files and not checker.tree.fullname.startswith("simpletorch.")
 
 
 @once_a_tree

@@ -32,6 +32,7 @@ __all__ = [
     "RULES",
     "ModuleRule",
     "Rule",
+    "field_names",
     "infer",
     "infer_module",
     "module",
@@ -430,6 +431,12 @@ def _written(out: TensorType, result: TensorType) -> TensorType:
     return replace(out, shape=result.shape) if resized else out
 
 
+@cache
+def field_names(cls: type[ModuleRule]) -> tuple[str, ...]:
+    """The constructor arguments that decide shapes, in order."""
+    return tuple(f.name for f in fields(cls))
+
+
 def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report | None:
     """The module that the constructor ``name`` builds from arguments by name (those that decide no shape are ignored).
 
@@ -438,7 +445,7 @@ def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report
     cls: type[ModuleRule] | None = MODULES.get(name)
     if cls is None:
         return None
-    own = {f.name for f in fields(cls)}
+    own = field_names(cls)
     try:
         built = cls(**{k: v for k, v in arguments.items() if k in own})
     except TypeError:
