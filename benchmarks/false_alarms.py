@@ -16,6 +16,7 @@ beside the packages, in ``said/``. CPU time is that of mypy's process and of its
 from __future__ import annotations
 
 import argparse
+import compileall
 import importlib.util
 import os
 import re
@@ -166,6 +167,14 @@ def true_finds(package: str) -> set[tuple[str, int]]:
     return {(m["file"], int(m["line"])) for m in found if m is not None and m["package"] == package}
 
 
+def compile_plugin() -> None:
+    """Compile our modules, as pip does, also where Python is told to write no compiled ones."""
+    for package in ("simpletorch", "_simpletorch"):
+        spec = importlib.util.find_spec(package)
+        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+            compileall.compile_dir(folder, quiet=1)
+
+
 def judge(name: str, models: int) -> Result:
     """Check one package twice."""
     home, what = targets(name, models)
@@ -209,6 +218,7 @@ def main() -> int:
     parser.add_argument("--models", type=int, default=100, help="how many model folders of transformers")
     parser.add_argument("--show", action="store_true", help="print each new error")
     arguments = parser.parse_args()
+    compile_plugin()
     print(HEAD, flush=True)
     results = []
     for name in arguments.packages or PACKAGES:
