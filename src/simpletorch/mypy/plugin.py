@@ -176,7 +176,7 @@ def _by_receiver(fullname: str, context: MethodSigContext, types: TypeTable) -> 
             hook = _INHERITED_METHODS.get(f"{info.fullname}.{method}")
             if hook is not None:
                 return hook(context, types)
-    if is_tensor(receiver) and not _is_overridden(receiver, method):
+    if isinstance(receiver, Instance) and is_tensor(receiver) and not _is_overridden(receiver, method):
         if method in mutations.TENSOR_METHODS:
             return mutations.TENSOR_METHODS[method](context, types)
         if method in tensors.TENSOR_METHODS:

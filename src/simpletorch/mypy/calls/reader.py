@@ -231,7 +231,7 @@ def _of_any_float(name: str, positional: Sequence[Value], named: dict[str, Value
 def _infer(name: str, positional: Sequence[Value], named: dict[str, Value]) -> Value | Report:
     """What the rule says; kept where no size has a variable in it, as in most calls."""
     if all(map(_is_constant, positional)) and all(map(_is_constant, named.values())):
-        return _inferred(name, *positional, **named)
+        return _inferred(name, *cast(Sequence[Any], positional), **cast(dict[str, Any], named))
     return infer(name, positional, named)
 
 

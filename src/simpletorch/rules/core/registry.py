@@ -431,10 +431,15 @@ def _written(out: TensorType, result: TensorType) -> TensorType:
     return replace(out, shape=result.shape) if resized else out
 
 
-@cache
+_FIELD_NAMES: Final[dict[type[ModuleRule], tuple[str, ...]]] = {}
+
+
 def field_names(cls: type[ModuleRule]) -> tuple[str, ...]:
     """The constructor arguments that decide shapes, in order."""
-    return tuple(f.name for f in fields(cls))
+    found = _FIELD_NAMES.get(cls)
+    if found is None:
+        found = _FIELD_NAMES[cls] = tuple(f.name for f in fields(cls))
+    return found
 
 
 def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report | None:
