@@ -203,6 +203,10 @@ def _user_method(fullname: str, context: MethodSigContext, types: TypeTable) -> 
     return functions.call_function(context.default_signature, context, types, ".".join(fullname.split(".")[-2:]))
 
 
+def _is_generic(node: object) -> bool:
+    return bool(node.type_vars if isinstance(node, TypeInfo) else isinstance(node, TypeAlias) and node.alias_tvars)
+
+
 class _Asked(dict[str, H | None]):
     """The hooks that are known by name; for any other name a function is asked."""
 
@@ -227,15 +231,19 @@ class SimpletorchPlugin(Plugin):
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        if not options.fine_grained_incremental:  # the daemon lives long, and leaves trees behind
+        self._is_daemon = options.fine_grained_incremental
+        if not self._is_daemon:  # it lives long, and leaves trees behind
             _collect_less_often()
         self.annotations = Annotations(self.types)
         self._classes: set[str] = set()
         # mypy asks two million times in a large program, once for each name at each place: a look into a dict, which
         # Python does without a call of ours, takes a third of the time
-        names = ("get_function_signature_hook", "get_method_signature_hook", "get_function_hook", "get_method_hook")
+        names = (
+            *("get_function_signature_hook", "get_method_signature_hook", "get_function_hook", "get_method_hook"),
+            *("get_base_class_hook", "get_class_attribute_hook"),
+        )
         # what is said of an attribute depends on its class, which the daemon may replace
-        lasting = () if options.fine_grained_incremental else ("get_attribute_hook",)
+        lasting = () if self._is_daemon else ("get_attribute_hook",)
         for name in (*names, *lasting):
             setattr(self, name, _Kept(getattr(self, name)).__getitem__)
         self._not_annotations = _Asked(self.get_type_analyze_hook)
@@ -285,8 +293,12 @@ class SimpletorchPlugin(Plugin):
             if fullname.startswith(_NOT_OURS):
                 self._not_annotations[fullname] = None
                 return None
-            self._classes.add(fullname)  # whether they are generic isn't known while they are analysed themselves
-            if not self._is_generic(fullname):
+            self._classes.add(fullname)
+            node = self._node(fullname)
+            if not _is_generic(node):
+                # before its bases are known, a class may still become generic; in the daemon always
+                if not self._is_daemon and isinstance(node, TypeInfo) and node.mro:
+                    self._not_annotations[fullname] = None
                 return None
             analyze = self.annotations.generic
         # `takes` forgets what it is asked about, so it comes last
@@ -295,10 +307,6 @@ class SimpletorchPlugin(Plugin):
     def _node(self, fullname: str) -> object:
         symbol = self.lookup_fully_qualified(fullname)
         return None if symbol is None else symbol.node
-
-    def _is_generic(self, fullname: str) -> bool:
-        node = self._node(fullname)
-        return bool(node.type_vars if isinstance(node, TypeInfo) else isinstance(node, TypeAlias) and node.alias_tvars)
 
     # -- checking -------------------------------------------------------------------------------------------------
     # mypy asks for the signature before it looks at the arguments, and for the result when they have been checked.
