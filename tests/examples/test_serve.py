@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from contextlib import asynccontextmanager
 
@@ -115,6 +116,16 @@ def test_what_is_wrong_is_said_by_its_field_and_reaches_nobody_else(body, error)
     asyncio.run(ask())
 
 
+@pytest.fixture
+def usual_depth():
+    """Python's own limit of calls in calls, which a library that another test has imported may have raised."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    yield
+    sys.setrecursionlimit(before)
+
+
+@pytest.mark.usefixtures("usual_depth")
 @pytest.mark.parametrize(
     ("sent", "status", "reason"),
     [
