@@ -1,6 +1,6 @@
 """Exports over an existing artefact that are killed: what lies there afterwards is the old one or the new one, in full.
 
-    python benchmarks/killed_exports.py [--kinds program onnx torchscript] [--moments 100] [--seed 0] [--write]
+    python -m benchmarks.killed_exports [--kinds program onnx torchscript] [--moments 100] [--seed 0] [--write]
 
 A process exports one model over another's artefact and gets SIGKILL: at ``--moments`` random moments, and then once
 before every single step in which it opens, renames, makes or removes something in the artefact's folder. After each

@@ -232,7 +232,7 @@ class SimpletorchPlugin(Plugin):
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         self._is_daemon = options.fine_grained_incremental
-        if not self._is_daemon:  # it lives long, and leaves trees behind
+        if not self._is_daemon:  # the daemon lives long, and leaves trees behind
             _collect_less_often()
         self.annotations = Annotations(self.types)
         self._classes: set[str] = set()

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import torch
 from jaxtyping import Float, Float32, Float64
+from numpy import ndarray as Tensor
 from numpy.typing import NDArray
 
 from simpletorch.interop import to_jax, to_numpy
@@ -103,3 +104,11 @@ of_any_float(torch.zeros(7, 5))
 again(torch.zeros(7, 5), True)
 one_or_the_other(torch.zeros(7, 5), torch.zeros(7, 3), True)
 another_one(torch.zeros(7, 5))
+
+
+def of_that_name(x: Tensor) -> list[float]:
+    found: list[float] = x.tolist()
+    return found
+
+
+of_that_name(np.zeros(3))

@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any, Final, final
 from simpletorch.follow.heap import HISTORY, MISSING, Cells, Heap, born, now
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.marks.modules import MODULE
-from simpletorch.follow.memory.trees import ALL, Entry, Tree, history, is_as_it_was, is_bare, known_tree, tree_of
+from simpletorch.follow.memory.trees import (
+    ALL,
+    CONSTANTS,
+    Entry,
+    Tree,
+    history,
+    is_as_it_was,
+    is_bare,
+    known_tree,
+    tree_of,
+)
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.values import (
@@ -44,7 +54,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MUTABLE", "Recorder", "call", "construction", "note", "note_cells", "note_name"]
 
-_CONSTANTS: Final = frozenset({int, float, bool, str, type(None)})
 MUTABLE: Final = frozenset({Tensor, List, Dict, Set, Instance, Iterator, Namespace})
 _MOST_ITEMS: Final = 64  # of a list that is noted with what its items hold
 _MOST_CALLS: Final = 6  # that are remembered of a module and arguments
@@ -454,7 +463,7 @@ class _Given:
 
 def _kept(value: Value, start: int, places: Mapping[int, int], done: dict[int, Value]) -> Value:
     """A result as it is now, apart from what its objects may become; MISSING where it can't be remembered."""
-    if type(value) in _CONSTANTS:
+    if type(value) in CONSTANTS:
         return value
     if isinstance(value, Expr) or (is_known(value) and not isinstance(value, tuple)):
         return value

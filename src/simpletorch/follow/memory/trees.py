@@ -16,9 +16,9 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["ALL", "Entry", "Tree", "history", "is_as_it_was", "is_bare", "known_tree", "tree_of"]
+__all__ = ["ALL", "CONSTANTS", "Entry", "Tree", "history", "is_as_it_was", "is_bare", "known_tree", "tree_of"]
 
-_CONSTANTS: Final = frozenset({int, float, bool, str, type(None)})
+CONSTANTS: Final = frozenset({int, float, bool, str, type(None)})
 Entry = tuple[dict[Any, Any], Any, Any]
 """A table, a name in it, and what it held; `ALL` in the place of the name: all that the table holds."""
 
@@ -83,14 +83,14 @@ class Tree:
         if module.native is not None:
             self._layers.append((module, module.native))
         held = (*module.cells.values(), *module.state.values())
-        keys = tuple([(type(v), v) if type(v) in _CONSTANTS else self._key(v) for v in held])
+        keys = tuple([(type(v), v) if type(v) in CONSTANTS else self._key(v) for v in held])
         if None in keys:
             return None
         return id(module.cls), module.native, (*module.cells, *module.state), keys
 
     def _key(self, value: Value) -> Any:
         kind = type(value)
-        if kind in _CONSTANTS:
+        if kind in CONSTANTS:
             return kind, value
         if kind is Instance:
             seen = self.places.get(id(value))

@@ -80,8 +80,7 @@ class Annotations:
         self._stepping_aside = False
         self._hooks: dict[str, Hook] = {
             **dict.fromkeys(LEGACY_TENSORS, self.legacy),
-            TENSOR: self.plain,
-            **dict.fromkeys((ARRAY, JAX_ARRAY), self.plain),
+            **{fullname: partial(self.plain, fullname) for fullname in (TENSOR, ARRAY, JAX_ARRAY)},
             **{fullname: partial(self.ours, fullname) for fullname in OUR_TENSORS},
             DIM: self.dim,
             **dict.fromkeys(("typing.Annotated", "typing_extensions.Annotated"), self.annotated),
@@ -202,16 +201,16 @@ class Annotations:
         dims = reader.axes(text)
         return self._with_shape(array, reader.dtype_named(name), dims, types)
 
-    def plain(self, context: AnalyzeTypeContext) -> Type:
-        """``torch.Tensor``: all that mypy passes on of an annotation of jaxtyping's that stands in an expression.
+    def plain(self, fullname: str, context: AnalyzeTypeContext) -> Type:
+        """``torch.Tensor`` or an array: all that mypy passes on of a jaxtyping annotation that stands in an expression.
 
         ``Image = Float32[torch.Tensor, "3 h w"]`` and ``cast(Float32[torch.Tensor, "b"], x)`` are such, and so is
         ``Points = Float32[np.ndarray, "n 3"]``.
         """
         unbound, api, types = context.type, context.api, self._types()
         found = annotation_around(unbound, cast(Any, api).api.statement)
-        if found is None and not unbound.args and types.tensor is not None and unbound.name.endswith("Tensor"):
-            return Instance(types.tensor, [any_type(), types.any_rest()], unbound.line, unbound.column)
+        if fullname == TENSOR and found is None and not unbound.args and types.tensor is not None:
+            return self.legacy(context)
         if found is None or types.tensor is None:
             return self._by_mypy(unbound, api)
         name, text = found

@@ -8,7 +8,6 @@ without them is the gradual type, assignable both ways. `torch.nn.Parameter` the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Final
 
 from mypy.nodes import ARG_POS, COVARIANT, Decorator, FuncDef, OverloadedFuncDef, Statement, TypeInfo
@@ -49,6 +48,7 @@ from simpletorch.mypy.names import (
 )
 from simpletorch.mypy.types import any_type
 from simpletorch.rules import MODULES
+from simpletorch.rules.core.registry import field_names
 
 __all__ = ["customizer", "fields_of"]
 
@@ -121,7 +121,7 @@ def make_independent_generic(context: ClassDefContext) -> None:
 def make_module_generic(context: ClassDefContext) -> None:
     """Give a ``torch.nn`` class one covariant type variable for each field of its rule."""
     info = context.cls.info
-    names = [f.name for f in fields(MODULES[public_class(info.fullname)])]
+    names = field_names(MODULES[public_class(info.fullname)])
     variables: list[TypeVarLikeType] = [_type_variable(name, i, context) for i, name in enumerate(names, 1)]
     _set_type_variables(info, variables)
 
@@ -248,4 +248,4 @@ def customizer(fullname: str) -> Callable[[ClassDefContext], None] | None:
     if fullname.startswith(RETURN_TYPES):
         return note_fields
     rule = MODULES.get(public_class(fullname))
-    return make_module_generic if rule is not None and fields(rule) else None
+    return make_module_generic if rule is not None and field_names(rule) else None

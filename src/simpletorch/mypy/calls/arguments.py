@@ -61,28 +61,31 @@ def _calls(call: CallExpr, method: str | None) -> bool:
 def type_of(node: Expression, api: CheckerPluginInterface) -> Type:
     """The type of an argument. Its errors are dropped here: mypy evaluates it again and reports them then."""
     if isinstance(node, NameExpr | MemberExpr):
-        found = last_assigned(node, api) or _declared(node, cast(Any, api))
+        held = cast(Any, api).binder.get(node)
+        found = _declared(node, cast(Any, api)) if held is None else _tensors(held)
         if found is not None:
             return found
     with api.msg.filter_errors():
         return api.get_expression_type(node)
 
 
-def _declared(node: Expression, checker: Any) -> Type | None:
+def _declared(node: NameExpr | MemberExpr, checker: Any) -> Type | None:
     """The type of a variable, or of an attribute that is a number or the like, as mypy itself would find it.
 
-    None where mypy has more to look at: most arguments are such names, and it takes mypy three times as long.
+    It is asked about what mypy has learnt nothing of. None where mypy has more to look at: most arguments are such
+    names, and it takes mypy three times as long.
     """
-    if not isinstance(node, NameExpr | MemberExpr) or checker.binder.get(node) is not None:
-        return None
     if isinstance(node.node, Var):  # a variable, also one of another module
         typ, is_constant = node.node.type, node.node.name in ("True", "False")
         is_known = not (is_constant or isinstance(typ, PartialType) or node in checker.expr_checker.type_overrides)
         return typ if is_known else None
-    owner = get_proper_type(_declared(node.expr, checker)) if isinstance(node, MemberExpr) else None
+    inner = node.expr if isinstance(node, MemberExpr) else None
+    if not isinstance(inner, NameExpr | MemberExpr) or checker.binder.get(inner) is not None:
+        return None
+    owner = get_proper_type(_declared(inner, checker))
     if not isinstance(owner, Instance) or owner.extra_attrs is not None or owner.type.is_enum:
         return None
-    symbol = owner.type.get(cast(MemberExpr, node).name)
+    symbol = owner.type.get(node.name)
     variable = None if symbol is None else symbol.node
     is_plain = isinstance(variable, Var) and not variable.is_property and _is_simple(variable.type)
     return cast(Var, variable).type if is_plain else None
@@ -104,8 +107,12 @@ def last_assigned(node: Expression, api: CheckerPluginInterface) -> Type | None:
     """
     if not isinstance(node, NameExpr | MemberExpr):
         return None
-    found = get_proper_type(cast(Any, api).binder.get(node))
-    if found is None:
-        return None
+    held = cast(Any, api).binder.get(node)
+    return None if held is None else _tensors(held)
+
+
+def _tensors(held: Type) -> Type | None:
+    """The type if it is a tensor, or a union of such."""
+    found = get_proper_type(held)
     members = found.items if isinstance(found, UnionType) else [found]
     return found if all(map(is_tensor, members)) else None

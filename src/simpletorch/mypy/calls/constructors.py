@@ -95,11 +95,7 @@ def _given(context: FunctionSigContext, reader: CallReader) -> Iterator[tuple[st
 
 def _value(node: Expression, reader: CallReader) -> Value:
     """What an argument may be. Layers of installed packages have sizes where these are written as numbers."""
-    if (
-        isinstance(node, RefExpr | CallExpr | IndexExpr | OpExpr)
-        and not _is_constant(node)
-        and is_of_others(reader.api)
-    ):
+    if isinstance(node, _COMPUTED) and not _is_constant(node) and is_of_others(reader.api):
         return ANYTHING
     options = reader.alternatives(node)
     return options[0] if len(options) == 1 else ANYTHING

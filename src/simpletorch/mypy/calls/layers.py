@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, cast
 
 from mypy.maptype import map_instance_to_supertype
@@ -18,6 +18,7 @@ from simpletorch.mypy.diagnose.report import mistakes
 from simpletorch.mypy.names import public_class
 from simpletorch.mypy.types import TypeTable
 from simpletorch.rules import ANYTHING, MODULES, ModuleRule
+from simpletorch.rules.core.registry import field_names
 
 __all__ = ["called", "called_with", "chain", "check_fit", "module_value", "repeated"]
 
@@ -34,8 +35,9 @@ def module_value(typ: Instance, lifter: Lifter, *, called: bool = True) -> Modul
         rule = MODULES.get(public_class(info.fullname))
         if rule is not None:
             base = map_instance_to_supertype(typ, info)
-            values = [lifter.static(a) for a in base.args] if base.args else [ANYTHING] * len(fields(rule))
-            return rule(*values) if len(values) == len(fields(rule)) else None
+            count = len(field_names(rule))
+            values = [lifter.static(a) for a in base.args] if base.args else [ANYTHING] * count
+            return rule(*values) if len(values) == count else None
         if called and "forward" in info.names:
             return None
     return None

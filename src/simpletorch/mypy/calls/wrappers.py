@@ -6,7 +6,6 @@ And what is spread over processes as it was: ``DTensor``, with the dtype and the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from functools import partial
 from typing import Any, Final, cast
 
@@ -28,6 +27,7 @@ from simpletorch.mypy.types import TypeTable
 from simpletorch.rules import ANYTHING, MODULES, Device, Value
 from simpletorch.rules.common.positions import unknown_dims
 from simpletorch.rules.core.dtype import BY_TORCH_NAME, DType
+from simpletorch.rules.core.registry import field_names
 from simpletorch.rules.core.values import as_device
 
 __all__ = ["FUNCTIONS", "INHERITED_METHODS", "METHODS"]
@@ -163,10 +163,9 @@ class _Converter(TypeTranslator):
         rule = MODULES.get(public_class(t.type.fullname))
         if rule is None or not t.args:
             return super().visit_instance(t)
-        names = [f.name for f in fields(rule)]
         changed = [
             self.reader.lowerer.static(self.changes[name]) if name in self.changes else arg.accept(self)
-            for name, arg in zip(names, t.args, strict=True)
+            for name, arg in zip(field_names(rule), t.args, strict=True)
         ]
         return t.copy_modified(args=changed)
 
