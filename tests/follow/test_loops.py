@@ -75,3 +75,45 @@ while n < 100:
 x = torch.zeros(2, n) @ torch.zeros(81, 5)
 """
     assert [e.line for e in followed(source, tmp_path).errors] == [7]
+
+
+def test_a_sequence_gets_too_long_in_the_last_rounds(tmp_path):
+    source = """
+token, place = nn.Embedding(31, 8), nn.Embedding(64, 8)
+ids = torch.zeros(2, 5, dtype=torch.long)
+for step in range(500):
+    x = token(ids) + place(torch.arange(ids.shape[1]))
+    ids = torch.cat([ids, x.sum(-1)[:, -1:].long()], dim=1)
+y = ids @ torch.zeros(504, 3, dtype=torch.long)
+z = ids @ torch.zeros(505, 3, dtype=torch.long)
+"""
+    assert [e.line for e in followed(source, tmp_path).errors] == [7, 9]
+
+
+def test_a_mistake_of_one_round_in_the_middle_is_found(tmp_path):
+    source = """
+x = torch.zeros(2, 3)
+for i in range(60):
+    x = torch.cat([x, x[:, :1]], dim=1)
+    if i == 31:
+        x @ torch.zeros(34, 5)
+    y = x * 2
+    z = y.sum(1)
+    if x.shape[1] == 41:
+        z @ torch.zeros(7, 5)
+"""
+    assert [e.line for e in followed(source, tmp_path).errors] == [8, 12]
+
+
+def test_an_even_loop_shows_its_first_rounds_and_its_last(tmp_path):
+    source = """
+x = torch.zeros(2, 3)
+for i in range(200):
+    x = torch.cat([x, x[:, :1]], dim=1)
+    y = x.sum(0)
+    z = y * y
+    w = z + y
+"""
+    found = followed(source, tmp_path)
+    shown = found.shapes_at(str(tmp_path / "program.py"), 6)["x"]
+    assert [t.shape.dims for t in shown] == [(2, 4), (2, 5), (2, 6), (2, 203)]

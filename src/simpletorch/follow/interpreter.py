@@ -459,6 +459,25 @@ class Interpreter:
         open_ = self.entry or self.hypothetical or self.unsure_rounds or any(g.possible for g in self.guards)
         return not open_ and all(c in self.going for c in self.conditions)
 
+    @contextmanager
+    def silently(self) -> Iterator[list[Finding]]:
+        """While it lasts nothing is said: what is found is given, what else would be shown is forgotten, and nobody
+        around takes what may be raised.
+        """
+        said = self.findings, self.claims, self.certain, self._claimed, self.unsaid, self.revealed, self.told
+        possible = [(g, g.possible, g.at, g.places) for g in self.guards]
+        for guard in self.guards:
+            guard.possible, guard.at = dict(guard.possible), dict(guard.at)
+        found: list[Finding] = []
+        self.findings, self.claims, self.certain, self._claimed = found, {}, set(), set()
+        self.unsaid, self.revealed = set(), {}
+        try:
+            yield found
+        finally:
+            self.findings, self.claims, self.certain, self._claimed, self.unsaid, self.revealed, self.told = said
+            for guard, ways, at, places in possible:
+                guard.possible, guard.at, guard.places = ways, at, places
+
     def keep(self, found: Finding) -> None:
         """Write a mistake down, unless one of its kind on this line is known."""
         if not self._is_found(found.path, found.line, found.code):

@@ -10,7 +10,6 @@ import ast
 from collections.abc import Callable
 from copy import copy
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, branches, calls, guards, items, iteration
@@ -19,6 +18,7 @@ from simpletorch.follow.marks import last_batches, last_rounds, schedules
 from simpletorch.follow.memory import closures
 from simpletorch.follow.numbers import between, sizes
 from simpletorch.follow.numbers.growth import Growth
+from simpletorch.follow.numbers.progress import Progress, item_by_number
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
     MISSING,
@@ -36,7 +36,7 @@ from simpletorch.follow.values import (
     Value,
 )
 from simpletorch.rules import TensorType
-from simpletorch.shapes import at_least
+from simpletorch.shapes import Dim, at_least
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -158,8 +158,9 @@ def _each(
         source: the list whose items these are: a round may change it.
     """
     run, scope = loop.run, loop.scope
-    same_again = False
-    for index in count(first):
+    same_again, index = False, first
+    progress = Progress(run, node, scope)
+    while True:
         if source is not None and source.items is not items:
             if source.items is None:
                 return _again(loop, partial(assignment.assign, run, node.target, source.item, scope), lambda: None)
@@ -184,9 +185,27 @@ def _each(
             return branches.follow_on(run, done, following, ("normal", "continue"))
         if done is not None and done.kind != "continue":
             return done
+        index += 1
         long = left > _MANY and left * (steps - run.steps) > _CHEAP
+        if long:
+            progress.note(before, start)
+            if progress.is_even and (source is None or source.items is items):
+                index += _evenly(loop, node, progress, items[index:-1])
         same_again = long and loop.rounds >= _FIRST_ROUNDS and _only_counts(run, before)
     return None
+
+
+def _evenly(loop: _Loop, node: ast.For | ast.AsyncFor, progress: Progress, items: tuple[Value, ...]) -> int:
+    """Go on behind rounds that differ in sizes by as much each: with these items. How many they are."""
+    item = item_by_number(items)
+    if item is None:
+        return 0
+
+    def once(number: Dim) -> bool:
+        done = loop.once(partial(assignment.assign, loop.run, node.target, item(number), loop.scope))
+        return done is None or (not isinstance(done, Split) and done.kind == "continue")
+
+    return len(items) if progress.skip(len(items), once) else 0
 
 
 def _interchangeable(items: tuple[Value, ...]) -> bool:

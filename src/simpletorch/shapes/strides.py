@@ -60,7 +60,8 @@ def is_contiguous(sizes: Sequence[Dim], strides: Strides) -> bool:
 
 def overlaps(sizes: Sequence[Dim], strides: Strides) -> bool:
     """Whether several indexes surely lead to one element, as in what ``expand`` gives: nothing may be written to it."""
-    return any(stride == 0 and isinstance(size, int) and size > 1 for size, stride in zip(sizes, strides, strict=True))
+    repeated = [size for size, stride in zip(sizes, strides, strict=True) if stride == 0 and isinstance(size, int)]
+    return 0 not in sizes and any(size > 1 for size in repeated)
 
 
 def viewed(sizes: Sequence[Dim], strides: Strides, wanted: Sequence[Dim]) -> Strides | None:

@@ -62,21 +62,15 @@ def follow(
     run.training.ended.add(node)
     if any(isinstance(n, ast.Break | ast.Return) for n in walk(node)):
         return  # it may never get there
-    outer, run.findings = run.findings, []
-    shown = run.claims, run.certain, run.unsaid, run.revealed
-    run.claims, run.certain, run.unsaid, run.revealed = {}, set(), set(), {}
-    try:
-        with run.heap.aside():
-            once()
-    finally:
-        found, run.findings = run.findings, outer
-        run.claims, run.certain, run.unsaid, run.revealed = shown
+    with run.silently() as found, run.heap.aside():
+        once()
     wrong = next((f for f in found if f.code == "tensor-shape"), None)
     if wrong is None or _is_conditional(node, scope.path, wrong):
         return
     message = f"the last batch has {last.samples} samples, not {last.full}: {wrong.message}"
     whole = "drop_last=True in the loader" if last.of_loader else "leave it out"
     told = replace(wrong, message=message, hint=f"{whole}, or take the size from the batch: x.size(0)")
+    outer = run.findings
     same = [f for f in outer if (f.path, f.line, f.code) == (wrong.path, wrong.line, wrong.code)]
     if not same:
         outer.append(told)

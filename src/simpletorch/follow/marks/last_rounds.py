@@ -47,17 +47,10 @@ def follow(
     with run.heap.aside():
         if not any(_differs(run, node, scope, test, early, last) for test in tests):
             return
-    outer, run.findings = run.findings, []
-    shown = run.claims, run.certain, run.unsaid, run.revealed
-    run.claims, run.certain, run.unsaid, run.revealed = {}, set(), set(), {}
-    try:
-        with run.heap.aside():
-            once()
-    finally:
-        found, run.findings = run.findings, outer
-        run.claims, run.certain, run.unsaid, run.revealed = shown
-    known = {(f.path, f.line, f.code) for f in outer}
-    outer += [f for f in found if f.code in _CODES and (f.path, f.line, f.code) not in known]
+    with run.silently() as found, run.heap.aside():
+        once()
+    known = {(f.path, f.line, f.code) for f in run.findings}
+    run.findings += [f for f in found if f.code in _CODES and (f.path, f.line, f.code) not in known]
 
 
 def _tests(node: ast.For | ast.AsyncFor) -> list[ast.expr]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
 from simpletorch.follow import layers
 from simpletorch.follow.budget import STEPS, Budget
+from simpletorch.follow.findings import Finding
 from simpletorch.follow.interpreter import Interpreter
 from simpletorch.follow.marks import devices, layout, origins
 from simpletorch.follow.values import Choice, Class, Function, Instance, Tensor, Value
@@ -141,6 +143,17 @@ class Watching(Interpreter):
         finally:
             self._around.pop()
             self._keep(visit, around[1].inner if around else self.seen.visits)
+
+    @contextmanager
+    def silently(self) -> Iterator[list[Finding]]:
+        """While it lasts nothing is said, and nothing is noted."""
+        noted = self.seen, self._watched, self._classes, self._around, self._followed
+        self.seen, self._watched, self._classes, self._around, self._followed = Seen(), {}, {}, [], {}
+        try:
+            with super().silently() as found:
+                yield found
+        finally:
+            self.seen, self._watched, self._classes, self._around, self._followed = noted
 
     def _keep(self, visit: Visit, row: list[Visit]) -> None:
         """A call that is remembered leads to what it led to when it was followed."""
