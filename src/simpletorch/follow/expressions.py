@@ -28,6 +28,7 @@ from simpletorch.follow.values import (
     MISSING,
     BoundNative,
     Choice,
+    Class,
     Dict,
     Function,
     Instance,
@@ -306,10 +307,21 @@ def _transposed(run: Interpreter, node: ast.expr, scope: Scope) -> Value:
     return Iterator(tuple(List(None, v) for v in found))
 
 
+def _is_other(cls: Class, owner: Class) -> bool:
+    """Whether it is another class of the program's than this one, and derives from it in no way."""
+    return cls.unknown_base is None and owner not in cls.mro and not cls.is_a(owner.qualified)
+
+
 def _super(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     """``super()``, or ``super(Class, self)``."""
     if len(node.args) == 2:
         owner, receiver = (run.resolve(run.evaluate(a, scope)) for a in node.args)
+        if isinstance(owner, Class) and isinstance(receiver, Instance) and _is_other(receiver.cls, owner):
+            modules.begun(run, receiver)  # that nothing begins it is no second mistake
+            message = (
+                f"super({owner.name}, …): the object is a {receiver.cls.name}, which isn't derived from {owner.name}"
+            )
+            return modules.refuse(run, message, "super() without arguments is always of the class around it")
     else:
         method: Scope | None = scope
         while method is not None and method.owner is None:

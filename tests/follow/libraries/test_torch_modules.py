@@ -90,6 +90,16 @@ BAD = {  # with a piece of the line that is told
         NET.replace(SUPER, "").replace("(hidden, 3)\n", "(hidden, 3)\n" + SUPER) + TRAIN,
         "self.fc1 = ",
     ),
+    "super() of another class": (
+        """
+class Other(nn.Module):
+    pass
+
+"""
+        + NET.replace(SUPER, "        super(Other, self).__init__()\n")
+        + TRAIN,
+        "super(Other, self).__init__()",
+    ),
     "super() without __init__": (NET.replace(SUPER, "        super()\n") + TRAIN, "self.fc1 = "),
     "no super().__init__() before a parameter": (
         """
@@ -246,6 +256,18 @@ model = Later([7, 5, 3])
 GOOD = {
     "a model": NET + TRAIN,
     "a trainer": NET + TRAINER,
+    "super() of the class, and of a base of it": NET.replace(SUPER, "        super(Net, self).__init__()\n")
+    + """
+class Base(Net):
+    pass
+
+class Wide(Base):
+    def __init__(self):
+        super(Base, self).__init__(7)
+
+Wide()(inputs)
+"""
+    + TRAIN,
     "a plain attribute before super().__init__()": NET.replace(SUPER, "        self.hidden = hidden\n" + SUPER) + TRAIN,
     "a metaclass makes modules": """
 class Meta(type):
