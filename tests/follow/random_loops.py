@@ -33,6 +33,8 @@ _STATEMENTS = [
     "rows.append(torch.zeros({size}, 2))",
     "rows.append(x)",
     "rows = rows + [y]",
+    "counts.append(int(x.sum()))",
+    "p = torch.tensor(counts[-{many}:])",
     "d['a'] = torch.cat([d['a'], d['a'][:1]])",
     "d = {{'a': d['a'], 'b': (x, n)}}",
     "h.t = torch.cat([h.t, x.flatten()[:1]])",
@@ -49,8 +51,9 @@ _CONDITIONS = [
     *("x.shape[1] == {many}", "x.shape[0] <= y.shape[0]", "x.shape[1] % 2", "y.dim() == 2"),
 ]
 _ROUNDS = [
-    *("i in range({rounds})", "i in range(3, {rounds} + 3)", "i in range({rounds}, 0, -1)"),
-    *("i in range(0, 2 * {rounds}, 2)", "i, q in enumerate([x] * {rounds})", "i, _ in zip(range({rounds}), range(50))"),
+    *("for i in range({rounds})", "for i in range(3, {rounds} + 3)", "for i in range({rounds}, 0, -1)"),
+    *("for i in range(0, 2 * {rounds}, 2)", "for i, q in enumerate([x] * {rounds})"),
+    *("for i, _ in zip(range({rounds}), range(50))", "while i < {rounds}"),
 ]
 _START = """import torch
 class Held:
@@ -58,7 +61,8 @@ class Held:
 h = Held()
 h.t, h.n = torch.zeros(3), 5
 x, y, z = torch.zeros({few}, 5), torch.zeros({few}, 7), torch.zeros(5, 7)
-n, rows, d = {few}, [torch.zeros(3, 2)], dict(a=torch.zeros(2))
+i, n, rows, d = 0, {few}, [torch.zeros(3, 2)], dict(a=torch.zeros(2))
+counts = [1, 2, 3]
 def step(x, k=1):
     q = torch.cat([x, x[:, :k]], dim=1)
     return q[:, 1:] if k == 9 else q
@@ -70,8 +74,9 @@ def program(seed: int) -> str:
     chance = random.Random(seed)
     body = "".join(_statement(chance, 0) for _ in range(chance.randrange(2, 7)))
     body += "".join(f"u{i} = {i}\n" for i in range(chance.choice([0, 0, 8])))  # only long rounds are skipped
-    loop = f"for {_fill(chance, chance.choice(_ROUNDS))}:\n{indent(body, '    ')}"
-    return f"{_fill(chance, _START)}{loop}del h, step, Held\n"
+    head = _fill(chance, chance.choice(_ROUNDS))
+    body += "i += 1\n" if head.startswith("while") else ""
+    return f"{_fill(chance, _START)}{head}:\n{indent(body, '    ')}del h, step, Held\n"
 
 
 def _statement(chance: random.Random, depth: int) -> str:

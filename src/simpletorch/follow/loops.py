@@ -84,6 +84,11 @@ class _Loop:
             self.forks += 1
         return done
 
+    def ends_normally(self, bind: Callable[[], None]) -> bool:
+        """One round; whether it surely leads to the next one."""
+        done = self.once(bind)
+        return done is None or (not isinstance(done, Split) and done.kind == "continue")
+
 
 def over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope) -> Done:
     """``for target in source``."""
@@ -202,8 +207,7 @@ def _evenly(loop: _Loop, node: ast.For | ast.AsyncFor, progress: Progress, items
         return 0
 
     def once(number: Dim) -> bool:
-        done = loop.once(partial(assignment.assign, loop.run, node.target, item(number), loop.scope))
-        return done is None or (not isinstance(done, Split) and done.kind == "continue")
+        return loop.ends_normally(partial(assignment.assign, loop.run, node.target, item(number), loop.scope))
 
     return len(items) if progress.skip(len(items), once) else 0
 
@@ -261,17 +265,30 @@ def until(run: Interpreter, node: ast.While, scope: Scope) -> Done:
 
 def _while(loop: _Loop, node: ast.While) -> Done:
     run, scope = loop.run, loop.scope
+    progress, goes_on = Progress(run, node, scope), partial(_goes_on, run, node.test, scope)
+
+    def once(_: Dim) -> bool:
+        return goes_on() is True and loop.ends_normally(lambda: None)
+
     while True:
         test = branches.truth(run, run.evaluate(node.test, scope))
         if test is False:
             return None
         if test is not True or loop.is_long():
-            return _again(loop, lambda: None, partial(_goes_on, run, node.test, scope))
+            return _again(loop, lambda: None, goes_on)
+        start, steps = now(), run.steps
+        run.heap.begin()
         done = loop.once(lambda: None)
+        before = older(run.heap.keep(), start)
         if isinstance(done, Split):
             return branches.follow_on(run, done, lambda: _while(loop, node), ("normal", "continue"))
         if done is not None and done.kind != "continue":
             return done
+        progress.note(before, start)
+        if progress.is_even:
+            left = progress.rounds(goes_on)
+            if left > _MANY and left * (steps - run.steps) > _CHEAP:
+                progress.skip(left - 1, once)
 
 
 def _goes_on(run: Interpreter, test: ast.expr, scope: Scope) -> bool | None:

@@ -301,3 +301,39 @@ for i in range(80):
     u = y.T
     v = u + 1
     w = z.sum(0)
+
+# == while there is room, from a list of tokens
+import torch
+from torch import nn
+model = nn.Sequential(nn.Embedding(31, 8), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 31)).eval()
+ids, tokens, n = torch.zeros(1, 5, dtype=torch.long), [1, 2, 3], 0
+while ids.shape[1] < 61:
+    logits = model(ids[:, -32:])
+    scores = logits[:, -1].softmax(-1)
+    ids = torch.cat([ids, torch.multinomial(scores, 1)], dim=1)
+    n += 3
+while len(tokens) < 57:
+    context = torch.tensor([tokens[-32:]])
+    logits = model(context)
+    scores = logits[0, -1].softmax(-1)
+    tokens.append(int(torch.multinomial(scores, 1)))
+    n += 1
+a = len(tokens)
+low, step = 100, 0
+while low > 3:
+    low -= 2
+    step += 1
+    x = torch.zeros(low, 3)
+    y = x.T @ x
+    z = y + 1
+    if low == 50:
+        low -= 1
+while True:
+    step += 2
+    x = torch.zeros(step)
+    y = x * 2
+    z = y + 1
+    w = z - y
+    if step > 200:
+        break
+del model, tokens, context

@@ -34,6 +34,7 @@ __all__ = ["Progress", "item_by_number"]
 _CHANGES: Final = "it changes from round to round of a loop"
 _DEEPEST: Final = 6
 _MOST: Final = 12  # rounds of one loop that are compared
+_MOST_ROUNDS: Final = 4_000
 _LIST: Final = ("items", "item", SIZE)
 
 Step: TypeAlias = Any
@@ -59,7 +60,7 @@ class _NothingLeftError(Exception):
 class Progress:
     """What the rounds of one loop do to what is older than they are."""
 
-    def __init__(self, run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
+    def __init__(self, run: Interpreter, node: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> None:
         self.run, self.node, self.scope = run, node, scope
         self.start = now()
         self.is_even = False  # whether the last two rounds have taken the same steps
@@ -73,19 +74,30 @@ class Progress:
             return
         self._left -= 1
         steps = self._steps_of(before, start)
-        again = steps is not None and steps == self._steps and any(map(_moves, steps.values()))
-        self.is_even = again and self._is_known()
+        self.is_even = steps is not None and steps == self._steps and any(map(_moves, steps.values()))
         self._steps = steps
         self._places = {}
         for place, (cells, key, _) in before.items():
             self._places[place] = cells, key
             self._places[id(cells), "items"] = cells, "items"  # of a list, see `_steps_of`
 
-    def _is_known(self) -> bool:
-        """Whether it is known what a round does to all that the next one looks at."""
-        others = [place for place, step in (self._steps or {}).items() if _is_other(step)]
-        own = id(self.scope.cells)
-        return all(cells == own and key in _written_first(self.node) for cells, key in others)
+    def rounds(self, goes_on: Callable[[], bool | None]) -> int:
+        """How many more rounds begin, as ``goes_on`` says in the states to which such steps lead; 0 for too many."""
+        steps = self._steps or {}
+
+        def begins(number: int) -> bool:
+            with self.run.silently(), self.run.heap.aside():
+                return self._go_on(steps, number) and goes_on() is True
+
+        least, most = 0, 1
+        while begins(most):
+            if most > _MOST_ROUNDS:
+                return 0
+            least, most = most, 2 * most
+        while most - least > 1:
+            middle = (least + most) // 2
+            least, most = (middle, most) if begins(middle) else (least, middle)
+        return most if least else 0
 
     def skip(self, rounds: int, once: Callable[[Dim], bool]) -> bool:
         """Go on as if so many rounds were over, if it can be shown what they do.
@@ -114,12 +126,16 @@ class Progress:
         return self._go_on(steps, rounds)
 
     def _steps_of(self, before: Change, start: int) -> dict[_Place, Step] | None:
+        """What a round does; None where the next one may look at something of which that can't be said."""
         run = self.run
         steps: dict[_Place, Step] = {}
         kept = run.assumed, run.equalities, run.modes, run.moved
         for place, (cells, key, old) in before.items():
             new = cells.get(key, MISSING)
             if old is new or cells is run.files or key == CHANGED:
+                continue
+            if cells is self.scope.cells and key in _written_first(self.node):
+                steps[place] = _OTHER  # nobody looks at what it was
                 continue
             if old is MISSING or new is MISSING or any(cells is table for table in kept) or key in OF_GRAPHS:
                 if old is MISSING or new is MISSING or old != new:
@@ -132,9 +148,7 @@ class Progress:
                 return None
             else:
                 step = _of(old, new, start)
-                if step == _OTHER and key == "type":
-                    return None
-            if step is None:
+            if step is None or _is_other(step):
                 return None
             steps[place] = step
         return steps
@@ -273,7 +287,11 @@ def _repeats(old: Value, new: Value) -> bool:
     """Whether an item of a list is like the one before, and nothing is lost if it is known as one of many."""
     if type(new) is tuple:
         return type(old) is tuple and len(old) == len(new) and all(map(_repeats, old, new))
-    return isinstance(new, Tensor | Unknown) and branches.alike(old, new)
+    if isinstance(new, Unknown):
+        measured = new.length is not None or new.numbers is not None or new.matrix is not None
+        alike = isinstance(old, Unknown) if new.type is None else branches.type_name(old) == new.type
+        return alike and not measured
+    return isinstance(new, Tensor) and branches.alike(old, new)
 
 
 def _moved(value: Value, step: Step, times: Dim, done: dict[int, Value]) -> Value:
@@ -321,7 +339,7 @@ def _sizes(known: Any, steps: tuple[Dim, ...], times: Dim) -> tuple[Dim, ...]:
 
 
 @of_node
-def _written_first(node: ast.For | ast.AsyncFor) -> frozenset[str]:
+def _written_first(node: ast.For | ast.AsyncFor | ast.While) -> frozenset[str]:
     """The names that each round of a loop gives something before it looks at them."""
     read: set[str] = set()
     written: set[str] = set()
@@ -353,7 +371,10 @@ def _written_first(node: ast.For | ast.AsyncFor) -> frozenset[str]:
                 case _:
                     look(statement)
 
-    write(node.target)
+    if isinstance(node, ast.While):
+        look(node.test)
+    else:
+        write(node.target)
     go(node.body)
     return frozenset(written)
 
