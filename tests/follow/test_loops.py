@@ -116,4 +116,4 @@ for i in range(200):
 """
     found = followed(source, tmp_path)
     shown = found.shapes_at(str(tmp_path / "program.py"), 6)["x"]
-    assert [t.shape.dims for t in shown] == [(2, 4), (2, 5), (2, 6), (2, 203)]
+    assert [t.shape.dims for t in shown] == [(2, 4), (2, 5), (2, 203)]

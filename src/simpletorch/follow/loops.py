@@ -285,7 +285,7 @@ def _while(loop: _Loop, node: ast.While) -> Done:
         if done is not None and done.kind != "continue":
             return done
         progress.note(before, start)
-        if progress.is_even:
+        if progress.is_even and not isinstance(node.test, ast.Constant):
             left = progress.rounds(goes_on)
             if left > _MANY and left * (steps - run.steps) > _CHEAP:
                 progress.skip(left - 1, once)

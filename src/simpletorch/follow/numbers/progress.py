@@ -288,9 +288,9 @@ def _repeats(old: Value, new: Value) -> bool:
     if type(new) is tuple:
         return type(old) is tuple and len(old) == len(new) and all(map(_repeats, old, new))
     if isinstance(new, Unknown):
-        measured = new.length is not None or new.numbers is not None or new.matrix is not None
+        known = new.length, new.numbers, new.matrix, new.parts, new.written
         alike = isinstance(old, Unknown) if new.type is None else branches.type_name(old) == new.type
-        return alike and not measured
+        return alike and all(v is None for v in known)
     return isinstance(new, Tensor) and branches.alike(old, new)
 
 
