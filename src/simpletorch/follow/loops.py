@@ -271,15 +271,16 @@ def _while(loop: _Loop, node: ast.While) -> Done:
         return goes_on() is True and loop.ends_normally(lambda: None)
 
     while True:
-        test = branches.truth(run, run.evaluate(node.test, scope))
-        if test is False:
-            return None
-        if test is not True or loop.is_long():
-            return _again(loop, lambda: None, goes_on)
         start, steps = now(), run.steps
         run.heap.begin()
-        done = loop.once(lambda: None)
-        before = older(run.heap.keep(), start)
+        try:
+            test = branches.truth(run, run.evaluate(node.test, scope))
+            begins = test is True and not loop.is_long()
+            done = loop.once(lambda: None) if begins else None
+        finally:
+            before = older(run.heap.keep(), start)
+        if not begins:
+            return None if test is False else _again(loop, lambda: None, goes_on)
         if isinstance(done, Split):
             return branches.follow_on(run, done, lambda: _while(loop, node), ("normal", "continue"))
         if done is not None and done.kind != "continue":

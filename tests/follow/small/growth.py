@@ -328,6 +328,19 @@ while low > 3:
     z = y + 1
     if low == 50:
         low -= 1
+n, x = 0, torch.zeros(2, 3)
+while (n := n + 1) < 90 and x.shape[1] < 51:
+    x = torch.cat([x, x[:, :1]], dim=1)
+    y = x.T
+    z = y + 1
+    w = z @ x
+queue = list(range(80))
+while queue.pop() > 3 and x.shape[1] < 91:
+    x = torch.cat([x, x[:, :1]], dim=1)
+    y = x.T
+    z = y + 1
+    w = z @ x
+left = len(queue)
 while True:
     step += 2
     x = torch.zeros(step)
@@ -336,4 +349,4 @@ while True:
     w = z - y
     if step > 200:
         break
-del model, tokens, context
+del model, tokens, context, queue
