@@ -76,6 +76,7 @@ _FILES: Final = {
     "os": "python.system",
     "pandas": "pandas",
     "pathlib": "python.system",
+    "pyarrow": "arrow",
     "datetime": "python.system",
     "pickle": "python.storage",
     "pytest": "pytest",

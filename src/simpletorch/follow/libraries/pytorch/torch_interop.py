@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.calls import escape
-from simpletorch.follow.libraries import CLASSES, jax, native
+from simpletorch.follow.libraries import CLASSES, arrow, by_name, jax, native
 from simpletorch.follow.libraries.pytorch.kernels import promised
 from simpletorch.follow.libraries.pytorch.torch import shared
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import parse
-from simpletorch.follow.values import Class, Function, Instance, Namespace, Native, Unknown, Value
+from simpletorch.follow.values import Class, Dict, Function, Instance, Namespace, Native, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -35,6 +35,33 @@ def _to_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
 @native("torch.interop.to_jax")
 def _to_jax(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.each(args[0] if args else kwargs.get("tensor"), lambda v: jax.of_tensor(run, v))
+
+
+@native("torch.interop.from_arrow")
+def _from_arrow(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.each(args[0] if args else kwargs.get("column"), _over)
+
+
+def _over(column: Value) -> Tensor:
+    """The tensor over a column of Arrow."""
+    kind = arrow.held(column)
+    return shared(None if kind is None else Tensor(kind))
+
+
+@native("torch.interop.from_arrow_table")
+def _from_arrow_table(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = by_name("table columns", args, kwargs)
+    columns = arrow.columns_of(run, given.get("table"))
+    chosen = run.resolve(given.get("columns"))
+    names = None if columns is None else [*columns] if chosen is None else run.items(chosen)
+    if columns is None or names is None or not all(n in columns for n in map(run.resolve, names)):
+        return Dict(rest=shared(None))
+    return Dict({n: _over(run.resolve(columns[n])) for n in map(run.resolve, names)})
+
+
+@native("torch.interop.to_arrow")
+def _to_arrow(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.each(args[0] if args else kwargs.get("tensor"), lambda v: arrow.over(run, v))
 
 
 # -- modules with signatures -------------------------------------------------------------------------------------------
