@@ -100,6 +100,9 @@ _RENAMED: Final = {
     "simpletorch.interop._numpy.from_numpy": "torch.from_numpy",
     "simpletorch.interop._dlpack.from_dlpack": "torch.from_dlpack",
     "simpletorch.tensor.from_array": "torch.asarray",
+    "torch.nn.modules.transformer.Transformer.generate_square_subsequent_mask": (
+        "torch.nn.Transformer.generate_square_subsequent_mask"
+    ),
 }
 
 

@@ -156,8 +156,11 @@ def _method(fullname: str, is_pythons: Callable[[str], bool]) -> MethodHook | No
     receiver, _, method = fullname.rpartition(".")
     if receiver.startswith(_OF_PYTHON):
         return None
-    if method == "forward" and receiver.startswith("torch.nn."):
-        return modules.call
+    if receiver.startswith("torch.nn."):
+        if method == "forward":
+            return modules.call
+        if public_name(fullname) in RULES:  # a static method
+            return partial(reader.function_rule, fullname)
     if method in _INHERITED_NAMES or method in _TENSOR_METHODS or may_ask(fullname):
         return partial(_by_receiver, fullname)
     return None if fullname.startswith(_NOT_OURS) or is_pythons(fullname) else partial(_user_method, fullname)

@@ -29,17 +29,37 @@ REFUSED = [
     BATCH_NORM + "net.eval()\nnet.train()\nnet(torch.randn(1, 3))\n",
     HEAD + "nn.BatchNorm2d(7)(torch.randn(1, 7, 1, 1))\n",
     HEAD + "net = nn.Conv1d(3, 7, (5, 3))\nsum(p.numel() for p in net.parameters())\nnet(torch.randn(2, 3, 11, 13))\n",
+    HEAD
+    + "net = nn.Transformer(8, 2, 1, 1, 16, batch_first=True)\nmask = net.generate_square_subsequent_mask(7)\n"
+    + "net(torch.randn(2, 7, 8), torch.randn(2, 5, 8), tgt_mask=mask)\n",
+    HEAD
+    + "layer = nn.Embedding.from_pretrained(torch.zeros(11, 7))\n"
+    + "nn.Linear(5, 3)(layer(torch.tensor([1, 2])))\n",
+    HEAD + "nn.Embedding.from_pretrained(torch.zeros(11, 7))(torch.tensor([1, 11]))\n",
+    HEAD
+    + "layer = nn.Embedding.from_pretrained(torch.zeros(11, 7, dtype=torch.float64))\n"
+    + "nn.Linear(7, 3)(layer(torch.tensor([1, 2])))\n",
+    HEAD + "nn.Embedding.from_pretrained(torch.zeros(11, 7))(torch.tensor([1, 2])).sum().backward()\n",
 ]
 
 
 @pytest.mark.parametrize("source", REFUSED)
 def test_what_torch_refuses_is_told_where_it_raises(source, tmp_path):
-    with pytest.raises((RuntimeError, ValueError)):
+    with pytest.raises((RuntimeError, ValueError, IndexError)):
         run(source)
     assert lines(source, tmp_path) == [source.count("\n")]
 
 
 RIGHT = [
+    HEAD
+    + "mask = nn.Transformer.generate_square_subsequent_mask(5)\n"
+    + "nn.Transformer(8, 2, 1, 1, 16)(torch.randn(7, 2, 8), torch.randn(5, 2, 8), tgt_mask=mask)\n",
+    HEAD
+    + "layer = nn.Embedding.from_pretrained(torch.zeros(11, 7), freeze=False, padding_idx=0)\n"
+    + "layer(torch.tensor([1, 2])).sum().backward()\nassert layer.weight.grad.shape == (11, 7)\n",
+    HEAD
+    + "bag = nn.EmbeddingBag.from_pretrained(torch.zeros(11, 7), mode='sum')\n"
+    + "nn.Linear(7, 3)(bag(torch.zeros(2, 5, dtype=torch.long)))\n",
     BATCH_NORM + "net.eval()\nnet(torch.randn(1, 3))\n",
     BATCH_NORM + "net(torch.randn(2, 3))\n",
     BATCH_NORM + "net[1].training = False\nnet(torch.randn(1, 3))\n",

@@ -64,3 +64,10 @@ class Scaled(nn.Linear):
 
 reveal_type(Scaled().gain)  # R: Parameter[Float32, 6]
 reveal_type(Scaled()(torch.zeros(2, 4)))  # R: Tensor
+
+
+def causal(x: torch.Tensor) -> None:
+    net = nn.Transformer(8, 2, batch_first=True)
+    reveal_type(net.generate_square_subsequent_mask(7))  # R: Tensor[Float32, 7, 7]
+    reveal_type(nn.Transformer.generate_square_subsequent_mask(x.size(1)))  # R: Tensor[Float32, Any, Any]
+    reveal_type(net(torch.zeros(2, 5, 8), torch.zeros(2, 3, 8)))  # R: Tensor[Float32, 2, 3, 8]

@@ -252,7 +252,8 @@ FUNCTIONS: Final = {
         "torch.nn.init.xavier_uniform_ torch.nn.init.zeros_ torch.normal torch.poisson torch.zero_ "
     ),
     "functions.making.ranges": (
-        "torch.arange torch.linspace torch.logspace torch.range torch.tril_indices torch.triu_indices "
+        "torch.arange torch.linspace torch.logspace torch.nn.Transformer.generate_square_subsequent_mask torch.range "
+        "torch.tril_indices torch.triu_indices "
     ),
     "functions.networks.adaptive_pooling": (
         "torch.adaptive_avg_pool1d torch.adaptive_max_pool1d torch.nn.functional.adaptive_avg_pool1d "

@@ -227,6 +227,8 @@ def test_as_torch(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> N
         ("torch.tril_indices", (N, N), tensor(2, N * (N + 1) // 2, dtype=INT64)),
         ("torch.triu_indices", (N, N, 1), tensor(2, N * (N - 1) // 2, dtype=INT64)),
         ("torch.tril_indices", (B, N), tensor(2, UNKNOWN, dtype=INT64)),
+        ("torch.nn.Transformer.generate_square_subsequent_mask", (N,), tensor(N, N, dtype=FLOAT32)),
+        ("torch.nn.Transformer.generate_square_subsequent_mask", (ANYTHING,), tensor(UNKNOWN, UNKNOWN, dtype=FLOAT32)),
         ("torch.randperm", (N,), tensor(N, dtype=INT64)),
         ("torch.tensor", ((N, 2),), tensor(2, dtype=INT64)),
         ("torch.tensor", ((ANYTHING, 2.5),), tensor(2)),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, iteration, layers
-from simpletorch.follow.libraries import ALIASES, NATIVES, library_class, native
+from simpletorch.follow.libraries import ALIASES, NATIVES, Work, by_name, library_class, native
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.libraries.pytorch.state_dicts import OWN_WAY, load_state_dict, state_dict
 from simpletorch.follow.marks import devices, gradients, layout, modes, modules, updates
@@ -21,6 +21,7 @@ from simpletorch.follow.values import (
     Instance,
     Iterator,
     Native,
+    StaticMethod,
     Tensor,
     Unknown,
     Value,
@@ -28,6 +29,7 @@ from simpletorch.follow.values import (
 )
 from simpletorch.rules import MODULES, Device, ModuleRule, TensorType
 from simpletorch.rules.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
+from simpletorch.shapes import UNKNOWN
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -79,9 +81,53 @@ def make_layer_class(name: str, find: Callable[[str], Class]) -> Class:
         return layers.forward(run, args[0], args[1:], kwargs)
 
     cells = {"__init__": Native(f"{name}.__init__", init), "forward": Native(f"{name}.forward", forward)}
+    cells |= _OF_CLASSES.get(name, {})
     made = Class(short, (find(layers.MODULE),), cells, module)
     made.native = name
     return made
+
+
+def _subsequent_mask(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.ask("torch.nn.Transformer.generate_square_subsequent_mask", args, kwargs)
+
+
+def _from_pretrained(parameters: str) -> Work:
+    """A layer that has a matrix as its weights: ``(num_embeddings, embedding_dim)``."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        given = by_name(f"embeddings freeze {parameters}", args[1:], kwargs)
+        weights, freeze = run.resolve(given.pop("embeddings", None)), run.resolve(given.pop("freeze", True))
+        if not isinstance(weights, Tensor) or weights.type.shape.rank != 2 or weights.type.dtype is None:
+            return run.unknown("a layer with weights that aren't known")
+        sizes = [run.unknown("a size", "int") if d is UNKNOWN else d for d in weights.type.shape.dims]
+        made = run.call(args[0], sizes, {**given, "dtype": weights.type.dtype})
+        trains = not freeze if isinstance(freeze, bool) else run.unknown("whether a layer is frozen", "bool")
+        return run.call(run.attribute(made, "requires_grad_"), (trains,))
+
+    return work
+
+
+_OF_CLASSES: Final = {
+    "torch.nn.Transformer": {
+        "generate_square_subsequent_mask": StaticMethod(Native("generate_square_subsequent_mask", _subsequent_mask))
+    },
+    "torch.nn.Embedding": {
+        "from_pretrained": StaticMethod(
+            Native("from_pretrained", _from_pretrained("padding_idx max_norm norm_type scale_grad_by_freq sparse")),
+            of_class=True,
+        )
+    },
+    "torch.nn.EmbeddingBag": {
+        "from_pretrained": StaticMethod(
+            Native(
+                "from_pretrained",
+                _from_pretrained("max_norm norm_type scale_grad_by_freq mode sparse include_last_offset padding_idx"),
+            ),
+            of_class=True,
+        )
+    },
+}
+"""What these classes have beside what every layer has."""
 
 
 # -- modules ---------------------------------------------------------------------------------------------------------

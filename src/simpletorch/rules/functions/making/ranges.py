@@ -1,4 +1,4 @@
-"""Rows of numbers: arange, linspace, logspace, and the indices of triangles."""
+"""Rows of numbers: arange, linspace, logspace, the indices of triangles, and a mask over one."""
 
 from __future__ import annotations
 
@@ -189,3 +189,10 @@ def triu_indices(
     """``row, col, offset -> (2, n)``, n entries of the upper triangle"""
     count = _triangle(row, col, offset, lower=False)
     return made(Shape.of(2, count), dtype_argument(dtype, INT64), device_argument(device))
+
+
+@rule("torch.nn.Transformer.generate_square_subsequent_mask", moves=True)
+def generate_square_subsequent_mask(sz: Value, device: Value = None, dtype: Value = None) -> TensorType:
+    """``sz -> (sz, sz)``, minus infinity above the diagonal"""
+    size = dim_or_unknown(sz)
+    return made(Shape.of(size, size), dtype_argument(dtype, DEFAULT_FLOAT), device_argument(device))
