@@ -98,7 +98,8 @@ def listen(hook, spell):
     setattr(plugin, hook, asked_for)
 
 def method(fullname):
-    return "Tensor." + fullname.rpartition(".")[2]
+    static = public_name(fullname)
+    return static if static in RULES else "Tensor." + fullname.rpartition(".")[2]
 
 listen("get_function_signature_hook", public_name)
 listen("get_method_signature_hook", method)

@@ -88,6 +88,7 @@ TABLE: Final = (
     row("torch.hann_window torch.kaiser_window", sample(7), sample(11, False)),
     row("torch.range", sample(0, 7), sample(1, 11, 2)),
     row("torch.randperm", sample(7)),
+    row("torch.nn.Transformer.generate_square_subsequent_mask", sample(7), sample(5, dtype=torch.float64)),
 )
 
 

@@ -81,8 +81,7 @@ def make_layer_class(name: str, find: Callable[[str], Class]) -> Class:
         return layers.forward(run, args[0], args[1:], kwargs)
 
     cells = {"__init__": Native(f"{name}.__init__", init), "forward": Native(f"{name}.forward", forward)}
-    cells |= _OF_CLASSES.get(name, {})
-    made = Class(short, (find(layers.MODULE),), cells, module)
+    made = Class(short, (find(layers.MODULE),), {**cells, **_OF_CLASSES.get(name, {})}, module)
     made.native = name
     return made
 
