@@ -33,6 +33,8 @@ _STATEMENTS = [
     "rows.append(torch.zeros({size}, 2))",
     "rows.append(x)",
     "rows = rows + [y]",
+    "rows[0] = torch.cat([rows[0], rows[0][:1]])",
+    "held = {{'shape': x.shape, 'rows': [y, z]}}",
     "counts.append(int(x.sum()))",
     "p = torch.tensor(counts[-{many}:])",
     "d['a'] = torch.cat([d['a'], d['a'][:1]])",

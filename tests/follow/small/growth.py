@@ -350,3 +350,24 @@ while True:
     if step > 200:
         break
 del model, tokens, context, queue
+
+# == items of a list are replaced, sizes are kept
+import torch
+past, shape = [None, None], ()
+x = torch.zeros(2, 1, 8)
+for step in range(50):
+    for layer in range(2):
+        k = x * 2
+        past[layer] = k if past[layer] is None else torch.cat([past[layer], k], dim=1)
+        x = (x @ past[layer].transpose(1, 2)).softmax(-1) @ past[layer]
+    shape = past[0].shape
+a, b, n = past[0], past[1], shape[1]
+rows, total = [torch.zeros(3, 2)] * 3, torch.Size((1, 2))
+for i in range(60):
+    rows[i % 1] = torch.cat([rows[0], rows[1][:1]])
+    total = rows[0].shape
+    y = rows[0] @ torch.zeros(2, 5)
+    z = y.T
+    w = z.sum(0)
+c = rows[0]
+del past, rows

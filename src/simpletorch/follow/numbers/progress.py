@@ -21,7 +21,7 @@ from simpletorch.follow.marks import layout, origins
 from simpletorch.follow.marks.modules import MODULE
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.sources.syntax import of_node, walk
-from simpletorch.follow.values import MISSING, Dict, Fields, Instance, List, Tensor, Unknown, Value, is_int
+from simpletorch.follow.values import MISSING, Dict, Fields, Instance, List, Saved, Tensor, Unknown, Value, is_int
 from simpletorch.rules import TensorType
 from simpletorch.shapes import UNKNOWN, Dim, Shape, at_least
 
@@ -143,7 +143,7 @@ class Progress:
                 continue
             if key in _LIST and "items" in cells and "item" in cells:
                 place = id(cells), "items"
-                step = _of_list(cells, before)
+                step = _of_list(cells, before, start)
             elif key in (NEXT, SIZE):
                 return None
             else:
@@ -213,7 +213,7 @@ def _of(old: Value, new: Value, start: int, depth: int = 0) -> Step:
         return _OTHER
     inner = partial(_of, start=start, depth=depth + 1)
     if isinstance(new, tuple):
-        return tuple(map(inner, old, new)) if len(old) == len(new) else _OTHER
+        return tuple(map(inner, old, new)) if len(old) == len(new) and type(new) is not Saved else _OTHER
     if not isinstance(new, Tensor | List | Dict | Instance) or born(new.cells) < start:
         return _OTHER
     if isinstance(new, Tensor):
@@ -265,8 +265,8 @@ def _of_sizes(old: Sequence[Dim], new: Sequence[Dim]) -> Step:
     return _OTHER if UNKNOWN in steps else steps
 
 
-def _of_list(cells: dict[Any, Any], before: Change) -> Step | None:
-    """The step of a list that is changed itself; None where that is more than that it gets longer."""
+def _of_list(cells: dict[Any, Any], before: Change, start: int) -> Step | None:
+    """The step of a list that is changed itself; None where its length changes in another way than by what is added."""
     was = {key: before[id(cells), key][2] if (id(cells), key) in before else cells.get(key, MISSING) for key in _LIST}
     old, new = was["items"], cells["items"]
     if old is None and new is None:
@@ -277,8 +277,8 @@ def _of_list(cells: dict[Any, Any], before: Change) -> Step | None:
     if type(old) is not tuple or type(new) is not tuple:
         return None
     by = len(new) - len(old)
-    if by == 0 and branches.alike(old, new):
-        return _SAME
+    if by == 0:
+        return _of(old, new, start)
     goes_on = 0 < by <= len(old) and all(a is b for a, b in zip(old, new, strict=False))
     return _Longer((by,)) if goes_on and all(map(_repeats, old[-by:], new[-by:])) else None
 
@@ -306,7 +306,7 @@ def _moved(value: Value, step: Step, times: Dim, done: dict[int, Value]) -> Valu
         return _with_sizes(value, step, times)
     if isinstance(value, tuple):
         items = [_moved(v, s, times, done) for v, s in zip(value, step, strict=True)]
-        return Fields(value.names, tuple(items)) if isinstance(value, Fields) else tuple(items)
+        return Fields(value.names, tuple(items)) if isinstance(value, Fields) else type(value)(items)
     if id(value) in done:
         return done[id(value)]
     made = done[id(value)] = copy(value)
