@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.values import Cause, Class, Native, Value
+from simpletorch.follow.values import Cause, Class, Native, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -166,10 +166,12 @@ def library_class(
     name: str,
     bases: tuple[str, ...] = ("builtins.object",),
     methods: dict[str, Any] | None = None,
+    unknown: str | None = None,
     **metadata: Any,
 ) -> None:
     """Register a class by its dotted name, with its methods (functions such as `native` takes; the object comes first).
 
+    ``unknown`` says what its objects are, of which other attributes may be anything.
     ``metadata`` is the class's: ``make`` builds its objects, ``subclassed`` is told of the program's subclasses.
     """
 
@@ -178,6 +180,8 @@ def library_class(
         cells = {k: Native(f"{name}.{k}", v) if callable(v) else v for k, v in (methods or {}).items()}
         made = Class(short, tuple(map(find, bases)), cells, module)
         made.metadata.update(metadata)
+        if unknown is not None:
+            made.unknown_base = Unknown(unknown)
         return made
 
     if name in CLASSES:

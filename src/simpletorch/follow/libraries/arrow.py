@@ -6,16 +6,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simpletorch.follow.libraries import CLASSES, by_name, native
+from simpletorch.follow.libraries import Work, by_name, library_class, native
 from simpletorch.follow.libraries.arrays import as_array
-from simpletorch.follow.values import Class, Dict, Instance, List, Native, Tensor, Unknown, Value
+from simpletorch.follow.values import Dict, Instance, List, Tensor, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import BY_TORCH_NAME, DType
 from simpletorch.shapes import UNKNOWN, Dim, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = ["columns_of", "held", "over"]
@@ -76,8 +74,10 @@ def _column_of(run: Interpreter, value: Value, kind: Value = None) -> Value:
 
 # -- kinds -----------------------------------------------------------------------------------------------------------
 
+library_class(_KIND, unknown="a type of Arrow")
 
-def _number(dtype: DType) -> Callable[[Interpreter, Args, Kwargs], Value]:
+
+def _number(dtype: DType) -> Work:
     return lambda run, args, kwargs: _made(run, _KIND, (dtype, None))
 
 
@@ -107,16 +107,14 @@ def _array(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 @native("pyarrow.chunked_array")
 def _chunked(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     given = by_name("arrays type", args, kwargs)
-    chunks = run.items(given.get("arrays"))
-    kinds = [held(_column_of(run, chunk)) for chunk in chunks or ()]
-    first = kinds[0] if kinds else None
-    known = first is not None and first.shape.rank == 1 and all(k is not None and k.shape.rank == 1 for k in kinds)
-    if not known or "type" in given:
+    chunks = [held(_column_of(run, chunk)) for chunk in run.items(given.get("arrays")) or ()]
+    kinds = [kind for kind in chunks if kind is not None and kind.shape.rank == 1]
+    if not kinds or len(kinds) < len(chunks) or "type" in given:
         return _made(run, _COLUMN, TensorType())
     length: Dim = 0
     for kind in kinds:
-        length = length + (UNKNOWN if kind is None else kind.shape.dims[0])
-    return _made(run, _COLUMN, TensorType(Shape((length,)), None if first is None else first.dtype))
+        length = length + kind.shape.dims[0]
+    return _made(run, _COLUMN, TensorType(Shape((length,)), kinds[0].dtype))
 
 
 def _length(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
@@ -130,11 +128,7 @@ def _to_numpy(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return Tensor(TensorType() if kind is None or kind.shape.rank != 1 else kind, array=True)
 
 
-def _column_class(find: Callable[[str], Class]) -> Class:
-    methods = {"__len__": _length, "to_numpy": _to_numpy}
-    made = Class("Array", (find("builtins.object"),), {k: Native(k, v) for k, v in methods.items()}, "pyarrow")
-    made.unknown_base = Unknown("a column of Arrow")
-    return made
+library_class(_COLUMN, methods={"__len__": _length, "to_numpy": _to_numpy}, unknown="a column of Arrow")
 
 
 # -- tables ----------------------------------------------------------------------------------------------------------
@@ -164,17 +158,4 @@ def _column(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return run.unknown("a column of a table") if found is None else found
 
 
-def _table_class(find: Callable[[str], Class]) -> Class:
-    methods = {"__getitem__": _column, "column": _column}
-    made = Class("Table", (find("builtins.object"),), {k: Native(k, v) for k, v in methods.items()}, "pyarrow")
-    made.unknown_base = Unknown("a table of Arrow")
-    return made
-
-
-def _kind_class(find: Callable[[str], Class]) -> Class:
-    made = Class("DataType", (find("builtins.object"),), {}, "pyarrow")
-    made.unknown_base = Unknown("a type of Arrow")
-    return made
-
-
-CLASSES[_COLUMN], CLASSES[_TABLE], CLASSES[_KIND] = _column_class, _table_class, _kind_class
+library_class(_TABLE, methods={"__getitem__": _column, "column": _column}, unknown="a table of Arrow")

@@ -5,12 +5,11 @@ All else is unknown, so what is computed of them too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.libraries import CLASSES, Work, native
+from simpletorch.follow.libraries import Work, library_class, native
 from simpletorch.follow.libraries.arrays import argument, as_array, as_dtype, shape_of
-from simpletorch.follow.values import Class, Instance, Tensor, Unknown, Value
+from simpletorch.follow.values import Instance, Tensor, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import UNKNOWN, Shape
@@ -24,13 +23,7 @@ ARRAY: Final = "jax.Array"
 _HELD: Final = "array"  # in an array's state: the tensor in whose memory it lies
 
 
-def _array_class(find: Callable[[str], Class]) -> Class:
-    made = Class("Array", (find("builtins.object"),), {}, "jax")
-    made.unknown_base = Unknown("an array of JAX")
-    return made
-
-
-CLASSES[ARRAY] = _array_class
+library_class(ARRAY, unknown="an array of JAX")
 
 
 def of_tensor(run: Interpreter, value: Value) -> Value:

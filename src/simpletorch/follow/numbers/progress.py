@@ -137,8 +137,10 @@ class Progress:
             if cells is self.scope.cells and key in _written_first(self.node):
                 steps[place] = _OTHER  # nobody looks at what it was
                 continue
-            if old is MISSING or new is MISSING or any(cells is table for table in kept) or key in OF_GRAPHS:
-                if old is MISSING or new is MISSING or old != new:
+            if old is MISSING or new is MISSING:
+                return None
+            if any(cells is table for table in kept) or key in OF_GRAPHS:
+                if old != new:
                     return None
                 continue
             if key in _LIST and "items" in cells and "item" in cells:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.calls import escape
-from simpletorch.follow.libraries import CLASSES
+from simpletorch.follow.libraries import library_class
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
-from simpletorch.follow.values import Class, Instance, Tensor, Unknown, Value
+from simpletorch.follow.values import Class, Instance, Tensor, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -21,13 +21,7 @@ __all__ = ["described"]
 _RECORD: Final = "torch.interop.Record"
 
 
-def _record(find: Callable[[str], Class]) -> Class:
-    made = Class("Record", (find("builtins.object"),), {}, "torch.interop")
-    made.unknown_base = Unknown("an object of another library")
-    return made
-
-
-CLASSES[_RECORD] = _record
+library_class(_RECORD, unknown="an object of another library")
 
 
 def described(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.calls import escape
-from simpletorch.follow.libraries import CLASSES, arrow, by_name, jax, native
+from simpletorch.follow.libraries import arrow, by_name, jax, library_class, native
 from simpletorch.follow.libraries.pytorch.kernels import promised
 from simpletorch.follow.libraries.pytorch.torch import shared
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import parse
-from simpletorch.follow.values import Class, Dict, Function, Instance, Namespace, Native, Tensor, Unknown, Value
+from simpletorch.follow.values import Class, Dict, Function, Instance, Namespace, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -53,10 +53,11 @@ def _from_arrow_table(run: Interpreter, args: tuple[Value, ...], kwargs: dict[st
     given = by_name("table columns", args, kwargs)
     columns = arrow.columns_of(run, given.get("table"))
     chosen = run.resolve(given.get("columns"))
-    names = None if columns is None else [*columns] if chosen is None else run.items(chosen)
-    if columns is None or names is None or not all(n in columns for n in map(run.resolve, names)):
+    given_names = columns if chosen is None else run.items(chosen)
+    names = None if given_names is None else [run.resolve(name) for name in given_names]
+    if columns is None or names is None or not all(name in columns for name in names):
         return Dict(rest=shared(None))
-    return Dict({n: _over(run.resolve(columns[n])) for n in map(run.resolve, names)})
+    return Dict({name: _over(run.resolve(columns[name])) for name in names})
 
 
 @native("torch.interop.to_arrow")
@@ -152,12 +153,4 @@ def _call(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return promised(run, function, (*own, *given), kwargs, strict=True)
 
 
-def _class(find: Callable[[str], Class]) -> Class:
-    made = Class(
-        "Typed", (find("torch.nn.Module"),), {"__call__": Native(f"{_TYPED}.__call__", _call)}, "torch.interop"
-    )
-    made.unknown_base = Unknown("a module of another library")
-    return made
-
-
-CLASSES[_TYPED] = _class
+library_class(_TYPED, ("torch.nn.Module",), {"__call__": _call}, unknown="a module of another library")
