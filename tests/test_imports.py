@@ -121,3 +121,11 @@ def test_nothing_of_a_failure_is_loaded_before_one():
 def test_operators_need_no_compiler_before_one_runs():
     compilers = ["triton", "torch._dynamo", "torch._inductor", "torch.utils.cpp_extension"]
     assert loaded_of(compilers, "import simpletorch.kernels") == []
+
+
+def test_interop_loads_nothing_before_its_first_name_and_then_is_a_module_without_a_detour():
+    libraries = ["torch", "jax", "pyarrow", "transformers"]
+    assert loaded_of(libraries, "from simpletorch import interop; dir(interop)") == []
+    assert loaded_of(libraries, "from simpletorch import interop; interop.from_numpy") == ["torch"]
+    program = "from simpletorch import interop; interop.__all__; assert '__getattr__' not in vars(interop)"
+    assert loaded_of(["simpletorch.interop.hub"], program) == ["simpletorch.interop.hub"]

@@ -23,8 +23,8 @@ from simpletorch.interop._sharing import (
 __all__ = ["from_numpy", "to_numpy"]
 
 _BITS: Final = {1: torch.uint8, 2: torch.int16}
-_torch_from_numpy: Final = torch.from_numpy  # a look-up in torch is a sixth of a call
-# Of the rest a frame of Python is a half, and asking whether the array may be written to the other; there is no cheaper
+_torch_from_numpy: Final = torch.from_numpy  # a look-up in torch is a twelfth of a call
+# Asking whether the array may be written to is the most of what a call costs beyond torch's, and there is no cheaper
 # way to ask. DLPack would refuse such an array by itself and is a tenth quicker, but ends the process at a negative
 # stride, and gives a real tensor under FakeTensorMode.
 # ``copy`` could be a keyword only, but Python calls functions that have one in a slower way, by a twentieth of a call
