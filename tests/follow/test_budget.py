@@ -138,3 +138,34 @@ def test_a_function_that_goes_through_folders_is_followed_to_its_end(tmp_path):
     found = follow(tmp_path / "program.py", steps=20_000)
     assert found.complete
     assert not found.faults
+
+
+IN_TURNS = """
+import torch
+def turns():
+    while True:
+        yield torch.zeros(3)
+        yield torch.zeros(7)
+"""
+AGAIN_AND_AGAIN = """
+import random, torch
+from torch.utils.data import DataLoader
+def collate(rows):
+    return torch.zeros(random.randint(2, 9)), torch.zeros(random.randint(2, 9))
+def turns():
+    while True:
+        yield from DataLoader(list(range(97)), 5, shuffle=True, collate_fn=collate)
+"""
+USED = """
+for kind in ("one", "other"):
+    for step, batch in zip(range(3), turns()):
+        pass
+    x = torch.zeros(5) if kind == "one" else torch.zeros(3).view(7)
+"""
+
+
+@pytest.mark.parametrize("source", [IN_TURNS, AGAIN_AND_AGAIN], ids=["in turns", "again and again"])
+def test_a_generator_without_an_end_is_followed_until_it_has_given_what_it_gives(source, tmp_path):
+    found = followed(source + USED, tmp_path, steps=2_000)
+    assert found.complete
+    assert ["view" in error.message for error in found.errors] == [True]

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["create", "define", "generate", "give", "instantiate", "maker", "managed", "own_nodes", "yields"]
 
 _MOST_YIELDS: Final = 256
+_MOST_KINDS: Final = 16  # values that a generator gives each of which has a size of its own
 _ALIKE: Final = 3  # values that a generator gives, one like the other, until it counts as endless
 
 
@@ -165,8 +166,9 @@ def give(run: Interpreter, scope: Scope, value: Value, *, several: bool = False)
     guards.may_raise(run, (_CLOSED,))
     run.hypothetical = True
     if several or taker.items is None:
+        scope.given += 1
         again = taker.items is None and branches.alike(branches.common_item((taker.item, value)), taker.item)
-        if again and run.heap.depth == scope.depth:
+        if (again or scope.given > _MOST_KINDS) and run.heap.depth == scope.depth:
             raise _Enough
         kept = taker.items if taker.items is not None else (taker.item,)
         size = None if several else taker.cells.get(SIZE)

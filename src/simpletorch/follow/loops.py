@@ -273,12 +273,14 @@ def _while(loop: _Loop, node: ast.While) -> Done:
     while True:
         start, steps = now(), run.steps
         run.heap.begin()
+        scope.depth += 1  # a round that surely comes is no branch of a generator
         try:
             test = branches.truth(run, run.evaluate(node.test, scope))
             begins = test is True and not loop.is_long()
             done = loop.once(lambda: None) if begins else None
         finally:
             before = older(run.heap.keep(), start)
+            scope.depth -= 1
         if not begins:
             return None if test is False else _again(loop, lambda: None, goes_on)
         if isinstance(done, Split):

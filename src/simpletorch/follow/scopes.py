@@ -18,6 +18,7 @@ class Scope:
         "depth",
         "first",
         "function",
+        "given",
         "globals",
         "is_class",
         "is_inner",
@@ -47,7 +48,8 @@ class Scope:
         self.owner: Any = None  # the class whose method runs
         self.first: Any = MISSING  # the first argument of a method, for super()
         self.yielded: Any = None  # what takes the values of a generator
-        self.depth = 0  # of the heap, as the generator began
+        self.given = 0  # how often it took several of them, or one more behind such
+        self.depth = 0  # of the heap, as the generator began, or a round of a `while` in it
         self.stars: list[Any] = []  # libraries of which everything was imported
 
     def find(self, name: str) -> Any:
