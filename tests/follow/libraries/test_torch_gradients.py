@@ -79,6 +79,11 @@ RUNS = {
     "a scalar": "F.cross_entropy(model(x), target).backward()\n",
     "one number": "model(x[:1])[:, :1].backward()\n",
     "with a gradient": "y = model(x)\ny.backward(torch.ones(7, 5))\n",
+    "a gradient for some": "y = model(x)\ntorch.autograd.backward([y.sum(), y], [None, torch.ones(7, 5)])\n",
+    "many gradients": """x.requires_grad_()
+y = model(x)
+rows = torch.autograd.grad(y, x, torch.ones(2, 7, 5), is_grads_batched=True)[0].view(14, 3)
+""",
     "detached beside": "y = model(x)\nF.mse_loss(y, y.detach() + 1).backward()\n",
     "no_grad before": "with torch.no_grad():\n    y = model(x)\nF.mse_loss(model(x), y).backward()\n",
     "enable_grad": "with torch.no_grad(), torch.enable_grad():\n    y = model(x).sum()\ny.backward()\n",
@@ -210,6 +215,29 @@ def test_what_torch_refuses_is_found(source, tmp_path):
     with pytest.raises((RuntimeError, AttributeError, ValueError)):
         run(source)
     assert found(source, tmp_path) == ["tensor-grad"]
+
+
+STARTS = {  # the gradients that a backward begins with
+    "one for each row": "model(x).backward(torch.ones(7))\n",
+    "by name": "model(x).backward(gradient=torch.ones(7, 1))\n",
+    "backward of several": "y = model(x)\ntorch.autograd.backward([y.sum(), y], [None, torch.ones(5, 7)])\n",
+    "backward of several without": "y = model(x)\ntorch.autograd.backward([y.sum(), y])\n",
+    "grad": "x.requires_grad_()\ntorch.autograd.grad(model(x), x, torch.ones(7))\n",
+    "grad by name": "x.requires_grad_()\ntorch.autograd.grad(outputs=model(x), inputs=x, grad_outputs=torch.ones(7))\n",
+    "grad of a list": "x.requires_grad_()\ntorch.autograd.grad([model(x)], [x], [torch.ones(5)])\n",
+    "grad of no scalar": "x.requires_grad_()\ntorch.autograd.grad(model(x), x, create_graph=True)\n",
+    "grad of a table": """x.requires_grad_()
+scores = model(x).sum(1, keepdim=True) + model(x).sum(1)
+torch.autograd.grad(scores.squeeze(1), x, torch.ones(7))
+""",
+}
+
+
+@pytest.mark.parametrize("source", STARTS.values(), ids=STARTS)
+def test_gradients_to_start_from_have_the_shapes_of_what_they_are_of(source, tmp_path):
+    with pytest.raises(RuntimeError):
+        run(source)
+    assert "tensor-shape" in found(source, tmp_path)
 
 
 @pytest.mark.parametrize("source", RUNS.values(), ids=RUNS)

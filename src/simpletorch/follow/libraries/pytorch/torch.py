@@ -511,18 +511,6 @@ def _flag(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 # -- autograd --------------------------------------------------------------------------------------------------------
 
 
-@native("torch.autograd.grad")
-def _grad(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    inputs = run.resolve(args[1] if len(args) > 1 else kwargs.get("inputs"))
-    rows = (inputs,) if isinstance(inputs, Tensor) else run.items(inputs)
-    if rows is None:
-        return List(None, iteration.item(run, inputs))
-    return tuple(
-        Tensor(replace(v.type, is_parameter=False)) if isinstance(v, Tensor) else run.unknown("a gradient")
-        for v in map(run.resolve, rows)
-    )
-
-
 def _apply_function(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``MyFunction.apply(x)`` is ``MyFunction.forward(ctx, x)``; without ctx where there is a ``setup_context``."""
     cls, *given = args

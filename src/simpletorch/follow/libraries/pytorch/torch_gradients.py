@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow import iteration, tensors
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, method, native
 from simpletorch.follow.marks import gradients, training
-from simpletorch.follow.values import HISTORY, MISSING, Class, Function, Instance, Method, Native, Tensor, Value
+from simpletorch.follow.values import HISTORY, MISSING, Class, Function, Instance, List, Method, Native, Tensor, Value
+from simpletorch.rules import Report, infer
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -115,26 +117,54 @@ library_class(
 @method(Tensor, "backward")
 def _backward(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     run.updates += 1
-    given = by_name("self gradient retain_graph create_graph inputs", args, kwargs)
-    _differentiate(run, args[0], given.get("gradient"), given)
+    given = by_name("input gradient retain_graph create_graph inputs", args, kwargs)
+    _differentiate(run, given.get("gradient"), given, "Tensor.backward")
     return None
 
 
 @native("torch.autograd.backward")
 def _backward_of(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     run.updates += 1
-    given = by_name("tensors grad_tensors retain_graph create_graph inputs", args, kwargs)
-    value = run.resolve(given.get("tensors"))
-    if isinstance(value, Tensor):
-        _differentiate(run, value, given.get("grad_tensors"), given)
+    given = by_name("tensors grad_tensors retain_graph create_graph grad_variables inputs", args, kwargs)
+    _differentiate(run, given.get("grad_tensors"), given, "torch.autograd.backward")
     return None
 
 
-def _differentiate(run: Interpreter, value: Value, gradient: Value, given: dict[str, Value]) -> None:
-    retain = run.resolve(given.get("retain_graph"))
-    retain = run.resolve(given.get("create_graph", False)) if retain is None else retain
-    gradients.backward(run, value, run.resolve(gradient), retain, given.get("inputs"))
-    training.differentiated(run, value)
+def _differentiate(run: Interpreter, gradient: Value, given: dict[str, Value], name: str) -> None:
+    gradient, value = run.resolve(gradient), run.resolve(next(iter(given.values()), None))
+    if (gradient is not None or not isinstance(value, Tensor)) and _is_refused(run, name, given):
+        return
+    if isinstance(value, Tensor):
+        retain = run.resolve(given.get("retain_graph"))
+        retain = run.resolve(given.get("create_graph", False)) if retain is None else retain
+        gradients.backward(run, value, gradient, retain, given.get("inputs"))
+        training.differentiated(run, value)
+
+
+def _is_refused(run: Interpreter, name: str, given: dict[str, Value]) -> bool:
+    """Whether gradients to start from, which the rule of this name looks at, don't suit what they are of."""
+    named = {k: tensors.to_rule(run.resolve(v)) for k, v in given.items()}
+    found = run.adapting(lambda: infer(name, (), named), tuple(given.values()))
+    if isinstance(found, Report):
+        run.report(found)
+    return isinstance(found, Report)
+
+
+@native("torch.autograd.grad")
+def _grad(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    names = "outputs inputs grad_outputs retain_graph create_graph only_inputs allow_unused is_grads_batched"
+    given = by_name(names, args, kwargs)
+    _is_refused(run, "torch.autograd.grad", given)
+    if given.get("is_grads_batched", False) is not False:
+        return List(None, run.unknown("the gradients of a batch of gradients"))
+    inputs = run.resolve(given.get("inputs"))
+    rows = (inputs,) if isinstance(inputs, Tensor) else run.items(inputs)
+    if rows is None:
+        return List(None, iteration.item(run, inputs))
+    return tuple(
+        Tensor(replace(v.type, is_parameter=False)) if isinstance(v, Tensor) else run.unknown("a gradient")
+        for v in map(run.resolve, rows)
+    )
 
 
 @method(Tensor, "retain_grad", "register_hook", "register_post_accumulate_grad_hook")
