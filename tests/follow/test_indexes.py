@@ -37,6 +37,7 @@ def errors(source: str, folder: Path) -> list[tuple[int, str]]:
         "np.zeros((5, 7))[np.zeros(5)] = 3",
         "torch.zeros(5)[torch.arange(4).view(2, 2).long() - 6]",
         "torch.zeros(5)[torch.cat([torch.arange(3), torch.arange(7)])]",
+        "i, j = torch.meshgrid(torch.arange(8), torch.arange(7), indexing='ij'); torch.zeros(8, 7, 3)[j, i]",
     ],
 )
 def test_an_index_outside_is_found(wrong, tmp_path):
@@ -64,6 +65,10 @@ def test_the_message_says_what_is_asked_for_and_what_there_is(tmp_path):
         "torch.zeros(5)[torch.tensor([-5, 4])]",
         "x = torch.stack([torch.randint(0, 5, (31,)), torch.randint(0, 11, (31,))], 1)\nnn.Embedding(5, 3)(x[:, 0])",
         "x = torch.cat([torch.randint(0, 5, (31, 1)), torch.randint(0, 11, (31, 1))], 1)\nnn.Embedding(5, 3)(x[:, 0])",
+        "i, j = torch.meshgrid(torch.arange(8), torch.arange(7), indexing='ij')\ntorch.zeros(8, 7, 3)[i, j]",
+        "i, j = torch.meshgrid([torch.arange(8), torch.arange(7)], indexing='ij')\ntorch.zeros(8, 7, 3)[i, j]",
+        "i, j = torch.broadcast_tensors(torch.arange(8)[:, None], torch.arange(7))\ntorch.zeros(8, 7, 3)[i, j]",
+        "i, j = np.meshgrid(np.arange(8), np.arange(7), indexing='ij')\nnp.zeros((8, 7))[i, j]",
         "nn.Embedding(13, 5)(torch.randint(0, 14, (1,)))  # hardly ever wrong",
         "F.cross_entropy(torch.zeros(3, 5), torch.tensor([1, -100, 4]))",
     ],

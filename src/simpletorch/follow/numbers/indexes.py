@@ -194,6 +194,7 @@ _KEPT: Final = frozenset({
     "flip", "roll", "unflatten", "movedim", "moveaxis", "swapaxes", "tile", "broadcast_to", "broadcast_tensors",
     "meshgrid", "ravel", "pin_memory", "rearrange",
 })  # fmt: skip
+_EACH: Final = frozenset({"broadcast_tensors", "meshgrid"})  # of these each result is of one operand
 _COMPARED: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _SAYS_OF_IT: Final = _KEPT | _COMPARED | {f"__{name}__" for name in _COMPARED} | {
     "type", "float", "double", "half", "bool", "max", "min", "amax", "amin", "sum", "mean", "any", "all", "logical_not",
@@ -244,8 +245,9 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
         spoil(run, result)
     if not isinstance(result, Tensor) or is_among(result, args) or "out" in kwargs:
         if isinstance(result, tuple) and (short in _PARTS or short in _KEPT):
-            for one in result:
-                follow(run, name, args, kwargs, one)
+            rows = _operands(args) if short in _EACH else (args,) * len(result)
+            for given, one in zip(rows, result, strict=False):
+                follow(run, name, given, kwargs, one)
         return
     kind = result.type.dtype
     if kind is None or kind.category != "int":
@@ -256,6 +258,13 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
         result.numbers = _union(first)
     elif (known := passed_on(first)) is not None:
         result.numbers = _after(short, known, args, kwargs)
+
+
+def _operands(args: tuple[Value, ...]) -> list[tuple[Value, ...]]:
+    """Each of the tensors that an operation takes, one by one or all in a list, as the operand of its own result."""
+    first = args[0] if args else None
+    rows = (first.items or ()) if isinstance(first, List) else first if isinstance(first, tuple) else args
+    return [(row,) for row in rows]
 
 
 def note_written_out(name: str, args: tuple[Value, ...], result: Tensor) -> None:

@@ -14,7 +14,7 @@ from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.values import SIZE, Cause, Dict, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import BOOL
-from simpletorch.shapes import UNKNOWN, Bounded, Dim, Expr, Item, Shape, Var, bounds, substitute, variables
+from simpletorch.shapes import UNKNOWN, Bounded, Dim, Expr, Item, Shape, Var, at_least, bounds, substitute, variables
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -224,6 +224,8 @@ def counted(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mappi
     """The answer of an operation, with names for the sizes that depend on what its operands hold."""
     if short == "bincount" and isinstance(result, TensorType):
         return replace(result, shape=Shape((_bins(run, args, kwargs),)))
+    if short in _DISTINCT and _is_sized(args[0]):
+        return _distinct(run, _compared(args[0].type.shape, kwargs.get("dim")), result)
     chosen = short in _CHOSEN or (short == "__getitem__" and _has_mask(args[1]))
     if not chosen or not isinstance(result, TensorType) or not result.shape.is_exact or not _is_sized(args[0]):
         return result
@@ -231,7 +233,25 @@ def counted(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mappi
     return replace(result, shape=Shape(dims))
 
 
-_CHOSEN: Final = frozenset({"nonzero", "argwhere", "masked_select", "unique", "unique_consecutive"})
+def _compared(shape: Shape, dim: Value) -> Dim:
+    """How many there are of what `unique` compares."""
+    if dim is None:
+        return shape.numel()
+    return shape.dims[dim] if type(dim) is int and -len(shape.dims) <= dim < len(shape.dims) else UNKNOWN
+
+
+def _distinct(run: Interpreter, elements: Dim, result: Any) -> Any:
+    """There is one distinct value at least, where there are any; they are counted as often as there are of them."""
+    types = result if isinstance(result, tuple) else (result,)
+    if not all(isinstance(t, TensorType) and t.shape.is_exact for t in types):
+        return result
+    size = run.some_size(int(at_least(elements, 1) is True), elements if isinstance(elements, int) else None)
+    named = tuple(replace(t, shape=Shape(tuple(size if d is UNKNOWN else d for d in t.shape.dims))) for t in types)
+    return named if isinstance(result, tuple) else named[0]
+
+
+_DISTINCT: Final = frozenset({"unique", "unique_consecutive"})
+_CHOSEN: Final = _DISTINCT | {"nonzero", "argwhere", "masked_select"}
 
 
 def _is_sized(value: Value) -> bool:
