@@ -375,8 +375,7 @@ def _comprehension(run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast
     out: list[Value] = []
     sources: list[Value] = []
     roots = run.roots
-    element = elements.looked_up(run, node, inner) or elements.of_rows(run, node, inner, sources)
-    element = element or (lambda: run.evaluate(node.elt, inner))
+    element = elements.looked_up(run, node, inner, elements.of_rows(run, node, inner, sources))
     certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources)
     if isinstance(node, ast.SetComp):
         return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)

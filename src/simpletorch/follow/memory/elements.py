@@ -1,7 +1,8 @@
 """Elements of comprehensions that needn't be followed one by one: each is like one that was.
 
 ``[table[c] for c in text]`` looks for each character once. In ``[data[i : i + block] for i in starts]`` the rows of a
-tensor are alike, and so is what is made of them: two are followed, the others are copies of the second.
+tensor are alike, and so is what is made of them: two are followed, the others are copies of the second. So it is with
+``[samples[i] for i in permutation]``: each is an object of which that is known that all samples have in common.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Callable
 from copy import copy
 from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow.branches import alike
 from simpletorch.follow.heap import Cells
 from simpletorch.follow.sources.syntax import of_node
-from simpletorch.follow.values import Dict, List, Tensor, Value
+from simpletorch.follow.values import Dict, Instance, List, Object, Tensor, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -28,25 +30,25 @@ _WITHOUT_EFFECT: Final = (
 )  # fmt: skip
 
 
-def looked_up(run: Interpreter, node: _Comprehension, scope: Scope) -> Callable[[], Value] | None:
-    """What gives the element of ``[table[c] for c in text]``; None of other comprehensions."""
+def looked_up(run: Interpreter, node: _Comprehension, scope: Scope, follow: Callable[[], Value]) -> Callable[[], Value]:
+    """What gives the element of ``[table[c] for c in text]``; of other comprehensions it is ``follow``."""
     element, (first, *others) = node.elt, node.generators
     if not isinstance(element, ast.Subscript) or not isinstance(element.value, ast.Name) or others:
-        return None
+        return follow
     if not isinstance(first.target, ast.Name) or not isinstance(element.slice, ast.Name):
-        return None
+        return follow
     name = first.target.id
     if element.slice.id != name or element.value.id == name or type(scope.find(element.value.id)) not in (Dict, List):
-        return None
+        return follow
     found: dict[tuple[type, Value], Value] = {}
 
     def give() -> Value:
         key = scope.cells.get(name)
         if type(key) not in (str, int):
-            return run.evaluate(element, scope)
+            return follow()
         if (type(key), key) in found:
             return found[type(key), key]
-        value = run.evaluate(element, scope)
+        value = follow()
         if type(value) in (str, int, float, bool):
             found[type(key), key] = value
         return value
@@ -54,15 +56,15 @@ def looked_up(run: Interpreter, node: _Comprehension, scope: Scope) -> Callable[
     return give
 
 
-def of_rows(run: Interpreter, node: _Comprehension, scope: Scope, sources: list[Value]) -> Callable[[], Value] | None:
-    """What gives the element of ``[data[i : i + block] for i in starts]``; None where it may do more than index.
+def of_rows(run: Interpreter, node: _Comprehension, scope: Scope, sources: list[Value]) -> Callable[[], Value]:
+    """What gives the element of ``[data[i : i + block] for i in starts]``, and of other comprehensions.
 
     ``sources`` will hold what the comprehension goes over, as its rounds begin.
     """
-    if not _only_indexes(node):
-        return None
+    if not _only_indexes(node):  # it may do more
+        return lambda: run.evaluate(node.elt, scope)
     made: list[Value] = []
-    settled: Tensor | None = None
+    settled: Tensor | Instance | None = None
 
     def give() -> Value:
         nonlocal settled
@@ -92,7 +94,9 @@ def _effects(run: Interpreter) -> tuple[int, ...]:
 
 
 def _are_alike(first: Value, second: Value) -> bool:
-    """Whether two tensors are new ones of which the same is known, nothing that the one has for itself."""
+    """Whether two values are new ones of which the same is known, nothing that the one has for itself."""
+    if type(first) is Instance and type(second) is Instance:
+        return _are_common(first, second)
     if type(first) is not Tensor or type(second) is not Tensor or first is second:
         return False
     if any(v.numbers is not None or v.offset is not None or v.apart is not None for v in (first, second)):
@@ -106,8 +110,25 @@ def _are_alike(first: Value, second: Value) -> bool:
 _SLOTS: Final = ("array", "base", "batch", "is_view", "is_written_out", "layout", "origins", "place", "spread")
 
 
-def _again(value: Tensor) -> Tensor:
-    """Another tensor of which the same is known."""
-    made = copy(value)
-    made.cells = Cells(value.cells)
-    return made
+def _are_common(first: Instance, second: Instance) -> bool:
+    """Whether two objects, one of several each, hold what those have in common."""
+    if first is second or first.cls is not second.cls or first.native is not None or second.native is not None:
+        return False
+    if not first.state.get("open") or not second.state.get("open") or first.cells.keys() != second.cells.keys():
+        return False
+    pairs = [(v, second.cells[k]) for k, v in first.cells.items()]
+    return all(
+        _are_alike(v, w) if isinstance(v, Tensor) else not isinstance(v, Object) and alike(v, w) for v, w in pairs
+    )
+
+
+def _again(value: Tensor | Instance) -> Tensor | Instance:
+    """Another tensor or object of which the same is known."""
+    if isinstance(value, Instance):
+        made = Instance(value.cls)
+        made.state.update(value.state)
+        made.cells.update({k: _again(v) if isinstance(v, Tensor) else v for k, v in value.cells.items()})
+        return made
+    another = copy(value)
+    another.cells = Cells(value.cells)
+    return another

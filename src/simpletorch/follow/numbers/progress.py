@@ -34,7 +34,7 @@ __all__ = ["Progress", "item_by_number"]
 _CHANGES: Final = "it changes from round to round of a loop"
 _DEEPEST: Final = 6
 _MOST: Final = 12  # rounds of one loop that are compared
-_MOST_ROUNDS: Final = 4_000
+_MOST_ROUNDS: Final = 16_000
 _LIST: Final = ("items", "item", SIZE)
 
 Step: TypeAlias = Any
@@ -84,10 +84,11 @@ class Progress:
     def rounds(self, goes_on: Callable[[], bool | None]) -> int:
         """How many more rounds begin, as ``goes_on`` says in the states to which such steps lead; 0 for too many."""
         steps = self._steps or {}
+        self._left, self.is_even = 0, False  # one try is enough
 
         def begins(number: int) -> bool:
             with self.run.silently(), self.run.heap.aside():
-                return self._go_on(steps, number) and goes_on() is True
+                return self._go_on(steps, number, counted=True) and goes_on() is True
 
         least, most = 0, 1
         while begins(most):
@@ -107,7 +108,7 @@ class Progress:
             once: follows the round before which so many of them are over; gives whether it ends as rounds do.
         """
         run, steps = self.run, self._steps
-        self._left, self.is_even = 0, False  # one try is enough
+        self._left, self.is_even = 0, False
         if steps is None:
             return False
         over = run.some_size(1, rounds) - 1
@@ -155,8 +156,11 @@ class Progress:
             steps[place] = step
         return steps
 
-    def _go_on(self, steps: dict[_Place, Step], times: Dim) -> bool:
-        """Put what there is after so many more such steps; False, and nothing is put, where no elements are left."""
+    def _go_on(self, steps: dict[_Place, Step], times: Dim, *, counted: bool = False) -> bool:
+        """Put what there is after so many more such steps; False, and nothing is put, where no elements are left.
+
+        ``counted``: of the lists that get longer, it is enough to know how long they are.
+        """
         done: dict[int, Value] = {}
         places = [(*self._places[place], step) for place, step in steps.items() if step != _SAME]
         longer = [(cells, step[0]) for cells, _, step in places if type(step) is _Longer]
@@ -167,13 +171,13 @@ class Progress:
         for cells, key, value in made:
             self.run.heap.write(cells, key, value)
         for cells, by in longer:
-            self._lengthen(cells, by * times)
+            self._lengthen(cells, by * times, counted)
         return True
 
-    def _lengthen(self, cells: dict[Any, Any], by: Dim) -> None:
+    def _lengthen(self, cells: dict[Any, Any], by: Dim, counted: bool) -> None:
         heap, known = self.run.heap, cells["items"]
         one = branches.common_item(known, "which item of a list it is")
-        if isinstance(by, int):
+        if isinstance(by, int) and not counted:
             more = sizes.repeated(self.run, one, by + 1, self.start, iteration.another)[1:]
             heap.write(cells, "items", (*known, *more))
             return
