@@ -10,6 +10,7 @@ from simpletorch.follow import branches, items, layers, texts
 from simpletorch.follow.libraries import METHODS, NATIVES
 from simpletorch.follow.libraries.pytorch import sparse
 from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity, sparsity
+from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -214,6 +215,8 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
         found = value.cells[name]
         if in_class is not None and branches.may_be_missing(run, found):
             return items.or_else(found, bind(run, in_class[0], value, in_class[1]))
+        if type(found) is Unknown and found.of is not None:
+            return stand_ins.attribute(run, value, name, found)
         if found is not MISSING:
             return found
     if value.native is not None:
@@ -258,8 +261,11 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
 def attributes_of(run: Interpreter, value: Instance) -> Dict:
     """``vars(value)``: what is put into it is an attribute."""
     run.heap.write(value.state, "dict", True)
-    made = Dict({}, run.unknown("an attribute") if value.state.get("open") else MISSING)
+    may_have_more = value.state.get("open", MISSING)
+    made = Dict({}, MISSING if may_have_more is MISSING else run.unknown("an attribute"))
     made.cells = value.cells
+    if may_have_more is MISSING:
+        made.state = value.state  # what is put into the one without a name, may be an attribute of the other
     return made
 
 

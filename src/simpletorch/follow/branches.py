@@ -39,6 +39,7 @@ from simpletorch.follow.values import (
     Value,
     behind,
     is_known,
+    is_plain,
 )
 from simpletorch.rules import TensorType
 from simpletorch.shapes import ANY_REST, UNKNOWN, Expr, Rest, Shape
@@ -280,7 +281,7 @@ def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
         made = Instance(a.cls)
         made.cells.update({k: generalise(v, b.cells.get(k), reason, cause) for k, v in a.cells.items()})
         return made
-    if isinstance(a, Instance) and isinstance(b, Instance) and a.cls is b.cls and _is_plain(a) and _is_plain(b):
+    if isinstance(a, Instance) and isinstance(b, Instance) and a.cls is b.cls and is_plain(a) and is_plain(b):
         return _common_object(a, b, reason, cause)
     if isinstance(a, Dict) and isinstance(b, Dict) and a.kind == b.kind:
         return _common_dict(a, b, reason, cause)
@@ -324,11 +325,6 @@ def _common_of_ways(values: tuple[Value, ...], reason: str, cause: Any) -> Value
     for value in there[1:]:
         one = generalise(one, value, reason, cause)
     return one if len(there) == len(values) else Choice(Unknown(reason, "bool", cause), one, MISSING)
-
-
-def _is_plain(value: Instance) -> bool:
-    """Whether it is an object of the program's, that no library knows anything of."""
-    return value.native is None and all(c.native is None for c in value.cls.mro[:-1])
 
 
 def _common_object(a: Instance, b: Instance, reason: str, cause: Any) -> Instance:

@@ -260,11 +260,29 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     if type(function) is Native:
         if function.name == "builtins.eval" and type(args) is tuple and len(args) == 1 and not kwargs:
             return evaluate(run, args[0], scope)
+        if function.name in _NAMES_HERE and not node.args and not kwargs:
+            return _names_here(run, scope, function.name)
         if isinstance(args, Unknown) and len(node.args) == 1 and function.name == "builtins.zip":
             return _transposed(run, node.args[0], scope)
     if hidden or isinstance(args, Unknown):
         return run.call_in_the_dark(function, () if isinstance(args, Unknown) else args, kwargs)
     return run.call(function, args, kwargs) if not several else _with_all(run, function, args, kwargs, several)
+
+
+_NAMES_HERE: Final = frozenset({"builtins.locals", "builtins.vars", "builtins.globals"})
+
+
+def _names_here(run: Interpreter, scope: Scope, function: str) -> Dict:
+    """What ``locals()``, ``vars()`` and ``globals()`` give. Of a module there may be more names than were followed."""
+    while scope.is_inner and scope.parent is not None:
+        scope = scope.parent
+    if function != "builtins.globals" and scope is not scope.globals and not scope.is_class:
+        return Dict(scope.cells)
+    cells = scope.globals.cells if function == "builtins.globals" else scope.cells
+    run.heap.touch(cells)  # what is remembered of a call notes one name at a time
+    made = Dict({}, run.unknown("a name of a module or class"))
+    made.cells = cells
+    return made
 
 
 def _with_all(

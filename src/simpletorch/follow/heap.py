@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
@@ -88,6 +88,8 @@ class Heap:
         self.recorded_apart: set[int] = set()  # cells of which the recorders compare the contents
         self.watched: set[int] = set()  # cells by identity, of which somebody remembers what they hold
         self.stirred = 0  # how often one of these was written to
+        self.standing: dict[int, tuple[Any, tuple[Any, ...]]] = {}  # by cells: what stands for several, see `stand_ins`
+        self.pass_on: Callable[[dict[Any, Any], Any, Any], None] = lambda cells, key, value: None
 
     def write(self, cells: dict[Any, Any], key: Any, value: Any) -> None:
         """Put a value into a cell; MISSING empties it."""
@@ -109,6 +111,8 @@ class Heap:
             cells.pop(key, None)
         else:
             cells[key] = value
+        if self.standing and place in self.standing:
+            self.pass_on(cells, key, value)
 
     def learn(self, cells: dict[Any, Any], type: Any) -> None:
         """More is known of the type of a tensor, which is the same one: names for its sizes, or what a layer takes."""

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,7 +31,7 @@ from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Cells, Heap, born, now
 from simpletorch.follow.marks import devices, gradients, purity, sparsity
 from simpletorch.follow.marks.training import Training
-from simpletorch.follow.memory import recursion, remembered
+from simpletorch.follow.memory import recursion, remembered, stand_ins
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Exhausted, Outcome, Raised
 from simpletorch.follow.sources.syntax import parse
@@ -108,6 +109,7 @@ class Interpreter:
         self._trees: dict[str, ast.Module | None] = {}  # by file, see `tree`
         self.trees: dict[int, Tree] = {}  # by module, what it consists of
         self.kinds: dict[Any, tuple[int, Tree]] = {}  # a number for what modules consist of, and one of them
+        self.heap.pass_on = partial(stand_ins.pass_on, self)
         self.heap.recorded_apart = {id(self.assumed), id(self.equalities), id(self.modes), id(self.moved)}
         self.files = Cells()  # what the program has written to which file, see `files`
         self.roots = 0  # how many new directories and files have a name, see `texts.Root`

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, iteration
 from simpletorch.follow.marks import purity, sparsity
+from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -50,6 +51,8 @@ def can_be_key(value: Value) -> bool:
     if isinstance(value, tuple):
         return all(map(can_be_key, value))
     if isinstance(value, Instance):  # by identity, unless its class says otherwise
+        if stand_ins.is_one(value):
+            return False
         return "members" in value.cls.metadata or (value.cls.fields is None and value.cls.find("__eq__") is None)
     return (is_known(value) and not isinstance(value, slice)) or isinstance(value, Class | Function | Native | Tensor)
 
@@ -133,7 +136,7 @@ def _key(run: Interpreter, owner: Dict, index: Value) -> Value:
         raise Raised("KeyError", None, _LOOKUP)
     if owner.default is not None and owner.rest is MISSING:
         put(run, owner, index, run.call(owner.default, ()))  # the item of any other key too
-    return branches.one_of(values(owner), "which item of a dict it is")
+    return stand_ins.one_of(run, values(owner), "which item of a dict it is")
 
 
 def whole(run: Interpreter, owner: Dict) -> Value:
@@ -228,7 +231,7 @@ def _of_tuple(run: Interpreter, owner: Any, index: Value) -> Value:
     known = run.read.get((id(owner), id(index)))
     held = [v.type if isinstance(v, Tensor) else v for v in owner]
     if known is None or not all(a is b for a, b in zip(known[2], held, strict=True)):
-        found = between.narrowed(run, branches.one_of(owner, "which item it is"), owner)
+        found = between.narrowed(run, stand_ins.one_of(run, owner), owner)
         if len(run.read) >= _MOST_READ:
             run.read.clear()
         known = run.read[id(owner), id(index)] = owner, index, held, found

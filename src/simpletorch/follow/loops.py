@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import assignment, branches, calls, guards, items, iteration
 from simpletorch.follow.heap import OF_GRAPHS, Cells, Change, Missing, born, now
 from simpletorch.follow.marks import last_batches, last_rounds, schedules
-from simpletorch.follow.memory import closures
+from simpletorch.follow.memory import closures, stand_ins
 from simpletorch.follow.numbers import between, sizes
 from simpletorch.follow.numbers.growth import Growth
 from simpletorch.follow.numbers.progress import Progress, item_by_number
@@ -175,6 +175,7 @@ def _each(
         left = len(items) - index
         if left > 1 and (loop.is_long(items, index) or (same_again and left > _MANY)):
             rest = branches.common_item(items[index:], "which round of a loop it is")
+            rest = stand_ins.standing(run, rest, items[index:])
             bind = partial(assignment.assign, run, node.target, rest, scope)
             done = _again(loop, bind, lambda: None, rounds=left, source=source)
             if done is None and index:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, items, texts
 from simpletorch.follow.budget import LARGEST, formats_too_much
 from simpletorch.follow.marks import sparsity
+from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -169,6 +170,8 @@ def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value
             return run.derived("==" if name == "__eq__" else "!=", left, right)
         if left is not right and isinstance(left, Instance) and left.cls.fields is not None:
             return _of_fields(run, name, left, right)
+        if left is not right and (stand_ins.is_one(left) or stand_ins.is_one(right)):
+            return run.derived("==" if name == "__eq__" else "!=", left, right)
         return (left is right) is (name == "__eq__")
     return run.unknown(f"what {name} gives")
 
@@ -477,6 +480,8 @@ def identical(run: Interpreter, left: Value, right: Value) -> Value:
     if isinstance(left, Class) and isinstance(right, Class):
         return left is right or left.qualified == right.qualified
     if isinstance(left, Tensor) and isinstance(right, Tensor) and left.apart is not None and left.cells is right.cells:
+        return run.derived("is", left, right)
+    if left is not right and (stand_ins.is_one(left) or stand_ins.is_one(right)):
         return run.derived("is", left, right)
     return left is right
 

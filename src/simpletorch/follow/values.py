@@ -82,6 +82,7 @@ __all__ = [
     "is_among",
     "is_int",
     "is_known",
+    "is_plain",
     "type_of",
 ]
 
@@ -109,6 +110,7 @@ class Unknown:
         "matrix",
         "negates",
         "numbers",
+        "of",
         "offset",
         "parts",
         "place",
@@ -127,6 +129,7 @@ class Unknown:
         self.length: int | Expr | None = None  # of a string
         self.offset: tuple[Any, Any, Any] | None = None  # of an int by chance, see `offsets`
         self.numbers: Numbers | None = None  # of an int, see `indexes`
+        self.of: tuple[Any, ...] | None = None  # the objects for which one will stand, see `stand_ins`
         self.size: Expr | bool = False  # of an int that stays the same: its name as a size, True before it has one
         self.fact: tuple[str, Value, Value] | None = None  # of a bool: the comparison that it is the answer of
         self.parts: tuple[Any, ...] | None = None  # of a string: what it is joined of, see `texts.parts_of`
@@ -573,6 +576,11 @@ def is_among(value: Value, values: tuple[Value, ...]) -> bool:
         if other is value:
             return True
     return False
+
+
+def is_plain(value: Instance) -> bool:
+    """Whether it is an object of the program's, that no library knows anything of."""
+    return value.native is None and all(c.native is None for c in value.cls.mro[:-1])
 
 
 def is_int(value: Value) -> bool:

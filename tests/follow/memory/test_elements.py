@@ -24,7 +24,7 @@ def copied(monkeypatch):
     """The elements that were not followed."""
     made = []
     again = elements._again
-    monkeypatch.setattr(elements, "_again", lambda value: made.append(value) or again(value))
+    monkeypatch.setattr(elements, "_again", lambda run, value: made.append(value) or again(run, value))
     return made
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.branches import alike
 from simpletorch.follow.heap import Cells
+from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.sources.syntax import of_node
 from simpletorch.follow.values import Dict, Instance, List, Object, Tensor, Value
 
@@ -69,7 +70,7 @@ def of_rows(run: Interpreter, node: _Comprehension, scope: Scope, sources: list[
     def give() -> Value:
         nonlocal settled
         if settled is not None:
-            return _again(settled)
+            return _again(run, settled)
         before = _effects(run)
         value = run.evaluate(node.elt, scope)
         quiet, made[:] = before == _effects(run), [*made[-1:], value]
@@ -122,12 +123,13 @@ def _are_common(first: Instance, second: Instance) -> bool:
     )
 
 
-def _again(value: Tensor | Instance) -> Tensor | Instance:
+def _again(run: Interpreter, value: Tensor | Instance) -> Tensor | Instance:
     """Another tensor or object of which the same is known."""
     if isinstance(value, Instance):
-        made = Instance(value.cls)
-        made.state.update(value.state)
-        made.cells.update({k: _again(v) if isinstance(v, Tensor) else v for k, v in value.cells.items()})
+        made = stand_ins.again(run, value)
+        for name, held in value.cells.items():
+            if isinstance(held, Tensor):
+                made.cells[name] = _again(run, held)
         return made
     another = copy(value)
     another.cells = Cells(value.cells)

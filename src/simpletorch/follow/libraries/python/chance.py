@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simpletorch.follow import branches, iteration
+from simpletorch.follow import iteration
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import gives, native
+from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.values import List, Tensor, Unknown, Value
 from simpletorch.shapes import UNKNOWN
@@ -56,7 +57,7 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 def any_of(run: Interpreter, source: Value) -> Value:
     """One item by chance: what all have in common."""
     found = run.items(source)
-    one = iteration.item(run, source) if found is None else branches.one_of(found, "an item by chance")
+    one = iteration.item(run, source) if found is None else stand_ins.one_of(run, found, "an item by chance")
     if isinstance(one, Unknown):
         made = run.unknown("an item by chance", one.type, "data" if found is not None else one.cause)
         return between.narrowed(run, made, [one] if found is None else found)

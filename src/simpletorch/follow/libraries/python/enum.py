@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Class, Function, Instance, Method, Native, Property, StaticMethod, Value, is_known
 
@@ -102,8 +103,9 @@ def _operator(name: str) -> Any:
         if not isinstance(left, Instance) and not isinstance(right, Instance):
             return run.operate(name, left, right)
         if name in ("__eq__", "__ne__"):
-            if not isinstance(right, Instance) and not is_known(right):
-                return run.derived("==", left, right) if name == "__eq__" else run.derived("!=", left, right)
+            unknown = not isinstance(right, Instance) and not is_known(right)
+            if left is not right and (unknown or stand_ins.is_one(left) or stand_ins.is_one(right)):
+                return run.derived("==" if name == "__eq__" else "!=", left, right)
             return (left is right) is (name == "__eq__")
         return run.unknown("what members of an enumeration give")
 

@@ -9,6 +9,7 @@ from simpletorch.follow import branches, items, operators, texts
 from simpletorch.follow.budget import formats_too_much, is_too_much
 from simpletorch.follow.libraries import METHODS, Work, method
 from simpletorch.follow.libraries.python.builtins import computed, in_order
+from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import MISSING, SIZE, Dict, Fields, Iterator, List, Set, Sizes, Value, is_known
@@ -218,7 +219,7 @@ def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
         if key in owner.cells:
             return run.resolve(items.or_else(owner.cells[key], default))
         return default if owner.rest is MISSING else branches.common_item((owner.rest, default), "an item of a dict")
-    return branches.one_of((*items.values(owner), default), "which item of a dict it is")
+    return stand_ins.one_of(run, (*items.values(owner), default), "which item of a dict it is")
 
 
 def _view(name: str) -> Work:
