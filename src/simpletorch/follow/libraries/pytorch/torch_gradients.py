@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import iteration, tensors
+from simpletorch.follow import calls, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, method, native
 from simpletorch.follow.marks import gradients, training
 from simpletorch.follow.values import HISTORY, MISSING, Class, Function, Instance, List, Method, Native, Tensor, Value
@@ -170,6 +170,7 @@ def _grad(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 @method(Tensor, "retain_grad", "register_hook", "register_post_accumulate_grad_hook")
 def _nothing_of_it(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     run.updates += 1
+    calls.escape(run, (*args[1:], *kwargs.values()))  # a backward calls the hook
     run.heap.write(args[0].cells, gradients.HAS_GRAD, True)
     return None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, iteration, layers
+from simpletorch.follow import branches, calls, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, Work, by_name, library_class, native
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.libraries.pytorch.state_dicts import OWN_WAY, load_state_dict, state_dict
@@ -247,6 +247,7 @@ def _mode(value: bool) -> Callable[..., Value]:
 
 
 def _hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    calls.escape(run, (*args[1:], *kwargs.values()))
     return run.unknown("a handle of a hook")
 
 
