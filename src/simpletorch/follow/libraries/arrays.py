@@ -41,6 +41,7 @@ __all__ = [
     "as_tensor",
     "by_rule",
     "floating",
+    "is_hidden",
     "is_vague",
     "promote",
     "shape_of",
@@ -181,6 +182,11 @@ def _with_number(dtype: DType, value: Value, has_arrays: bool) -> DType | None:
 def is_vague(value: Value) -> bool:
     """Whether not even the rank of what this would be as an array is known."""
     return isinstance(value, Unknown | Choice) and getattr(value, "type", None) is None
+
+
+def is_hidden(value: Value) -> bool:
+    """The same, or it depends on an unknown condition."""
+    return is_vague(value) or isinstance(value, Choice)
 
 
 def as_array(run: Interpreter, value: Value) -> Tensor:

@@ -18,11 +18,13 @@ from simpletorch.follow.libraries import (  # noqa: F401
     library_class,
     native,
     numpy_algebra,
+    numpy_edits,
     numpy_files,
     numpy_fourier,
     numpy_grids,
     numpy_joins,
     numpy_random,
+    numpy_statistics,
 )
 from simpletorch.follow.libraries.arrays import (
     ANY,
@@ -41,7 +43,7 @@ from simpletorch.follow.libraries.arrays import (
 )
 from simpletorch.follow.marks import gradients, mixed, sparsity
 from simpletorch.follow.numbers import indexes, sizes
-from simpletorch.follow.values import BoundNative, Choice, List, Tensor, Unknown, Value, is_int, is_known
+from simpletorch.follow.values import BoundNative, Choice, List, Native, Tensor, Unknown, Value, is_int, is_known
 from simpletorch.rules import Report
 from simpletorch.rules.core.dtype import (
     BOOL,
@@ -237,9 +239,9 @@ _OF_FLOATS: Final = (
     "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "cbrt", "deg2rad", "rad2deg", "radians", "degrees",
 )  # fmt: skip
 _SIZED: Final = ("abs", "absolute")
-_KEEPING: Final = ("negative", "positive", "sign", "conj", "conjugate", "nan_to_num")
+_KEEPING: Final = ("negative", "positive", "sign", "conj", "conjugate", "nan_to_num", "invert", "bitwise_not")
 _ROUNDING: Final = ("floor", "ceil", "rint", "trunc", "fix")
-_TESTS: Final = ("isnan", "isinf", "isfinite", "logical_not", "isneginf", "isposinf", "signbit")
+_TESTS: Final = ("iscomplex", "isreal", "isnan", "isinf", "isfinite", "logical_not", "isneginf", "isposinf", "signbit")
 _IN_MATH: Final = {n: getattr(math, n.replace("arc", "a")) for n in _OF_FLOATS if hasattr(math, n.replace("arc", "a"))}
 _IN_MATH.update(floor=lambda v: float(math.floor(v)), ceil=lambda v: float(math.ceil(v)))
 
@@ -278,6 +280,11 @@ def _size(dtype: DType | None) -> DType | None:
 
 for _name in _SIZED:
     native(f"numpy.{_name}")(_each(_name, _size))
+native("numpy.angle")(_each("angle", lambda d: _size(d) if d in (COMPLEX64, COMPLEX128, FLOAT32, FLOAT64) else None))
+for _name in ("real", "imag"):
+    native(f"numpy.{_name}")(_each(_name, _size))
+for _name in ("sinc", "i0", "unwrap"):  # versions agree on doubles only
+    native(f"numpy.{_name}")(_each(_name, lambda d: d if d == FLOAT64 else None))
 for _name in _KEEPING:
     native(f"numpy.{_name}")(_each(_name, lambda d: d))
 native("numpy.square")(_each("square", lambda d: None if d == BOOL else d))
@@ -293,6 +300,7 @@ def _clip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return array(given.shape, given.dtype if given.dtype is not None and given.dtype.category == "float" else None)
 
 
+native("numpy.reciprocal")(_each("reciprocal", lambda d: None if d == BOOL else d))
 native("numpy.around")(NATIVES["numpy.round"].work)
 
 
@@ -447,10 +455,12 @@ def _pairwise(dtype: Callable[[DType | None], DType | None]) -> Work:
     return work
 
 
-for _name in ("maximum", "minimum", "fmax", "fmin"):
+for _name in ("maximum", "minimum", "fmax", "fmin", "fmod", "left_shift", "right_shift"):
     native(f"numpy.{_name}")(_pairwise(lambda d: d))
-for _name in ("arctan2", "hypot", "logaddexp"):
+for _name in ("arctan2", "hypot", "logaddexp", "logaddexp2"):
     native(f"numpy.{_name}")(_pairwise(floating))
+for _name in ("copysign", "nextafter", "heaviside"):
+    native(f"numpy.{_name}")(_pairwise(lambda d: FLOAT64 if d in (INT64, FLOAT64) else None))
 for _name in ("logical_and", "logical_or", "logical_xor", "isclose"):
     native(f"numpy.{_name}")(_pairwise(lambda d: BOOL))
 
@@ -505,7 +515,9 @@ _REDUCTIONS: Final[dict[str, tuple[str, Callable[[DType | None], DType | None]]]
     "amin": ("torch.sum", lambda d: d), "nanmax": ("torch.sum", lambda d: d), "nanmin": ("torch.sum", lambda d: d),
     "ptp": ("torch.sum", lambda d: d), "any": ("torch.sum", lambda d: BOOL), "all": ("torch.sum", lambda d: BOOL),
     "argmax": ("torch.argmax", lambda d: INT64), "argmin": ("torch.argmax", lambda d: INT64),
-    "count_nonzero": ("torch.sum", lambda d: INT64),
+    "count_nonzero": ("torch.sum", lambda d: INT64), "nanmedian": ("torch.sum", _averaged),
+    "nanvar": ("torch.sum", _averaged), "nanprod": ("torch.sum", _summed),
+    "nanargmax": ("torch.argmax", lambda d: INT64), "nanargmin": ("torch.argmax", lambda d: INT64),
 }  # fmt: skip
 
 
@@ -550,6 +562,7 @@ for _name, (_rule, _kind) in _REDUCTIONS.items():
     both(_name)(_reduction(_name, _rule, _kind))
 
 
+@native("numpy.nancumsum", "numpy.nancumprod")
 @both("cumsum", "cumprod")
 def _cumulated(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = as_array(run, args[0])
@@ -583,17 +596,28 @@ def _argsort(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 _ARRAY["sort"] = lambda run, args, kwargs: None
 
 
-@native("numpy.percentile", "numpy.quantile", "numpy.average", "numpy.convolve", "numpy.histogram", "numpy.interp",
-        "numpy.trapz",
-        "numpy.apply_along_axis", "numpy.select", "numpy.loadtxt", "numpy.genfromtxt", "numpy.fromfile",
-        "numpy.frombuffer",
-        "numpy.linalg.eigvals",
-        "numpy.insert", "numpy.delete", "numpy.append", "numpy.resize", "numpy.block")  # fmt: skip
+@native("numpy.loadtxt", "numpy.genfromtxt")
 def _some_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.unknown("an array of a shape that isn't known")
 
 
-gives("numpy.linalg.eig numpy.linalg.eigh numpy.linalg.svd numpy.linalg.lstsq numpy.memmap numpy.vectorize")
+gives("numpy.memmap")
+
+
+@native("numpy.vectorize")
+def _vectorized(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A function of numbers as one of arrays, which are broadcast."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        whole: Value = as_array(run, args[0]) if args and not is_vague(run.resolve(args[0])) else None
+        for one in args[1:]:
+            vague = is_vague(run.resolve(one))
+            whole = None if vague or whole is None else by_rule(run, "Tensor.__add__", (whole, as_array(run, one)))
+        plain = isinstance(whole, Tensor) and not signature and not kwargs
+        return array(whole.type.shape, None) if plain else run.unknown("what a vectorized function gives")
+
+    signature = "signature" in kwargs
+    return Native("numpy.vectorize", work)
 
 
 @native("numpy.unique")
@@ -644,14 +668,6 @@ def _copy_to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 def _argwhere(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     rank = as_array(run, args[0]).type.shape.rank
     return array(Shape((UNKNOWN, UNKNOWN if rank is None else rank)), INT64)
-
-
-@native("numpy.diff")
-def _diff(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0])
-    if len(args) > 1 or not kwargs.keys() <= {"axis"} or given.type.dtype in (BOOL, None):
-        return run.unknown("differences")
-    return by_rule(run, "torch.diff", (given,), {"dim": kwargs.get("axis", -1)}, given.type.dtype)
 
 
 @native("numpy.pad")
@@ -740,6 +756,7 @@ def _triangle(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return array(Shape((*rows, *given.shape.items)), given.dtype)
 
 
+@native("numpy.permute_dims")
 @both("transpose")
 def _transpose(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = as_array(run, args[0])
@@ -758,9 +775,51 @@ def _transpose(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
 @native("numpy.expand_dims")
 def _expand_dims(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given, axis = as_array(run, args[0]), argument(run, args, kwargs, 1, "axis")
-    if not isinstance(axis, int):
+    places, rank = axis if isinstance(axis, tuple) else (axis,), given.type.shape.rank
+    if not all(type(p) is int for p in places) or (len(places) > 1 and rank is None):
         return array(ANY, given.type.dtype)
-    return by_rule(run, "torch.unsqueeze", (given, axis), {}, given.type.dtype)
+    if len(places) == 1:
+        return by_rule(run, "torch.unsqueeze", (given, *places), {}, given.type.dtype)
+    found: Value = given
+    for place in sorted(p % ((rank or 0) + len(places)) for p in places):
+        found = by_rule(run, "torch.unsqueeze", (found, place), {}, given.type.dtype)
+    return found
+
+
+@both("diagonal")
+def _diagonal(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = as_array(run, args[0])
+    named = by_name("a offset axis1 axis2", args, kwargs)
+    places = [run.resolve(named.get(n, d)) for n, d in (("offset", 0), ("axis1", 0), ("axis2", 1))]
+    return by_rule(run, "torch.diagonal", (given, *places), {}, given.type.dtype)
+
+
+@native("numpy.triu_indices_from", "numpy.tril_indices_from")
+def _index_pairs(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return tuple(array(Shape((UNKNOWN,)), INT64) for _ in range(2))
+
+
+def _triangle_of(rule: str) -> Work:
+    """``n -> (k), (k)``: where the elements of a triangle of ``(n, m)`` are."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        given = by_name("n k m", args, kwargs)
+        rows, by, columns = (run.resolve(given.get(n, d)) for n, d in (("n", None), ("k", 0), ("m", None)))
+        found = by_rule(run, rule, (rows, rows if columns is None else columns, by))
+        size = found.type.shape.dim(-1) if isinstance(found, Tensor) and found.type.shape.rank == 2 else UNKNOWN
+        return tuple(array(Shape((size,)), INT64) for _ in range(2))
+
+    return work
+
+
+native("numpy.triu_indices")(_triangle_of("torch.triu_indices"))
+native("numpy.tril_indices")(_triangle_of("torch.tril_indices"))
+
+
+@native("numpy.matrix_transpose")
+def _matrix_transposed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = as_array(run, args[0])
+    return by_rule(run, "torch.transpose", (given, -2, -1), {}, given.type.dtype)
 
 
 @native("numpy.flip")
@@ -801,6 +860,35 @@ def _product_of(name: str, *, flat: bool) -> Work:
         return by_rule(run, f"torch.{name}", shaped, {}, promote(rows))
 
     return work
+
+
+@native("numpy.divmod")
+def _divided(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return tuple(run.call(run.program.library(run, f"numpy.{name}"), args, kwargs) for name in ("floor_divide", "mod"))
+
+
+@native("numpy.tensordot")
+def _contracted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rows = [run.resolve(a) for a in args[:2]]
+    axes = argument(run, args, kwargs, 2, "axes")
+    if len(rows) < 2 or any(is_vague(v) or isinstance(v, Choice) for v in rows):
+        return run.unknown("what tensordot gives")
+    arrays = [as_array(run, v) for v in rows]
+    pair = run.items(axes) if isinstance(axes, tuple | List) else None
+    if pair is not None:
+        axes = tuple((v,) if is_int(v) else v for v in map(run.resolve, pair))
+    return by_rule(run, "torch.tensordot", arrays, {"dims": 2 if axes is None else axes}, promote(arrays))
+
+
+@native("numpy.cross")
+def _crossed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    rows = [run.resolve(a) for a in args]
+    if len(rows) != 2 or kwargs or any(is_vague(v) or isinstance(v, Choice) for v in rows):
+        return run.unknown("a product of vectors")
+    arrays = [as_array(run, v) for v in rows]
+    if not all(a.type.shape.rank and a.type.shape.dim(-1) == 3 for a in arrays):
+        return run.unknown("a product of vectors")
+    return by_rule(run, "Tensor.__add__", arrays, {}, promote(arrays))
 
 
 native("numpy.outer")(_product_of("outer", flat=True))
@@ -868,6 +956,16 @@ def _astype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return made
 
 
+native("numpy.astype")(_astype)
+
+
+def _viewed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """The same bytes as numbers of another dtype, of as many bits."""
+    kind, dtype = args[0].type, as_dtype(argument(run, args, kwargs, 1, "dtype"))
+    same = kind.dtype is not None and dtype is not None and kind.dtype.bits == dtype.bits
+    return array(kind.shape, dtype) if same else run.unknown("the bytes of an array as other numbers")
+
+
 def _fill(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     indexes.spoil(run, args[0])
     return None
@@ -893,5 +991,5 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 _ARRAY.update({
     "copy": _copy, "astype": _astype, "tolist": _to_lists, "item": _to_number, "fill": _fill, "setflags": _nothing,
-    "tofile": _nothing, "conj": _copy,
+    "tofile": _nothing, "conj": _copy, "view": _viewed, "searchsorted": _places,
 })  # fmt: skip

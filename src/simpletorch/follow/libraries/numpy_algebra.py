@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simpletorch.follow.libraries import by_name, native
-from simpletorch.follow.libraries.arrays import ANY, array, as_array
+from simpletorch.follow.libraries import by_name, method, native
+from simpletorch.follow.libraries.arrays import ANY, array, as_array, by_rule, is_vague
 from simpletorch.follow.values import Value, is_int
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import FLOAT32, FLOAT64, INT64, DType
@@ -43,6 +43,92 @@ def _solve(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     plain = left.shape.rank == 2 and right.shape.rank in (1, 2)
     kinds = {_float(left), _float(right)}
     return array(right.shape if plain else ANY, kinds.pop() if len(kinds) == 1 else None)
+
+
+@native("numpy.linalg.lstsq")
+def _least_squares(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``(m, n), (m, *k) -> (n, *k), (?), rank, (?)``"""
+    given = by_name("a b", args, kwargs)
+    left, right = (as_array(run, given.get(name)).type for name in ("a", "b"))
+    kinds = {_float(left), _float(right)}
+    dtype = kinds.pop() if len(kinds) == 1 else None
+    known = left.shape.rank == 2 and right.shape.rank in (1, 2)
+    found = Shape((left.shape.dims[1], *right.shape.dims[1:])) if known else ANY
+    rank = run.unknown("the rank of a matrix", "int", "data")
+    return array(found, dtype), array(Shape((UNKNOWN,)), dtype), rank, array(Shape((UNKNOWN,)), dtype)
+
+
+@native("numpy.linalg.svd")
+def _singular(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``(*b, m, n) -> (*b, m, m), (*b, k), (*b, n, n)``; not full ``(*b, m, k), (*b, k), (*b, k, n)``"""
+    given = by_name("a full_matrices compute_uv", args, kwargs)
+    source = as_array(run, given.get("a"))
+    full, vectors = (run.resolve(given.get(name, True)) for name in ("full_matrices", "compute_uv"))
+    if not isinstance(full, bool) or not isinstance(vectors, bool):
+        return run.unknown("singular values")
+    dtype = _float(source.type) if source.type.dtype is not None and source.type.dtype.category != "complex" else None
+    found = by_rule(run, "torch.linalg.svd", (source,), {"full_matrices": full}, dtype)
+    return found if vectors or not isinstance(found, tuple) else found[1]
+
+
+@native("numpy.linalg.eigh", "numpy.linalg.eig")
+def _eigen(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``(*b, n, n) -> (*b, n), (*b, n, n)``"""
+    source = as_array(run, args[0]) if args else array(ANY, None)
+    return by_rule(run, "torch.linalg.eigh", (source,), {}, None)  # of real numbers they may be complex
+
+
+@native("numpy.linalg.eigvalsh", "numpy.linalg.eigvals")
+def _eigenvalues(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``(*b, n, n) -> (*b, n)``"""
+    found = _eigen(run, args, kwargs)
+    return found[0] if isinstance(found, tuple) else found
+
+
+@native("numpy.linalg.qr")
+def _orthogonal(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``(*b, m, n) -> (*b, m, k), (*b, k, n)``"""
+    source, mode = as_array(run, args[0]), run.resolve(by_name("a mode", args, kwargs).get("mode", "reduced"))
+    if mode not in ("reduced", "complete"):
+        return run.unknown("a decomposition")
+    return by_rule(run, "torch.linalg.qr", (source,), {"mode": mode}, _float(source.type))
+
+
+@native("numpy.linalg.matrix_power")
+def _power(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``(*b, n, n) -> (*b, n, n)``"""
+    kind = as_array(run, args[0]).type
+    return array(kind.shape, kind.dtype if kind.dtype == FLOAT64 else None)
+
+
+@native("numpy.linalg.multi_dot")
+def _chained(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``(a, b), (b, c), (c, d) -> (a, d)``"""
+    rows = run.items(run.resolve(args[0])) if args else None
+    if not rows:
+        return run.unknown("a product of matrices")
+    whole: Value = as_array(run, rows[0])
+    for one in rows[1:]:
+        whole = run.operate("__matmul__", whole, as_array(run, one))
+    return whole
+
+
+@native("numpy.ravel_multi_index")
+def _flat_index(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``k indexes (*n), k sizes -> (*n)``"""
+    rows = run.items(run.resolve(args[0])) if args else None
+    return array(as_array(run, rows[0]).type.shape, INT64) if rows else array(ANY, INT64)
+
+
+@native("numpy.unravel_index")
+def _indexes(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``(*n), k sizes -> k indexes (*n)``"""
+    given = by_name("indices shape", args, kwargs)
+    sizes, source = run.items(run.resolve(given.get("shape"))), run.resolve(given.get("indices"))
+    if sizes is None or is_vague(source):
+        return run.unknown("indexes")
+    shape = as_array(run, source).type.shape
+    return tuple(array(shape, INT64) for _ in sizes)
 
 
 @native("numpy.cov", "numpy.corrcoef")
@@ -83,6 +169,7 @@ def _set(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return array(Shape((UNKNOWN,)), kinds.pop() if len(kinds) == 1 else None)
 
 
+@method("array", "take")
 @native("numpy.take")
 def _take(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     """``(*a, n, *b), (*k) -> (*a, *k, *b)``; without an axis ``(*k)``"""

@@ -89,8 +89,11 @@ def _choice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     given = as_array(run, source).type
     if size is None and given.shape.rank is None:
         return array(Shape(()), given.dtype) if kwargs.get("axis") is None else array(ANY, given.dtype)
+    if given.shape.rank == 0:
+        return array(shape_of(run, size), None)  # a number: it picks of so many
     if given.shape.rank is not None and given.shape.rank != 1:
-        return array(ANY, given.dtype)
+        rows = given.shape.rank > 1 and not {"axis", "replace"} & kwargs.keys() and len(args) <= 2
+        return array(Shape((*shape_of(run, size).items, *given.shape.items[1:])) if rows else ANY, given.dtype)
     return array(shape_of(run, size), given.dtype)
 
 
@@ -125,6 +128,19 @@ def _multivariate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     return array(Shape((*shape_of(run, size).items, *mean.items)), FLOAT64)
 
 
+def _parts(place: int, dtype: DType) -> Any:
+    """``(k)`` shares for each draw: ``dirichlet(alpha, size)``, ``multinomial(n, p, size)``."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        size = run.resolve(args[place + 1] if len(args) > place + 1 else kwargs.get("size"))
+        shares = run.resolve(args[place] if len(args) > place else kwargs.get("alpha", kwargs.get("pvals")))
+        if is_vague(shares) or isinstance(shares, Choice):
+            return array(ANY, dtype)
+        return array(Shape((*shape_of(run, size).items, *as_array(run, shares).type.shape.items[-1:])), dtype)
+
+    return work
+
+
 _METHODS: Final[dict[str, Any]] = {
     **{name: _drawn(FLOAT64, place) for name, place in _FLOATS.items()},
     **{name: _drawn(INT64, place, ints=name in ("randint", "integers")) for name, place in _INTS.items()},
@@ -132,6 +148,9 @@ _METHODS: Final[dict[str, Any]] = {
     "randn": _of_dims,
     "choice": _choice,
     "permutation": _permutation,
+    "permuted": _permutation,
+    "dirichlet": _parts(0, FLOAT64),
+    "multinomial": _parts(1, INT64),
     "shuffle": _shuffle,
     "seed": _nothing,
     "set_state": _nothing,

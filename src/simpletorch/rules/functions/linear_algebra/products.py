@@ -327,6 +327,9 @@ def _contracted(a: Shape, b: Shape, dims: Value) -> tuple[tuple[Value, ...], tup
         raise CannotTell
     if len(left) != len(right):
         raise Mismatch(f"dims names {len(left)} of a, but {len(right)} of b", expected=len(left), got=len(right))
+    for name, shape in (("a", a), ("b", b)):
+        if left and shape.rank == 0:
+            raise Mismatch(f"dims names {len(left)} of {name}, which has no dims", got=len(left))
     return left, right
 
 
