@@ -179,8 +179,11 @@ def _each(
             bind = partial(assignment.assign, run, node.target, rest, scope)
             done = _again(loop, bind, lambda: None, rounds=left, source=source)
             if done is None and index:
-                bind = partial(assignment.assign, run, node.target, items[-1], scope)
-                last_rounds.follow(run, node, scope, items[index - 1], items[-1], partial(loop.once, bind))
+
+                def once(item: Value) -> Done:
+                    return loop.once(partial(assignment.assign, run, node.target, item, scope))
+
+                last_rounds.follow(run, node, scope, items[index - 1], items[index:], once)
             return done
         start, steps = now(), run.steps
         run.heap.begin()

@@ -20,7 +20,15 @@ LOOP = """for step in range(101):
 
 @pytest.mark.parametrize(
     "test",
-    ["step >= warmup", "step + 1 > 2 * warmup", "step == 100", "not step < warmup", "warmup < step and warmup != step"],
+    [
+        "step >= warmup",
+        "step >= warmup and step % 7 == 3",
+        "step % 13 == 12",
+        "step + 1 > 2 * warmup",
+        "step == 100",
+        "not step < warmup",
+        "warmup < step and warmup != step",
+    ],
 )
 def test_what_only_later_rounds_do(test, tmp_path):
     assert lines(LOOP.format(test=test, body="y @ torch.zeros(5, 2)"), tmp_path) == [5]
