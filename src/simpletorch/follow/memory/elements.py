@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from simpletorch.follow.branches import alike
 from simpletorch.follow.heap import Cells
 from simpletorch.follow.memory import stand_ins
+from simpletorch.follow.numbers import indexes
 from simpletorch.follow.sources.syntax import of_node
 from simpletorch.follow.values import Dict, Instance, List, Object, Tensor, Value
 
@@ -100,7 +101,7 @@ def _are_alike(first: Value, second: Value) -> bool:
         return _are_common(first, second)
     if type(first) is not Tensor or type(second) is not Tensor or first is second:
         return False
-    if any(v.numbers is not None or v.offset is not None or v.apart is not None for v in (first, second)):
+    if not indexes.same(first, second) or any(v.offset is not None or v.apart is not None for v in (first, second)):
         return False
     same_cells = first.cells.keys() == second.cells.keys() and all(
         first.cells[k] is v or first.cells[k] == v for k, v in second.cells.items()

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 from simpletorch.follow.values import Choice, List, Tensor, Unknown, Value, is_among, is_known
 from simpletorch.rules import Report
 from simpletorch.rules.core.dtype import BOOL
+from simpletorch.shapes import Expr
+from simpletorch.shapes import bounds as size_bounds
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -108,8 +110,9 @@ def _fresh(least: int, most: int, by_chance: bool = False) -> Numbers | None:
 
 
 def written_out(value: Value) -> Numbers | None:
-    """Of ``torch.tensor([[1, 2], [3, 4]])``."""
+    """Of ``torch.tensor([[1, 2], [3, 4]])``, also of sizes that lie between two numbers."""
     found: list[int] = []
+    exact = True
     todo = [value]
     while todo:
         one = todo.pop()
@@ -120,9 +123,16 @@ def written_out(value: Value) -> Numbers | None:
             todo += rows
         elif isinstance(one, int) and not isinstance(one, bool) and len(found) < _MOST:
             found.append(one)
+        elif isinstance(one, Expr) and len(found) < _MOST:
+            least, most = size_bounds(one)
+            if least is None or most is None:
+                return None
+            found += (least, most)
+            exact = False
         else:
             return None
-    return _fresh(min(found), max(found)) if found else None
+    known = _fresh(min(found), max(found)) if found else None
+    return known if known is None or exact else replace(known, between=True)
 
 
 def drawn(least: Value, end: Value) -> Numbers | None:
@@ -288,7 +298,8 @@ def _after(name: str, known: Numbers, args: tuple[Value, ...], kwargs: Mapping[s
     if name in _EXTREMES and len(args) == 1 and not kwargs:
         return replace(known, by_chance=False, between=True)
     if name in _PARTS:
-        return known if known.by_chance and not (name == "__getitem__" and _selects(args[1])) else None
+        alike = known.by_chance and not (name == "__getitem__" and _selects(args[1]))
+        return known if alike else replace(known, by_chance=False, between=True)
     if name in _MOVED and len(args) == 2 and not kwargs and type(args[1]) is int:
         by = args[1] * _MOVED[name]
         return replace(known, least=known.least + by, most=known.most + by)

@@ -10,6 +10,7 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch.follow.heap import CHANGED
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.values import SIZE, Cause, Dict, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
@@ -55,11 +56,24 @@ def named(run: Interpreter, value: Value) -> Value:
         if value.size:
             value.size = size
         return size
+    if type(value) is Tensor:
+        return _of_number(run, value)
     if type(value) is tuple:
         return tuple(named(run, v) for v in value)
-    if isinstance(value, List) and value.items is not None and any(isinstance(v, Unknown) for v in value.items):
-        return List(tuple(named(run, v) for v in value.items))
+    parts = value.items if isinstance(value, List) else None
+    if parts is not None and any(isinstance(v, Unknown | Tensor) for v in parts):
+        return List(tuple(named(run, v) for v in parts))
     return value
+
+
+def _of_number(run: Interpreter, value: Tensor) -> Value:
+    """The size that a tensor of one int stands for; any other tensor is none."""
+    kind = value.type
+    if kind.shape.rank != 0 or kind.dtype is None or kind.dtype.category != "int":
+        return value
+    number = run.derived(f"as a size, changed {value.cells.get(CHANGED, 0)} times", value, None, "int")
+    number.numbers, number.size = indexes.bounds(value), number.size or True
+    return named(run, number)
 
 
 def named_dim(run: Interpreter, value: Value) -> Dim:
