@@ -12,7 +12,7 @@ from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import TensorType, Value
 from simpletorch.rules.functions.shaping.reshaping import padded
-from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Unknown, at_least
+from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Unknown
 
 __all__ = ["cat", "joined", "stack"]
 
@@ -117,10 +117,10 @@ def _cat_shape(shapes: Sequence[Shape], dim: Value) -> Shape:
 
 
 def _may_be_left_out(shape: Shape) -> bool:
-    """Whether it isn't known if the shape is (0,)."""
+    """Whether it isn't known if the shape is (0,). A size that has a name isn't always 0."""
     if shape.rank is None:
         return shape.min_rank == 1 and 0 in shape.items
-    return shape.rank == 1 and at_least(shape.dim(0), 1) is not True
+    return shape.rank == 1 and shape.dim(0) is UNKNOWN
 
 
 def joined(tensors: Sequence[TensorType], dim: Value) -> TensorType:
