@@ -289,6 +289,8 @@ class Dict(Object):
     def rest(self) -> Value | Missing:
         """What unknown keys may lead to; MISSING where all keys are known."""
         found: Value | Missing = self.state.get("open", MISSING)
+        if found is True:  # the attributes of an object that unknown code has
+            return Unknown("an attribute")
         return found
 
     def __repr__(self) -> str:

@@ -10,18 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
-from simpletorch.follow.values import (
-    MISSING,
-    SIZE,
-    Choice,
-    Dict,
-    Instance,
-    List,
-    Set,
-    Unknown,
-    Value,
-    is_plain,
-)
+from simpletorch.follow.values import MISSING, SIZE, Choice, Dict, Instance, List, Set, Unknown, Value, is_plain
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -42,12 +31,11 @@ def one_of(run: Interpreter, items: Sequence[Value], reason: str = "which item i
 def standing(run: Interpreter, found: Value, items: Sequence[Value], depth: int = 0) -> Value:
     """``found``, which several values have in common; of objects that can be changed it is one that stands for them."""
     if isinstance(found, tuple):
-        columns = zip(*(i if isinstance(i, tuple) and len(i) == len(found) else () for i in items), strict=False)
-        rows = list(columns)
-        if len(rows) < len(found) or not any(map(_can_change, found)):
+        if type(found) is not tuple or not any(map(_can_change, found)):
             return found
-        parts = [standing(run, v, rows[i], depth) for i, v in enumerate(found)]
-        return tuple(parts) if type(found) is tuple else found
+        if not all(isinstance(i, tuple) and len(i) == len(found) for i in items):
+            return found
+        return tuple(standing(run, v, [i[place] for i in items], depth) for place, v in enumerate(found))
     if isinstance(found, Unknown) and all(isinstance(i, Set) for i in items):
         found = Set((), open=True)
     if not _can_change(found) or depth > _DEEPEST or not 1 < len(items) <= _MOST:
@@ -84,8 +72,7 @@ def _copied(run: Interpreter, found: Any, items: Sequence[Any], depth: int) -> A
             made.cells["items"] = standing(run, found.items, [i.items for i in items], depth + 1)
         return made
     if isinstance(found, Set):
-        made = Set(tuple(found.cells), open=found.open)
-        return made
+        return Set(tuple(found.cells), open=found.open)
     if isinstance(found, Dict):
         made = Dict(found.cells, found.rest)
         made.kind, made.default = found.kind, found.default
@@ -111,8 +98,10 @@ def attribute(run: Interpreter, value: Instance, name: str, found: Unknown) -> V
     assert held is not None
     if any(type(v) is not type(held[0]) for v in held):
         return found
-    common = branches.common_item(held)
-    value.cells[name] = made = standing(run, common, held)  # this is no change: nothing else was there before
+    made = standing(run, branches.common_item(held), held)
+    own = run.heap.standing.pop(id(value.cells))
+    run.heap.write(value.cells, name, made)  # it was there before: the others have nothing new
+    run.heap.standing[id(value.cells)] = own
     return made
 
 
