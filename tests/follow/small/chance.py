@@ -125,3 +125,19 @@ read = Read(input.__name__ and "{'depth': 5}")
 some_depth = read.depth
 later = 7
 del config, read
+
+# == a table that long loops fill
+import torch
+table = [[0] * 131 for _ in range(120)]
+for i in range(1, 120):
+    for j in range(1, 131):
+        table[i][j] = min(table[i - 1][j] + 1, table[i][j - 1] + 1)
+height, some_width = len(table), len(table[70])
+x = torch.zeros(len(table), 2)
+some_corner = table[-1][-1]
+some_number = isinstance(table[90][90], int)
+for row in table:
+    row[0] = "name"
+some_name = table[100][0]
+some_wide = [len(row) for row in table]
+del table, i, j, row

@@ -21,6 +21,8 @@ _WHICH: Final = "which object was changed"
 _DEEPEST: Final = 3
 _CHEAP: Final = 10  # of which one write takes as long as an expression
 _MOST: Final = 10_000  # objects that one stands for
+_WIDE: Final = 64  # items of a row of a table, of which not each counts any more
+_LARGE: Final = 12_000  # items, in all of its rows
 
 
 def one_of(run: Interpreter, items: Sequence[Value], reason: str = "which item it is") -> Value:
@@ -125,9 +127,10 @@ def pass_on(run: Interpreter, cells: dict[Any, Any], key: Any, new: Value) -> No
     run.budget.spend(len(items) // _CHEAP)
     if isinstance(made, List):
         if key in ("items", "item"):
-            added = branches.common_item(_members(made))
+            added, width = branches.common_item(_members(made)), len(made.items or ())
+            as_table = width >= _WIDE and width * len(items) > _LARGE
             for one in items:
-                _add(run, one, added, made)
+                _add(run, one, added, made, as_table)
         return
     for one in items:
         if isinstance(one, Set):
@@ -140,11 +143,21 @@ def _members(value: List) -> tuple[Value, ...]:
     return value.items if value.items is not None else (value.item,)
 
 
-def _add(run: Interpreter, one: List, added: Value, made: List) -> None:
+def _add(run: Interpreter, one: List, added: Value, made: List, as_table: bool) -> None:
+    """A list may hold what was put into the other; a row of a table may hold it anywhere, but is as long as before."""
     known, new = one.items, made.items
     if known is not None and new is not None and len(known) == len(new):
-        if not branches.alike(known, new):
+        if as_table:
+            run.heap.write(one.cells, "item", branches.common_item((*known, added)))
+            run.heap.write(one.cells, "items", None)
+            run.heap.write(one.cells, SIZE, (None, 0, len(known)))
+        elif not branches.alike(known, new):
             run.heap.write(one.cells, "items", branches.generalise(known, new, _WHICH))
+        return
+    if as_table and known is None and one.cells.get(SIZE) == (None, 0, len(new or ())):
+        if not branches.alike(wide := branches.generalise(one.item, added, _WHICH), one.item):
+            run.heap.write(one.cells, "item", wide)
+            run.heap.write(one.cells, SIZE, (None, 0, len(new or ())))
         return
     wide = branches.common_item((*_members(one), added)) if known != () else added
     if known is not None or not branches.alike(wide, one.item):
