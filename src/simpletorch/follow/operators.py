@@ -170,7 +170,7 @@ def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value
             return run.derived("==" if name == "__eq__" else "!=", left, right)
         if left is not right and isinstance(left, Instance) and left.cls.fields is not None:
             return _of_fields(run, name, left, right)
-        if left is not right and (stand_ins.is_one(left) or stand_ins.is_one(right)):
+        if stand_ins.may_be_one(left, right):
             return run.derived("==" if name == "__eq__" else "!=", left, right)
         return (left is right) is (name == "__eq__")
     return run.unknown(f"what {name} gives")
@@ -481,7 +481,7 @@ def identical(run: Interpreter, left: Value, right: Value) -> Value:
         return left is right or left.qualified == right.qualified
     if isinstance(left, Tensor) and isinstance(right, Tensor) and left.apart is not None and left.cells is right.cells:
         return run.derived("is", left, right)
-    if left is not right and (stand_ins.is_one(left) or stand_ins.is_one(right)):
+    if stand_ins.may_be_one(left, right):
         return run.derived("is", left, right)
     return left is right
 

@@ -26,7 +26,7 @@ from simpletorch.rules.core.dtype import (
     INT64,
     DType,
 )
-from simpletorch.shapes import ANY_REST, UNKNOWN, Expr, Shape
+from simpletorch.shapes import ANY_REST, UNKNOWN, Expr, Item, Shape
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -43,9 +43,13 @@ __all__ = [
     "floating",
     "is_hidden",
     "is_vague",
+    "only_float",
     "promote",
+    "reduced",
     "shape_of",
+    "with_size",
     "wrap",
+    "write_into",
 ]
 
 ANY: Final = Shape((ANY_REST,))
@@ -230,6 +234,37 @@ def _nested(run: Interpreter, value: Value) -> TensorType:
         dtype = None if out.dtype is None or k.dtype is None else _of_two(out.dtype, k.dtype)
         out = replace(branches.common_type(out, k), dtype=dtype)
     return TensorType(Shape((len(items), *out.shape.items)), out.dtype)
+
+
+def only_float(dtype: DType | None) -> DType | None:
+    """The dtype of floats; of other numbers versions of NumPy and machines differ in what they give."""
+    return dtype if dtype is not None and dtype.category == "float" else None
+
+
+def with_size(given: Tensor, place: int, size: Item) -> Tensor:
+    """An array like this one of which a dim has another size."""
+    dims: list[Item] = list(given.type.shape.dims)
+    dims[place] = size
+    return array(Shape(tuple(dims)), given.type.dtype)
+
+
+def write_into(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A function that changes the numbers of the array which it is given first."""
+    indexes.spoil(run, run.resolve(args[0]) if args else None)
+    return None
+
+
+def reduced(
+    run: Interpreter, given: Tensor, axis: Value, keep: Value, dtype: DType | None, rule: str = "torch.sum"
+) -> Value:
+    """What is left of an array along an axis, or of all of it: ``(*a, n, *b) -> (*a, *b)``."""
+    if isinstance(axis, Unknown | Choice) or not isinstance(keep, bool):
+        return array(ANY, dtype)
+    if axis is not None:
+        return by_rule(run, rule, (given,), {"dim": axis, "keepdim": keep}, dtype)
+    if not keep:
+        return array(Shape(()), dtype)
+    return array(ANY if given.type.shape.rank is None else Shape((1,) * given.type.shape.rank), dtype)
 
 
 def shape_of(run: Interpreter, value: Value) -> Shape:

@@ -37,9 +37,13 @@ from simpletorch.follow.libraries.arrays import (
     as_tensor,
     by_rule,
     floating,
+    is_hidden,
     is_vague,
+    only_float,
     promote,
+    reduced,
     shape_of,
+    write_into,
 )
 from simpletorch.follow.marks import gradients, mixed, sparsity
 from simpletorch.follow.numbers import indexes, sizes
@@ -266,7 +270,7 @@ def _each(name: str, kind: Callable[[DType | None], DType | None]) -> Work:
 
 
 def _rounded(dtype: DType | None) -> DType | None:
-    return dtype if dtype is not None and dtype.category == "float" else None  # ints stay ints since NumPy 2.1
+    return only_float(dtype)  # ints stay ints since NumPy 2.1
 
 
 for _name in _OF_FLOATS:
@@ -297,7 +301,7 @@ for _name in _TESTS:
 @both("clip", "round")
 def _clip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = as_array(run, args[0]).type
-    return array(given.shape, given.dtype if given.dtype is not None and given.dtype.category == "float" else None)
+    return array(given.shape, only_float(given.dtype))
 
 
 native("numpy.reciprocal")(_each("reciprocal", lambda d: None if d == BOOL else d))
@@ -536,16 +540,7 @@ def _reduction(name: str, rule: str, kind: Callable[[DType | None], DType | None
         given = as_array(run, source)
         dtype = as_dtype(run.resolve(kwargs.get("dtype")), kind(given.type.dtype))
         keep = run.resolve(kwargs.get("keepdims", False))
-        if isinstance(axis, Unknown) or isinstance(keep, Unknown):
-            return array(ANY, dtype)
-        options: dict[str, Value] = {"keepdim": keep is True}
-        if axis is not None:
-            options["dim"] = axis
-        elif keep is True:
-            return array(Shape((1,) * given.type.shape.rank) if given.type.shape.rank is not None else ANY, dtype)
-        else:
-            return array(Shape(()), dtype)
-        return by_rule(run, rule, (given,), options, dtype)
+        return reduced(run, given, axis, keep if isinstance(keep, Unknown) else keep is True, dtype, rule)
 
     return work
 
@@ -719,7 +714,7 @@ def _shaped(rule: str, *, axis: str | None = None, spread: bool = False) -> Work
             rest = (*rest, run.resolve(kwargs["axis"]))
         if spread and len(rest) > 1 and all(is_int(v) or isinstance(v, Unknown) for v in rest):
             rest = (rest,)
-        if any(isinstance(v, Choice) or is_vague(v) for v in rest):
+        if any(map(is_hidden, rest)):
             return array(ANY, given.type.dtype)
         return by_rule(run, rule, (given, *rest), {}, given.type.dtype)
 
@@ -732,7 +727,7 @@ def _reshape(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     named = next((kwargs[n] for n in ("newshape", "shape") if n in kwargs), None)
     rest = tuple(map(run.resolve, args[1:] if named is None else (named,)))
     rest = tuple(v for v in rest if not isinstance(v, str))
-    if is_vague(source) or isinstance(source, Choice) or any(isinstance(v, Choice) or is_vague(v) for v in rest):
+    if any(map(is_hidden, (source, *rest))):
         return run.unknown("an array of a shape that isn't known")
     given = as_array(run, source)
     made = by_rule(run, "Tensor.reshape", (given, *rest), {}, given.type.dtype)
@@ -871,7 +866,7 @@ def _divided(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 def _contracted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     rows = [run.resolve(a) for a in args[:2]]
     axes = argument(run, args, kwargs, 2, "axes")
-    if len(rows) < 2 or any(is_vague(v) or isinstance(v, Choice) for v in rows):
+    if len(rows) < 2 or any(map(is_hidden, rows)):
         return run.unknown("what tensordot gives")
     arrays = [as_array(run, v) for v in rows]
     pair = run.items(axes) if isinstance(axes, tuple | List) else None
@@ -883,7 +878,7 @@ def _contracted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
 @native("numpy.cross")
 def _crossed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     rows = [run.resolve(a) for a in args]
-    if len(rows) != 2 or kwargs or any(is_vague(v) or isinstance(v, Choice) for v in rows):
+    if len(rows) != 2 or kwargs or any(map(is_hidden, rows)):
         return run.unknown("a product of vectors")
     arrays = [as_array(run, v) for v in rows]
     if not all(a.type.shape.rank and a.type.shape.dim(-1) == 3 for a in arrays):
@@ -966,11 +961,6 @@ def _viewed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return array(kind.shape, dtype) if same else run.unknown("the bytes of an array as other numbers")
 
 
-def _fill(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    indexes.spoil(run, args[0])
-    return None
-
-
 def _to_lists(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return METHODS[Tensor]["tolist"](run, args, kwargs)
 
@@ -990,6 +980,6 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 
 _ARRAY.update({
-    "copy": _copy, "astype": _astype, "tolist": _to_lists, "item": _to_number, "fill": _fill, "setflags": _nothing,
+    "copy": _copy, "astype": _astype, "tolist": _to_lists, "item": _to_number, "fill": write_into, "setflags": _nothing,
     "tofile": _nothing, "conj": _copy, "view": _viewed, "searchsorted": _places,
 })  # fmt: skip

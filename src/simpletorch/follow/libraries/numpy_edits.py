@@ -15,11 +15,13 @@ from simpletorch.follow.libraries.arrays import (
     is_hidden,
     promote,
     shape_of,
+    with_size,
+    write_into,
 )
-from simpletorch.follow.numbers import indexes, sizes
+from simpletorch.follow.numbers import sizes
 from simpletorch.follow.values import Instance, Iterator, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules.core.dtype import BOOL, FLOAT64, INT64, DType
-from simpletorch.shapes import UNKNOWN, Item, Shape
+from simpletorch.shapes import UNKNOWN, Shape
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -42,12 +44,6 @@ def _along(run: Interpreter, value: Value, axis: Value) -> tuple[Tensor, int] | 
         return _flat(run, given), 0
     rank = given.type.shape.rank
     return (given, axis % rank) if rank and type(axis) is int and -rank <= axis < rank else None
-
-
-def _with_size(given: Tensor, place: int, size: Item) -> Tensor:
-    dims: list[Item] = list(given.type.shape.dims)
-    dims[place] = size
-    return array(Shape(tuple(dims)), given.type.dtype)
 
 
 # -- put in and taken out --------------------------------------------------------------------------------------------
@@ -84,7 +80,7 @@ def _delete(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     else:
         count = None
     known = count is not None and size is not UNKNOWN
-    return _with_size(source, place, run.operate("__sub__", size, count) if known else UNKNOWN)
+    return with_size(source, place, run.operate("__sub__", size, count) if known else UNKNOWN)
 
 
 @native("numpy.insert")
@@ -100,7 +96,7 @@ def _insert(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     one = (is_int(at) or (isinstance(at, Unknown) and at.type == "int")) and not is_hidden(values)
     rank = as_array(run, values).type.shape.rank if one else None
     known = one and rank is not None and (rank == 0 or (axis is not None and rank < len(source.type.shape.dims)))
-    return _with_size(source, place, run.operate("__add__", size, 1) if known and size is not UNKNOWN else UNKNOWN)
+    return with_size(source, place, run.operate("__add__", size, 1) if known and size is not UNKNOWN else UNKNOWN)
 
 
 @native("numpy.resize")
@@ -173,14 +169,11 @@ def _open_mesh(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 def _cut(rule: str) -> Work:
     def work(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-        if (
-            len(args) != 2
-            or is_hidden(run.resolve(args[0]))
-            or not isinstance(run.resolve(args[1]), int | tuple | List)
-        ):
+        source, parts = map(run.resolve, args) if len(args) == 2 else (None, None)
+        if is_hidden(source) or not isinstance(parts, int | tuple | List):
             return run.unknown("the pieces of an array")
-        given = as_array(run, args[0])
-        found = by_rule(run, rule, (given, run.resolve(args[1])), {}, given.type.dtype)
+        given = as_array(run, source)
+        found = by_rule(run, rule, (given, parts), {}, given.type.dtype)
         return List(found) if isinstance(found, tuple) else found
 
     return work
@@ -206,10 +199,7 @@ def _take_along(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return by_rule(run, "torch.take_along_dim", (given, index, rows[2]), {}, given.type.dtype)
 
 
-@native("numpy.put_along_axis", "numpy.fill_diagonal", "numpy.put", "numpy.place", "numpy.putmask")
-def _written(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    indexes.spoil(run, run.resolve(args[0]) if args else None)
-    return None
+native("numpy.put_along_axis", "numpy.fill_diagonal", "numpy.put", "numpy.place", "numpy.putmask")(write_into)
 
 
 @native("numpy.flatnonzero")
@@ -237,7 +227,7 @@ def _compressed(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     """``(k), (*a, n, *b) -> (*a, ?, *b)``"""
     given = by_name("condition a axis", args, kwargs)
     found = _along(run, run.resolve(given.get("a")), run.resolve(given.get("axis")))
-    return run.unknown("what is picked of an array") if found is None else _with_size(*found, UNKNOWN)
+    return run.unknown("what is picked of an array") if found is None else with_size(*found, UNKNOWN)
 
 
 def _same(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from simpletorch.follow import iteration, tensors
 from simpletorch.follow.libraries import Work, native
-from simpletorch.follow.libraries.arrays import argument, array, as_array, by_rule, is_vague, promote
-from simpletorch.follow.values import Choice, List, Value
+from simpletorch.follow.libraries.arrays import argument, array, as_array, by_rule, is_hidden, promote
+from simpletorch.follow.values import List, Value
 from simpletorch.shapes import UNKNOWN, Shape
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def _joined(rule: str, default_axis: int | None) -> Work:
         found = run.items(source)
         one = iteration.item(run, source) if found is None and not isinstance(source, List) else None
         rows = [run.resolve(v) for v in found or (source.item if isinstance(source, List) else one,)]
-        if any(v is None or is_vague(v) or isinstance(v, Choice) for v in rows):
+        if any(v is None or is_hidden(v) for v in rows):
             return run.unknown("arrays put together")
         arrays = tuple(as_array(run, v) for v in rows)
         dtype = promote(arrays)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
 from simpletorch.follow.libraries import library_class, native
-from simpletorch.follow.libraries.arrays import ANY, array, as_array, as_dtype, by_rule, is_vague, shape_of
+from simpletorch.follow.libraries.arrays import ANY, array, as_array, as_dtype, by_rule, is_hidden, shape_of
 from simpletorch.follow.libraries.python.chance import any_of
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.values import Choice, Instance, List, Tensor, Unknown, Value, is_int
@@ -44,7 +44,7 @@ def _together(run: Interpreter, parameters: list[Value]) -> Shape:
     """The shape of what is drawn for parameters that aren't all numbers."""
     whole: Value = array(Shape(()), FLOAT64)
     for one in parameters:
-        if one is None or is_vague(one) or isinstance(one, Choice) or not isinstance(whole, Tensor):
+        if one is None or is_hidden(one) or not isinstance(whole, Tensor):
             return ANY
         whole = by_rule(run, "Tensor.__add__", (whole, as_array(run, one)))
     return whole.type.shape if isinstance(whole, Tensor) else ANY
@@ -134,7 +134,7 @@ def _parts(place: int, dtype: DType) -> Any:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         size = run.resolve(args[place + 1] if len(args) > place + 1 else kwargs.get("size"))
         shares = run.resolve(args[place] if len(args) > place else kwargs.get("alpha", kwargs.get("pvals")))
-        if is_vague(shares) or isinstance(shares, Choice):
+        if is_hidden(shares):
             return array(ANY, dtype)
         return array(Shape((*shape_of(run, size).items, *as_array(run, shares).type.shape.items[-1:])), dtype)
 

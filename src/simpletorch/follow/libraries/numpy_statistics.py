@@ -5,9 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.libraries import NATIVES, Work, by_name, native
-from simpletorch.follow.libraries.arrays import ANY, argument, array, as_array, by_rule, is_hidden, promote
-from simpletorch.follow.numbers import indexes, sizes
-from simpletorch.follow.values import Choice, List, Tensor, Unknown, Value, is_int
+from simpletorch.follow.libraries.arrays import (
+    ANY,
+    argument,
+    array,
+    as_array,
+    by_rule,
+    is_hidden,
+    only_float,
+    promote,
+    reduced,
+    with_size,
+    write_into,
+)
+from simpletorch.follow.numbers import sizes
+from simpletorch.follow.values import List, Tensor, Value, is_int
 from simpletorch.rules.core.dtype import FLOAT64, INT64, DType
 from simpletorch.shapes import UNKNOWN, Item, Shape
 
@@ -26,16 +38,6 @@ def _double(dtype: DType | None) -> DType | None:
 # -- reductions ------------------------------------------------------------------------------------------------------
 
 
-def _reduced(run: Interpreter, given: Tensor, axis: Value, keep: Value, dtype: DType | None) -> Value:
-    if isinstance(axis, Unknown | Choice) or not isinstance(keep, bool):
-        return array(ANY, dtype)
-    if axis is not None:
-        return by_rule(run, "torch.sum", (given,), {"dim": axis, "keepdim": keep}, dtype)
-    if not keep:
-        return array(Shape(()), dtype)
-    return array(ANY if given.type.shape.rank is None else Shape((1,) * given.type.shape.rank), dtype)
-
-
 @native("numpy.average")
 def _average(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     """``(*a, n, *b) -> (*a, *b)``"""
@@ -45,7 +47,7 @@ def _average(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
         return run.unknown("an average")
     one = as_array(run, source)
     keep = run.resolve(kwargs.get("keepdims", False))
-    return _reduced(run, one, run.resolve(given.get("axis")), keep, _double(one.type.dtype))
+    return reduced(run, one, run.resolve(given.get("axis")), keep, _double(one.type.dtype))
 
 
 @native("numpy.percentile", "numpy.quantile", "numpy.nanpercentile", "numpy.nanquantile")
@@ -57,7 +59,7 @@ def _quantile(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
         return run.unknown("a quantile")
     one, several = as_array(run, source), as_array(run, which).type.shape
     keep = run.resolve(kwargs.get("keepdims", False))
-    found = _reduced(run, one, run.resolve(given.get("axis")), keep, _double(one.type.dtype))
+    found = reduced(run, one, run.resolve(given.get("axis")), keep, _double(one.type.dtype))
     if not isinstance(found, Tensor) or several.rank is None:
         return found if several.rank == 0 else run.unknown("quantiles")
     return array(Shape((*several.dims, *found.type.shape.items)), found.type.dtype)
@@ -71,7 +73,7 @@ def _area(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     if is_hidden(source):
         return run.unknown("an area")
     one = as_array(run, source)
-    return _reduced(run, one, run.resolve(given.get("axis", -1)), False, _double(one.type.dtype))
+    return reduced(run, one, run.resolve(given.get("axis", -1)), False, _double(one.type.dtype))
 
 
 # -- histograms ------------------------------------------------------------------------------------------------------
@@ -159,12 +161,11 @@ def _slopes(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     if is_hidden(source):
         return run.unknown("slopes")
     kind, axis = as_array(run, source).type, run.resolve(kwargs.get("axis"))
-    one = array(kind.shape, _double(kind.dtype))
-    if type(axis) is int or (axis is None and kind.shape.rank == 1):
-        return one
-    return run.unknown("slopes along several axes") if axis is not None or not kind.shape.rank else tuple(
-        array(kind.shape, _double(kind.dtype)) for _ in range(kind.shape.rank)
-    )  # fmt: skip
+    rank = kind.shape.rank
+    if type(axis) is not int and (axis is not None or not rank):
+        return run.unknown("slopes along several axes")
+    along = tuple(array(kind.shape, _double(kind.dtype)) for _ in range(1 if type(axis) is int else rank or 1))
+    return along[0] if len(along) == 1 else along
 
 
 @native("numpy.diff")
@@ -186,9 +187,7 @@ def _differences(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
             return run.unknown("differences")
         added = as_array(run, more)
         if added.type.shape.rank == 0:
-            dims = list(shape.dims)
-            dims[axis] = 1
-            added = array(Shape(tuple(dims)), added.type.dtype)
+            added = array(with_size(whole, axis, 1).type.shape, added.type.dtype)
         dtype = promote((whole, added))
         whole = by_rule(run, "torch.cat", ((added, whole) if front else (whole, added), axis), {}, dtype)
     if not isinstance(whole, Tensor):
@@ -218,7 +217,7 @@ def _accumulated(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     if is_hidden(source):
         return run.unknown("accumulated numbers")
     kind = as_array(run, source).type
-    return array(kind.shape, kind.dtype if kind.dtype is not None and kind.dtype.category == "float" else None)
+    return array(kind.shape, only_float(kind.dtype))
 
 
 def _reduce(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
@@ -228,8 +227,7 @@ def _reduce(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     if is_hidden(source) or len(args) > 2:
         return run.unknown("reduced numbers")
     one = as_array(run, source)
-    dtype = one.type.dtype if one.type.dtype is not None and one.type.dtype.category == "float" else None
-    return _reduced(run, one, axis, run.resolve(kwargs.get("keepdims", False)), dtype)
+    return reduced(run, one, axis, run.resolve(kwargs.get("keepdims", False)), only_float(one.type.dtype))
 
 
 def _reduce_at(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
@@ -238,17 +236,11 @@ def _reduce_at(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     source, places, axis = (run.resolve(given.get(n, d)) for n, d in (("array", None), ("indices", None), ("axis", 0)))
     if is_hidden(source) or is_hidden(places) or type(axis) is not int:
         return run.unknown("reduced numbers")
-    one, cuts = as_array(run, source).type, as_array(run, places).type.shape
-    dims = list(one.shape.dims) if one.shape.rank else []
-    if cuts.rank != 1 or not -len(dims) <= axis < len(dims):
+    one, cuts = as_array(run, source), as_array(run, places).type.shape
+    rank = one.type.shape.rank or 0
+    if cuts.rank != 1 or not -rank <= axis < rank:
         return run.unknown("reduced numbers")
-    dims[axis] = cuts.dims[0]
-    return array(Shape(tuple(dims)), one.dtype if one.dtype is not None and one.dtype.category == "float" else None)
-
-
-def _at(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    indexes.spoil(run, run.resolve(args[0]) if args else None)
-    return None
+    return array(with_size(one, axis, cuts.dims[0]).type.shape, only_float(one.type.dtype))
 
 
 def _outer(name: str) -> Work:
@@ -268,7 +260,7 @@ def _outer(name: str) -> Work:
 
 
 for _name in (*_ADDING, "subtract", "divide"):
-    native(f"numpy.{_name}.at")(_at)
+    native(f"numpy.{_name}.at")(write_into)
 for _name in _ADDING:
     native(f"numpy.{_name}.accumulate")(_accumulated)
     native(f"numpy.{_name}.reduce")(_reduce)

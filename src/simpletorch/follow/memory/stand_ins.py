@@ -15,7 +15,7 @@ from simpletorch.follow.values import MISSING, SIZE, Choice, Dict, Instance, Lis
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["again", "attribute", "is_one", "one_of", "pass_on", "standing"]
+__all__ = ["again", "attribute", "is_one", "may_be_one", "one_of", "pass_on", "standing"]
 
 _WHICH: Final = "which object was changed"
 _DEEPEST: Final = 3
@@ -119,6 +119,11 @@ def again(run: Interpreter, value: Instance) -> Instance:
 def is_one(value: Value) -> bool:
     """Whether a value stands for several: which object it is, isn't known."""
     return isinstance(value, Instance) and "one" in value.state
+
+
+def may_be_one(left: Value, right: Value) -> bool:
+    """Whether two objects that aren't the same one may be, because one of them stands for several."""
+    return left is not right and (is_one(left) or is_one(right))
 
 
 def pass_on(run: Interpreter, cells: dict[Any, Any], key: Any, new: Value) -> None:

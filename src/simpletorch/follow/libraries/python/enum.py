@@ -104,7 +104,7 @@ def _operator(name: str) -> Any:
             return run.operate(name, left, right)
         if name in ("__eq__", "__ne__"):
             unknown = not isinstance(right, Instance) and not is_known(right)
-            if left is not right and (unknown or stand_ins.is_one(left) or stand_ins.is_one(right)):
+            if unknown or stand_ins.may_be_one(left, right):
                 return run.derived("==" if name == "__eq__" else "!=", left, right)
             return (left is right) is (name == "__eq__")
         return run.unknown("what members of an enumeration give")
