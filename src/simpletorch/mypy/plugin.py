@@ -269,8 +269,9 @@ class SimpletorchPlugin(Plugin):
 
         mypy's cache is void when they change; that of libraries, which projects share, holds whatever is set.
         """
-        severities = dict(self._severities) if is_the_users(ctx.path) else None
-        return [digest(_ROOT), self._follower is not None and read_by(ctx.path), severities]
+        if not is_the_users(ctx.path):
+            return [digest(_ROOT)]
+        return [digest(_ROOT), self._follower is not None and read_by(ctx.path), dict(self._severities)]
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
         """torch.Tensor's type mentions our dtypes, so its module needs ours."""

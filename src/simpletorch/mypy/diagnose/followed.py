@@ -7,9 +7,11 @@ each later hook looks whether they are still there.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mypy.errors import ErrorInfo, Errors
@@ -26,7 +28,11 @@ __all__ = ["Follower", "is_the_users"]
 _STEPS: Final = 50_000  # of one file
 _SECONDS: Final = 1.0
 _OF_VALUES: Final = frozenset(CODES[kind].code for kind in ("shape", "dtype", "device", "broadcast"))
-_NOT_THE_USERS: Final = ("site-packages", "dist-packages", "typeshed")
+_SOURCES: Final = Path(__file__).parents[3]
+_NOT_THE_USERS: Final = (
+    *("site-packages", "dist-packages", "typeshed"),
+    *(f"{_SOURCES / package}{os.sep}" for package in ("simpletorch", "_simpletorch")),  # installed with pip -e
+)
 
 
 @dataclass(frozen=True, slots=True)
