@@ -115,7 +115,7 @@ def _call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
     receiver = context.type
     if not is_module(receiver):
         return context.default_signature
-    if "forward" not in {n for info in receiver.type.mro for n in info.names}:
+    if not any("forward" in info.names for info in receiver.type.mro):
         return context.default_signature
     _depend(f"{receiver.type.fullname}.forward", context)
     reader = CallReader(types, context)
@@ -283,6 +283,8 @@ def _depend(name: str, context: MethodSigContext) -> None:
     It finds out by itself what is called, and that is ``Module.__call__``.
     """
     checker = cast(Any, context.api)
+    if not (checker.options.fine_grained_incremental or checker.options.cache_fine_grained):
+        return
     checker.tree.plugin_deps.setdefault(make_trigger(name), set()).add(checker.tscope.current_target())
 
 

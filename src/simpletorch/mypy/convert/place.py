@@ -48,6 +48,7 @@ _ARITHMETIC: Final[dict[str, Callable[[Dim, Dim], Dim]]] = {
     "%": mod,
     "**": power,
 }
+_CONSTANTS: Final = {"builtins.True": True, "builtins.False": False, "builtins.None": None}
 _MOST_ITEMS: Final = 64
 """``[0] * 1_000_000`` is not read item by item."""
 
@@ -108,21 +109,18 @@ class PlaceLifter(Lifter):
 
     def expression(self, node: Expression, type_of: Callable[[Expression], Type]) -> Value:
         """What is known of an expression: displays, slices and constants are read item by item, the rest by type."""
+        # most are names and numbers; to try the patterns below one after the other would take ten times as long
+        if isinstance(node, NameExpr | MemberExpr):
+            return self._reference(node, type_of)
+        if isinstance(node, IntExpr | FloatExpr | StrExpr):
+            return node.value
         match node:
-            case IntExpr(value=value) | FloatExpr(value=value) | StrExpr(value=value):
-                return value
             case EllipsisExpr():
                 return ...  # type: ignore[return-value]
             case UnaryExpr(op="-", expr=IntExpr(value=number)):
                 return -number
             case UnaryExpr(op="-", expr=FloatExpr(value=real)):
                 return -real
-            case NameExpr(fullname="builtins.True"):
-                return True
-            case NameExpr(fullname="builtins.False"):
-                return False
-            case NameExpr(fullname="builtins.None"):
-                return None
             case SliceExpr(begin_index=begin, end_index=end, stride=step):
                 bounds = [None if n is None else self.expression(n, type_of) for n in (begin, end, step)]
                 return slice(*bounds)
@@ -134,21 +132,28 @@ class PlaceLifter(Lifter):
             case CallExpr(callee=RefExpr(fullname=fullname), args=[inner]) if fullname in names.SAME_ITEMS:
                 found = self.value(type_of(node))
                 return found if isinstance(found, tuple) else self._same_items(inner, found, type_of)
-            case MemberExpr(expr=RefExpr(fullname=names.OUR_DEVICE), name=name):
-                return self._device(name, [])
-            case MemberExpr(expr=RefExpr(fullname=fullname), name="dtype") if self._is_dtype_class(fullname):
-                return BY_NAME[fullname.rpartition(".")[2]]
-            case RefExpr(fullname=fullname) if self._is_dtype_class(fullname):
-                return BY_NAME[fullname.rpartition(".")[2]]
             case TupleExpr(items=items) | ListExpr(items=items):
                 return self._display(items, type_of)
-            case RefExpr(fullname=fullname) if fullname.startswith("torch.") and self._dtype_name(fullname):
-                return BY_TORCH_NAME[fullname.rpartition(".")[2]]
             case OpExpr(op=op) if op in _ARITHMETIC:
                 return self._arithmetic(node, type_of)
-            case NameExpr() | MemberExpr():
-                return self._name(node, type_of)
         return self.value(type_of(node))
+
+    def _reference(self, node: NameExpr | MemberExpr, type_of: Callable[[Expression], Type]) -> Value:
+        """A constant of Python's or torch's, a dtype, a device, or whatever has this name."""
+        fullname = node.fullname
+        if fullname in _CONSTANTS:
+            return _CONSTANTS[fullname]
+        if isinstance(node, MemberExpr) and isinstance(node.expr, RefExpr):
+            owner = node.expr.fullname
+            if owner == names.OUR_DEVICE:
+                return self._device(node.name, [])
+            if node.name == "dtype" and self._is_dtype_class(owner):
+                return BY_NAME[owner.rpartition(".")[2]]
+        if self._is_dtype_class(fullname):
+            return BY_NAME[fullname.rpartition(".")[2]]
+        if fullname.startswith("torch.") and self._dtype_name(fullname):
+            return BY_TORCH_NAME[fullname.rpartition(".")[2]]
+        return self._name(node, type_of)
 
     def _arithmetic(self, node: OpExpr, type_of: Callable[[Expression], Type]) -> Value:
         """``4 * hidden``, which mypy itself takes to be any int, and ``[3] + [1] * 2``, of which it counts no items."""
@@ -195,6 +200,8 @@ class PlaceLifter(Lifter):
 
     @staticmethod
     def _is_dtype_class(fullname: str) -> bool:
+        if not fullname.startswith(names.DTYPES_MODULE):
+            return False
         module, _, name = fullname.rpartition(".")
         return module == names.DTYPES_MODULE and name in BY_NAME and BY_NAME[name].torch_name is not None
 

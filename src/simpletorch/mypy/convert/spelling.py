@@ -239,29 +239,18 @@ def may_be(got: str, expected: str) -> bool:
     return issubclass(first, second) or issubclass(second, first)
 
 
-_CONTAINERS: Final = ("ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
 _LAWS: Final = frozenset(name.rpartition(".")[2] for name in DISTRIBUTIONS)
 _LAYERS: Final = {name.rpartition(".")[2]: rule for name, rule in MODULES.items() if fields(rule)}
-_HEADS: Final = re.compile(
-    rf"\b(?:[\w]+\.)*(?:{'|'.join((*TENSOR_NAMES, 'Dim', *_EXPRESSIONS))})\["
-    rf"|\bLiteral\[(?P<size>-?\d+)\]\??|\b(?:[\w]+\.)*(?P<layer>{'|'.join(_LAYERS)})\["
-    rf"|\b(?:[\w]+\.)*(?P<law>{'|'.join(sorted(_LAWS))})\["
-)
-
-
-_OWN_VARIABLES: Final = re.compile(
-    r"\[(?:"  # what all begin with is what is looked for in a text
-    + "|".join(
-        (
-            r"(?<=\bdef \[)DT(?: = Any)?, Shape(?: = \*tuple\[Any, \.\.\.\])?\] ",
-            r"(?<=\w\[)DT, \*Shape\]",
-            r"(?<=\bSequential\[)(?:\*Layers|\(\))\]",
-            *(rf"(?<=\b{name}\[)Item, \*Items\]" for name in _CONTAINERS),
-            *(rf"(?<=\b{name}\[){', '.join(f.name for f in fields(r))}\]" for name, r in _LAYERS.items()),
-        )
-    )
-    + ")"
-)
+_SIZED: Final = frozenset((*TENSOR_NAMES, "Dim", *_EXPRESSIONS))
+# names are looked up: as alternatives in a pattern they would take 30 ms to compile, for each run of mypy
+_HEAD: Final = re.compile(r"\b(?:\w+\.)*(\w+)\[")
+_SIZE: Final = re.compile(r"Literal\[(-?\d+)\]\??")
+_METHOD_VARIABLES: Final = re.compile(r"(?<=\bdef )\[DT(?: = Any)?, Shape(?: = \*tuple\[Any, \.\.\.\])?\] ")
+_CLASS_VARIABLES: Final = re.compile(r"(\w+)\[(\*?\w+(?:, \*?\w+)*|\(\))\]")
+_OWN_VARIABLES: Final = {
+    **{name: ", ".join(f.name for f in fields(rule)) for name, rule in _LAYERS.items()},
+    **dict.fromkeys(("ModuleList", "ModuleDict", "ParameterList", "ParameterDict"), "Item, *Items"),
+}
 """The variables that the plugin has given to torch's classes, where a message is about a class itself."""
 
 
@@ -269,26 +258,37 @@ def respell(text: str) -> str:
     """The text with every tensor type, dim and literal size in it as a user writes them."""
     if "[" not in text:
         return text
-    text = _OWN_VARIABLES.sub("", text)
+    text = _CLASS_VARIABLES.sub(_without_own_variables, _METHOD_VARIABLES.sub("", text))
     out: list[str] = []
     at = 0
-    while (match := _HEADS.search(text, at)) is not None:
-        out.append(text[at : match.start()])
-        if match.group().startswith("Literal"):
-            at = match.end() if _within_type(text, match.start()) else match.start() + 8
-            out.append(match["size"] if _within_type(text, match.start()) else "Literal[")
-            continue
-        end = _closing(text, match.end())
-        if match["layer"]:
-            out.append(_respell_layer(match["layer"], match.group()[:-1], text[match.end() : end - 1]))
-        elif match["law"]:
-            # a distribution has the dtype and shape of a tensor
-            out.append(match.group()[:-1] + _respell_type(f"Tensor[{text[match.end() : end]}").removeprefix("Tensor"))
+    while (match := _HEAD.search(text, at)) is not None:
+        head, name, end = match.start(), match[1], match.end()
+        if name == "Literal" and (size := _SIZE.match(text, match.start(1))) is not None:
+            head = size.start()
+            is_argument = _within_type(text, head)
+            shown, end = (size[1], size.end()) if is_argument else ("Literal[", end)
+        elif name in _SIZED:
+            end = _closing(text, end)
+            shown = _respell_type(text[head:end])
+        elif name in _LAYERS:
+            end = _closing(text, end)
+            shown = _respell_layer(name, text[head : match.end() - 1], text[match.end() : end - 1])
+        elif name in _LAWS:  # a distribution has the dtype and shape of a tensor
+            end = _closing(text, end)
+            sizes = _respell_type(f"Tensor[{text[match.end() : end]}").removeprefix("Tensor")
+            shown = text[head : match.end() - 1] + sizes
         else:
-            out.append(_respell_type(text[match.start() : end]))
+            shown = text[head:end]
+        out += (text[at:head], shown)
         at = end
     out.append(text[at:])
     return "".join(out)
+
+
+def _without_own_variables(match: re.Match[str]) -> str:
+    name, given = match.groups()
+    is_own = given == "DT, *Shape" or given == _OWN_VARIABLES.get(name)
+    return name if is_own or (name == "Sequential" and given in ("*Layers", "()")) else match[0]
 
 
 _LITERAL: Final = re.compile(r"^Literal\[(.*)\]$")
