@@ -11,6 +11,7 @@ from simpletorch.follow.libraries import METHODS, NATIVES
 from simpletorch.follow.libraries.pytorch import sparse
 from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity, sparsity
 from simpletorch.follow.memory import stand_ins
+from simpletorch.follow.memory.remembered import note_name
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -378,6 +379,8 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
 
 
 def _of_namespace(run: Interpreter, value: Namespace, name: str) -> Value:
+    if value.path is not None and run.heap.recorders:
+        note_name(run.heap, value.cells, name)
     if name in value.cells:
         return value.cells[name]
     if name == "__name__":

@@ -98,11 +98,12 @@ class Budget:
 def collecting_rarely() -> Iterator[None]:
     """In here unreachable objects are looked for among the young ones; among all of them where the memory grows.
 
-    A program's syntax and its heap are millions of objects that stay: to go through them takes seconds each time.
+    A program's syntax and its heap are millions of objects that stay: to go through them takes seconds each time. So
+    are mypy's trees and types, for which it has larger thresholds.
     """
     before = gc.get_threshold()
     if before[0]:
-        gc.set_threshold(_YOUNG, _ROUNDS, 10**9)
+        gc.set_threshold(max(before[0], _YOUNG), max(before[1], _ROUNDS), 10**9)
     try:
         yield
     finally:

@@ -4,7 +4,8 @@
   tensors as it annotates them;
 - a function whose annotations say what tensors it takes, one that needs no argument, a test.
 
-Each begins where the program has ended, and leaves nothing behind.
+Of a library's file only those are followed that annotate their tensors. Each begins where the program has ended, and
+leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["follow_entries"]
 
 _STEPS: Final = 20_000  # of each entry
+_STEPS_OF_LIBRARY: Final = 10_000  # the same, of a library's file
+_STEPS_OF_BUILDERS: Final = 5_000  # of all functions of a library's file that need no argument: it may have a hundred
 
 
 def follow_entries(run: Interpreter, tree: ast.Module, scope: Scope) -> None:
@@ -56,7 +59,8 @@ def _written(run: Interpreter, value: Value) -> Value:
 
 def _apart(run: Interpreter, work: Any) -> None:
     """Follow an entry by itself."""
-    left, run.steps = run.steps, min(run.steps, _STEPS)
+    most = _STEPS_OF_LIBRARY if run.program.is_library else _STEPS
+    left, run.steps = run.steps, min(run.steps, most)
     passed, run.passed = run.passed, {}
     run.entry += 1
     start = run.steps
@@ -67,7 +71,7 @@ def _apart(run: Interpreter, work: Any) -> None:
     except Raised:
         pass
     except Exhausted:
-        if run.steps >= 0 or left <= _STEPS:  # the time, or the steps of the whole
+        if run.steps >= 0 or left <= most:  # the time, or the steps of the whole
             raise
     finally:
         run.steps = left - (start - run.steps)
@@ -81,6 +85,8 @@ def _module(run: Interpreter, cls: Class, scope: Scope) -> None:
     if forward is None and cls.is_a("torch.nn.Module"):
         return
     if forward is not None and (not isinstance(forward[0], Function) or forward[0].node in run.entered):
+        return
+    if run.only_annotated and not any(_takes_tensors(run, method) for _, (method, _) in _own_methods(cls)):
         return
     init = cls.find("__init__")
     if init is not None and isinstance(init[0], Function) and init[0].node.args.vararg is not None:
@@ -246,8 +252,18 @@ def _takes_tensors(run: Interpreter, function: Function) -> bool:
 
 def _function(run: Interpreter, function: Function) -> None:
     needed = [p for p, default in _parameters(function) if default is MISSING]
-    if function.pure or not needed or _takes_tensors(run, function) or _makes_tensor(run, function, needed):
+    if _takes_tensors(run, function):
         _call_annotated(run, function, None)
+    elif not run.only_annotated and (function.pure or not needed or _makes_tensor(run, function, needed)):
+        if run.program.is_library and run.steps_of_builders > _STEPS_OF_BUILDERS:
+            run.path, run.node = function.scope.path, function.node
+            run.note_reason(f"{function.name} isn't followed: the file has too many functions that nobody calls")
+            return
+        before = run.steps
+        try:
+            _call_annotated(run, function, None)
+        finally:
+            run.steps_of_builders += before - run.steps
 
 
 def _makes_tensor(run: Interpreter, function: Function, needed: Sequence[ast.arg]) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, final, get_args
 
+from simpletorch._programs import Kind
 from simpletorch.follow import branches
 from simpletorch.follow.budget import SECONDS, STEPS, Budget, collecting_rarely, with_room
 from simpletorch.follow.entries import follow_entries
@@ -29,7 +30,7 @@ from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import texts
 from simpletorch.follow.sources.ignored import is_ignored
 from simpletorch.follow.sources.program import Program
-from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.sources.syntax import number, parse
 from simpletorch.follow.values import Namespace, Value
 from simpletorch.rules.core.codes import CODES, Severity
 
@@ -67,6 +68,7 @@ def follow(
     path: str | Path,
     arguments: Sequence[str] = (),
     *,
+    kind: Kind = "program",
     steps: int = STEPS,
     seconds: float = SECONDS,
     severities: Mapping[str, Severity] | None = None,
@@ -79,6 +81,8 @@ def follow(
     Args:
         path: the file.
         arguments: those of its command line.
+        kind: of a "library" only what annotates its tensors is followed among the functions and classes that nobody
+            calls.
         steps: the most statements to follow.
         seconds: the most CPU time to take.
         severities: by code, what shall not have the severity that it has by itself: ``{"tensor-loss": "off"}``.
@@ -94,8 +98,10 @@ def follow(
         raise ValueError(f"no code of a finding, or no severity: {', '.join(unknown)}")
     with collecting_rarely(), texts.instead(opened or {}):
         program = Program(Path(path), arguments, str(path))
-        kind = Watching if watched else Interpreter
-        return with_room(lambda: _follow(path, kind(program, steps, Budget(seconds, is_cancelled)), chosen))
+        made = Watching if watched else Interpreter
+        run = made(program, steps, Budget(seconds, is_cancelled))
+        run.only_annotated = kind == "library"
+        return with_room(lambda: _follow(path, run, chosen))
 
 
 def _follow(path: str | Path, run: Interpreter, severities: Mapping[str, Severity]) -> Followed:
@@ -104,7 +110,9 @@ def _follow(path: str | Path, run: Interpreter, severities: Mapping[str, Severit
     tree = parse(Path(path))
     if tree is None:
         return Followed(())
-    scope = Scope(None, str(path), {"__name__": Program.main, "__file__": str(path), "__doc__": None})
+    number(tree)
+    scope = Scope(None, str(path), program.cells(run, Program.main, str(path)))
+    scope.cells["__doc__"] = None
     program.modules[Program.main] = Namespace(Program.main, scope.cells, str(path))
     return follow_from(run, tree, scope, severities)
 
@@ -129,10 +137,10 @@ def follow_from(
         if isinstance(done, Raise) and done.error.name != "SystemExit":
             run.note_reason(f"{done.error.name} is raised")
         branches.settle(run, done)
-        if whole:
-            training.finish(run)
-        else:
+        if not whole:
             run.budget.take_at_most(_SECONDS_OF_UNCALLED)
+        elif not run.program.is_library:  # of one, not all is read that could make it right
+            training.finish(run)
         run.hypothetical = True
         follow_entries(run, tree, scope)
         for found in run.broken:

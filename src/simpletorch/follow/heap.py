@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ OF_GRAPHS: Final = frozenset({HISTORY, SPENT, CHANGED})
 was last changed in place, a number of `now`. They say something if it holds on all ways.
 """
 
-_births = count(1)
+_births: Iterator[int] = count(1)
 
 
 class Cells(dict[Any, Any]):
@@ -214,6 +214,19 @@ class Heap:
             yield
         finally:
             self.write(cells, key, before)
+
+    @contextmanager
+    def at_the_start(self) -> Iterator[None]:
+        """In here is what happened before all that can be taken back: it stays, and is older than all recorders."""
+        global _births
+        before, levels, recorders = _births, self._levels[:], self.recorders
+        self._levels.clear()
+        self.recorders, _births = [], repeat(0)
+        try:
+            yield
+        finally:
+            self._levels[:] = levels
+            self.recorders, _births = recorders, before
 
     @contextmanager
     def aside(self) -> Iterator[None]:

@@ -34,7 +34,7 @@ from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered, stand_ins
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Exhausted, Outcome, Raised
-from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.sources.syntax import number, parse
 from simpletorch.follow.values import Choice, Class, Dict, Function, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
 from simpletorch.rules.core.codes import CODES
@@ -78,6 +78,8 @@ class Interpreter:
         self.budget = budget or Budget()
         self.entered: set[ast.AST] = set()  # the functions that were called
         self.entry = 0
+        self.steps_of_builders = 0  # that functions took which need no argument, of a library's file
+        self.only_annotated = False  # whether only what annotates its tensors is an entry
         self.passed: dict[ast.stmt, str] = {}  # the statements since the entry, with their files
         self.symbols: set[Var] = set()  # sizes that a caller chooses
         self.class_sizes: dict[str, Dim] = {}  # what ``Dim[N]`` of a constructor stands for
@@ -177,7 +179,9 @@ class Interpreter:
         given = tuple((k, v.type) for k, v in scope.cells.items() if type(v) is Tensor)
         self.stack.append((path, getattr(node, "lineno", 0), function.name, given, node is function.node))
         self.running.append(recursion.running(self, function, scope.cells.values()))
-        self.entered.add(function.node)
+        if function.node not in self.entered:
+            number(function.node)
+            self.entered.add(function.node)
         try:
             return work()
         finally:
@@ -320,6 +324,24 @@ class Interpreter:
             yield
         finally:
             self.path, self.node = before
+
+    @contextmanager
+    def at_the_start(self, path: str) -> Iterator[None]:
+        """While it lasts another file is followed, as if that came before all else: one that is needed only now."""
+        before = {name: getattr(self, name) for name in _OF_THE_WAY}
+        modes = dict(self.modes)
+        for name, value in before.items():
+            setattr(self, name, type(value)())
+        self.path, self.node, self.steps = path, before["node"], before["steps"]
+        self.modes.update({gradients.MODE: True, "autocast": None})
+        try:
+            with self.heap.at_the_start():
+                yield
+        finally:
+            self.modes.clear()
+            self.modes.update(modes)
+            for name, value in before.items():
+                setattr(self, name, value)
 
     def fault(self, error: Exception) -> None:
         """A mistake of the follower's own: it must not end the follow, and must not hide (see `DEBUG_VARIABLE`)."""
@@ -536,6 +558,11 @@ class Interpreter:
             self.unsaid.add((self.path, line, name))
 
 
+_OF_THE_WAY: Final = (
+    *("path", "node", "stack", "running", "steps", "conditions", "going", "unsure_rounds", "hypothetical"),
+    *("tries", "optional_imports", "guards", "takers", "handled", "unsure_modes", "promises"),
+)
+"""What an interpreter has in hand of the way that led here."""
 _EXPRESSIONS: Final = expressions.TABLE
 _MUTABLE: Final = remembered.MUTABLE
 _NEVER_CLAIMED: Final = frozenset({str, float, bool, type(None), List, Dict, Instance, Function, Class})

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.heap import HISTORY, MISSING, Cells, Heap, born, now
+from simpletorch.follow.lazy_cells import LazyCells
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.marks.modules import MODULE
 from simpletorch.follow.memory.trees import (
@@ -78,8 +79,10 @@ class Recorder:
         cells = value.cells
         if (type(cells) is Cells and cells.born > self.start) or id(cells) in self.met:
             return
-        self.met[id(cells)] = cells, ALL, tuple(cells.items())
         kind = type(value)
+        if kind is Namespace and isinstance(cells, LazyCells):
+            return  # by the names that are asked for: to look at all would follow all that the module imports
+        self.met[id(cells)] = cells, ALL, tuple(cells.items())
         if kind is Tensor:
             return
         if kind is Instance or kind is Dict or kind is Set:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.sources import lazily
 from simpletorch.follow.sources.installed import has_member, has_module
 from simpletorch.follow.values import MISSING, RELOADED, Namespace, Unknown, Value
 
@@ -21,17 +23,20 @@ __all__ = ["names", "plain"]
 def plain(run: Interpreter, node: ast.Import, scope: Scope) -> None:
     """``import a.b``, ``import a.b as c``."""
     for alias in node.names:
+        first = alias.name.partition(".")[0]
+        bound = alias.asname or first
+        shown = alias.name if alias.asname else first
+        if run.program.find(alias.name) and lazily.defer(run, scope, bound, partial(module, run, shown)):
+            continue
         found = module(run, alias.name)
-        if alias.asname is not None:
-            run.heap.write(scope.holder(alias.asname), alias.asname, found)
-        else:
-            first = alias.name.partition(".")[0]
-            run.heap.write(scope.holder(first), first, module(run, first))
+        run.heap.write(scope.holder(bound), bound, found if alias.asname is not None else module(run, first))
 
 
 def names(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> None:
     """``from a import b``."""
     name = _absolute(run, node, scope)
+    if name is not None and run.program.find(name) and _is_deferred(run, node, name, scope):
+        return
     source = run.unknown("a relative import outside of a package") if name is None else module(run, name)
     for alias in node.names:
         if alias.name == "*":
@@ -44,11 +49,28 @@ def names(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> None:
         run.heap.write(scope.holder(target), target, member)
 
 
+def _is_deferred(run: Interpreter, node: ast.ImportFrom, name: str, scope: Scope) -> bool:
+    """Whether ``from a import b, c`` is followed only when b or c is asked for."""
+
+    def member(wanted: str) -> Value:
+        inner = f"{name}.{wanted}"
+        if run.program.find(inner) and not lazily.may_define(run, name, wanted):
+            return module(run, inner)
+        return _member(run, module(run, name), wanted)
+
+    return all(
+        lazily.defer_all(run, scope, name)
+        if alias.name == "*"
+        else lazily.defer(run, scope, alias.asname or alias.name, partial(member, alias.name))
+        for alias in node.names
+    )
+
+
 def module(run: Interpreter, name: str) -> Value:
     """The module of a dotted name."""
     own = run.program.load(run, name)
     if own is not None:
-        if "." in name:  # importing a submodule binds it in its package
+        if "." in name and not run.program.is_library:  # importing a submodule binds it in its package
             package = run.program.load(run, name.rpartition(".")[0])
             if package is not None:
                 run.heap.write(package.cells, name.rpartition(".")[2], own)

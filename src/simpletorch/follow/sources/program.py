@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, VALUES, load
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.scopes import Scope
-from simpletorch.follow.sources import texts
+from simpletorch.follow.sources import lazily, texts
 from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import MISSING, Class, Namespace, Native, Unknown, Value
 from simpletorch.rules import MODULES, RULES
@@ -35,6 +35,7 @@ class Program:
         self.shown = str(path) if shown is None else shown
         self.modules: dict[str, Namespace] = {}
         self.loading: set[str] = set()
+        self.is_library = lazily.is_library(path)  # then only what is needed of its package is run
         self._classes: dict[str, Class] = {}
         self._members: dict[str, Value] = {}
         self.roots = [path.parent]
@@ -89,12 +90,33 @@ class Program:
                 return self.modules[name]
             return None
         shown = self.show(path)
-        made = Namespace(name, {"__name__": name, "__file__": str(path)}, str(path))
+        made = Namespace(name, self.cells(run, name, str(path)), str(path))
         self.modules[name] = made
         scope = Scope(None, shown, made.cells)
-        with run.elsewhere(shown):
+        if not self.is_library:
+            with run.elsewhere(shown):
+                run.execute(tree.body, scope)
+            return made
+        with run.at_the_start(shown):
             run.execute(tree.body, scope)
+        lazily.open_registries(run, made, tree)
         return made
+
+    def cells(self, run: Interpreter, name: str, file: str) -> dict[str, Any]:
+        """The variables that a module begins with."""
+        first = {"__name__": name, "__file__": file}
+        return lazily.cells_of(run, first) if self.is_library else first
+
+    def absolute(self, name: str, file: Path) -> str | None:
+        """The dotted name of a module that a file names with dots before it; None outside of a package."""
+        dots = len(name) - len(name.lstrip("."))
+        if not dots:
+            return name
+        folder = file.parent
+        for _ in range(dots - 1):
+            folder = folder.parent
+        package = self.package_of("", str(folder / "__init__.py"))
+        return ".".join(filter(None, (package, name[dots:]))) or None
 
     def package_of(self, name: str, file: str) -> str:
         """The package that a module's relative imports start from."""

@@ -10,7 +10,18 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeGuard, TypeVar, cast
 
 from simpletorch.follow.sources import texts
 
-__all__ = ["assigns_to", "contains", "expression", "forget", "loop_around", "of_node", "parse", "unparsed", "walk"]
+__all__ = [
+    "assigns_to",
+    "contains",
+    "expression",
+    "forget",
+    "loop_around",
+    "number",
+    "of_node",
+    "parse",
+    "unparsed",
+    "walk",
+]
 
 L = TypeVar("L", bound=ast.stmt)
 N = TypeVar("N", bound=ast.AST)
@@ -32,7 +43,6 @@ def parse(path: Path) -> ast.Module | None:
                 return None
             text = state if isinstance(state, str) else path.read_bytes()
             tree = ast.parse(text.removeprefix("\ufeff") if isinstance(text, str) else text, str(path))
-            _number(tree)  # as a whole, before any of its functions is asked for
         _trees[str(path)] = state, size, tree
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
@@ -45,8 +55,17 @@ def parse(path: Path) -> ast.Module | None:
 def forget(path: str) -> None:
     """Nobody has the syntax of a file any more: its nodes lead to each other, and needn't be looked for."""
     _, _, tree = _trees.pop(path, (None, 0, None))
-    if tree is not None:
-        _place(tree)[0].clear()
+    for node in () if tree is None else ast.walk(tree):
+        node.__dict__.pop(_PLACE, None)
+
+
+def number(node: ast.AST) -> None:
+    """Give all in a node their places before any part of it is asked for: parts then share one order.
+
+    Of a package's modules a program runs few functions, and numbering all of them takes longer than to parse them.
+    """
+    if _PLACE not in node.__dict__:
+        _number(node)
 
 
 def _state(path: Path) -> tuple[Any, int]:

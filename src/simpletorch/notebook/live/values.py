@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch.follow.lazy_cells import LazyCells
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
     MISSING,
@@ -24,7 +25,6 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
 )
-from simpletorch.notebook.live.cells import LiveCells
 from simpletorch.notebook.live.classes import class_of
 from simpletorch.notebook.live.functions import function_of, library_function
 from simpletorch.notebook.live.sources import is_own_module
@@ -56,7 +56,7 @@ class Live:
         self.namespace, self.name = namespace, name
         self.files: dict[str, None] = {}  # and earlier cells, by Python's names: where functions come from
         self._known: dict[int, tuple[Any, Value]] = {}  # with the live object, so that its id stays its own
-        self._globals: dict[int, LiveCells] = {}
+        self._globals: dict[int, LazyCells] = {}
         self._depth = 0
         self._of_torch: Callable[[Live, Any], Value] | None = None
 
@@ -109,7 +109,7 @@ class Live:
         """The variables of a module, as code of a file sees them."""
         cells = self._globals.get(id(variables))
         if cells is None:
-            cells = self._globals[id(variables)] = LiveCells(variables, self.value)
+            cells = self._globals[id(variables)] = LazyCells(variables, self.value)
         return Scope(None, file, cells)
 
     def module(self, given: ModuleType) -> Value:
@@ -137,7 +137,7 @@ class Live:
                 **dict(zip((n for n, _ in cls.fields or ()), tuple.__iter__(given), strict=False)),
             }
         made = Instance(cls, self._collection(given))
-        made.cells = LiveCells(attributes, self.value)
+        made.cells = LazyCells(attributes, self.value)
         made.state = {"open": True} if cls.unknown_base is not None else {}
         return made
 

@@ -1,22 +1,21 @@
-"""The variables of a live namespace, each converted when somebody asks for it."""
+"""Variables that are worked out when somebody asks for them: of a live namespace, or those that a module imports."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, final
+from typing import Any
 
-__all__ = ["LiveCells"]
+__all__ = ["LazyCells"]
 
 
-@final
-class LiveCells(dict[Any, Any]):
+class LazyCells(dict[Any, Any]):
     """Cells that hold what a namespace does. What was asked for, or written, is kept here; the namespace isn't changed.
 
     A plain dict has no birth, so what is in here counts as older than the follow itself (`heap.born`).
 
     Args:
-        source: the namespace: a dict, or what slots hold.
-        convert: from a live value to the follower's.
+        source: the namespace: a dict, what slots hold, or a module's imports.
+        convert: from what the namespace holds to the follower's value.
     """
 
     __slots__ = ("_asked", "_convert", "_source")
@@ -34,6 +33,11 @@ class LiveCells(dict[Any, Any]):
     def _ask_all(self) -> None:
         for key in list(self._source):
             self._ask(key)
+
+    def forget(self, key: Any) -> None:
+        """Ask the namespace again: it has another value now."""
+        self._asked.discard(key)
+        dict.pop(self, key, None)
 
     # each name that a cell mentions is looked up here again and again, so these ask no more than they must
 
