@@ -61,12 +61,12 @@ from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.convert.meta import may_ask
 from simpletorch.mypy.convert.place import Place, knowing_facts
 from simpletorch.mypy.diagnose.followed import Follower, is_the_users
-from simpletorch.mypy.diagnose.report import BY_CODE, soften, watch
+from simpletorch.mypy.diagnose.report import watch, weigh
 from simpletorch.mypy.digest import digest
 from simpletorch.mypy.guard import guarded
 from simpletorch.mypy.hooks import AttributeHook, FunctionHook, MethodHook, joined
 from simpletorch.mypy.names import public_class, public_name
-from simpletorch.mypy.program.imports import read_by
+from simpletorch.mypy.program.imports import Reading
 from simpletorch.mypy.program.sight import is_out_of_sight
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import MODULES, RULES
@@ -89,6 +89,7 @@ _OF_PYTHON: Final = ("builtins.", "typing.", "collections.")
 _WITHOUT_MODULES: Final = (*_OF_PYTHON, "abc.", "enum.")
 _DEPENDENCIES: Final = ("_simpletorch.dtypes", "_simpletorch.dim", "_simpletorch.phantom")
 _PRIORITY: Final = 10
+_YOUNG: Final = 500_000  # new objects that bring about a collection; mypy's own is 200,000
 _YOUNGEST_TO_A_MIDDLE: Final = 200  # collections; mypy's own is 30
 _TYPESHED: Final = f"{os.sep}typeshed{os.sep}stdlib{os.sep}"
 _ROOT: Final = Path(__file__).parents[1]
@@ -237,6 +238,7 @@ class SimpletorchPlugin(Plugin):
         self._is_daemon = options.fine_grained_incremental
         if not self._is_daemon:  # the daemon lives long, and leaves trees behind
             _collect_less_often()
+        self._types = TypeTable({})
         self.annotations = Annotations(self.types)
         self._classes: set[str] = set()
         # mypy asks two million times in a large program, once for each name at each place: a look into a dict, which
@@ -255,12 +257,14 @@ class SimpletorchPlugin(Plugin):
         said = settings(options.config_file)
         self._severities = said.severities
         self._follower = Follower(said.severities) if said.follow else None
-        options.disabled_error_codes |= {BY_CODE[code] for code, s in said.severities.items() if s == "off"}
-        soften(code for code, s in said.severities.items() if s in ("warning", "note"))
+        self._reading = Reading()
+        weigh(said.severities)
 
     def types(self) -> TypeTable:
         """The classes that mypy has loaded so far."""
-        return TypeTable(self._modules or {})
+        if self._types.modules is not self._modules:
+            self._types = TypeTable(self._modules or {})
+        return self._types
 
     # -- the build ------------------------------------------------------------------------------------------------
 
@@ -271,7 +275,7 @@ class SimpletorchPlugin(Plugin):
         """
         if not is_the_users(ctx.path):
             return [digest(_ROOT)]
-        return [digest(_ROOT), self._follower is not None and read_by(ctx.path), dict(self._severities)]
+        return [digest(_ROOT), None if self._follower is None else self._reading.by(ctx.path), dict(self._severities)]
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
         """torch.Tensor's type mentions our dtypes, so its module needs ours."""
@@ -387,13 +391,13 @@ class SimpletorchPlugin(Plugin):
 
 
 def _collect_less_often() -> None:
-    """Leave the middle generation of objects alone for longer than mypy does.
+    """Look for unreachable objects less often than mypy does: there are next to none.
 
-    It holds every tree and type since the last time, and next to no garbage. To go through it takes 4 s of the 50 that
+    The middle generation holds every tree and type since the last time. To go through it takes 4 s of the 50 that
     a model of transformers takes, once in each six million objects.
     """
     youngest, middle, oldest = gc.get_threshold()
-    gc.set_threshold(youngest, max(middle, _YOUNGEST_TO_A_MIDDLE), oldest)
+    gc.set_threshold(max(youngest, _YOUNG), max(middle, _YOUNGEST_TO_A_MIDDLE), oldest)
 
 
 def _default_signature(context: Any) -> FunctionLike:

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 from mypy.errors import ErrorInfo, Errors
 from mypy.nodes import MypyFile, Statement
 
+from simpletorch._programs import Kind
 from simpletorch.mypy.diagnose.report import BY_CODE, CODES, ask_first
+from simpletorch.mypy.program.imports import followed_as
 from simpletorch.rules.core.codes import Severity
 
 if TYPE_CHECKING:
@@ -66,13 +68,15 @@ class Follower:
         errors: Errors = api.msg.errors
         path, tree = errors.file, api.tree
         if self._followed.get(path) is tree.defs:  # the daemon keeps the tree of a file that was edited
-            _keep(errors, path, self._said.get(path, ()), self._ignored.get(path, ()))
+            if path in self._said:
+                _keep(errors, path, self._said[path], self._ignored[path])
             return
         self._followed[path] = tree.defs
         self._said.pop(path, None)
         self._errors = errors
-        if _is_the_users(tree, errors, path):
-            first = [f for f in _follow(path, self._severities) if not _has_cause(errors, f)]
+        kind = followed_as(path) if _is_the_users(tree, errors, path) else None
+        if kind is not None:
+            first = [f for f in _follow(path, self._severities, kind) if not _has_cause(errors, f)]
             found = [_Said(f, _say(f, errors, path)) for f in first]
             self._said[path] = [s for s in found if s.infos]
             self._ignored[path] = [use for s in found if not s.infos for use in _uses(errors, path, s.finding)]
@@ -128,10 +132,10 @@ def is_the_users(path: str) -> bool:
     return not any(part in path for part in _NOT_THE_USERS)
 
 
-def _follow(path: str, severities: Mapping[str, Severity]) -> list[Finding]:
+def _follow(path: str, severities: Mapping[str, Severity], kind: Kind) -> list[Finding]:
     """What is found, also what a comment ignores: mypy counts those comments itself."""
     follow = import_module("simpletorch.follow").follow  # takes 0.1 s, which a run without changes must not pay
-    found = follow(path, steps=_STEPS, seconds=_SECONDS, severities=severities)
+    found = follow(path, steps=_STEPS, seconds=_SECONDS, severities=severities, kind=kind)
     return [*found.errors, *(f for f in found.ignored if f.path == path and f.severity == "error")]
 
 

@@ -10,7 +10,7 @@ equality (dropped if the two may be equal) and gets our code and our spelling of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from copy import copy
 from functools import cached_property
@@ -44,6 +44,7 @@ from simpletorch.mypy.program.autocast import autocast_at
 from simpletorch.mypy.program.facts import NO_FACTS, Facts
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable
 from simpletorch.rules.core import codes
+from simpletorch.rules.core.codes import Severity
 from simpletorch.rules.core.mismatch import Report
 from simpletorch.shapes import UNKNOWN, Bindings, Dim, Rest, Shape, assuming, equal, same, unify, variables
 
@@ -56,8 +57,8 @@ __all__ = [
     "note_tree",
     "number_of_reports",
     "report",
-    "soften",
     "watch",
+    "weigh",
 ]
 
 Verdict: TypeAlias = Literal["shape", "dtype", "unsure"]
@@ -66,12 +67,18 @@ CODES: Final = {name.removeprefix("tensor-"): code for name, code in BY_CODE.ite
 """By what they are about: shape, dtype, device …"""
 
 _SOFT: Final[set[str]] = set()
+_OFF: Final[set[str]] = set()
 
 
-def soften(named: Iterable[str]) -> None:
-    """Say what has one of these codes in notes, which don't make mypy fail."""
+def weigh(severities: Mapping[str, Severity]) -> None:
+    """Say what is a warning or a note in notes, which don't make mypy fail, and nothing of what is off.
+
+    To disable a code in mypy's options would void what its cache has of torch, which was checked with others.
+    """
     _SOFT.clear()
-    _SOFT.update(named)
+    _SOFT.update(code for code, severity in severities.items() if severity in ("warning", "note"))
+    _OFF.clear()
+    _OFF.update(code for code, severity in severities.items() if severity == "off")
 
 
 _reports = 0
@@ -260,7 +267,8 @@ def _reviewed(file: str, info: ErrorInfo) -> bool:
     if verdict == "unsure":
         return True
     if info.code is not None and info.code.category == "simpletorch":
-        _soften(info)
+        if _is_weighed_away(info):
+            return True
         if info.severity == "note":  # mypy's, about an error of its own that has our code by now
             info.message = respell(info.message)
         return _is_taken(file, info)
@@ -272,7 +280,8 @@ def _reviewed(file: str, info: ErrorInfo) -> bool:
             return True
     if verdict is not None:
         info.code = CODES[verdict]
-        _soften(info)
+        if _is_weighed_away(info):
+            return True
     elif api is not None and is_ours_to_cause(info, api):
         return True
     info.message = respell(info.message)
@@ -286,9 +295,13 @@ def _is_off(code: ErrorCode | None, errors: Errors) -> bool:
     return code is not None and not code.default_enabled and not errors.is_error_code_enabled(code)
 
 
-def _soften(info: ErrorInfo) -> None:
-    if info.code is not None and info.code.code in _SOFT:
+def _is_weighed_away(info: ErrorInfo) -> bool:
+    """Whether a mistake with this code isn't to be said; what is to be said softly becomes a note."""
+    if info.code is None:
+        return False
+    if info.code.code in _SOFT:
         info.severity = "note"
+    return info.code.code in _OFF
 
 
 def _is_about_names(file: str, info: ErrorInfo) -> bool:

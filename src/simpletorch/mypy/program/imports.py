@@ -1,4 +1,4 @@
-"""The files that a program reads when it is followed: what mypy has to say of it changes with them.
+"""Which files are followed, and what they read then: what mypy has to say of a program changes with that.
 
 mypy checks a file again when the interfaces of its imports change. What a program does depends on their bodies too. A
 module that is no program is left to mypy's rule: else an edit would bring about a check of all that imports the file.
@@ -7,60 +7,98 @@ module that is no program is left to mypy's rule: else an edit would bring about
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import sys
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, final
 
-__all__ = ["read_by"]
+from simpletorch._programs import Kind, kind_of
 
-_PROGRAM: Final = re.compile(r"^if __name__ == |^def test", re.MULTILINE)
+__all__ = ["Reading", "followed_as"]
+
 _IMPORT: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]+([^\n#]*)|import[ \t]+([\w., \t]+))", re.MULTILINE
 )
-_files: Final[dict[tuple[str, int, int], tuple[str, frozenset[str], bool]]] = {}
+_NAME: Final = re.compile(r"\w+")
 
 
-def read_by(path: str) -> str:
-    """A digest of the program's own modules that a file imports, these import, and so on; "" if it is no program."""
-    if "site-packages" in path or not path.endswith(".py"):
-        return ""
-    start = _read(Path(path))
-    if start is None or not start[2]:
-        return ""
-    folder = Path(path).parent
-    found: dict[Path, str] = {}
-    left = [(Path(path), start)]
-    while left:
-        file, (_, names, _) = left.pop()
-        for name in names:
-            for candidate in _candidates(name, file, folder):
-                if candidate not in found and (inner := _read(candidate)) is not None:
-                    found[candidate] = inner[0]
-                    left.append((candidate, inner))
-    return hashlib.sha256("".join(sorted(found.values())).encode()).hexdigest() if found else ""
+def followed_as(path: str) -> Kind | None:
+    """As what mypy follows a file, None if it doesn't."""
+    text = _text(path) if path.endswith(".py") else None
+    return None if text is None else kind_of(Path(path), text)
 
 
-def _candidates(name: str, file: Path, folder: Path) -> list[Path]:
-    """Where a module may be: beside the program, or, for ``.name``, where the dots lead."""
-    dots = len(name) - len(name.lstrip("."))
-    root = file.parents[dots - 1] if 0 < dots <= len(file.parents) else folder
-    base = root.joinpath(*filter(None, name[dots:].split(".")))
-    return [base.with_suffix(".py") if base != root else base / "__init__.py", base / "__init__.py"]
+class _File(NamedTuple):
+    """What is asked about a file."""
+
+    digest: str
+    beside: list[str]
+    """The modules that it names without dots, which lie beside the program, as paths."""
+    relative: list[str]
+    """The paths of those that it names with dots."""
 
 
-def _read(file: Path) -> tuple[str, frozenset[str], bool] | None:
-    """The digest of a file, the modules that it names, and whether it is a program; kept while it is the same."""
+@final
+class Reading:
+    """The files that programs read, each looked for once: in one run of mypy they stay what they are."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, _File | None] = {}
+        self._modules: dict[str, list[str]] = {}
+
+    def by(self, path: str) -> str | None:
+        """A digest of the program's own modules that a file imports, these import, and so on; "" if it is no program.
+
+        None for a file that isn't followed.
+        """
+        kind = followed_as(path)
+        if kind != "program":
+            return None if kind is None else ""
+        folder = os.path.dirname(path)
+        found: dict[str, str] = {}
+        left = [path]
+        while left:
+            if (file := self._read(left.pop())) is None:
+                continue
+            for module in (*(os.path.join(folder, name) for name in file.beside), *file.relative):
+                for inner in self._files_of(module):
+                    if inner not in found and (read := self._read(inner)) is not None:
+                        found[inner] = read.digest
+                        left.append(inner)
+        return hashlib.sha256("".join(sorted(found.values())).encode()).hexdigest() if found else ""
+
+    def _files_of(self, module: str) -> list[str]:
+        """The files that there are of a module or package, by its path without an ending."""
+        if module not in self._modules:
+            both = (f"{module}.py", os.path.join(module, "__init__.py"))
+            self._modules[module] = [file for file in both if os.path.exists(file)]
+        return self._modules[module]
+
+    def _read(self, path: str) -> _File | None:
+        if path not in self._files:
+            text = _text(path)
+            self._files[path] = None if text is None else _read(path, text)
+        return self._files[path]
+
+
+def _read(path: str, text: str) -> _File:
+    beside: list[str] = []
+    relative: list[str] = []
+    for name in _named(text):
+        rest = name.lstrip(".")
+        module = rest.replace(".", os.sep)
+        if name == rest:
+            beside.append(sys.intern(module))
+        else:
+            up = [os.pardir] * (len(name) - len(rest) - 1)
+            relative.append(sys.intern(os.path.normpath(os.path.join(os.path.dirname(path), *up, module))))
+    return _File(hashlib.sha256(text.encode()).hexdigest(), beside, relative)
+
+
+def _text(path: str) -> str | None:
     try:
-        status = file.stat()
-        key = str(file), status.st_mtime_ns, status.st_size
-        if key not in _files:
-            text = file.read_text(encoding="utf-8", errors="replace")
-            _files[key] = (
-                hashlib.sha256(text.encode()).hexdigest(),
-                frozenset(_named(text)),
-                bool(_PROGRAM.search(text)),
-            )
-        return _files[key]
+        return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
 
@@ -73,5 +111,5 @@ def _named(text: str) -> set[str]:
             continue
         found.add(module)
         joint = "" if module.endswith(".") else "."
-        found.update(f"{module}{joint}{name}" for name in re.findall(r"\w+", names))
+        found.update(f"{module}{joint}{name}" for name in _NAME.findall(names))
     return found
