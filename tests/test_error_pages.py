@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import torch
 
 from simpletorch.follow import Followed, follow
 from simpletorch.rules.core.codes import CODES
+from tests import warm
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "errors"
@@ -98,5 +100,6 @@ def test_what_the_page_says_of_annotations_is_said(tmp_path):
     (tmp_path / "program.py").write_text(example.bad)
     (tmp_path / "good.py").write_text(example.good)
     command = [sys.executable, "-m", "simpletorch.cli", "check", "--no-follow", "program.py", "good.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(warm.home(tmp_path))}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == f"{example.said}Found 1 error in 1 file (checked 2 source files)\n"

@@ -14,13 +14,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from types import FunctionType
 
 import pytest
 
 from simpletorch.errors import TorchError, explain
+from tests import warm
 
 from .broken_programs import FOLDER, programs, record, recorded
 
@@ -79,11 +79,9 @@ def test_two_processes(tmp_path: Path):
     assert {name.replace(".", "_on_rank_"): text for name, text in found.items()} == recorded("distributed")
 
 
-@cache
-def mypy_messages() -> dict[tuple[str, int], list[str]]:
+def mypy_messages(folder: Path) -> dict[tuple[str, int], list[str]]:
     """What mypy says of the programs, by file and line."""
-    command = [sys.executable, "-m", "mypy", "--config-file", "../../typing/mypy.ini"]
-    command += ["--cache-dir", str(FOLDER.parents[2] / ".mypy_cache/broken")]
+    command = [sys.executable, "-m", "mypy", "--config-file", warm.STRICT, "--cache-dir", warm.cache(folder)]
     done = subprocess.run(
         [*command, *(f"{name}.py" for name in SEEN_BY_MYPY)],
         cwd=FOLDER,
@@ -103,13 +101,14 @@ def mypy_messages() -> dict[tuple[str, int], list[str]]:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_mypy_says_the_same_where_it_sees_the_mistake():
+def test_mypy_says_the_same_where_it_sees_the_mistake(tmp_path: Path):
+    said = mypy_messages(tmp_path)
     seen = {}
     for name in SEEN_BY_MYPY:
         for program in programs(name):
             error = failing(program)
             assert error.location is not None
-            messages = mypy_messages().get((f"{name}.py", error.location.line), [])
+            messages = said.get((f"{name}.py", error.location.line), [])
             if messages:
                 headline = f"{error.operation}: {error.reason}"
                 seen[program.__name__] = [m for m in messages if m != headline and not m.startswith(f"{headline} [")]

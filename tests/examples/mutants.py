@@ -21,10 +21,10 @@ from typing import TypeAlias
 
 import torch
 
+from tests import warm
 from tests.examples import ports
 from tests.examples.mutations import MUTATIONS
 
-ROOT = ports.MODELS.parents[1]
 SEEDS = (0, 1)
 ERROR = re.compile(r"^(?P<file>[^:]+):(?P<line>\d+): error: (?P<message>.*)$")
 
@@ -81,9 +81,9 @@ def run(mutant: Mutant) -> None:
 
 def check(mutants: list[Mutant], folder: Path) -> None:
     """Note what mypy says about each, in one run."""
-    command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "mypy.ini"), "--cache-dir"]
-    command += [str(ROOT / ".mypy_cache" / "typing"), *(str(mutant.path) for mutant in mutants)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "mypy", "--config-file", warm.STRICT, "--cache-dir", warm.cache(folder)]
+    files = [mutant.path for mutant in mutants]
+    done = subprocess.run([*command, *files], cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1) or "could not analyse" in done.stderr:
         raise RuntimeError(f"mypy failed:\n{done.stdout}{done.stderr}")
     said = _errors(done.stdout)
@@ -95,9 +95,7 @@ def check_in_daemon(mutants: list[Mutant], folder: Path) -> Iterator[tuple[Mutan
     """What mypy's daemon says when the port is edited to be each mutant, and when it is the port again."""
     dmypy = [sys.executable, "-m", "mypy.dmypy", "--status-file", str(folder / "dmypy.json")]
     names = sorted({f"{mutant.name}.py" for mutant in mutants})
-    # mypy takes a file of the same size and second to be the same, also that of another test, with which this one
-    # shares the cache: no other one writes files of tomorrow
-    ticks = count(int(time.time()) + 86_400)
+    ticks = count(int(time.time()))  # mypy takes a file of the same size and second to be the same
 
     def edit(name: str, source: str) -> list[Error]:
         (folder / name).write_text(source)
@@ -109,7 +107,7 @@ def check_in_daemon(mutants: list[Mutant], folder: Path) -> Iterator[tuple[Mutan
 
     for name in names:
         shutil.copy(ports.MODELS / name, folder)
-    settings = ["--config-file", str(ROOT / "mypy.ini"), "--cache-dir", str(ROOT / ".mypy_cache" / "typing")]
+    settings = ["--config-file", str(warm.STRICT), "--cache-dir", str(folder / ".mypy_cache")]
     subprocess.run([*dmypy, "start", "--", *settings], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     try:
         for mutant in mutants:

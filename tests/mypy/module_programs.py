@@ -93,7 +93,7 @@ def _judge(case: Case, said: programs.Said, truth: object) -> str:
     return str(oracle.compare(answer, truth)) if case.called else "exact"
 
 
-def examine(cases: Iterable[Case], folder: Path, *, cache: Path = programs.CACHE) -> list[Outcome]:
+def examine(cases: Iterable[Case], folder: Path) -> list[Outcome]:
     """Every case that can be written, through mypy in one run."""
     written: list[tuple[Case, programs.Program]] = []
     for case in cases:
@@ -101,7 +101,7 @@ def examine(cases: Iterable[Case], folder: Path, *, cache: Path = programs.CACHE
             written.append((case, write(case)))
         except programs.CannotWrite:
             continue
-    heard = programs.check([program for _, program in written], folder, cache=cache)
+    heard = programs.check([program for _, program in written], folder)
     outcomes = []
     for (case, program), said in zip(written, heard, strict=True):
         truth = case.run()

@@ -26,12 +26,9 @@ import torch
 from simpletorch.rules import ANYTHING, Named, Report, Scalar, TensorType
 from simpletorch.rules.core.dtype import BY_NAME
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Shape
-from tests import oracle
+from tests import oracle, warm
 from tests.oracle.verdict import weigh
 
-ROOT = Path(__file__).parents[2]
-SETTINGS = ROOT / "tests" / "typing" / "mypy.ini"
-CACHE = ROOT / ".mypy_cache" / "typing"
 FUNCTIONS_PER_FILE = 500
 
 HEADER = f"""\
@@ -208,7 +205,7 @@ class Said:
         return [e for e in self.errors if not e[0].startswith("tensor-")]
 
 
-def check(programs: Sequence[Program], folder: Path, *, cache: Path = CACHE) -> list[Said]:
+def check(programs: Sequence[Program], folder: Path) -> list[Said]:
     """What mypy says of each, in one run over files written to ``folder``.
 
     Raises:
@@ -223,7 +220,7 @@ def check(programs: Sequence[Program], folder: Path, *, cache: Path = CACHE) -> 
             where[file, len(files[file])] = i
     for file, lines in files.items():
         (folder / file).write_text("\n".join(lines) + "\n")
-    command = [sys.executable, "-m", "mypy", "--config-file", SETTINGS, "--cache-dir", cache, *files]
+    command = [sys.executable, "-m", "mypy", "--config-file", warm.STRICT, "--cache-dir", warm.cache(folder), *files]
     debug = {**os.environ, "SIMPLETORCH_DEBUG": "1", "SIMPLETORCH_FOLLOW": "off"}
     done = subprocess.run(command, cwd=folder, env=debug, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
@@ -358,7 +355,7 @@ def judge(
     return Result(call, program, said, outcome, rule, found.truth)
 
 
-def examine(calls: Iterable[oracle.Call], folder: Path, *, cache: Path = CACHE) -> list[Result]:
+def examine(calls: Iterable[oracle.Call], folder: Path) -> list[Result]:
     """Every call that can be written, through mypy in one run; a changed call follows the one it was made from."""
     written: list[tuple[oracle.Call, Program, oracle.Verdict]] = []
     for call in calls:
@@ -370,7 +367,7 @@ def examine(calls: Iterable[oracle.Call], folder: Path, *, cache: Path = CACHE) 
         if isinstance(rule.truth, Named):
             program = replace(program, fields=tuple(name for name, _ in rule.truth.fields))
         written.append((call, program, rule.verdict))
-    heard = check([program for _, program, _ in written], folder, cache=cache)
+    heard = check([program for _, program, _ in written], folder)
     results = []
     refused: set[str] = set()
     for (call, program, rule), said in zip(written, heard, strict=True):

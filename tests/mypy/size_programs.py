@@ -26,7 +26,7 @@ import torch
 import torch.nn.functional as F
 
 from simpletorch.shapes import DimSyntaxError, Var, evaluate, parse_dim
-from tests.mypy.programs import CACHE, SETTINGS
+from tests import warm
 
 NAMES = ("B", "T", "C", "D", "H")
 PRIMES = ((5, 7, 11, 13, 17), (19, 11, 5, 7, 23), (13, 29, 17, 11, 7))
@@ -345,7 +345,7 @@ def examine(written: Sequence[Program], folder: Path) -> list[Finding]:
     path = folder / "symbolic.py"
     texts = [p.text(f"p{i}") for i, p in enumerate(written)]
     path.write_text(HEADER + "\n\n" + "\n\n".join(texts))
-    command = [sys.executable, "-m", "mypy", "--config-file", SETTINGS, "--cache-dir", CACHE, path]
+    command = [sys.executable, "-m", "mypy", "--config-file", warm.STRICT, "--cache-dir", warm.cache(folder), path]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode in (0, 1), done.stdout[-3000:] + done.stderr[-3000:]
     assert "INTERNAL" not in done.stdout + done.stderr, done.stdout[-3000:] + done.stderr[-3000:]

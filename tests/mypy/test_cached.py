@@ -3,9 +3,10 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+
+from tests import warm
 
 LIBRARY = """
 from typing import Generic
@@ -56,19 +57,16 @@ reveal_type(zeros())
 
 @pytest.mark.slow
 def test_a_module_from_the_cache_says_what_it_said_at_first(tmp_path):
-    cache = Path(__file__).parents[2] / ".mypy_cache/typing"
+    cache = warm.cache(tmp_path)
 
     def check(size, *, default=7):
         if not (library := tmp_path / "library.py").exists() or f"= {default})" not in library.read_text():
             library.write_text(LIBRARY.format(default=default) + "\n" * default)
         (tmp_path / "use.py").write_text(USE.format(n=size) + "\n" * size)
-        command = [sys.executable, "-m", "mypy", "use.py", "--cache-dir", str(cache)]
-        options = ["--config-file", str(Path(__file__).parents[1] / "typing/mypy.ini")]
+        command = [sys.executable, "-m", "mypy", "--config-file", warm.STRICT, "--cache-dir", cache, "use.py"]
         environment = {key: value for key, value in os.environ.items() if key != "SIMPLETORCH_DEBUG"}
         environment["SIMPLETORCH_FOLLOW"] = "off"
-        done = subprocess.run(
-            [*command, *options], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment
-        )
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
         assert "could not analyse" not in done.stdout + done.stderr
         return [line.partition(": ")[2] for line in done.stdout.splitlines() if line.startswith("use.py")]
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
+
 PROGRAM = """\
 import torch
 from model import Net
@@ -43,7 +45,7 @@ class Net(nn.Module):
     def forward(self, x):
         return self.second(self.first(x))
 """
-SETTINGS = "[mypy]\nplugins = simpletorch.mypy\ncheck_untyped_defs = true\nwarn_unused_ignores = true\n"
+SETTINGS = "[mypy-train]\nwarn_unused_ignores = true\n"
 
 
 PROMISE = """\
@@ -66,7 +68,16 @@ def scores(x: Float32[Tensor, "batch 19 5"]) -> Tensor:
 """
 
 
-def errors(folder: Path) -> list[tuple[str, int, str]]:
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """An empty folder in whose cache mypy finds torch."""
+    warm.readme(tmp_path).rename(tmp_path / ".mypy_cache")
+    return tmp_path
+
+
+def errors(folder: Path, more: str = "") -> list[tuple[str, int, str]]:
+    """What mypy says with README's settings, and more of them."""
+    (folder / "mypy.ini").write_text((folder / ".mypy_cache/mypy.ini").read_text() + SETTINGS + more)
     command = [sys.executable, "-m", "mypy", "train.py", "model.py"]
     env = {k: v for k, v in os.environ.items() if k != "SIMPLETORCH_FOLLOW"} | {"SIMPLETORCH_DEBUG": "1"}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
@@ -77,30 +88,28 @@ def errors(folder: Path) -> list[tuple[str, int, str]]:
 
 
 @pytest.mark.slow
-def test_mypy_says_it_once_from_the_cache_and_after_an_edit_of_what_is_imported(tmp_path: Path):
-    (tmp_path / "train.py").write_text(PROGRAM)
-    (tmp_path / "model.py").write_text(MODEL)
-    (tmp_path / "mypy.ini").write_text(SETTINGS)
+def test_mypy_says_it_once_from_the_cache_and_after_an_edit_of_what_is_imported(project: Path):
+    (project / "train.py").write_text(PROGRAM)
+    (project / "model.py").write_text(MODEL)
     expected = [("train.py", line, code) for line, code in CODES]
-    assert sorted(errors(tmp_path)) == expected
-    assert sorted(errors(tmp_path)) == expected
-    (tmp_path / "model.py").write_text(MODEL.replace("nn.Linear(19, 23)", "nn.Linear(17, 23)"))
-    assert sorted(errors(tmp_path)) == expected[:3]
-    (tmp_path / "mypy.ini").write_text(SETTINGS + "[simpletorch]\nfollow = false\n")
-    (tmp_path / "model.py").write_text(MODEL)
-    assert sorted(errors(tmp_path)) == expected[1:3]
-    (tmp_path / "mypy.ini").write_text(SETTINGS + "[simpletorch]\ntensor-shape = off\ntensor-loss = error\n")
+    assert sorted(errors(project)) == expected
+    assert sorted(errors(project)) == expected
+    # mypy takes a file of the same size and second to be the same
+    (project / "model.py").write_text(MODEL.replace("nn.Linear(19, 23)", "nn.Linear(17, 23)") + "\n")
+    assert sorted(errors(project)) == expected[:3]
+    (project / "model.py").write_text(MODEL)
+    assert sorted(errors(project, "[simpletorch]\nfollow = false\n")) == expected[1:3]
     silenced = ("train.py", 15, "unused-ignore")
-    assert sorted(errors(tmp_path)) == [("train.py", 8, "tensor-loss"), expected[0], silenced, expected[2]]
+    loud = errors(project, "[simpletorch]\ntensor-shape = off\ntensor-loss = error\n")
+    assert sorted(loud) == [("train.py", 8, "tensor-loss"), expected[0], silenced, expected[2]]
 
 
 @pytest.mark.slow
-def test_a_mistake_of_mypys_and_its_consequence_for_following_are_said_once(tmp_path: Path):
+def test_a_mistake_of_mypys_and_its_consequence_for_following_are_said_once(project: Path):
     """``total`` fails in its layer, because of what mypy says of ``pooled``; ``scores`` fails by itself."""
-    (tmp_path / "train.py").write_text(PROMISE)
-    (tmp_path / "model.py").write_text("")
-    (tmp_path / "mypy.ini").write_text(SETTINGS)
-    assert errors(tmp_path) == [("train.py", 7, "tensor-shape"), ("train.py", 16, "tensor-shape")]
+    (project / "train.py").write_text(PROMISE)
+    (project / "model.py").write_text("")
+    assert errors(project) == [("train.py", 7, "tensor-shape"), ("train.py", 16, "tensor-shape")]
 
 
 @pytest.fixture(autouse=True)

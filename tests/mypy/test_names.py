@@ -11,8 +11,8 @@ import torch
 
 import simpletorch
 from simpletorch import nn
+from tests import warm
 
-TYPING = Path(__file__).parents[1] / "typing"
 OPTIMIZERS = [name for name, value in vars(torch.optim).items() if isinstance(value, type) and name != "Optimizer"]
 
 
@@ -24,8 +24,8 @@ def test_every_name_has_a_type(tmp_path: Path):
     ]
     file = tmp_path / "names.py"
     file.write_text("\n".join(["import simpletorch", *(f"reveal_type({name})" for name in names)]))
-    cache = TYPING.parents[1] / ".mypy_cache/typing"
-    command = [sys.executable, "-m", "mypy", "--config-file", TYPING / "mypy.ini", "--cache-dir", cache, file]
+    cache = warm.cache(tmp_path)
+    command = [sys.executable, "-m", "mypy", "--config-file", warm.STRICT, "--cache-dir", cache, file]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr
     revealed = re.findall(r':(\d+): note: Revealed type is "(.*)"$', done.stdout, re.MULTILINE)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-CACHE = Path(__file__).parents[2] / ".mypy_cache/typing"
+from tests import warm
+
 KERNELS = '''
 import torch
 
@@ -59,11 +60,10 @@ def test_operators_of_another_package_are_known(tmp_path: Path):
     (tmp_path / "mylib/__init__.py").touch()
     (tmp_path / "mylib/kernels.py").write_text(KERNELS)
     (tmp_path / "program.py").write_text(PROGRAM)
+    cache = warm.cache(tmp_path)
 
     def check(*files: str) -> list[str]:
-        settings = ["--strict", "--config-file", "mypy.ini", "--cache-dir", str(CACHE)]
-        (tmp_path / "mypy.ini").write_text("[mypy]\nplugins = simpletorch.mypy\n")
-        command = [sys.executable, "-m", "mypy", *settings, *files]
+        command = [sys.executable, "-m", "mypy", "--config-file", warm.STRICT, "--cache-dir", cache, *files]
         environment = {**os.environ, "SIMPLETORCH_DEBUG": "1", "SIMPLETORCH_FOLLOW": "off"}
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert not done.stderr, done.stderr

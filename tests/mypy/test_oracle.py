@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from itertools import islice
 
 import pytest
@@ -18,6 +17,7 @@ from simpletorch.mypy.calls import mutations
 from simpletorch.rules import ANYTHING, RULES, Named, Scalar, TensorType, tensor
 from simpletorch.rules.core.dtype import BY_NAME, FLOAT32, INT64
 from simpletorch.shapes import ANY_REST, UNKNOWN
+from tests import warm
 from tests.mypy import programs
 
 SEED = 3
@@ -123,15 +123,10 @@ def test_every_rule_is_reached(tmp_path):
     for name in names:
         is_property = name.startswith("Tensor.") and not callable(getattr(torch.Tensor, name.partition(".")[2], None))
         lines.append(name.replace("Tensor.", "x.", 1) + ("" if is_property else "(x)"))
-    lines.append(f"# {time.time_ns()}")  # else mypy's cache answers, and asks no hook
     (tmp_path / "names.py").write_text("\n".join(lines) + "\n")
-    done = subprocess.run(
-        [sys.executable, "-c", LISTENER, "--config-file", programs.SETTINGS, "--cache-dir", programs.CACHE, "names.py"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    options = ["--config-file", warm.STRICT, "--cache-dir", warm.cache(tmp_path)]
+    command = [sys.executable, "-c", LISTENER, *options, "names.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     missing = set(names) - set(json.loads(done.stdout)) - NOT_IN_THE_STUBS - NOT_FOLLOWED
     assert not missing
 

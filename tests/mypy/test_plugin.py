@@ -17,6 +17,7 @@ from simpletorch.mypy.convert.spelling import respell, tensor_in, union_members
 from simpletorch.mypy.names import public_class, public_name
 from simpletorch.mypy.plugin import SimpletorchPlugin
 from simpletorch.shapes import ANY_REST, Shape, var
+from tests import warm
 
 
 def test_an_old_mypy_is_refused_in_one_sentence():
@@ -143,11 +144,10 @@ nn.Linear(7, 2)(x)
 @pytest.mark.slow
 def test_codes_can_be_ignored_and_a_warm_run_says_the_same(tmp_path: Path):
     (tmp_path / "net.py").write_text(SOURCE)
-    (tmp_path / "mypy.ini").write_text("[mypy]\nplugins = simpletorch.mypy\nstrict = true\nallow_redefinition = true\n")
-    cache = Path(__file__).parents[2] / ".mypy_cache/typing"
+    command = [sys.executable, "-m", "mypy", "--config-file", warm.STRICT, "--cache-dir", warm.cache(tmp_path)]
     for _ in range(2):
         done = subprocess.run(
-            [sys.executable, "-m", "mypy", "net.py", "--cache-dir", str(cache)],
+            [*command, "net.py"],
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -190,10 +190,12 @@ def unknown(x: Tensor[Float32, "2*Unknown"]) -> None: ...
 @pytest.mark.slow
 def test_type_parameters_of_pep_695_and_an_unknown_name(tmp_path: Path):
     (tmp_path / "new.py").write_text(NEW_SYNTAX)
-    (tmp_path / "mypy.ini").write_text("[mypy]\nplugins = simpletorch.mypy\nallow_redefinition = true\n")
-    cache = Path(__file__).parents[2] / ".mypy_cache/typing"
+    cache = warm.cache(tmp_path)
+    (here,) = cache.glob("3.*")  # what it needs of torch is the same for each version of Python
+    here.rename(cache / "3.12")
+    command = [sys.executable, "-m", "mypy", "--config-file", warm.STRICT, "--cache-dir", cache]
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "new.py", "--python-version", "3.12", "--cache-dir", str(cache)],
+        [*command, "--python-version", "3.12", "new.py"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -3,9 +3,10 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+
+from tests import warm
 
 LIBRARY = """\
 import torch
@@ -43,13 +44,11 @@ net.fc(torch.zeros(2, 4))
 def test_what_a_silent_file_defines_is_known_and_its_mistakes_are_not_said(tmp_path):
     (tmp_path / "library.py").write_text(LIBRARY)
     (tmp_path / "use.py").write_text(USE)
-    tests = Path(__file__).parents[1]
-    command = [sys.executable, "-m", "mypy", "use.py", "--follow-imports", "silent"]
-    options = ["--config-file", str(tests / "typing/mypy.ini"), "--cache-dir", str(tests.parent / ".mypy_cache/typing")]
+    settings = tmp_path / "mypy.ini"
+    settings.write_text(f"{warm.STRICT.read_text()}\n[mypy-library]\nfollow_imports = silent\n")
+    command = [sys.executable, "-m", "mypy", "--config-file", settings, "--cache-dir", warm.cache(tmp_path), "use.py"]
     environment = {**os.environ, "SIMPLETORCH_FOLLOW": "off"}
-    done = subprocess.run(
-        [*command, *options], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment
-    )
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
     *said, mistake, hint, _ = done.stdout.splitlines()
     revealed = ("Tensor[Float32, 17, 19]", "Tensor[Float32, 2, 5]", "Tensor[Float32, 13, 11]")
     assert said == [f'use.py:{6 + i}: note: Revealed type is "{t}"' for i, t in enumerate(revealed)], done.stdout

@@ -6,6 +6,8 @@ import torch
 from einops.layers.torch import Rearrange, Reduce
 from torch import nn
 
+import simpletorch  # noqa: F401  # CPUTensor is ours: where nothing loads it, a layer on the CPU gives a Tensor
+
 linear = nn.Linear(4, 6)
 reveal_type(linear.weight)  # R: Parameter[Float32, 6, 4]
 reveal_type(linear.bias)  # R: Parameter[Float32, 6]
