@@ -1,9 +1,21 @@
 """Fixtures for all tests."""
 
+import gc
 import os
 
 import pytest
 import torch
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _what_lasts_is_not_looked_through() -> None:
+    """Move what is there before a file of tests out of the garbage collector's sight.
+
+    That is millions of objects: torch, the tests themselves, what mypy keeps. `gc.collect`, which tests and torch call
+    often, would take seconds to go through them.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
