@@ -20,12 +20,13 @@ from simpletorch import TorchError
 from simpletorch.distributed import ray as face
 from simpletorch.follow import follow
 
-here = pytest.mark.skipif(not face.is_installed(), reason="Ray is not installed")
+here = pytest.mark.neighbour("ray")
 
 
 @pytest.fixture(scope="module")
 def cluster():
-    ray = pytest.importorskip("ray")
+    import ray
+
     os.environ["OMP_NUM_THREADS"] = "1"
     face.start(cpus=3)
     yield ray
@@ -91,7 +92,7 @@ def test_a_process_is_killed_and_the_training_is_the_same(cluster, tmp_path, mon
 
 @here
 def test_what_fails_in_a_training_is_said(monkeypatch):
-    train = pytest.importorskip("ray.train")
+    from ray import train
 
     class Fails:
         def __init__(self, *_args, **_settings):

@@ -42,7 +42,6 @@ PROMISES: dict[str, Callable[[Result], bool]] = {
     "vae": lambda found: found["last"] < found["first"] - 4 and found["test"] < found["first"],
     "xor": lambda found: found["last"] < 0.01 < found["first"],
 }
-NEEDS = {"dqn": "gymnasium", "hyperparameters": "optuna", "ppo": "gymnasium"}  # the extra `gallery`
 SLOW = {"ddp"}  # two processes that load torch
 END = """
 
@@ -70,8 +69,6 @@ def test_each_script_promises_something():
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in SCRIPTS])
 def test_a_quick_run_keeps_what_the_script_promises(name, tmp_path):
-    if name in NEEDS:
-        pytest.importorskip(NEEDS[name])
     script = importlib.import_module(f"examples.gallery.{name}")
     found = script.main(quick=True, picture=tmp_path / "picture.png")
     assert PROMISES[name](found), found

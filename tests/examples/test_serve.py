@@ -7,6 +7,7 @@ import sys
 import threading
 from contextlib import asynccontextmanager
 
+import httpx
 import pytest
 import torch
 
@@ -14,8 +15,7 @@ from examples import serve
 from simpletorch.errors import ShapeMismatch
 from simpletorch.follow import follow
 
-httpx = pytest.importorskip("httpx")
-pytest.importorskip("fastapi")
+pytestmark = pytest.mark.neighbour("httpx", "fastapi", "uvicorn")
 
 PIXELS = (torch.rand(7, 64, generator=torch.Generator().manual_seed(0)) * 16).tolist()
 

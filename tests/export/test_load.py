@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Generic
 
+import onnx
 import pytest
 import torch
 from jaxtyping import Float32 as F32
@@ -22,8 +23,7 @@ from simpletorch.dims import B, N
 from simpletorch.errors import BackendError, CheckpointError, DTypeMismatch, ShapeMismatch
 
 ROOT = Path(__file__).parents[2]
-onnx = pytest.importorskip("onnx")
-pytest.importorskip("onnxscript")
+pytestmark = pytest.mark.neighbour("onnx", "onnxscript", "onnxruntime")
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import onnx
 import pytest
 import torch
 
@@ -11,8 +12,7 @@ from simpletorch.export import _export, _runners
 from simpletorch.vision.models import SwinTransformer
 from tests.export.models import MLP, Halves, Plain
 
-onnx = pytest.importorskip("onnx")
-pytest.importorskip("onnxscript")
+pytestmark = pytest.mark.neighbour("onnx", "onnxscript", "onnxruntime")
 
 
 def dims(info) -> list[object]:

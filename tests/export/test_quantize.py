@@ -23,10 +23,10 @@ class Wide(nn.Module):
         return self.fc2(self.dropout(torch.relu(self.fc1(x))))
 
 
+@pytest.mark.neighbour("torchao")
 class TestQuantize:
     @pytest.fixture(autouse=True)
-    def torchao(self):
-        pytest.importorskip("torchao")
+    def seeded(self):
         torch.manual_seed(0)
 
     def test_a_copy_with_int8_weights(self):

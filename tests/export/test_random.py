@@ -72,8 +72,8 @@ def test_what_drops_in_training_alone():
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.filterwarnings("ignore:export")
+@pytest.mark.neighbour("onnx", "onnxscript", "onnxruntime")
 def test_why_an_artefact_differs(tmp_path, seed):
-    pytest.importorskip("onnxruntime")
     torch.manual_seed(seed)
     with pytest.raises(BackendError, match="the model draws random numbers") as caught:
         export.onnx(Dropping(), tmp_path / "dropping.onnx")

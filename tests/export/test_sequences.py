@@ -13,6 +13,8 @@ from simpletorch import export
 from simpletorch.errors import BackendError, ShapeMismatch
 from simpletorch.nn import run_padded
 
+pytestmark = pytest.mark.neighbour("onnx", "onnxscript", "onnxruntime")
+
 
 class Recurrent(nn.Module):
     """Both of the layers that torch writes out step by step."""

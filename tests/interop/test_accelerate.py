@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import accelerate
 import pytest
 import torch
 from torch.nn import functional as F
@@ -11,7 +12,7 @@ from simpletorch.metrics import Accuracy
 from simpletorch.optim import SGD
 from tests.interop.loops import INPUTS, TARGETS, Net, loader
 
-accelerate = pytest.importorskip("accelerate")
+pytestmark = pytest.mark.neighbour("accelerate")
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import subprocess
 import sys
 
@@ -103,8 +102,10 @@ def test_what_is_no_array_is_told():
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+@pytest.mark.neighbour("ml_dtypes")
 def test_small_floats_are_shared_by_their_bits(name):
-    ml_dtypes = pytest.importorskip("ml_dtypes")
+    import ml_dtypes
+
     array = np.array([0.5, -1, 3], getattr(ml_dtypes, name))
     x = interop.from_numpy(array)
     assert (x.data_ptr(), x.dtype, x.float().tolist()) == (address(array), getattr(torch, name), [0.5, -1, 3])
@@ -216,12 +217,12 @@ def test_a_tensor_is_its_own_neighbour():
 
 @pytest.fixture
 def jnp():
-    pytest.importorskip("jax")
     import jax.numpy
 
     return jax.numpy
 
 
+@pytest.mark.neighbour("jax")
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "int32", "bool", "uint8", "complex64"])
 def test_jax_and_torch_share_both_ways(jnp, name):
     x = torch.ones(3, 5, dtype=getattr(torch, name))
@@ -231,6 +232,7 @@ def test_jax_and_torch_share_both_ways(jnp, name):
     assert (back.data_ptr(), back.shape, back.dtype) == (x.data_ptr(), x.shape, x.dtype)
 
 
+@pytest.mark.neighbour("jax")
 def test_the_order_of_the_dims_is_kept(jnp):
     x = torch.arange(15.0).view(3, 5).T
     array = interop.to_jax(x)
@@ -238,6 +240,7 @@ def test_the_order_of_the_dims_is_kept(jnp):
     assert interop.from_dlpack(array).tolist() == x.tolist()
 
 
+@pytest.mark.neighbour("jax")
 def test_jax_s_memory_outlives_its_array(jnp):
     array = jnp.arange(1009.0)
     x = interop.from_dlpack(array)
@@ -250,6 +253,7 @@ def test_jax_s_memory_outlives_its_array(jnp):
     assert array.sum() == 1008 * 1009 / 2
 
 
+@pytest.mark.neighbour("jax")
 @pytest.mark.parametrize(
     ("x", "reason", "hint"),
     [
@@ -270,6 +274,7 @@ def test_what_jax_cannot_have_says_why(jnp, x, reason, hint):
     assert hint in caught.value.hint
 
 
+@pytest.mark.neighbour("jax")
 def test_what_jax_has_and_torch_has_not(jnp):
     with pytest.raises(TorchError, match=r"dtype int4 can't be shared: UNIMPLEMENTED"):
         interop.from_dlpack(jnp.zeros(3, jnp.int4))
@@ -278,9 +283,8 @@ def test_what_jax_has_and_torch_has_not(jnp):
 # -- CuPy --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("cupy") is None or not torch.cuda.is_available(), reason="needs CuPy and a GPU"
-)
+@pytest.mark.neighbour("cupy")
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_cupy_and_torch_share_both_ways():
     import cupy
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pytest
 import torch
+from executorch import exir, runtime
 
 from simpletorch import export
 from tests.interop.loops import Net
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.neighbour("executorch")]
 
 
 def test_a_typed_module_runs_on_executorch(tmp_path):
-    exir = pytest.importorskip("executorch.exir")
-    runtime = pytest.importorskip("executorch.runtime")
     model, path = Net().eval(), tmp_path / "net.pte"
     program = export.program(model, dynamic={"B": (1, 31)}).program
     path.write_bytes(exir.to_edge_transform_and_lower(program).to_executorch().buffer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lightning
 import pytest
 import torch
 from torch.nn import functional as F
@@ -12,8 +13,8 @@ from simpletorch.metrics import Accuracy
 from simpletorch.optim import SGD
 from tests.interop.loops import INPUTS, TARGETS, Net, loader
 
-lightning = pytest.importorskip("lightning")
-pytestmark = pytest.mark.filterwarnings("ignore")  # of few workers and of logging every 50 steps, it warns
+# of few workers and of logging every 50 steps, it warns
+pytestmark = [pytest.mark.neighbour("lightning"), pytest.mark.filterwarnings("ignore")]
 
 
 class Classifier(lightning.LightningModule):

@@ -7,11 +7,12 @@ import pickle
 
 import pytest
 import torch
+import transformers
 
 from simpletorch.errors import BackendError, DataError, DTypeMismatch, ShapeMismatch, TorchError
 from simpletorch.interop import from_transformers
 
-transformers = pytest.importorskip("transformers")
+pytestmark = pytest.mark.neighbour("transformers")
 transformers.logging.set_verbosity_error()
 
 IDS = torch.arange(10).view(2, 5)

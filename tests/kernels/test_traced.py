@@ -11,7 +11,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
-pytest.importorskip("triton")
+pytest.importorskip("triton", reason="Triton is for Linux")
 
 WIDTH = 1037
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-pytest.importorskip("triton")
+pytest.importorskip("triton", reason="Triton is for Linux")
 
 from simpletorch.errors import BackendError
 from simpletorch.kernels import triton

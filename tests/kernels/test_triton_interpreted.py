@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("triton")
+pytest.importorskip("triton", reason="Triton is for Linux")
 
 
 def test_kernels_agree_with_float64_in_the_interpreter():

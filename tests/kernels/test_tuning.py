@@ -7,7 +7,7 @@ import json
 import pytest
 import torch
 
-pytest.importorskip("triton")
+pytest.importorskip("triton", reason="Triton is for Linux")
 
 from simpletorch.kernels import triton
 from simpletorch.kernels._triton import KERNELS

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
 import torch
+import transformers
 
 from simpletorch.language import models
 
-transformers = pytest.importorskip("transformers")
 transformers.logging.set_verbosity_error()
 
 VOCAB = 53

@@ -12,6 +12,8 @@ from simpletorch.errors import DTypeMismatch, ShapeMismatch, TorchError
 from simpletorch.language import models
 from tests.language.pairs import KINDS, ROPE, difference, ids, padded, transformers
 
+pytestmark = pytest.mark.neighbour("transformers")
+
 CLOSE = 1e-5
 CAUSAL = ["GPT2LMHeadModel", "LlamaForCausalLM"]
 LONG = {"T5ForConditionalGeneration": ({"decoder_input_ids": ids(5, 7)}, {"decoder_attention_mask": padded(5, 7)})}

@@ -14,6 +14,8 @@ from simpletorch.interop import from_transformers
 from simpletorch.language import models
 from tests.language.pairs import transformers
 
+pytestmark = pytest.mark.neighbour("transformers")
+
 BATCH, LENGTH, WRITTEN, VOCAB, WIDTH, LABELS = 13, 7, 9, 99, 32, 3
 SIZES = {
     "BertConfig": {

@@ -15,6 +15,8 @@ from simpletorch.language.models import load_weights
 from simpletorch.nn import StateMismatch
 from tests.language.pairs import KINDS, transformers
 
+pytestmark = pytest.mark.neighbour("transformers")
+
 GPT2 = KINDS["GPT2LMHeadModel"]
 
 

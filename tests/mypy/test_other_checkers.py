@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import neighbours
+
 ROOT = Path(__file__).parents[2]
 VERSIONS = {
     "basedpyright": "1.40.2",
@@ -82,8 +84,21 @@ def test_what_the_readme_teaches_is_quiet(checker: tuple[str, str], tmp_path: Pa
     assert errors(checker, [ROOT / "tests/typing/other/readme.py"], tmp_path) == []
 
 
+EXAMPLES = {path: neighbours.imported(path) for path in sorted((ROOT / "examples").rglob("*.py"))}
+
+
 @pytest.mark.slow
 def test_the_examples_are_quiet(checker: tuple[str, str], tmp_path: Path):
-    every = sorted((ROOT / "examples").rglob("*.py"))
-    examples = [path for path in every if checker[0] not in NOT_THEIRS.get(path.name, ())]
-    assert errors(checker, examples, tmp_path) == []
+    plain = [path for path, needs in EXAMPLES.items() if not needs]
+    assert errors(checker, suited(plain, checker), tmp_path) == []
+
+
+@pytest.mark.slow
+@pytest.mark.neighbour(*sorted({name for needs in EXAMPLES.values() for name in needs}))
+def test_the_examples_with_neighbours_are_quiet(checker: tuple[str, str], tmp_path: Path):
+    others = [path for path, needs in EXAMPLES.items() if needs]
+    assert errors(checker, suited(others, checker), tmp_path) == []
+
+
+def suited(paths: list[Path], checker: tuple[str, str]) -> list[Path]:
+    return [path for path in paths if checker[0] not in NOT_THEIRS.get(path.name, ())]

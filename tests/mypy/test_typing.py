@@ -11,7 +11,6 @@ import builtins
 import os
 import re
 import runpy
-import shutil
 import subprocess
 import sys
 from collections import defaultdict
@@ -21,8 +20,15 @@ from typing import TypeAlias
 import pytest
 import torch
 
+from tests import neighbours, warm
+
 TYPING = Path(__file__).parents[1] / "typing"
 FILES = {kind: sorted((TYPING / kind).rglob("*.py")) for kind in ("pass", "fail", "reveal")}
+NEEDS = {path: neighbours.imported(path) for files in FILES.values() for path in files}
+PARAMETERS = {
+    kind: [pytest.param(p, id=p.stem, marks=[pytest.mark.neighbour(*NEEDS[p])] if NEEDS[p] else []) for p in files]
+    for kind, files in FILES.items()
+}
 LINE = re.compile(
     r"^(?P<file>[^:]+):(?P<line>\d+): (?P<severity>error|note): (?P<message>.*?)(?:  \[(?P<code>[\w-]+)\])?$"
 )
@@ -36,13 +42,12 @@ Findings: TypeAlias = dict[tuple[str, int], list[tuple[str, str, str | None]]]
 """What mypy says: (file, line) -> (severity, message, code)."""
 
 
-def check(folder: Path) -> Findings:
-    """One run over every file."""
-    cache = TYPING.parents[1] / ".mypy_cache/typing"
+def check(cache: Path) -> Findings:
+    """One run over every file whose imports are there."""
+    command = [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--cache-dir", cache]
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--cache-dir", cache]
-        + [relative(f) for files in FILES.values() for f in files],
-        cwd=folder,
+        [*command, *(relative(path) for path, needs in NEEDS.items() if not neighbours.missing(needs))],
+        cwd=TYPING,
         env={**os.environ, "SIMPLETORCH_DEBUG": "1", "SIMPLETORCH_FOLLOW": "off"},
         capture_output=True,
         text=True,
@@ -58,17 +63,16 @@ def check(folder: Path) -> Findings:
 
 
 @pytest.fixture(scope="session")
-def findings() -> Findings:
-    return check(TYPING)
+def findings(tmp_path_factory: pytest.TempPathFactory) -> Findings:
+    return check(warm.cache(tmp_path_factory.mktemp("typing")))
 
 
 @pytest.mark.slow
-def test_torch_from_the_cache_is_the_same(findings: Findings, tmp_path: Path):
-    """In another folder the files are new to mypy, and torch is not: the cache has to hold what we make of torch."""
-    shutil.copytree(TYPING, tmp_path / "typing")
-    again = check(tmp_path / "typing")
-    assert {place: said for place, said in again.items() if said != findings.get(place)} == {}
-    assert len(again) == len(findings)
+def test_torch_from_the_cache_is_the_same(findings: Findings):
+    """The cache has to hold all that we make of torch."""
+    fresh = check(Path(os.devnull))
+    assert {place: said for place, said in fresh.items() if said != findings.get(place)} == {}
+    assert len(fresh) == len(findings)
 
 
 def comments(path: Path, mark: str) -> dict[int, str]:
@@ -90,24 +94,24 @@ def errors(findings, path: Path) -> dict[int, list[str]]:
     }
 
 
-@pytest.mark.parametrize("path", FILES["pass"], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", PARAMETERS["pass"])
 def test_pass_has_no_error(findings, path):
     assert errors(findings, path) == {}
 
 
-@pytest.mark.parametrize("path", FILES["pass"], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", PARAMETERS["pass"])
 def test_pass_runs(path):
     runpy.run_path(str(path))
 
 
-@pytest.mark.parametrize("path", FILES["fail"], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", PARAMETERS["fail"])
 def test_fail_reports_each_marked_line_once(findings, path):
     expected = {line: sorted(code.strip() for code in text.split(",")) for line, text in comments(path, "E").items()}
     assert errors(findings, path) == expected
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # what torch warns of is what these files are about
-@pytest.mark.parametrize("path", FILES["fail"], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", PARAMETERS["fail"])
 def test_fail_really_raises(path):
     names = runpy.run_path(str(path))
     functions = {name: value for name, value in names.items() if name.startswith("fail_")}
@@ -120,7 +124,7 @@ def test_fail_really_raises(path):
         pytest.fail(f"{path.name}: {name}() is an error for mypy, but it runs")
 
 
-@pytest.mark.parametrize("path", FILES["reveal"], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", PARAMETERS["reveal"])
 def test_reveal_is_exact(findings, path):
     name = relative(path)
     revealed = {
@@ -135,7 +139,7 @@ def test_reveal_is_exact(findings, path):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # what torch warns of is what these files are about
-@pytest.mark.parametrize("path", FILES["reveal"], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", PARAMETERS["reveal"])
 def test_reveal_is_true(path, monkeypatch):
     """Executes the file; where a literal tensor type is claimed, the value must be such a tensor."""
     claims = comments(path, "R")

@@ -46,7 +46,6 @@ class WandbFiles:
     """What W&B writes offline."""
 
     def __init__(self, folder, monkeypatch):
-        pytest.importorskip("wandb")
         monkeypatch.setenv("WANDB_MODE", "offline")
         monkeypatch.setenv("WANDB_SILENT", "true")
         self.folder = folder
@@ -93,8 +92,6 @@ class MLflowFiles:
     """What MLflow writes to a file of SQLite."""
 
     def __init__(self, folder, monkeypatch):
-        pytest.importorskip("mlflow", exc_type=ImportError)
-        pytest.importorskip("sqlalchemy")
         self.uri = f"sqlite:///{folder / 'mlflow.db'}"
 
     def logger(self):
@@ -118,7 +115,6 @@ class AimFiles:
     """What Aim writes to its folder."""
 
     def __init__(self, folder, monkeypatch):
-        pytest.importorskip("aim")
         self.folder = folder
 
     def logger(self):
@@ -137,7 +133,10 @@ class AimFiles:
             yield run.hash, run["config"], run.get("error") is None, numbers
 
 
-@pytest.fixture(params=[WandbFiles, MLflowFiles, AimFiles], ids=["wandb", "mlflow", "aim"])
+LOGGERS = {"wandb": WandbFiles, "mlflow": MLflowFiles, "aim": AimFiles}
+
+
+@pytest.fixture(params=[pytest.param(f, marks=pytest.mark.neighbour(n), id=n) for n, f in LOGGERS.items()])
 def files(request, tmp_path, monkeypatch):
     return request.param(tmp_path, monkeypatch)
 
