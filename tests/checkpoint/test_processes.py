@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 import torch
-import torch.multiprocessing as mp
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
@@ -15,8 +14,8 @@ from simpletorch.errors import CheckpointError
 from simpletorch.metrics import Accuracy
 from simpletorch.reproducibility import seed_everything
 from simpletorch.train import INTERRUPTED, Checkpoint, Trainer
+from tests import meeting
 from tests.checkpoint.training import At, Augmented, nothing, same
-from tests.meeting import meet
 
 
 def run(folder, rank, *others, seed=0, resume=None):
@@ -48,7 +47,7 @@ def run(folder, rank, *others, seed=0, resume=None):
 
 
 def both(rank, folder, world):
-    meet(folder / f"meet-{world}", rank, world)
+    meeting.meet(folder / f"meet-{world}", rank, world)
     if world == 1:
         with pytest.raises(CheckpointError, match="was saved by 2 processes, and 1 can't go on with it"):
             run(folder / "one", rank, At(0, nothing), resume=folder / "stopped" / "step-000000006.safetensors")
@@ -67,7 +66,7 @@ def both(rank, folder, world):
 
 @pytest.mark.slow
 def test_two_processes_stop_after_the_same_update_and_go_on_bit_for_bit(tmp_path: Path):
-    mp.spawn(both, (tmp_path, 2), nprocs=2)
+    meeting.start(both, (tmp_path, 2), 2)
     assert (tmp_path / "done-0").exists()
     assert (tmp_path / "done-1").exists()
     parts = checkpoint.read(tmp_path / "stopped" / "step-000000006.safetensors").parts
@@ -75,4 +74,4 @@ def test_two_processes_stop_after_the_same_update_and_go_on_bit_for_bit(tmp_path
     assert not {"model", "optimizer"} & parts["ranks"][0].keys()
     assert not torch.equal(parts["ranks"][0]["rng"]["torch"], parts["rng"]["torch"])
     assert "0.weight" in parts["model"]  # the model's own names, without the wrapper's
-    mp.spawn(both, (tmp_path, 1), nprocs=1)
+    meeting.start(both, (tmp_path, 1), 1)

@@ -7,7 +7,11 @@ import torch
 
 from simpletorch import distributed
 
-distributed.init(timeout=15)  # a busy machine starts one process seconds after the other
+distributed.init(timeout=60)  # a busy machine starts one process seconds after the other
+distributed.barrier()
+if sys.argv[1] == "hangs":  # from here on both are awake
+    torch.distributed.destroy_process_group()
+    distributed.init(timeout=3)
 case, other = sys.argv[1], distributed.rank() == 1
 if case == "hangs" and other:
     threading.Event().wait(100)

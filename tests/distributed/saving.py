@@ -2,16 +2,15 @@
 
 import os
 import signal
-import sys
 from pathlib import Path
 
-import torch
 from torch.nn import functional as F
 
-from simpletorch import checkpoint, distributed
+from simpletorch import checkpoint
 from simpletorch.optim import AdamW
 from simpletorch.reproducibility import checksum, seed_everything
 from simpletorch.train import Checkpoint, Trainer
+from tests import meeting
 from tests.distributed.variants import loaders, network, whole
 
 # by attempt: who, and before which file gets its name
@@ -49,21 +48,15 @@ def train(folder, **options):
     return checksum(whole(model))
 
 
-def main():
+def go_on(rank, folder, attempt):
     """One attempt."""
-    torch.set_num_threads(1)
-    distributed.init(timeout=60)
-    folder, attempt, rank = Path(sys.argv[1]), int(os.environ["TORCHELASTIC_RESTART_COUNT"]), distributed.rank()
+    meeting.meet(folder / f"meeting-{attempt}", rank)
     if rank == 0:
         newest = checkpoint.latest(folder / "killed")
-        print(f"attempt {attempt} goes on from {newest and newest.name}", flush=True)
+        (folder / f"from-{attempt}").write_text(newest.name if newest else "the beginning")
     if attempt < len(KILLS) and KILLS[attempt][0] == rank:
         end_before_naming(*KILLS[attempt][1:])
     killed = train(folder / "killed", resume="auto")
     straight = train(folder / "straight")
     if rank == 0:
-        print(f"as without: {killed == straight}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        (folder / "as-without").write_text(str(killed == straight))

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-import torch.multiprocessing as mp
 
 from simpletorch.distributed import Mesh, context_parallel, parallelize
 from simpletorch.nn import FeedForward
+from tests import meeting
 from tests.distributed import composed
 
 BLOCK = ("q_proj", "k_proj", "v_proj", "o_proj")
@@ -14,14 +14,14 @@ BLOCK = ("q_proj", "k_proj", "v_proj", "o_proj")
 @pytest.fixture(scope="module")
 def shapes(tmp_path_factory: pytest.TempPathFactory) -> dict:
     folder = tmp_path_factory.mktemp("fake")
-    mp.spawn(composed.fake, (folder,), nprocs=1)
+    meeting.start(composed.fake, (folder,), 1)
     return torch.load(folder / "shapes.pt")
 
 
 @pytest.fixture(scope="module")
 def four(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
     folder = tmp_path_factory.mktemp("four")
-    mp.spawn(composed.four, (folder,), nprocs=4)
+    meeting.start(composed.four, (folder,), 4)
     return [torch.load(folder / f"{rank}.pt") for rank in range(4)]
 
 

@@ -22,7 +22,7 @@ SCRIPT = Path(__file__).parent / "ending.py"
     [
         (
             "hangs",
-            r"rank 0 of 2 waited 15 s in all_reduce of Float32\[3, 5\] for others: rank 1 \(process \d+ on \S+\) "
+            r"rank 0 of 2 waited 3 s in all_reduce of Float32\[3, 5\] for others: rank 1 \(process \d+ on \S+\) "
             r"hangs, or works on something else",
         ),
         ("raises", r"rank 0 of 2 lost the connection to another rank in backward: rank 1 ended by KeyError: 'its own'"),
@@ -68,14 +68,13 @@ parent = os.getpid()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("example", "restarts"), [("ddp", 0), ("elastic", 1)])
-def test_examples_agree_with_one_process(example, restarts):
-    printed, errors, status = torchrun(ROOT / "examples" / "distributed" / f"{example}.py", restarts=restarts)
+def test_an_example_that_loses_a_process_agrees_with_one_process():
+    printed, errors, status = torchrun(ROOT / "examples" / "distributed" / "elastic.py", restarts=1)
     assert status == 0, errors
     assert printed.rstrip().endswith("ranks agree: True")
     assert float(re.search(r"difference to one process .*: (\S+)", printed)[1]) <= 1e-6
-    killed = re.search(r"BackendError: .*rank 1 \(process \d+ on \S+\) has ended without an error of its own", errors)
-    assert ("attempt 2, 2 processes" in printed, bool(killed)) == (restarts == 1, restarts == 1)
+    assert re.search(r"BackendError: .*rank 1 \(process \d+ on \S+\) has ended without an error of its own", errors)
+    assert "attempt 2, 2 processes" in printed
 
 
 def test_of_ranks_that_ended_at_once_the_one_that_didn_t_follow_is_named(tmp_path):

@@ -1,31 +1,30 @@
 """SIGKILL while a divided checkpoint is written."""
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from torch.multiprocessing import ProcessExitedException
 
 from simpletorch import checkpoint
 from simpletorch._atomic import _unfinished
 from simpletorch.checkpoint._folder import remove_half_written
-from tests.distributed.launching import torchrun
-
-SCRIPT = Path(__file__).parent / "saving.py"
+from tests import meeting
+from tests.distributed import saving
 
 
 @pytest.mark.slow
 def test_killed_while_parts_are_saved_nothing_is_lost_beyond_the_last_checkpoint(tmp_path: Path):
-    printed, errors, status = torchrun(SCRIPT, tmp_path, restarts=2, limit=300)
-    assert status == 0, errors
-    assert re.findall(r"attempt (\d) goes on from (\S+)", printed) == [
-        ("0", "None"),
-        ("1", "step-000000003"),
-        ("2", "step-000000006"),
-    ]
-    assert "as without: True" in printed
+    for attempt, (rank, *_) in enumerate(saving.KILLS):
+        with pytest.raises(ProcessExitedException) as caught:
+            meeting.start(saving.go_on, (tmp_path, attempt), 2)
+        assert (caught.value.error_index, caught.value.signal_name) == (rank, "SIGKILL")
+    meeting.start(saving.go_on, (tmp_path, len(saving.KILLS)), 2)
+    began = [(tmp_path / f"from-{attempt}").read_text() for attempt in range(3)]
+    assert began == ["the beginning", "step-000000003", "step-000000006"]
+    assert (tmp_path / "as-without").read_text() == "True"
     folder = tmp_path / "killed"
     assert [path.name for path in checkpoint.checkpoints_in(folder)] == ["step-000000009", "step-000000010"]
     assert sorted(path.name for path in folder.iterdir()) == ["best", "step-000000009", "step-000000010"]

@@ -3,13 +3,10 @@
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
-import torch.multiprocessing as mp
 
 from simpletorch import checkpoint
 from simpletorch.checkpoint._format import read as read_file
@@ -18,7 +15,9 @@ from simpletorch.checkpoint._sharded import MANIFEST
 from simpletorch.distributed import materialize
 from simpletorch.errors import CheckpointError, TorchError
 from simpletorch.optim import EMA
+from tests import meeting
 from tests.distributed import sharded, variants
+from tests.distributed.launching import ROOT, torchrun
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +25,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("divided")
-    mp.spawn(sharded.two, (made,), nprocs=2)
+    meeting.start(sharded.two, (made,), 2)
     return made
 
 
@@ -57,7 +56,7 @@ def test_saved_by_two_resumed_by_one_without_a_group(folder: Path):
 
 
 def test_saved_by_two_resumed_by_four(folder: Path):
-    mp.spawn(sharded.others, (folder, 4), nprocs=4)
+    meeting.start(sharded.others, (folder, 4), 4)
     four, two = torch.load(folder / "by-4.pt"), straight(folder)
     assert four["losses"] == pytest.approx({step: two["losses"][step] for step in (8, 9, 10)}, rel=1e-6)
     assert four["samples"] == {8: 36, 9: 48, 10: 60}
@@ -191,23 +190,7 @@ def test_an_average_of_two_is_gone_on_with_by_one(folder: Path, tmp_path: Path):
 
 
 def test_examples_by_two():
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--rdzv-backend",
-        "c10d",
-        "--rdzv-endpoint",
-        "localhost:0",
-    ]
-    examples = Path(__file__).parents[2] / "examples" / "distributed"
-    files = [str(examples / f"{name}.py") for name in ("fsdp", "tensor_parallel", "pipeline")]
-    done = subprocess.run(
-        [*command, "--nproc-per-node", "2", str(Path(__file__).with_name("run_examples.py")), *files],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("ranks agree: True") == 3
+    files = [ROOT / f"examples/distributed/{name}.py" for name in ("ddp", "fsdp", "tensor_parallel", "pipeline")]
+    printed, errors, status = torchrun(Path(__file__).with_name("run_examples.py"), *files)
+    assert status == 0, errors
+    assert printed.count("ranks agree: True") == 4

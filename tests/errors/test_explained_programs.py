@@ -20,8 +20,9 @@ from types import FunctionType
 import pytest
 
 from simpletorch.errors import TorchError, explain
-from tests import warm
+from tests import meeting, warm
 
+from .broken import distributed
 from .broken_programs import FOLDER, programs, record, recorded
 
 FILES = ["operations", "indices", "dtypes", "layers", "gradients", "borders", "loading", "compiled"]
@@ -66,12 +67,7 @@ def test_every_recorded_text_has_its_program():
 
 @pytest.mark.slow
 def test_two_processes(tmp_path: Path):
-    ranks = [
-        subprocess.Popen([sys.executable, FOLDER / "distributed.py", str(rank), str(tmp_path)], stderr=subprocess.PIPE)
-        for rank in range(2)
-    ]
-    said = [process.communicate(timeout=120)[1].decode() for process in ranks]
-    assert [process.returncode for process in ranks] == [0, 0], said
+    meeting.start(distributed.main, (str(tmp_path),), 2)
     found = {file.name: plain(file.read_text()) for file in tmp_path.glob("*.[01]")}
     if os.environ.get("UPDATE_SNAPSHOTS"):
         for name in sorted(found):

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 import torch
-from torch import multiprocessing
 from torch.nn.parallel import DistributedDataParallel
 
+from tests import meeting
 from tests.examples import cases
-from tests.meeting import meet
 
 
 def run(model: Any, args: Any) -> Any:
@@ -68,7 +67,7 @@ def test_export(name: str):
 
 def _train(rank: int, folder: str) -> None:
     """One step of every module, as one of two processes with half of the batch."""
-    meet(Path(folder) / "meeting", rank)
+    meeting.meet(Path(folder) / "meeting", rank)
     gradients = {}
     for name in cases.CASES:
         model, args = cases.case(name)
@@ -81,7 +80,7 @@ def _train(rank: int, folder: str) -> None:
 
 @pytest.mark.slow
 def test_two_processes_average_their_gradients(tmp_path: Path):
-    multiprocessing.spawn(_train, (str(tmp_path),), nprocs=2)
+    meeting.start(_train, (str(tmp_path),), 2)
     zero, one = (torch.load(tmp_path / f"{rank}.pt") for rank in range(2))
     for name in cases.CASES:
         trained = {key: gradient for key, gradient in zero[name].items() if gradient is not None}

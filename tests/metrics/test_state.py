@@ -4,7 +4,6 @@ import json
 
 import pytest
 import torch
-import torch.multiprocessing as mp
 import torchmetrics
 from torch.nn import functional as F
 
@@ -22,7 +21,7 @@ from simpletorch.metrics import (
     Recall,
     TorchMetric,
 )
-from tests.meeting import meet
+from tests import meeting
 
 CLASSIFYING = {
     "accuracy": Accuracy,
@@ -113,7 +112,7 @@ def test_a_metric_of_torchmetrics_is_one_of_ours_and_goes_on():
 
 
 def two_ranks(rank, rendezvous, results):
-    meet(rendezvous, rank)
+    meeting.meet(rendezvous, rank)
     metrics = {name: make() for name, make in OURS.items()}
     alone = Accuracy(synchronize=False)
     # Uneven: rank 1 has fewer and smaller batches, and its metrics of nothing are asked as well.
@@ -134,7 +133,7 @@ def two_ranks(rank, rendezvous, results):
 
 @pytest.mark.slow
 def test_two_ranks_together_give_what_one_gives_for_all(tmp_path):
-    mp.spawn(two_ranks, (tmp_path / "rendezvous", tmp_path), nprocs=2)
+    meeting.start(two_ranks, (tmp_path / "rendezvous", tmp_path), 2)
     first, second = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2))
     everything = list(batches([3, 11, 2, 7], seed=3))
     for name, make in OURS.items():

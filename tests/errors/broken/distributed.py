@@ -2,7 +2,6 @@
 
 import datetime
 import os
-import sys
 
 import torch.distributed as dist
 from torch import Tensor, zeros
@@ -74,7 +73,3 @@ def main(rank: int, folder: str) -> None:
     store.set(f"done {rank}", "yes")
     store.wait(["done 0", "done 1"], LONG)  # who leaves early breaks the connection of who still waits
     os._exit(0)  # groups whose collectives failed can't be taken down in order
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2])

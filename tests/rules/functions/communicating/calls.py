@@ -1,10 +1,9 @@
-"""Collectives with shapes that fit and that don't; as a program, two processes say which work.
-
-torchrun --nproc-per-node 2 tests/rules/functions/communicating/calls.py
-"""
+"""Collectives with shapes that fit and that don't; two processes say which work."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any, Final
 
 # name, arguments: a tuple is a tensor of that shape, "long" before it makes it Int64, a list is one of tensors
@@ -68,25 +67,18 @@ def works(case: Case, group: Any) -> bool:
     return True
 
 
-def main() -> None:
-    """Print for each case whether it works."""
-    import atexit
-    import json
+def both(rank: int, folder: Path) -> None:
+    """Write for each case whether it works, as one of two processes."""
     import warnings
 
     import torch.distributed as dist
 
-    from simpletorch.distributed._group import _leave
+    from tests import meeting
 
     warnings.simplefilter("ignore")  # `reduce_scatter_tensor` has another name now
-    dist.init_process_group("gloo")
-    atexit.register(_leave)
-    alone = [dist.new_group([rank]) for rank in range(2)][dist.get_rank()]
+    meeting.meet(folder / "meeting", rank)
+    alone = [dist.new_group([rank]) for rank in range(2)][rank]
     found = [works(case, alone if case[0] in ALONE else dist.group.WORLD) for case in CASES]
-    if dist.get_rank() == 0:
-        print(json.dumps(found))
+    if rank == 0:
+        (folder / "works.json").write_text(json.dumps(found))
     dist.barrier()
-
-
-if __name__ == "__main__":
-    main()

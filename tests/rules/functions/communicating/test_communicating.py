@@ -1,17 +1,14 @@
 """Collectives: the sizes that every backend asks for, compared with what two processes of gloo do."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from simpletorch.rules import ANYTHING, Group, Many, Report, TensorType, infer, tensor
 from simpletorch.rules.core.dtype import FLOAT32, INT64
 from simpletorch.shapes import UNKNOWN, Shape, var
-from tests.rules.functions.communicating.calls import ALONE, CASES
+from tests import meeting
+from tests.rules.functions.communicating.calls import ALONE, CASES, both
 
 DIST, OURS, FUNCTIONAL = "torch.distributed", "simpletorch.distributed", "torch.distributed._functional_collectives"
 
@@ -33,19 +30,11 @@ def _said(name, world, **given):
 
 
 @pytest.fixture(scope="module")
-def works():
+def works(tmp_path_factory):
     """What two processes do, by case."""
-    torchrun = [str(Path(sys.executable).with_name("torchrun")), "--nproc-per-node", "2", "--rdzv-backend", "c10d"]
-    program = str(Path(__file__).with_name("calls.py"))
-    done = subprocess.run(
-        [*torchrun, "--rdzv-endpoint", "localhost:0", program],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    return json.loads(done.stdout.splitlines()[-1])
+    folder = tmp_path_factory.mktemp("works")
+    meeting.start(both, (folder,), 2)
+    return json.loads((folder / "works.json").read_text())
 
 
 def test_a_rule_refuses_what_torch_refuses_and_nothing_else(works):
