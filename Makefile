@@ -6,15 +6,20 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 DOCS := .venv-docs
+# A file of tests is run by one process, for the sake of what its tests share; tests/conftest.py says in which order.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -rs
 
-.PHONY: demo test lint types check vscode docs pictures clean
+.PHONY: demo test test-all lint types check vscode docs pictures clean
 
 demo: $(INSTALLED)
 	@$(BIN)/simpletorch demo
 
-# With NEIGHBOURS=1 also what is skipped where ONNX, transformers, JAX and the like aren't installed.
-test: $(READY) $(if $(NEIGHBOURS),$(VENV)/.neighbours)
-	$(BIN)/python -m pytest -n auto --dist loadfile
+test: $(READY)
+	$(PYTEST) -m "not thorough"
+
+# What `make test` leaves out: more variants of the same, and the tests that need ONNX, transformers, JAX and the like.
+test-all: $(VENV)/.neighbours
+	$(PYTEST) -m "thorough or neighbour"
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -23,7 +28,7 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-check: test lint types
+check: test test-all lint types
 
 # The extension for VS Code, packed as editors/vscode/dist/simpletorch.vsix; needs node and npm.
 vscode: $(READY)

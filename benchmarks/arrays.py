@@ -2,7 +2,7 @@
 
 Each pair takes turns of a tenth of a millisecond or so, and the ratio is the median of the turns', so that what else
 the machine does is in both. Where torch has no function of its own, the shortest way that people write is the other
-side.
+side. It needs jax and pyarrow (the extras `jax` and `tables`).
 """
 
 import time

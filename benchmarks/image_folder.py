@@ -4,7 +4,8 @@
 
 Both read the same generated photographs and do what ImageNet training does: decode, random resized crop to 224, flip,
 to floats, normalise; batches of 64, shuffled. What counts is CPU time, of all processes, so that the ratio is per core
-and other programs on the machine matter little; the two take turns on slices of the images.
+and other programs on the machine matter little; the two take turns on slices of the images. It needs PIL (the extra
+`vision`).
 """
 # ruff: noqa: D102, D103 - what is measured does nothing
 

@@ -4,6 +4,7 @@
     python -m benchmarks.notebook --write    # also into benchmarks/results/notebook.md
 
 Each cell is followed as before it runs, from new: nothing that one follow has made of the models is kept for the next.
+It needs IPython (the extra `notebook`).
 """
 
 from __future__ import annotations

@@ -4,10 +4,11 @@
 
 Each row is an environment of its own, with what pyproject.toml declares, and torch's Python files and stubs as they
 stand in its wheel. They are read, not installed: any platform's wheel has them, and a small one is fetched (80 MB). So
-what is tried is what reads programs: mypy with the plugin over tests/typing, where every line says what it
-must say, and `simpletorch follow` over the examples. What runs tensors is tried by the tests, with the torch installed.
-For the versions of Python above those on this machine mypy is told ``--python-version``. Of mypy each older version is
-installed, and must be refused in a sentence. The exit status is 1 if a row doesn't hold.
+what is tried is what reads programs: mypy with the plugin over tests/typing, where every line says what it must say
+(``SIMPLETORCH_FOLLOW=off``, as the tests of these files have it; ``SIMPLETORCH_DEBUG=1``, so that a failure of the
+plugin is one), and `simpletorch follow` over the examples. What runs tensors is tried by the tests, with the torch
+installed. For the versions of Python above those on this machine mypy is told ``--python-version``. Of mypy each older
+version is installed, and must be refused in a sentence. The exit status is 1 if a row doesn't hold.
 """
 
 from __future__ import annotations
