@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -58,14 +59,20 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     return None
 
 
+@pytest.hookimpl(trylast=True)  # of the tests that are left
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that is marked ``neighbour`` is skipped where its package is missing."""
+    """Skip what is marked ``neighbour`` where a package is missing, and begin with the files that take longest.
+
+    Else one process would begin such a file when the others are done.
+    """
     for item in items:
         packages = [name for mark in item.iter_markers("neighbour") for name in mark.args]
         unknown = {*packages} - neighbours.INSTALLED - neighbours.NOT_INSTALLED
         assert not unknown, f"{item.nodeid}: tests/neighbours.py doesn't know {unknown}"
         if reason := neighbours.missing(packages):
             item.add_marker(pytest.mark.skip(reason=reason))
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
 
 
 def _refuse_unmarked(report: Any) -> None:

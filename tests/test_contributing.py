@@ -75,6 +75,12 @@ def test_there_are_six_stories():
     assert all(story.session for story in STORIES)
 
 
+def test_the_change_of_each_story_applies(copy):
+    """The fixture applies them; run as they are shown, they take mypy a cold start: in `make test-all`."""
+    assert "fuse_linear_bn_weights" in (copy / "src/simpletorch/rules/functions/networks/linear.py").read_text()
+
+
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_what_a_story_adds_passes_its_tests(copy):
     """In one process for all of them, because it has to import torch."""
@@ -84,6 +90,7 @@ def test_what_a_story_adds_passes_its_tests(copy):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "printed"),

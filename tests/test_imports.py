@@ -105,27 +105,32 @@ def test_other_packages_import_no_private_module(modules, package):
 LATE = ["simpletorch.rules", "simpletorch.errors._translation", "simpletorch.errors._place", "executing"]
 
 
-def loaded_of(names: list[str], program: str) -> list[str]:
-    code = f"import sys; {program}\nprint(*(name for name in {names} if name in sys.modules))"
+def loaded_of(names: list[str], *programs: str) -> list[list[str]]:
+    """Which of these modules are loaded after each program, run one after the other in a new interpreter."""
+    code = "import sys\n" + "".join(
+        f"{program}\nprint(*(name for name in {names} if name in sys.modules))\n" for program in programs
+    )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    return done.stdout.split()
+    return [line.split() for line in done.stdout.splitlines()]
 
 
 def test_nothing_of_a_failure_is_loaded_before_one():
     works = "import torch, simpletorch as st; st.nn.Linear(2, 3)(torch.ones(5, 2))"
-    fails = "import torch, simpletorch as st; st.errors.attempt(st.nn.Linear(2, 3), torch.ones(5, 7))"
-    assert loaded_of(LATE, works) == []
-    assert loaded_of(LATE, fails) == ["simpletorch.rules", "simpletorch.errors._translation", "executing"]
+    fails = "st.errors.attempt(st.nn.Linear(2, 3), torch.ones(5, 7))"
+    assert loaded_of(LATE, works, fails) == [
+        [],
+        ["simpletorch.rules", "simpletorch.errors._translation", "executing"],
+    ]
 
 
 def test_operators_need_no_compiler_before_one_runs():
     compilers = ["triton", "torch._dynamo", "torch._inductor", "torch.utils.cpp_extension"]
-    assert loaded_of(compilers, "import simpletorch.kernels") == []
+    assert loaded_of(compilers, "import simpletorch.kernels") == [[]]
 
 
 def test_interop_loads_nothing_before_its_first_name_and_then_is_a_module_without_a_detour():
-    libraries = ["torch", "jax", "pyarrow", "transformers"]
-    assert loaded_of(libraries, "from simpletorch import interop; dir(interop)") == []
-    assert loaded_of(libraries, "from simpletorch import interop; interop.from_numpy") == ["torch"]
-    program = "from simpletorch import interop; interop.__all__; assert '__getattr__' not in vars(interop)"
-    assert loaded_of(["simpletorch.interop.hub"], program) == ["simpletorch.interop.hub"]
+    names = ["torch", "jax", "pyarrow", "transformers", "simpletorch.interop.hub"]
+    first_name = "interop.__all__; assert '__getattr__' not in vars(interop)"
+    before, then, later = loaded_of(names, "from simpletorch import interop; dir(interop)", first_name, "interop.hub")
+    assert before == []
+    assert then == later == ["torch", "simpletorch.interop.hub"]

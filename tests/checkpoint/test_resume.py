@@ -17,9 +17,10 @@ from simpletorch.errors import CheckpointError, TorchError
 from simpletorch.reproducibility import Manifest
 from simpletorch.train import INTERRUPTED, Callback, Checkpoint, EarlyStopping, Fit, Trainer
 from tests.checkpoint.training import At, Variant, nothing, same
+from tests.marks import thorough
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(10), *thorough(range(10, 40))])
 def test_stopped_anywhere_and_resumed_is_never_stopped(tmp_path, seed):
     variant = Variant.drawn(seed)
     stop = random.Random(seed).randint(1, variant.updates)

@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.marks import thorough
+
 from . import failures
 
 
@@ -17,7 +19,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> list[Callable[..., obj
     return failures.programs(tmp_path_factory.mktemp("programs"))
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, *thorough([1])])
 def test_random_failures(programs, seed: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SIMPLETORCH_DEBUG", "1")
     seen = failures.failures(1000, seed, programs)

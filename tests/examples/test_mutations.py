@@ -38,6 +38,7 @@ def test_mypy_says_so_where_they_are(broken):
     assert 1 - len(far) / len(caught) >= NEAR, shown(far)
 
 
+@pytest.mark.thorough  # tests/cli/test_check.py has three edits
 def test_the_daemon_says_the_same_after_each_edit(broken, tmp_path):
     """What an editor sees: the slips are made and taken back one after the other, in one process of mypy."""
     edits = [mutant for mutant in broken if mutant.name in ("gpt", "lstm_tagger")]

@@ -153,8 +153,10 @@ def test_the_way_out_of_a_ragged_tensor_goes():
     assert interop.to_numpy(x.to_padded_tensor(0)).tolist() == [[1, 1, 0], [1, 1, 1]]
 
 
+@pytest.mark.neighbour("ml_dtypes")
 def test_numbers_of_half_a_byte_are_no_records():
-    ml_dtypes = pytest.importorskip("ml_dtypes")
+    import ml_dtypes
+
     array = np.array([3, -5], ml_dtypes.int4)
     with pytest.raises(DTypeMismatch, match="no dtype for NumPy's int4") as caught:
         interop.from_numpy(array)

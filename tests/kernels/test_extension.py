@@ -22,6 +22,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+SMALL = """\
+#include <pybind11/pybind11.h>
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("twice", [](int x) { return 2 * x; });
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_source_is_built_once_and_runs(folder: Path):
+    """The example below includes torch's headers, which take half a minute to compile."""
+    source = folder / "small.cpp"
+    source.write_text(SMALL)
+    assert kernels.extension(source, flags=["-O0"]).twice(7) == 14
+    built = {path: path.stat().st_mtime_ns for path in (folder / "builds").rglob("*.so")}
+    assert len(built) == 1
+    assert kernels.extension(source, flags=["-O0"]).twice(11) == 22
+    assert {path: path.stat().st_mtime_ns for path in (folder / "builds").rglob("*.so")} == built
+
+
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_the_example_is_built_and_right():
     names = runpy.run_path(str(EXAMPLE))

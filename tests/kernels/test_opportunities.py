@@ -677,7 +677,13 @@ def test_models_that_look_at_values_are_refused(name: str):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("training", "most"), [(False, 1.05), (True, 1.2)], ids=["inference", "training"])
+@pytest.mark.parametrize(
+    ("training", "most"),
+    [
+        pytest.param(False, 1.05, id="inference"),
+        pytest.param(True, 1.2, id="training", marks=pytest.mark.thorough),
+    ],
+)
 def test_inductor_counts_about_as_many_bytes(training: bool, most: float):
     """More models: `python -m benchmarks.opportunities`."""
     step = counted.block()

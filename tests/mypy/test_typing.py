@@ -67,6 +67,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> Findings:
     return check(warm.cache(tmp_path_factory.mktemp("typing")))
 
 
+@pytest.mark.thorough  # tests/warm.py holds a first run to a small program
 @pytest.mark.slow
 def test_torch_from_the_cache_is_the_same(findings: Findings):
     """The cache has to hold all that we make of torch."""

@@ -8,6 +8,7 @@ import torch
 from simpletorch import nn
 from simpletorch.errors import TorchError
 from simpletorch.nn._recurrent import _reversing
+from tests.marks import thorough
 
 # oneDNN, which torch calls on a CPU, can't do it; torch says so once in a process, in whichever test comes first
 pytestmark = pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN:UserWarning")
@@ -83,10 +84,12 @@ def test_it_is_exported_for_any_batch_size():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("backend", ["eager", *thorough(["inductor"])])
 @torch._dynamo.config.patch(allow_rnn=True)
-def test_it_compiles_to_one_graph():
+def test_it_compiles_to_one_graph(backend):
     model, args = Reader(), (torch.randn(4, 11, 5), LENGTHS)
-    torch.testing.assert_close(torch.compile(model, fullgraph=True)(*args), model(*args), rtol=1e-5, atol=1e-6)
+    compiled = torch.compile(model, fullgraph=True, backend=backend)
+    torch.testing.assert_close(compiled(*args), model(*args), rtol=1e-5, atol=1e-6)
     torch.compiler.reset()
 
 

@@ -13,6 +13,7 @@ from simpletorch.nn import summary
 from simpletorch.vision import models
 from simpletorch.vision.models._blocks import StochasticDepth, rounded
 from simpletorch.vision.models._swin import PatchMerging, SwinTransformer, WindowAttention
+from tests.marks import thorough
 
 TORCHVISION = json.loads(Path(__file__).with_name("digests.json").read_text("utf-8"))["torchvision"]
 
@@ -31,6 +32,8 @@ DOCUMENTED = {
 }
 NOT_MODELS = {"read_weights", "from_timm", "to_timm"}
 SMALLEST = ["convnext_tiny", "efficientnet_b0", "mobilenet_v3_large", "mobilenet_v3_small", "swin_t", "unet"]
+SMALL = [name for name in DOCUMENTED if name in SMALLEST]
+LARGER = [name for name in DOCUMENTED if name not in SMALLEST]
 
 
 def on_meta(name, **options):
@@ -55,7 +58,7 @@ def test_names_shapes_and_order_are_torchvisions(name):
     assert digest(on_meta(name).state_dict()) == TORCHVISION[name]
 
 
-@pytest.mark.parametrize("name", DOCUMENTED)
+@pytest.mark.parametrize("name", [*SMALL, *thorough(LARGER)])
 def test_as_many_parameters_and_operations_as_torchvision_documents(name):
     parameters, multiply_adds = DOCUMENTED[name]
     total = summary(on_meta(name), (1, 3, 224, 224)).total
@@ -123,7 +126,10 @@ def test_merging_keeps_the_last_row_and_column_of_an_odd_image():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMALLEST)
+@pytest.mark.parametrize(
+    "name",
+    ["mobilenet_v3_small", "swin_t", "unet", *thorough(["convnext_tiny", "efficientnet_b0", "mobilenet_v3_large"])],
+)
 def test_compiled_without_a_graph_break_and_exported(name):
     torch.manual_seed(3)
     options = {"width": 5, "depth": 2} if name == "unet" else {}
