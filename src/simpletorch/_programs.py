@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["Kind", "kind_of"]
+__all__ = ["Kind", "followed_as", "kind_of", "text_of"]
 
 Kind: TypeAlias = Literal["program", "library"]
 
@@ -20,6 +20,20 @@ _QUOTES: Final = ('"""', "'''")
 _WORKS: Final = re.compile(r"\b(?:torch|nn|F|optim)(?:\.\w+)+\(|\.(?:backward|step|train|eval|fit)\(")
 _TEST: Final = re.compile(r"^[ \t]*(?:async )?def test", re.MULTILINE)
 _ANNOTATES: Final = re.compile(r"^[ \t]*(?:from|import) (?:jaxtyping|simpletorch)\b", re.MULTILINE)
+
+
+def followed_as(path: str) -> Kind | None:
+    """As what a file is followed that nobody named; None if it isn't."""
+    text = text_of(path) if path.endswith(".py") else None
+    return None if text is None else kind_of(Path(path), text)
+
+
+def text_of(path: str) -> str | None:
+    """What a file holds, None if it can't be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
 
 
 def kind_of(path: Path, text: str) -> Kind | None:

@@ -6,7 +6,7 @@ import pytest
 
 from simpletorch._settings import FOLLOW_VARIABLE, settings
 from simpletorch.cli import main
-from simpletorch.cli._followed import find, merged, programs
+from simpletorch.cli._followed import files_in, find, merged
 from simpletorch.cli._run import Diagnostic, Report
 
 PROGRAM = """\
@@ -64,13 +64,26 @@ def test_folders_are_walked_without_what_is_not_the_users(project):
     for name in (".venv/lib", "build", "inner/.hidden", "inner/site-packages", "inner/deep"):
         (project / name).mkdir(parents=True)
         (project / name / "file.py").write_text("")
-    assert list(programs(["."])) == ["model.py", "train.py", "inner/deep/file.py"]
-    assert list(programs(["train.py", "README.md"])) == ["train.py"]
+    assert list(files_in(["."])) == ["model.py", "train.py", "inner/deep/file.py"]
+    assert list(files_in(["train.py", "README.md"])) == ["train.py"]
+
+
+def test_of_a_folder_programs_are_followed_and_what_a_library_annotates(project):
+    package = project / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    wrong = "import torch\nfrom torch import Tensor\n\n\ndef f():\n    return torch.zeros(2, 5) @ torch.zeros(7, 3)\n"
+    (package / "plain.py").write_text(wrong)
+    (package / "run.py").write_text(f"{wrong}\n\nif __name__ == '__main__':\n    f()\n")
+    annotated = wrong.replace("def f()", "def f(x: Float32[Tensor, '2 5'])").replace("torch.zeros(2, 5)", "x")
+    (package / "typed.py").write_text(f"from jaxtyping import Float32\n{annotated}")
+    assert [f.path for f in find(["package"])] == ["package/run.py", "package/typed.py"]
+    assert [f.path for f in find(["package/plain.py"])] == ["package/plain.py"], "a file that is named"
 
 
 def test_a_mistake_in_a_module_that_two_programs_use_is_found_once(project):
     (project / "second.py").write_text(PROGRAM.replace("@ torch", "@ 0 * torch"))
-    found = [(f.path, f.line) for f in find(programs(["."]))]
+    found = [(f.path, f.line) for f in find(["."])]
     assert found.count(("model.py", 10)) == 1
 
 

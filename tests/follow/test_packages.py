@@ -169,3 +169,19 @@ def test_of_many_functions_that_need_nothing_some_are_followed(tmp_path):
     assert 10 < len(reached) < 150
     assert found.complete
     assert any("too many functions that nobody calls" in r for rs in found.reasons.values() for r in rs)
+
+
+def test_a_file_is_found_in_its_package_by_a_path_that_begins_in_it(tmp_path, monkeypatch):
+    inner = tmp_path / "package" / "inner"
+    inner.mkdir(parents=True)
+    (inner / "__init__.py").touch()
+    (inner.parent / "__init__.py").touch()
+    (inner.parent / "sizes.py").write_text("SIZE = 7\n")
+    head = "import torch\n\nfrom ..sizes import SIZE\n\n"
+    for program in (
+        "x = torch.zeros(2, 5) @ torch.zeros(SIZE, 3)",
+        "def f(): return torch.zeros(2, 5) @ torch.zeros(SIZE, 3)",
+    ):
+        (inner / "net.py").write_text(head + program)
+        monkeypatch.chdir(inner)
+        assert [(f.path, f.line) for f in follow("net.py").errors] == [("net.py", 5)]

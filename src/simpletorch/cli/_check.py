@@ -14,7 +14,7 @@ from typing import Final
 from simpletorch._distribution import NAME
 from simpletorch._settings import FOLLOW_VARIABLE, SettingError, settings
 from simpletorch.cli._config import Config, ConfigError, configure, daemon_file, read
-from simpletorch.cli._followed import diagnostics, find, merged, programs
+from simpletorch.cli._followed import diagnostics, find, merged
 from simpletorch.cli._notebook import only_followed, split, why_no_notebook
 from simpletorch.cli._output import OUTPUTS, Outcome, could_not, written
 from simpletorch.cli._run import Diagnostic, Report, run_mypy
@@ -57,7 +57,7 @@ def check(
     if not followed:
         os.environ[FOLLOW_VARIABLE] = "off"  # for the plugin as well
     elif said.follow:
-        for finding in find(programs(targets or _files(config)), said.severities):
+        for finding in find(targets or _files(config), said.severities):
             found.append(finding)
             if finding.severity == "error" and output == "text":  # a warning may be an error of mypy's
                 _say(diagnostics(finding))

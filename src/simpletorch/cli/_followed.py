@@ -9,12 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from simpletorch._programs import followed_as
 from simpletorch.cli._run import Diagnostic, Report
 from simpletorch.follow import Finding, follow
 from simpletorch.notebook.document import file_of, follow_document, is_notebook
 from simpletorch.rules.core.codes import Severity
 
-__all__ = ["diagnostics", "find", "merged", "programs"]
+__all__ = ["diagnostics", "files_in", "find", "merged"]
 
 _STEPS: Final = 50_000  # of one file; the same as in the plugin
 _SECONDS: Final = 2.0
@@ -24,7 +25,7 @@ _HANDED: Final = re.compile(r"^Incompatible (return value type|types in assignme
 _CHECKED: Final = re.compile(r"(?:checked|found in) (\d+) source file")
 
 
-def programs(paths: Iterable[str]) -> Iterator[str]:
+def files_in(paths: Iterable[str]) -> Iterator[str]:
     """The files that ``paths`` stand for, folders walked, without what isn't the user's own."""
     for path in paths:
         if not os.path.isdir(path):
@@ -36,12 +37,21 @@ def programs(paths: Iterable[str]) -> Iterator[str]:
             yield from (os.path.normpath(os.path.join(folder, f)) for f in sorted(files) if f.endswith(".py"))
 
 
-def find(files: Iterable[str], severities: Mapping[str, Severity] | None = None) -> Iterator[Finding]:
-    """Follow each file for errors and warnings; a mistake in a module that several import is found once."""
+def find(paths: Sequence[str], severities: Mapping[str, Severity] | None = None) -> Iterator[Finding]:
+    """Follow each file for errors and warnings; a mistake in a module that several import is found once.
+
+    A file that is named is followed as a program; of a folder's those that are one, and what libraries annotate.
+    """
     seen: set[tuple[str, int, str]] = set()
-    for file in files:
-        work = follow_document if is_notebook(file) else follow
-        followed = work(file, steps=_STEPS, seconds=_SECONDS, severities=severities)
+    named = {os.path.normpath(path) for path in paths}
+    for file in files_in(paths):
+        kind = "program" if file in named else followed_as(file)
+        if kind is None:
+            continue
+        if is_notebook(file):
+            followed = follow_document(file, steps=_STEPS, seconds=_SECONDS, severities=severities)
+        else:
+            followed = follow(file, kind=kind, steps=_STEPS, seconds=_SECONDS, severities=severities)
         for found in (*followed.errors, *followed.warnings):
             place = str(Path(found.path).resolve()), found.line, found.code
             if place not in seen:

@@ -31,8 +31,9 @@ class Program:
     has_cuda = False  # whether it surely runs on a machine with CUDA, which uses it
 
     def __init__(self, path: Path, arguments: Sequence[str] = (), shown: str | None = None) -> None:
-        self.path, self.arguments = path, tuple(arguments)
         self.shown = str(path) if shown is None else shown
+        self.path = path = path.absolute()  # packages may lie above the current folder
+        self.arguments = tuple(arguments)
         self.modules: dict[str, Namespace] = {}
         self.loading: set[str] = set()
         self.is_library = lazily.is_library(path)  # then only what is needed of its package is run
@@ -112,7 +113,7 @@ class Program:
         dots = len(name) - len(name.lstrip("."))
         if not dots:
             return name
-        folder = file.parent
+        folder = file.absolute().parent
         for _ in range(dots - 1):
             folder = folder.parent
         package = self.package_of("", str(folder / "__init__.py"))
@@ -122,7 +123,7 @@ class Program:
         """The package that a module's relative imports start from."""
         if name == self.main or name not in self.modules:
             parts: list[str] = []
-            folder = Path(file).parent if file else self.path.parent
+            folder = Path(file).absolute().parent if file else self.path.parent
             while (folder / "__init__.py").exists():
                 parts.insert(0, folder.name)
                 folder = folder.parent

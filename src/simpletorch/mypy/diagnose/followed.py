@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from mypy.errors import ErrorInfo, Errors
 from mypy.nodes import MypyFile, Statement
 
-from simpletorch._programs import Kind
+from simpletorch._programs import Kind, followed_as
 from simpletorch.mypy.diagnose.report import BY_CODE, CODES, ask_first
-from simpletorch.mypy.program.imports import followed_as
 from simpletorch.rules.core.codes import Severity
 
 if TYPE_CHECKING:

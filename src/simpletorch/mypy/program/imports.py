@@ -1,4 +1,4 @@
-"""Which files are followed, and what they read then: what mypy has to say of a program changes with that.
+"""What programs read of their own when they are followed: what mypy has to say of a program changes with that.
 
 mypy checks a file again when the interfaces of its imports change. What a program does depends on their bodies too. A
 module that is no program is left to mypy's rule: else an edit would bring about a check of all that imports the file.
@@ -10,23 +10,16 @@ import hashlib
 import os
 import re
 import sys
-from pathlib import Path
 from typing import Final, NamedTuple, final
 
-from simpletorch._programs import Kind, kind_of
+from simpletorch._programs import followed_as, text_of
 
-__all__ = ["Reading", "followed_as"]
+__all__ = ["Reading"]
 
 _IMPORT: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]+([^\n#]*)|import[ \t]+([\w., \t]+))", re.MULTILINE
 )
 _NAME: Final = re.compile(r"\w+")
-
-
-def followed_as(path: str) -> Kind | None:
-    """As what mypy follows a file, None if it doesn't."""
-    text = _text(path) if path.endswith(".py") else None
-    return None if text is None else kind_of(Path(path), text)
 
 
 class _File(NamedTuple):
@@ -77,7 +70,7 @@ class Reading:
 
     def _read(self, path: str) -> _File | None:
         if path not in self._files:
-            text = _text(path)
+            text = text_of(path)
             self._files[path] = None if text is None else _read(path, text)
         return self._files[path]
 
@@ -94,13 +87,6 @@ def _read(path: str, text: str) -> _File:
             up = [os.pardir] * (len(name) - len(rest) - 1)
             relative.append(sys.intern(os.path.normpath(os.path.join(os.path.dirname(path), *up, module))))
     return _File(hashlib.sha256(text.encode()).hexdigest(), beside, relative)
-
-
-def _text(path: str) -> str | None:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
 
 
 def _named(text: str) -> set[str]:
