@@ -1,10 +1,11 @@
 """What checking costs: mypy alone, with the plugin, as `simpletorch check`, and in the daemon; in one run.
 
-    python benchmarks/check_time.py               # two to four minutes: reading torch without a cache is slow
-    python benchmarks/check_time.py --rounds 3    # the fastest of three, where the machine is shared
-    python benchmarks/check_time.py --json        # for programs
+    python -m benchmarks.check_time               # two to four minutes: reading torch without a cache is slow
+    python -m benchmarks.check_time --rounds 3    # the fastest of three, where the machine is shared
+    python -m benchmarks.check_time --json        # for programs
 
-The file checked is benchmarks/model.py, 300 lines. CPU seconds are those of the checking process (user and system).
+The file checked is benchmarks/model.py, 300 lines, with README's settings. CPU seconds are those of the checking
+process (user and system).
 """
 
 from __future__ import annotations
@@ -22,13 +23,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.readme import mypy_settings
+
 MODEL = Path(__file__).with_name("model.py")
-SETTINGS = """\
-[mypy]
-check_untyped_defs = true
-allow_redefinition = true
-"""
-PLUGIN = "plugins = simpletorch.mypy\n"
 BEFORE, AFTER = "x = torch.tanh(self.fc2(x))", "x = torch.sigmoid(self.fc2(x))"
 
 HEADER = """\
@@ -145,7 +142,11 @@ class Checker:
 def checkers(root: Path) -> list[Checker]:
     """mypy alone, mypy with the plugin, and ``simpletorch check`` with its defaults, each in its folder."""
     found = []
-    for name, settings in (("mypy", SETTINGS), ("with the plugin", SETTINGS + PLUGIN), ("simpletorch check", None)):
+    for name, settings in (
+        ("mypy", mypy_settings(plugin=False)),
+        ("with the plugin", mypy_settings()),
+        ("simpletorch check", None),
+    ):
         folder = root / name.replace(" ", "_")
         folder.mkdir()
         shutil.copy(MODEL, folder)
@@ -185,7 +186,7 @@ def measure_checks(found: Sequence[Checker], rounds: int) -> dict[str, dict[str,
 # -- the daemon --------------------------------------------------------------------------------------------------------
 
 
-def _cpu_of(pid: int) -> float:
+def cpu_of(pid: int) -> float:
     """The CPU seconds that a process has used so far; 0 where the system doesn't tell."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -206,9 +207,9 @@ def measure_daemon(checker: Checker) -> dict[str, Time]:
             for _ in range(4):
                 if kind.endswith("edited"):
                     edit(checker.folder)
-                before = _cpu_of(pid)
+                before = cpu_of(pid)
                 client = timed([*dmypy, "check", "model.py"], checker.folder)
-                seen.append(Time(client.wall, client.cpu + _cpu_of(pid) - before))
+                seen.append(Time(client.wall, client.cpu + cpu_of(pid) - before))
     finally:
         subprocess.run([*dmypy, "stop"], cwd=checker.folder, stdout=subprocess.DEVNULL, check=False)
     return {kind: min(seen, key=lambda t: t.wall) for kind, seen in times.items()}

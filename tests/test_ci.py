@@ -7,10 +7,13 @@ import re
 import subprocess
 import sys
 import tomllib
+from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
 
+from benchmarks.readme import mypy_settings
+from simpletorch.cli import main
 from tests import neighbours
 from tests.sources import imported
 
@@ -89,15 +92,7 @@ BENCHMARKS = [
 ]
 
 
-# to be removed with the change of this benchmark, which follows programs from then on
-LATER = pytest.mark.xfail(strict=True, reason="sets SIMPLETORCH_FOLLOW and doesn't say so")
-
-
-def each_benchmark(*later: str) -> pytest.MarkDecorator:
-    names = {path.relative_to(ROOT / "benchmarks").as_posix(): path for path in BENCHMARKS}
-    return pytest.mark.parametrize(
-        "path", [pytest.param(path, id=name, marks=[LATER] if name in later else []) for name, path in names.items()]
-    )
+each_benchmark = pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.relative_to(ROOT).as_posix())
 
 
 def variables_set(source: str) -> set[str]:
@@ -145,7 +140,7 @@ def rows_of(path: Path) -> list[str]:
     return [row for row in README.splitlines() if row.startswith("|") and command.search(row)]
 
 
-@each_benchmark("false_alarms.py")
+@each_benchmark
 def test_a_benchmark_that_sets_a_variable_says_so_where_its_number_stands(path: Path):
     text = path.read_text(encoding="utf-8")
     for variable in variables_set(text):
@@ -154,7 +149,7 @@ def test_a_benchmark_that_sets_a_variable_says_so_where_its_number_stands(path: 
             assert variable in row, f"README's row should say that it sets {variable}"
 
 
-@each_benchmark()
+@each_benchmark
 def test_a_benchmark_that_needs_another_extra_says_so(path: Path):
     """README's table is for the extra `benchmarks`, which the line above it names."""
     text = path.read_text(encoding="utf-8")
@@ -166,3 +161,15 @@ def test_a_benchmark_that_needs_another_extra_says_so(path: Path):
         assert name in ast.get_docstring(tree), f"its docstring should say that it needs {name}"
         for row in rows_of(path):
             assert name in row, f"README's row should say that it needs {name}"
+
+
+def test_mypy_s_settings_are_those_of_readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """What `simpletorch init` writes for mypy, README shows and benchmarks measure."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mypy.ini").touch()
+    assert main(["init"]) == 0
+    written, shown = ConfigParser(), ConfigParser()
+    written.read(tmp_path / "mypy.ini")
+    shown.read_string(mypy_settings())
+    assert dict(written["mypy"]) == dict(shown["mypy"])
+    assert mypy_settings(plugin=False) == mypy_settings().replace("plugins = simpletorch.mypy\n", "")

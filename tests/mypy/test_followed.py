@@ -3,10 +3,17 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import torch
+from mypy.options import Options
+from mypy.plugin import ReportConfigContext
+from torch import nn
 
+import simpletorch
+from simpletorch.mypy.plugin import SimpletorchPlugin
 from tests import warm
 
 PROGRAM = """\
@@ -75,10 +82,10 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def errors(folder: Path, more: str = "") -> list[tuple[str, int, str]]:
+def errors(folder: Path, more: str = "", of: Sequence[str] = ("train.py", "model.py")) -> list[tuple[str, int, str]]:
     """What mypy says with README's settings, and more of them."""
     (folder / "mypy.ini").write_text((folder / ".mypy_cache/mypy.ini").read_text() + SETTINGS + more)
-    command = [sys.executable, "-m", "mypy", "train.py", "model.py"]
+    command = [sys.executable, "-m", "mypy", *of]
     env = {k: v for k, v in os.environ.items() if k != "SIMPLETORCH_FOLLOW"} | {"SIMPLETORCH_DEBUG": "1"}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert not done.stderr, done.stderr
@@ -110,6 +117,45 @@ def test_a_mistake_of_mypys_and_its_consequence_for_following_are_said_once(proj
     (project / "train.py").write_text(PROMISE)
     (project / "model.py").write_text("")
     assert errors(project) == [("train.py", 7, "tensor-shape"), ("train.py", 16, "tensor-shape")]
+
+
+@pytest.mark.slow
+def test_of_a_package_programs_are_followed_and_what_its_annotations_lead_to(project: Path):
+    """mypy by itself says nothing of ``f``: only followed it fails."""
+    package = project / "package"
+    package.mkdir()
+    body = "def f(x):\n    return [y @ torch.zeros(7, 3) for y in (x,)]\n"
+    files = {
+        "__init__.py": "",
+        "plain.py": f"import torch\n\n\n{body}\n\ndef g():\n    return f(torch.zeros(2, 5))\n",
+        "run.py": f"import torch\n\n\n{body}\n\nif __name__ == '__main__':\n    f(torch.zeros(2, 5))\n",
+        "typed.py": f"import torch\nfrom jaxtyping import Float32\n\n{body}\n\n"
+        "def g(x: Float32[torch.Tensor, '2 5']):\n    return f(x)\n",
+    }
+    for name, text in files.items():
+        (package / name).write_text(text)
+    assert errors(project, of=["package"]) == [
+        ("package/typed.py", 5, "tensor-shape"),
+        ("package/run.py", 5, "tensor-shape"),
+    ]
+    (package / "plain.py").write_text(f"{files['plain.py']}\n\ng()\nprint(torch.ones(1))\n")
+    assert sorted(errors(project, of=["package"]))[0] == ("package/plain.py", 5, "tensor-shape"), "a program by now"
+
+
+def test_what_is_kept_of_torch_depends_on_no_setting_of_ours(tmp_path: Path):
+    """Else mypy would read torch anew, which takes it 20 s."""
+    kept, disabled = [], []
+    for section in ("", "follow = false", "tensor-shape = off\ntensor-loss = error"):
+        options = Options()
+        options.config_file = str(tmp_path / "mypy.ini")
+        (tmp_path / "mypy.ini").write_text(f"[mypy]\nplugins = simpletorch.mypy\n\n[simpletorch]\n{section}\n")
+        made = SimpletorchPlugin(options)
+        paths = (torch.__file__, nn.__file__, str(Path(simpletorch.__file__).parent / "_loss.py"), __file__)
+        kept.append([made.report_config_data(ReportConfigContext("m", path, is_check=False)) for path in paths])
+        disabled.append(options.disabled_error_codes)
+    assert kept[0][:3] == kept[1][:3] == kept[2][:3]
+    assert kept[0][3] != kept[1][3] != kept[2][3]
+    assert disabled == [set()] * 3
 
 
 @pytest.fixture(autouse=True)
