@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 DOCS := .venv-docs
 # A file of tests is run by one process, for the sake of what its tests share; tests/conftest.py says in which order.
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -rs
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -rfEs
 
 .PHONY: demo test test-all lint types check vscode docs pictures clean
 

@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.heap import HISTORY, MISSING, Cells, Heap, born, now
-from simpletorch.follow.lazy_cells import LazyCells
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.marks.modules import MODULE
 from simpletorch.follow.memory.trees import (
@@ -30,6 +29,7 @@ from simpletorch.follow.memory.trees import (
 )
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Exhausted
+from simpletorch.follow.sources.lazy_cells import LazyCells
 from simpletorch.follow.values import (
     Class,
     Dict,

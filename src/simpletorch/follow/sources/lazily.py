@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch._programs import kind_of
-from simpletorch.follow.lazy_cells import LazyCells
 from simpletorch.follow.sources import texts
+from simpletorch.follow.sources.lazy_cells import LazyCells
 from simpletorch.follow.sources.syntax import of_node
 from simpletorch.follow.values import MISSING, Dict, List, Namespace, Set, Value
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.lazy_cells import LazyCells
 from simpletorch.follow.scopes import Scope
+from simpletorch.follow.sources.lazy_cells import LazyCells
 from simpletorch.follow.values import (
     MISSING,
     Class,
