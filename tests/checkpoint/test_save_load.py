@@ -255,7 +255,7 @@ def test_a_part_that_refuses_is_named(tmp_path):
 def test_what_is_no_data_is_refused_and_the_old_file_stays(tmp_path):
     path = checkpoint.save(tmp_path / "a", epoch=1)
     with pytest.raises(CheckpointError, match=r"data\.hook is a builtin_function_or_method"):
-        checkpoint.save(path, data={"hook": print})
+        checkpoint.save(path, data={"hook": len})
     loop = []
     loop.append(loop)
     with pytest.raises(CheckpointError, match="contains itself"):

@@ -5,16 +5,17 @@ from collections import Counter
 import pytest
 import torch
 
+from tests.marks import thorough
 from tests.mypy import size_programs
 
-COUNT, SEED = 500, 11
+COUNT = 250
 
 
-@pytest.fixture(scope="module")
-def findings(tmp_path_factory):
+@pytest.fixture(scope="module", params=[11, *thorough([13])])
+def findings(request, tmp_path_factory):
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    found = size_programs.examine(size_programs.programs(COUNT, SEED), tmp_path_factory.mktemp("symbolic"))
+    found = size_programs.examine(size_programs.programs(COUNT, request.param), tmp_path_factory.mktemp("symbolic"))
     torch.set_num_threads(before)
     return found
 

@@ -76,7 +76,7 @@ def test_settings_become_plain_data(config, plain):
 
 def test_settings_that_are_no_data_are_refused_by_their_place():
     with pytest.raises(DataError, match=r"config\.a\.1 is a builtin_function_or_method"):
-        Manifest.collect(config={"a": [1, print]})
+        Manifest.collect(config={"a": [1, len]})
 
 
 def run(folder, *command):
@@ -170,6 +170,6 @@ def test_files_and_folders(tmp_path):
 
 def test_what_has_no_checksum(tmp_path):
     with pytest.raises(DataError, match="there is no checksum of a builtin_function_or_method"):
-        checksum({"a": print})
+        checksum({"a": len})
     with pytest.raises(DataError, match="can't read"):
         checksum(tmp_path / "nowhere")
