@@ -160,6 +160,7 @@ def check(name: str, home: Path, what: Sequence[str], *, plugin: bool, kept: Pat
         lines = kept.read_text().splitlines()
         _forget(Path(scratch), name)
         again, warm, megabytes = _run([*options, *what], home, Path(os.devnull))
+        config.write_text(mypy_settings(plugin=plugin) + MISSING.replace("silent", "normal"))  # as the daemon wants it
         edit = _edit(name, home, options, what) if name in EDITED else None
     found = [m for m in map(_LINE.match, lines) if m is not None]
     alarms = [Alarm(m["file"], int(m["line"]), m["code"] or "", m["message"]) for m in found]
