@@ -161,7 +161,7 @@ def check(name: str, home: Path, what: Sequence[str], *, plugin: bool, kept: Pat
         _forget(Path(scratch), name)
         again, warm, megabytes = _run([*options, *what], home, Path(os.devnull))
         config.write_text(mypy_settings(plugin=plugin) + MISSING.replace("silent", "normal"))  # as the daemon wants it
-        edit = _edit(name, home, options, what) if name in EDITED else None
+        edit = _edit(name, home, options) if name in EDITED else None
     found = [m for m in map(_LINE.match, lines) if m is not None]
     alarms = [Alarm(m["file"], int(m["line"]), m["code"] or "", m["message"]) for m in found]
     inside = [line for line in lines if "simpletorch could not" in line or "INTERNAL ERROR" in line]
@@ -193,7 +193,7 @@ def _forget(cache: Path, package: str) -> None:
                 database.execute("delete from files2 where path like ?", (pattern,))
 
 
-def _edit(name: str, home: Path, options: Sequence[str], what: Sequence[str]) -> float:
+def _edit(name: str, home: Path, options: Sequence[str]) -> float:
     """The CPU time that the daemon takes to check again after a line has changed; the least of five."""
     dmypy = [sys.executable, "-m", "mypy.dmypy"]
     with tempfile.TemporaryDirectory() as copy:
@@ -209,12 +209,12 @@ def _edit(name: str, home: Path, options: Sequence[str], what: Sequence[str]) ->
         subprocess.run([*dmypy, "start", "--", *options], check=True, **quiet)
         try:
             pid = json.loads(Path(copy, ".dmypy.json").read_text())["pid"]
-            subprocess.run([*dmypy, "check", *what], check=False, **quiet)
+            subprocess.run([*dmypy, "check", name], check=False, **quiet)
             seconds = []
             for i in range(6):
                 file.write_text(f"{text}\n\ndef edited(x: int) -> int:\n    return x + {'1' * (i + 1)}\n")
                 before = cpu_of(pid)
-                subprocess.run([*dmypy, "check", *what], check=False, **quiet)
+                subprocess.run([*dmypy, "check", name], check=False, **quiet)
                 seconds.append(cpu_of(pid) - before)
         finally:
             subprocess.run([*dmypy, "stop"], check=False, **quiet)
