@@ -256,7 +256,7 @@ class SimpletorchPlugin(Plugin):
         self._prepare = guarded(super_calls.prepare, lambda _: None)
         said = settings(options.config_file)
         self._severities = said.severities
-        self._follower = Follower(said.severities) if said.follow else None
+        self._follower = Follower(said.severities, is_daemon=self._is_daemon) if said.follow else None
         self._reading = Reading()
         weigh(said.severities)
 

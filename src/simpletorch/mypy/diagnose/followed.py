@@ -19,6 +19,7 @@ from mypy.nodes import MypyFile, Statement
 
 from simpletorch._programs import Kind, followed_as
 from simpletorch.mypy.diagnose.report import BY_CODE, CODES, ask_first
+from simpletorch.mypy.program.imports import Reading
 from simpletorch.rules.core.codes import Severity
 
 if TYPE_CHECKING:
@@ -51,11 +52,22 @@ class _Said:
         return same and info.code is not None and info.code.code == f.code
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What following a file found, the state of each file that was read for it, and a digest of what it imports."""
+
+    found: Sequence[Finding]
+    files: Mapping[str, tuple[int, int]]
+    imported: str | None
+
+
 class Follower:
     """Follows each file once for each time that mypy reads it."""
 
-    def __init__(self, severities: Mapping[str, Severity]) -> None:
+    def __init__(self, severities: Mapping[str, Severity], *, is_daemon: bool = False) -> None:
         self._severities = severities
+        self._is_daemon = is_daemon
+        self._known: dict[str, _Known] = {}
         self._followed: dict[str, list[Statement]] = {}
         self._said: dict[str, list[_Said]] = {}
         self._ignored: dict[str, list[tuple[int, str]]] = {}
@@ -75,10 +87,20 @@ class Follower:
         self._errors = errors
         kind = followed_as(path) if _is_the_users(tree, errors, path) else None
         if kind is not None:
-            first = [f for f in _follow(path, self._severities, kind) if not _has_cause(errors, f)]
+            first = [f for f in self._found(path, kind) if not _has_cause(errors, f)]
             found = [_Said(f, _say(f, errors, path)) for f in first]
             self._said[path] = [s for s in found if s.infos]
             self._ignored[path] = [use for s in found if not s.infos for use in _uses(errors, path, s.finding)]
+
+    def _found(self, path: str, kind: Kind) -> Sequence[Finding]:
+        """What is found. The daemon reads each file with errors again for each edit of any other."""
+        if not self._is_daemon:
+            return _follow(path, self._severities, kind)[0]
+        imported, known = Reading().by(path), self._known.get(path)
+        if known is None or known.imported != imported or any(_state(f) != state for f, state in known.files.items()):
+            found, files = _follow(path, self._severities, kind)
+            known = self._known[path] = _Known(found, {f: _state(f) for f in files}, imported)
+        return known.found
 
     def _is_said(self, file: str, info: ErrorInfo) -> bool:
         """Whether mypy need not say this. If it must, what was found behind that line may follow from it, and goes."""
@@ -131,11 +153,20 @@ def is_the_users(path: str) -> bool:
     return not any(part in path for part in _NOT_THE_USERS)
 
 
-def _follow(path: str, severities: Mapping[str, Severity], kind: Kind) -> list[Finding]:
-    """What is found, also what a comment ignores: mypy counts those comments itself."""
+def _follow(path: str, severities: Mapping[str, Severity], kind: Kind) -> tuple[list[Finding], Sequence[str]]:
+    """What is found, also what a comment ignores (mypy counts those comments itself), and the files that were read."""
     follow = import_module("simpletorch.follow").follow  # takes 0.1 s, which a run without changes must not pay
     found = follow(path, steps=_STEPS, seconds=_SECONDS, severities=severities, kind=kind)
-    return [*found.errors, *(f for f in found.ignored if f.path == path and f.severity == "error")]
+    ignored = (f for f in found.ignored if f.path == path and f.severity == "error")
+    return [*found.errors, *ignored], found.files
+
+
+def _state(path: str) -> tuple[int, int]:
+    try:
+        about = os.stat(path)
+    except OSError:
+        return 0, 0
+    return about.st_mtime_ns, about.st_size
 
 
 def _say(found: Finding, errors: Errors, path: str) -> list[ErrorInfo]:
