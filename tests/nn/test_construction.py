@@ -137,3 +137,24 @@ def test_a_misfit_between_stages_names_both():
         model(torch.zeros(11, 7))
     assert caught.value.module_path == "model.2"
     assert "the last dim of input is 5, but the layer takes 3 features" in str(caught.value)
+
+
+LAZY = sorted(name for name in dir(torch.nn) if name.startswith("Lazy"))
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_a_lazy_layer_is_made_and_gives_what_torchs_gives(name: str):
+    dims = int(name[-2]) if name.endswith("d") else 0
+    args = () if "Norm" in name else (7, 3) if "Conv" in name else (7,)
+    x = torch.randn(2, 5, *(11,) * dims)
+    torch.manual_seed(3)
+    theirs = getattr(torch.nn, name)(*args)
+    expected = theirs(x)
+    torch.manual_seed(3)
+    ours = getattr(nn, name)(*args)
+    assert torch.equal(ours(x), expected)
+
+
+def test_a_lazy_layer_of_no_outputs_is_refused():
+    with pytest.raises(ShapeMismatch, match="out_features is 0"):
+        nn.LazyLinear(0)

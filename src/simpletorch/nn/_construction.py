@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
 
 from torch import nn
+from torch.nn.modules.lazy import LazyModuleMixin
 
 from simpletorch._empty import SIZES, empty
 from simpletorch.errors import ShapeMismatch, TorchError, as_also
 from simpletorch.nn._arguments import sizes
 
 __all__ = ["build"]
+
+
+_LEFT_OPEN: Final = frozenset({"in_features", "in_channels", "num_features"})
 
 
 def build(cls: type[nn.Module], args: tuple[Any, ...], kwargs: dict[str, Any]) -> nn.Module:
@@ -36,7 +40,10 @@ def build(cls: type[nn.Module], args: tuple[Any, ...], kwargs: dict[str, Any]) -
         if refused is None:
             raise
         raise refused from error
-    if found := empty(cls.__name__, vars(built)):
+    held = vars(built)
+    if isinstance(built, LazyModuleMixin):  # the first input decides these
+        held = {name: value for name, value in held.items() if name not in _LEFT_OPEN}
+    if found := empty(cls.__name__, held):
         raise as_also(ShapeMismatch, ValueError)(1, 0, found.reason, operation=cls.__name__, hint=found.hint)
     return built
 
