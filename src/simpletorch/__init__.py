@@ -44,5 +44,9 @@ class _Face(ModuleType):
             value = value.tensor
         super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """What sends a function sends the modules that it uses: by their names."""
+        return import_module, (self.__name__,)
+
 
 sys.modules[__name__].__class__ = _Face
