@@ -628,3 +628,32 @@ def test_a_reloaded_module_is_what_its_file_says_now(tmp_path, monkeypatch):
     gone = "import sys\ndel sys.modules['edited_since']\nimport edited_since\n"
     assert errors(gone + "edited_since.f(torch.zeros(2, 5))", edited_since=module) == []
     sys.modules.pop("edited_since")
+
+
+# -- modules of which nothing is known ---------------------------------------------------------------------------------
+
+
+class Sub(st.nn.MLP):
+    pass
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: st.nn.MLP(8, [7], 3),
+        lambda: Sub(8, [7], 3),
+        lambda: st.nn.TransformerBlock(8, 2),
+        lambda: st.nn.SelfAttention(8, 2),
+        lambda: st.nn.Residual(nn.Linear(8, 8)),
+        lambda: st.vision.models.resnet18(),
+        lambda: st.transforms.Normalize(0.5, 0.5),
+    ],
+)
+def test_what_is_not_known_of_a_module_is_not_absent(make):
+    assert errors("y = net(x)", net=make(), x=torch.zeros(4, 8)) == []
+
+
+def test_layers_of_ours_are_torchs():
+    assert errors("y = net(x)", net=st.nn.Linear(7, 3), x=torch.zeros(4, 8)) == [
+        f"{NAME}:1: Linear(7, 3): the last dim of input is 8, but the layer takes 7 features [input: Float32[4, 8]]"
+    ]

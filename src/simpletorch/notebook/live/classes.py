@@ -62,14 +62,15 @@ def class_of(live: Live, given: type) -> Value:
 def _library_name(given: type) -> str | None:
     """The name that the follower knows a library's class by; of ours the class of torch that it is made of."""
     for cls in given.__mro__:
-        name = canonical(f"{cls.__module__}.{cls.__qualname__}")
-        if name in CLASSES or name in MODULES:
-            return name
-        if not cls.__module__.startswith("simpletorch."):
+        ours = cls.__module__.startswith("simpletorch.")
+        places = [cls.__module__, ".".join(cls.__module__.split(".")[:2])] if ours else [cls.__module__]
+        for name in (canonical(f"{place}.{cls.__qualname__}") for place in places):
+            if name == "torch.nn.Module" and given.__qualname__ != "Module":
+                return None  # it is made of no layer of torch's: what it does isn't known
+            if name in CLASSES or name in MODULES:
+                return name
+        if not ours:
             return None
-        name = canonical(f"{'.'.join(cls.__module__.split('.')[:2])}.{cls.__qualname__}")
-        if name in CLASSES or name in MODULES:
-            return name
     return None
 
 
