@@ -109,6 +109,20 @@ def test_of_mypys_report_only_what_is_new_is_left(project):
     assert left.summary == "Found 3 errors in 2 files (checked 2 source files)"
 
 
+def test_what_mypy_says_of_an_earlier_call_stays(project, capsys):
+    (project / "train.py").write_text(
+        "import torch\nfrom jaxtyping import Float32\nfrom torch import Tensor, nn\n\n\n"
+        'def first(x: Float32[Tensor, "8 5"]) -> Float32[Tensor, "8 5"]:\n    return x\n\n\n'
+        "first(torch.randn(8, 4))\nnn.Linear(5, 3)(torch.randn(2, 4))\n"
+    )
+    assert main(["check", "train.py", "--json"]) == 1
+    said = json.loads(capsys.readouterr().out)["diagnostics"]
+    assert [(d["line"], d["code"]) for d in said if d["severity"] == "error"] == [
+        (11, "tensor-shape"),
+        (10, "tensor-shape"),
+    ]
+
+
 def test_what_an_annotation_refuses_before_torch_does_is_said_once(project):
     (project / "train.py").write_text(
         "import torch\n\n\ndef pooled(x):\n    return x.mean(dim=2)\n\n\n"

@@ -20,7 +20,7 @@ __all__ = ["diagnostics", "files_in", "find", "merged"]
 _STEPS: Final = 50_000  # of one file; the same as in the plugin
 _SECONDS: Final = 2.0
 _SKIPPED: Final = frozenset({"site-packages", "build", "dist", "node_modules", "__pycache__", "venv"})
-_HANDED: Final = re.compile(r"^Incompatible (return value type|types in assignment) | \(should be ")
+_HANDED: Final = re.compile(r"^Incompatible (return value type|types in assignment) ")
 """How mypy says that a tensor isn't what an annotation promises: torch raises behind that, not there."""
 _CHECKED: Final = re.compile(r"(?:checked|found in) (\d+) source file")
 
