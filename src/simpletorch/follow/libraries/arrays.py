@@ -13,7 +13,7 @@ from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.memory.answers import answer
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import Choice, Class, Instance, List, Tensor, Unknown, Value
+from simpletorch.follow.values import Choice, Class, Dict, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import Many, Named, Report, TensorType, infer
 from simpletorch.rules.core.dtype import (
     BOOL,
@@ -98,6 +98,10 @@ def argument(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return next((run.resolve(kwargs[n]) for n in names if n in kwargs), None)
 
 
+STRUCTURED: Final = "dtype with fields"
+"""The type of an unknown dtype that surely has fields."""
+
+
 def as_dtype(value: Value, default: DType | None = None) -> DType | None:
     """The dtype that an argument ``dtype=`` means; None where it isn't known."""
     if value is None:
@@ -112,6 +116,14 @@ def as_dtype(value: Value, default: DType | None = None) -> DType | None:
             text = f"{_CODES[text[0]]}{int(text[1:]) * 8}"
         return NAMES.get({"f": "float32", "d": "float64", "?": "bool", "b": "int8", "i": "int32"}.get(text, text))
     return None
+
+
+def is_structured(run: Interpreter, dtype: Value) -> bool:
+    """Whether a dtype has fields, so that an element is no number: ``[("x", "f4")]``, ``"f4, f4"``, ``"3f4"``."""
+    dtype = run.resolve(dtype)
+    if isinstance(dtype, str):
+        return "," in dtype or dtype[:1].isdigit()
+    return isinstance(dtype, List | Dict | tuple) or (isinstance(dtype, Unknown) and dtype.type == STRUCTURED)
 
 
 # -- promotion -------------------------------------------------------------------------------------------------------

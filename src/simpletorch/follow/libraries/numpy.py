@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, tensors
@@ -29,6 +30,7 @@ from simpletorch.follow.libraries import (  # noqa: F401
 from simpletorch.follow.libraries.arrays import (
     ANY,
     NAMES,
+    STRUCTURED,
     Strong,
     argument,
     array,
@@ -38,6 +40,7 @@ from simpletorch.follow.libraries.arrays import (
     by_rule,
     floating,
     is_hidden,
+    is_structured,
     is_vague,
     only_float,
     promote,
@@ -74,6 +77,9 @@ library_class("numpy.ndarray")
 _ARRAY: Final = METHODS.setdefault("array", {})
 
 
+_FIELDS: Final = "an array whose elements have fields"
+
+
 def both(*names: str) -> Callable[[Work], Work]:
     """Register ``numpy.name`` and the arrays' method of the same name."""
 
@@ -92,6 +98,8 @@ def both(*names: str) -> Callable[[Work], Work]:
 def _filled(place: int) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         dtype = argument(run, args, kwargs, place, "dtype")
+        if is_structured(run, dtype):
+            return run.unknown(_FIELDS)
         default: DType | None = FLOAT64
         if place == 2 and dtype is None:
             default = as_array(run, argument(run, args, kwargs, 1, "fill_value")).type.dtype
@@ -102,8 +110,11 @@ def _filled(place: int) -> Work:
 
 def _alike(place: int) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        named = argument(run, args, kwargs, place, "dtype")
+        if is_structured(run, named):
+            return run.unknown(_FIELDS)
         like = as_array(run, args[0]).type
-        dtype = as_dtype(argument(run, args, kwargs, place, "dtype"), like.dtype)
+        dtype = as_dtype(named, like.dtype)
         shape = kwargs.get("shape")
         return array(like.shape if shape is None else shape_of(run, shape), dtype)
 
@@ -133,9 +144,12 @@ def _make_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
         value = sparsity.as_dense(value)
         if isinstance(value, Tensor):
             gradients.to_numpy(run, value)
+        dtype = argument(run, args, kwargs, 1, "dtype")
+        if is_structured(run, dtype):
+            return run.unknown(_FIELDS)
         source = as_array(run, value)
         given = source.type
-        made = array(given.shape, as_dtype(argument(run, args, kwargs, 1, "dtype"), given.dtype))
+        made = array(given.shape, as_dtype(dtype, given.dtype))
         indexes.follow(run, "numpy.clone", (source,), {}, made)
         return made
 
@@ -150,7 +164,8 @@ def _keep_matrix(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
 
 @native("numpy.dtype")
 def _dtype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return as_dtype(run.resolve(args[0])) or run.unknown("a dtype")
+    named = run.resolve(args[0])
+    return as_dtype(named) or run.unknown("a dtype", STRUCTURED if is_structured(run, named) else None)
 
 
 @native("numpy.arange")
@@ -376,6 +391,8 @@ def _index(run: Interpreter, index: Value) -> Value:
             if any(p is None for p in parts)
             else tuple(None if i is None else p for i, p in zip(index, parts, strict=True))
         )
+    if isinstance(index, range):
+        return as_array(run, index)
     if isinstance(index, List):
         # `where` of an array of unknown rank gives a tuple of unknown length
         return None if index.items is None and isinstance(index.item, Tensor) else as_array(run, index)
@@ -548,8 +565,10 @@ def _reduction(name: str, rule: str, kind: Callable[[DType | None], DType | None
 def _product(run: Interpreter, source: Value) -> Value:
     """``np.prod`` of sizes: the int that it is."""
     items = run.items(source) if isinstance(source, tuple | List) else None
-    if items is None or not all(is_int(v) or (isinstance(v, Unknown) and v.type == "int") for v in items) or not items:
+    if items is None or not all(is_int(v) or (isinstance(v, Unknown) and v.type == "int") for v in items):
         return None
+    if not items:
+        return Strong(1.0)
     return run.call(run.program.library(run, "math.prod"), (items,))
 
 
@@ -946,7 +965,10 @@ def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 
 def _astype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    made = array(args[0].type.shape, as_dtype(argument(run, args, kwargs, 1, "dtype")))
+    dtype = argument(run, args, kwargs, 1, "dtype")
+    if is_structured(run, dtype):
+        return run.unknown(_FIELDS)
+    made = array(args[0].type.shape, as_dtype(dtype))
     indexes.follow(run, "numpy.clone", (args[0],), {}, made)
     return made
 
@@ -975,6 +997,15 @@ def _to_number(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     return run.unknown("a number of an array", None if kind.dtype is None else kind.dtype.category, "data")
 
 
+def _resized(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``array.resize(3, 5)`` in place: what is cut off or added is the end of its memory."""
+    sizes_given = tuple(run.resolve(a) for a in args[1:])
+    shape = sizes_given[0] if len(sizes_given) == 1 else sizes_given
+    if shape not in ((), None):
+        run.heap.write(args[0].cells, "type", replace(args[0].type, shape=shape_of(run, shape)))
+    return None
+
+
 def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return None
 
@@ -982,4 +1013,5 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 _ARRAY.update({
     "copy": _copy, "astype": _astype, "tolist": _to_lists, "item": _to_number, "fill": write_into, "setflags": _nothing,
     "tofile": _nothing, "conj": _copy, "view": _viewed, "searchsorted": _places,
+    "resize": _resized,
 })  # fmt: skip
