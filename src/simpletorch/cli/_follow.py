@@ -105,15 +105,37 @@ def _lines(found: Followed, seconds: float) -> Iterator[str]:
     for finding in (*found.errors, *found.warnings, *found.remarks):
         yield from finding.lines()
     yield from map(str, found.notes)
+    yield from map(_fault, found.faults)
     yield _summary(found, seconds)
+
+
+_MOST_NAMED: Final = 3  # of what wasn't followed
 
 
 def _summary(found: Followed, seconds: float) -> str:
     count = len(found.errors)
     took = f"followed in {seconds * 1e3:.0f} ms"
-    if not found.complete:
+    if not found.complete and not found.faults:
         took += ", up to the limit of steps; the rest isn't known"
-    return f"Found {count} error{'' if count == 1 else 's'} ({took})" if count else f"No error found ({took})"
+    said = f"Found {count} error{'' if count == 1 else 's'}" if count else f"No error found{_proved(found)}"
+    ended = f"followed to {found.ended}\n" if found.ended else ""
+    return f"{ended}{said} ({took})"
+
+
+def _proved(found: Followed) -> str:
+    """What is behind a silence: how much is known, and what wasn't followed."""
+    known, lines = found.coverage
+    parts = [f"{known} of {lines} tensor lines known"] if lines else []
+    if found.not_followed:
+        named = [f"{name} (line {line})" for _, line, name in found.not_followed[:_MOST_NAMED]]
+        more = len(found.not_followed) - _MOST_NAMED
+        parts.append(f"not followed: {', '.join(named)}{f' and {more} more' if more > 0 else ''}")
+    return f": {'; '.join(parts)}" if parts else ""
+
+
+def _fault(fault: str) -> str:
+    place, _, what = fault.partition(": ")
+    return f"{place}: note: simpletorch couldn't follow this line, by a mistake of its own; please report it: {what}"
 
 
 def _outcome(found: Followed, seconds: float) -> Outcome:
@@ -132,7 +154,11 @@ def _document(found: Followed, seconds: float) -> dict[str, Any]:
     return {
         "diagnostics": [diagnostic(error) for error in (*found.errors, *found.warnings, *found.remarks)],
         "notes": [{"file": n.path, "line": n.line, "message": n.message} for n in found.notes],
-        "complete": found.complete,
+        "complete": found.complete and not found.ended and not found.faults,
+        "ended": found.ended or None,
+        "faults": list(found.faults),
+        "coverage": {"known": found.coverage[0], "lines": found.coverage[1]},
+        "not_followed": [{"file": path, "line": line, "name": name} for path, line, name in found.not_followed],
         "seconds": round(seconds, 3),
     }
 

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, guards, items, iteration, operators
-from simpletorch.follow.marks import gradients, origins, purity, training
-from simpletorch.follow.outcomes import Done, Raised
+from simpletorch.follow.marks import gradients, modules, origins, purity, training
+from simpletorch.follow.outcomes import Done
 from simpletorch.follow.sources.syntax import unparsed
-from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Property, Sizes, Tensor, Unknown, Value
+from simpletorch.follow.values import (
+    ASKED_FOR,
+    MISSING,
+    Choice,
+    Dict,
+    Instance,
+    List,
+    Property,
+    Sizes,
+    Tensor,
+    Unknown,
+    Value,
+)
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -66,6 +78,8 @@ def unpack(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Va
     """The pieces for the targets of ``a, *b, c = value``."""
     value = run.resolve(value)
     star = next((i for i, p in enumerate(parts) if isinstance(p, ast.Starred)), None)
+    if isinstance(value, Choice) and None in (value.when_true, value.when_false):  # who unpacks it knows that it isn't
+        return unpack(run, value.when_true if value.when_false is None else value.when_false, parts)
     if isinstance(value, Choice):
         left = unpack(run, value.when_true, parts)
         right = unpack(run, value.when_false, parts)
@@ -79,6 +93,10 @@ def unpack(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Va
         after = len(parts) - star - 1
         middle = List(found[star : len(found) - after])
         return [*found[:star], middle, *found[len(found) - after :]]
+    if isinstance(value, List) and ASKED_FOR in value.cells and len(found) < len(parts):
+        asked = value.cells[ASKED_FOR]
+        left = (List(None, asked) if isinstance(p, ast.Starred) else asked for p in parts[len(found) :])
+        return [*found, *left]
     return _wrong_number(run, value, found, parts)
 
 
@@ -94,9 +112,18 @@ def _pieces_of_unknown(run: Interpreter, value: Value, parts: Sequence[ast.expr]
         shape = run.attribute(value.fact[1], "shape")
         if isinstance(shape, tuple) and len(shape) == len(parts):
             return list(shape)
+    if type(value) in _NOT_ITERABLE or (isinstance(value, Tensor) and value.type.shape.rank == 0):
+        shown = "None" if value is None else f"the number {value}" if not isinstance(value, Tensor) else repr(value)
+        modules.refuse(
+            run, f"{shown} can't be unpacked into {len(parts)}: it has no items", None, "TypeError", "tensor-shape"
+        )
+        return [run.unknown("an error was found here") for _ in parts]
     guards.may_raise(run, guards.ANY)
     one = iteration.item(run, value)
     return [List(None, one) if isinstance(p, ast.Starred) else _another(run, one) for p in parts]
+
+
+_NOT_ITERABLE: Final = (int, float, bool, type(None))
 
 
 def _another(run: Interpreter, value: Value) -> Value:
@@ -111,14 +138,16 @@ def _another(run: Interpreter, value: Value) -> Value:
 
 
 def _wrong_number(run: Interpreter, value: Value, found: tuple[Value, ...], parts: Sequence[ast.expr]) -> list[Value]:
-    tensors = bool(found) and all(isinstance(run.resolve(v), Tensor) for v in found)
-    if run.tries or not (tensors or isinstance(value, Tensor | Sizes)):
-        raise Raised("ValueError", None, ("Exception", "BaseException"))
+    count, least = len(found), any(isinstance(p, ast.Starred) for p in parts)
+    noun = "tensor" if found and all(isinstance(run.resolve(v), Tensor) for v in found) else "value"
     if isinstance(value, Tensor):
-        what = f"{value!r} has {len(found)} items along its first dim"
+        what = f"{value!r} has {count} items along its first dim"
+    elif isinstance(value, Sizes):
+        what = f"the shape {value} has {count} dims"
     else:
-        what = f"these are {len(found)} tensors" if tensors else f"the shape {value} has {len(found)} dims"
-    run.find("tensor-shape", f"{what}, but {len(parts)} are unpacked")
+        what = f"this is 1 {noun}" if count == 1 else f"these are {count} {noun}s"
+    wanted = f"at least {len(parts) - 1}" if least else str(len(parts))
+    modules.refuse(run, f"{what}, but {wanted} are unpacked", None, "ValueError", "tensor-shape")
     return [run.unknown("an error was found here") for _ in parts]
 
 

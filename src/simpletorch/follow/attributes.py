@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, items, layers, texts
 from simpletorch.follow.libraries import METHODS, NATIVES
 from simpletorch.follow.libraries.pytorch import sparse
-from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity, sparsity
+from simpletorch.follow.marks import devices, gradients, layout, modules, no_tensors, origins, purity, sparsity, updates
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.memory.remembered import note_name
 from simpletorch.follow.outcomes import Raised
@@ -47,9 +47,11 @@ if TYPE_CHECKING:
 __all__ = ["attributes_of", "find", "get", "put"]
 
 _TENSOR_PROPERTIES: Final = frozenset({"T", "mT", "H", "mH", "real", "imag", "itemsize", "nbytes"})
-_FLAGS: Final = frozenset(
-    {"is_cuda", "is_sparse", "is_quantized", "is_leaf", "requires_grad", "is_mps", "is_meta", "retains_grad"}
-)
+_FLAGS: Final = frozenset((
+    *("is_cuda", "is_cpu", "is_mps", "is_meta", "is_xpu", "is_xla", "is_ipu", "is_hpu", "is_mtia", "is_vulkan"),
+    *("is_sparse", "is_sparse_csr", "is_mkldnn", "is_quantized", "is_nested", "is_leaf", "requires_grad"),
+    "retains_grad",
+))  # fmt: skip
 _ATTRIBUTE_ERROR: Final = ("Exception", "BaseException")
 
 
@@ -74,8 +76,10 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
     if isinstance(value, Unknown):
         if name == "requires_grad_":
             gradients.freeze(run, value, None)
-        if name == "backward" and value.type in ("int", "float"):
-            return BoundNative(name, value)
+        if name == "backward":
+            updates.computed_in_the_dark(run)
+            if value.type in ("int", "float"):
+                return BoundNative(name, value)
         if value.matrix is not None:
             found = sparsity.ATTRIBUTES[value.matrix.kind](run, value, name)
             if found is not None:
@@ -438,7 +442,9 @@ def _of_device(run: Interpreter, value: Device, name: str) -> Value:
 
 
 def _of_fields(run: Interpreter, value: Fields, name: str) -> Value:
-    return value[value.names.index(name)] if name in value.names else BoundNative(name, value)
+    if name in value.names:
+        return value[value.names.index(name)]
+    return MISSING if no_tensors.lacks(value, name) else BoundNative(name, value)
 
 
 _PLAIN: Final = {"str": str, "tuple": tuple}
@@ -456,7 +462,7 @@ def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
         return getattr(value, name)
     if isinstance(value, range) and name in ("start", "stop", "step"):
         return getattr(value, name)
-    return BoundNative(name, value)
+    return MISSING if no_tensors.lacks(value, name) else BoundNative(name, value)
 
 
 _READERS: Final[dict[type, Callable[[Any, Any, str], Value]]] = {

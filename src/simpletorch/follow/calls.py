@@ -236,6 +236,7 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
     if isinstance(function, Unknown) and function.harmless:
         files.spoiled(run, (*args, *kwargs.values()))
         return run.part(function, function.reason)
+    run.note_dark()
     escape(run, (*args, *kwargs.values()))
     if isinstance(function, Method):
         escape(run, (function.receiver,))

@@ -11,7 +11,7 @@ from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import modules
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.numbers import between, offsets
-from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised
+from simpletorch.follow.outcomes import Done, Outcome, Passing, Raise, Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import (
@@ -31,6 +31,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
 )
+from simpletorch.rules import Device
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -42,7 +43,7 @@ _MOST_KINDS: Final = 16  # values that a generator gives each of which has a siz
 _ALIKE: Final = 3  # values that a generator gives, one like the other, until it counts as endless
 
 
-class _Enough(Exception):
+class _Enough(Passing):
     """A generator has given enough to know what it gives."""
 
 
@@ -344,6 +345,8 @@ def fill(run: Interpreter, made: Instance, args: tuple[Value, ...], kwargs: dict
 def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done], *, asynchronous: bool = False) -> Done:
     """``with manager as value: inside(value)``."""
     manager = run.resolve(manager)
+    if isinstance(manager, Device):
+        run.places = False  # what is made inside is there
     if isinstance(manager, Choice):
         value = branches.common_item((manager.when_true, manager.when_false), "a context manager")
         return _unsure(run, inside, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import (
@@ -19,11 +19,12 @@ from simpletorch.follow import (
 )
 from simpletorch.follow.budget import formats_too_much
 from simpletorch.follow.libraries.python.evaluation import evaluate
-from simpletorch.follow.marks import devices, gradients, loading, modules
+from simpletorch.follow.marks import devices, gradients, loading, modules, no_tensors
 from simpletorch.follow.memory import elements, remembered
 from simpletorch.follow.numbers import between, offsets
-from simpletorch.follow.outcomes import Raised, Return
+from simpletorch.follow.outcomes import Raise, Raised, Return
 from simpletorch.follow.scopes import Scope
+from simpletorch.follow.sources.syntax import statements_of
 from simpletorch.follow.values import (
     MISSING,
     BoundNative,
@@ -35,6 +36,7 @@ from simpletorch.follow.values import (
     Iterator,
     List,
     Method,
+    Namespace,
     Native,
     Set,
     Super,
@@ -95,7 +97,10 @@ def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
         return run.unknown("an error was found here")
     found = attributes.find(run, owner, node.attr)
     if found is MISSING:
-        return modules.lacks(run, owner, node.attr)
+        one = run.resolve(owner)
+        if no_tensors.lacks(one, node.attr):
+            return no_tensors.lacks_attribute(run, one, node.attr)
+        return modules.lacks(run, one, node.attr)
     return found
 
 
@@ -260,13 +265,39 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     if type(function) is Native:
         if function.name == "builtins.eval" and type(args) is tuple and len(args) == 1 and not kwargs:
             return evaluate(run, args[0], scope)
+        if function.name == "builtins.exec" and type(args) is tuple:
+            return _exec(run, args, kwargs, scope)
         if function.name in _NAMES_HERE and not node.args and not kwargs:
             return _names_here(run, scope, function.name)
         if isinstance(args, Unknown) and len(node.args) == 1 and function.name == "builtins.zip":
             return _transposed(run, node.args[0], scope)
     if hidden or isinstance(args, Unknown):
         return run.call_in_the_dark(function, () if isinstance(args, Unknown) else args, kwargs)
-    return run.call(function, args, kwargs) if not several else _with_all(run, function, args, kwargs, several)
+    result = run.call(function, args, kwargs) if not several else _with_all(run, function, args, kwargs, several)
+    if type(result) is Unknown and type(function) is Native and result.type is None and not result.harmless:
+        run.node, run.path = node, scope.path
+        run.note_dark()
+    return result
+
+
+def _exec(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value], scope: Scope) -> Value:
+    """``exec(text)``: the statements of a text that is known; another one may set each variable of the module."""
+    source = run.resolve(args[0]) if args else None
+    if len(args) > 1 or kwargs:
+        return run.call_in_the_dark(run.unknown("what exec runs"), args, kwargs)
+    tree = statements_of(run.node, source) if isinstance(source, str) else None
+    if tree is not None:
+        done = run.execute(tree.body, scope)
+        branches.settle(run, done)
+        if isinstance(done, Raise):
+            raise done.error
+        return None
+    for name, value in list(scope.globals.cells.items()):
+        held = run.resolve(value)
+        if not isinstance(held, Namespace | Class | Function | Native) and not name.startswith("__"):
+            changed = run.unknown(f"{name}, which exec may have set", branches.type_name(held))
+            run.heap.write(scope.globals.cells, name, changed)
+    return None
 
 
 _NAMES_HERE: Final = frozenset({"builtins.locals", "builtins.vars", "builtins.globals"})

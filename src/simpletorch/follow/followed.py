@@ -25,14 +25,16 @@ from simpletorch.follow.libraries.pytorch import (  # noqa: F401  (tables)
 )
 from simpletorch.follow.marks import training
 from simpletorch.follow.marks.seen import Seen, Watching
-from simpletorch.follow.outcomes import Exhausted, Raise
+from simpletorch.follow.outcomes import Exhausted, Raise, Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import texts
 from simpletorch.follow.sources.ignored import is_ignored
 from simpletorch.follow.sources.program import Program
 from simpletorch.follow.sources.syntax import number, parse
 from simpletorch.follow.values import Namespace, Value
+from simpletorch.rules import TensorType
 from simpletorch.rules.core.codes import CODES, Severity
+from simpletorch.shapes import UNKNOWN, Shape
 
 __all__ = ["Followed", "follow", "follow_from"]
 
@@ -54,6 +56,12 @@ class Followed:
     reasons: Mapping[tuple[str, int], Sequence[str]] = field(default_factory=dict)
     faults: tuple[str, ...] = ()  # mistakes of the follower's own, with the lines that it could not follow
     complete: bool = True  # False where the budget was used up
+    ended: str = ""  # where an exception ends the program, and which; "" where it comes to its end
+    not_followed: tuple[tuple[str, int, str], ...] = ()  # calls of what isn't known: path, line, name
+    coverage: tuple[int, int] = (
+        0,
+        0,
+    )  # how many lines give a name tensors of known shapes, of those that may give some
     ignored: tuple[Finding, ...] = ()  # what a ``# type: ignore`` silences
     notes: tuple[Note, ...] = ()  # what ``reveal_type`` shows
     files: tuple[str, ...] = ()  # those that the program consists of, its own first
@@ -131,11 +139,13 @@ def follow_from(
     """
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _RECURSION))
-    complete = True
+    complete, ended = True, ""
     try:
         done = run.execute(tree.body, scope)
-        if isinstance(done, Raise) and done.error.name != "SystemExit":
-            run.note_reason(f"{done.error.name} is raised")
+        if isinstance(done, Raise):
+            ended = _ending(run, tree, done.error)
+            if done.error.name != "SystemExit":
+                run.note_reason(f"{done.error.name} is raised")
         branches.settle(run, done)
         if not whole:
             run.budget.take_at_most(_SECONDS_OF_UNCALLED)
@@ -165,11 +175,51 @@ def follow_from(
         reasons,
         tuple(run.faults),
         complete,
+        ended,
+        tuple((*place, name) for place, name in sorted(run.in_the_dark.items())),
+        _coverage(run),
         ignored=tuple(f for f in found if f not in said),
         notes=tuple(Note(*at, f'Revealed type is "{" or ".join(shown)}"') for at, shown in run.revealed.items()),
         files=tuple(dict.fromkeys(m.path for m in run.program.modules.values() if m.path is not None)),
         seen=run.seen if isinstance(run, Watching) else None,
     )
+
+
+def _ending(run: Interpreter, tree: ast.Module, error: Raised) -> str:
+    """Where the program ends before its last statement: ``train.py:41, where ValueError is raised ("no data")``."""
+    ending = run.raised
+    if ending.error is not error or ending.statement is None:
+        return ""
+    line = ending.statement.lineno
+    if error.name == "SystemExit":
+        last = tree.body[-1]
+        is_end = last.lineno <= run.node.lineno if isinstance(run.node, ast.stmt | ast.expr) else True
+        return "" if is_end else f"{ending.path}:{line}, where the program exits"
+    said = _message(ending.statement)
+    return f"{ending.path}:{line}, where {error.name or 'an exception'} is raised{said}"
+
+
+def _message(statement: ast.stmt) -> str:
+    match statement:
+        case ast.Assert(msg=ast.Constant(value=str() as text)):
+            return f' ("{text}")'
+        case ast.Raise(exc=ast.Call(args=[ast.Constant(value=str() as text), *_])):
+            return f' ("{text}")'
+    return ""
+
+
+def _coverage(run: Interpreter) -> tuple[int, int]:
+    known, lines = 0, set(run.unknown_lines)
+    for place, names in run.claims.items():
+        types = [one for shown in names.values() for one in shown if isinstance(one, TensorType)]
+        if types:
+            lines.add(place)
+            known += place not in run.unknown_lines and all(_is_sized(one.shape) for one in types)
+    return known, len(lines)
+
+
+def _is_sized(shape: Shape) -> bool:
+    return shape.is_exact and UNKNOWN not in shape.items
 
 
 def _without_consequences(found: Sequence[Finding]) -> Iterator[Finding]:

@@ -43,6 +43,9 @@ NEXT: Final = "which is next"
 """In the cells of a list or the state of a container of modules: how many it holds; whatever changes what a list holds
 forgets it. In those of an iterator: how many of its items are gone. No attribute or variable has such a name."""
 
+ASKED_FOR: Final = "what is asked for"
+"""In the cells of a list that is the command line: what stands for the arguments that weren't given."""
+
 HISTORY: Final = "(history)"
 SPENT: Final = "(spent)"
 CHANGED: Final = "(changed)"

@@ -33,8 +33,8 @@ from simpletorch.follow.marks import devices, gradients, purity, sparsity
 from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered, stand_ins
 from simpletorch.follow.numbers import sizes
-from simpletorch.follow.outcomes import Done, Exhausted, Outcome, Raised
-from simpletorch.follow.sources.syntax import number, parse
+from simpletorch.follow.outcomes import Done, Ending, Exhausted, Outcome, Raised
+from simpletorch.follow.sources.syntax import number, parse, unparsed
 from simpletorch.follow.values import Choice, Class, Dict, Function, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
 from simpletorch.rules.core.codes import CODES
@@ -81,6 +81,7 @@ class Interpreter:
         self.steps_of_builders = 0  # that functions took which need no argument, of a library's file
         self.only_annotated = False  # whether only what annotates its tensors is an entry
         self.passed: dict[ast.stmt, str] = {}  # the statements since the entry, with their files
+        self.by_content: set[Var] = set()  # sizes that say how many elements of a tensor hold something
         self.symbols: set[Var] = set()  # sizes that a caller chooses
         self.class_sizes: dict[str, Dim] = {}  # what ``Dim[N]`` of a constructor stands for
         self.entered_at = 0  # `heap.now` as the entry was called
@@ -101,6 +102,9 @@ class Interpreter:
         self.path = ""  # where the program is
         self.node: ast.AST = ast.Pass(lineno=0, col_offset=0)
         self.faults: list[str] = []  # of the follower itself
+        self.raised = Ending()  # the last exception of the program
+        self.unknown_lines: set[tuple[str, int]] = set()  # that give a name what may be a tensor
+        self.in_the_dark: dict[tuple[str, int], str] = {}  # what was called and not followed, by place
         self.reasons: dict[tuple[str, int], dict[str, None]] = {}  # why something isn't known, by line
         self.revealed: dict[tuple[str, int], dict[str, None]] = {}  # what ``reveal_type`` was given, by line
         self.claims: dict[tuple[str, int], dict[str, list[Value]]] = {}
@@ -233,6 +237,12 @@ class Interpreter:
         place = self.path, getattr(self.node, "lineno", 0)
         self.reasons.setdefault(place, {})[reason] = None
         return place
+
+    def note_dark(self) -> None:
+        """Remember that what is called here isn't followed."""
+        place = self.path, getattr(self.node, "lineno", 0)
+        if isinstance(self.node, ast.Call) and not self.entry:
+            self.in_the_dark[place] = unparsed(self.node.func)
 
     def part(self, whole: Value, reason: str) -> Unknown:
         """Something of a value that isn't known: an item, what a call of it gives."""
@@ -529,6 +539,8 @@ class Interpreter:
             value = Tensor(known.type)
         if isinstance(value, Unknown | Choice):
             self.unsaid.add((self.path, line, name))
+            if getattr(value, "type", None) is None:
+                self.unknown_lines.add((self.path, line))
         if not isinstance(value, Tensor | int | Expr | tuple) or isinstance(value, bool):
             return
         if isinstance(value, tuple) and not any(isinstance(v, Tensor) for v in value):

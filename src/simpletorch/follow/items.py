@@ -11,6 +11,7 @@ from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
+    ASKED_FOR,
     MISSING,
     SIZE,
     Choice,
@@ -200,8 +201,15 @@ def _of_list(run: Interpreter, owner: List, index: Value) -> Value:
         if not isinstance(index, slice):
             return sizes.one_of_many(run, owner.item)
         return offsets.filled(run, owner.item, between.cut(run, owner, index))
+    if type(index) is int and index >= len(owner.items) and ASKED_FOR in owner.cells:
+        return owner.cells[ASKED_FOR]
     found = _of_tuple(run, owner.items, index)
-    return List(found) if isinstance(index, slice) and isinstance(found, tuple) else found
+    if not isinstance(index, slice) or not isinstance(found, tuple):
+        return found
+    made = List(found)
+    if ASKED_FOR in owner.cells and index.stop is None:
+        made.cells[ASKED_FOR] = owner.cells[ASKED_FOR]
+    return made
 
 
 def _of_tuple(run: Interpreter, owner: Any, index: Value) -> Value:

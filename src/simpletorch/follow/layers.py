@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import devices, gradients, layout, modes, modules, origins, purity, sequences, streams
+from simpletorch.follow.marks import (
+    devices,
+    gradients,
+    layout,
+    modes,
+    modules,
+    no_tensors,
+    origins,
+    purity,
+    sequences,
+    streams,
+)
 from simpletorch.follow.memory import answers, remembered
 from simpletorch.follow.memory.answers import Answer, answer
 from simpletorch.follow.numbers import indexes
@@ -213,6 +224,9 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         return refused
     if not isinstance(rule, ModuleRule) or module.state.get("changed"):
         return run.unknown(f"what a {module.cls.name} gives whose sizes aren't known")
+    for i in no_tensors.of_layer(rule):
+        if i < len(args) and type(args[i]) in no_tensors.OF_LAYERS and no_tensors.is_meant(run, args[i]):
+            return no_tensors.check_layer(run, rule, i, args)
     if run.promises:
         purity.layer(run, module, module.cls.name)
     if run.order is not None:
@@ -355,20 +369,23 @@ def note_change(run: Interpreter, module: Instance, name: str, new: Value) -> No
 
 
 def named_modules(
-    run: Interpreter, module: Instance, prefix: str = "", seen: set[int] | None = None
+    run: Interpreter, module: Instance, prefix: str = "", seen: set[int] | None = None, *, again: bool = False
 ) -> Iterator[tuple[str, Instance]]:
-    """The module and those inside it, by path, each once."""
+    """The module and those inside it, by path, each once, or ``again`` by each path that leads to it."""
     seen = set() if seen is None else seen
     todo = [(prefix, module)]
     while todo:
         path, one = todo.pop()
-        if id(one) in seen:
+        if id(one) in seen and (not again or path.count(".") > _DEEPEST):
             continue
         seen.add(id(one))
         if run.heap.recorders:
             remembered.note(run.heap, one)
         yield path, one
         todo += [(f"{path}.{name}" if path else name, inner) for name, inner in children(run, one)][::-1]
+
+
+_DEEPEST: Final = 30  # a module that holds itself
 
 
 def children(run: Interpreter, module: Instance) -> list[tuple[str, Instance]]:
@@ -386,6 +403,17 @@ def is_certain(run: Interpreter, module: Instance) -> bool:
     return all(holds_known(run, inner) for _, inner in named_modules(run, module))
 
 
+def lists_all(run: Interpreter, module: Instance) -> bool:
+    """Whether `named_modules` and `named_tensors` give all that there is."""
+    inside = [inner for _, inner in named_modules(run, module)]
+    return all(lists_own(run, inner) for inner in inside)
+
+
+def lists_own(run: Interpreter, module: Instance) -> bool:
+    """Whether `children` gives all modules that there are, and the rule all tensors."""
+    return holds_known(run, module) and not (isinstance(module.native, ModuleRule) and module.native.holds_modules)
+
+
 def holds_known(run: Interpreter, module: Instance) -> bool:
     """Whether it is known what is directly inside."""
     unknown = any(isinstance(run.resolve(v), Unknown | Choice) for v in module.cells.values() if type(v) in _OPEN)
@@ -393,16 +421,22 @@ def holds_known(run: Interpreter, module: Instance) -> bool:
     return not (module.state.get("open") or module.cls.unknown_base is not None or unknown or unfinished)
 
 
-def named_tensors(run: Interpreter, module: Instance, *, parameters_only: bool) -> Iterator[tuple[str, Tensor]]:
-    """The parameters, or all tensors, by path."""
+def named_tensors(
+    run: Interpreter, module: Instance, *, parameters_only: bool, again: bool = False
+) -> Iterator[tuple[str, Tensor]]:
+    """The parameters, or all tensors, by path, each once, or ``again`` by each path that leads to it."""
     seen: set[int] = set()
-    for path, inner in named_modules(run, module):
+    for path, inner in named_modules(run, module, again=again):
         if isinstance(inner.native, ModuleRule):
             for name, value in (own_tensors(inner.native) or {}).items():
                 if isinstance(value, TensorType) and name not in inner.cells:
                     run.attribute(inner, name)
         for name, value in list(inner.cells.items()):
             found = run.resolve(value) if type(value) is Choice else value
-            if type(found) is Tensor and id(found) not in seen and (found.type.is_parameter or not parameters_only):
+            if (
+                type(found) is Tensor
+                and (again or id(found) not in seen)
+                and (found.type.is_parameter or not parameters_only)
+            ):
                 seen.add(id(found))
                 yield f"{path}.{name}" if path else name, found

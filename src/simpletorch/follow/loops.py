@@ -21,6 +21,7 @@ from simpletorch.follow.numbers.growth import Growth
 from simpletorch.follow.numbers.progress import Progress, item_by_number
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
+    GOES_ROUND,
     MISSING,
     NEXT,
     REPEATED,
@@ -345,6 +346,7 @@ def _again(
     began = now()
     another: bool | None = None
     condition = Unknown("how long a loop runs", "bool", "data")
+    condition.fact = GOES_ROUND
     for attempt in range(_ROUNDS + 1):
         start = now()
         another = goes_on()

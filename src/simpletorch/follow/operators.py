@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, texts
 from simpletorch.follow.budget import LARGEST, formats_too_much
-from simpletorch.follow.marks import sparsity
+from simpletorch.follow.marks import no_tensors, sparsity
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
@@ -141,6 +141,8 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         return _of_objects(run, name, left, right)
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return _of_unknown(run, name, left, right)
+    if Fields in kinds and (said := no_tensors.check_several(run, name, left, right)):
+        return said
     if isinstance(left, List | Set | Dict) or isinstance(right, List | Set | Dict):
         return _of_collections(run, name, left, right)
     if isinstance(left, Expr) or isinstance(right, Expr):
@@ -150,10 +152,14 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
 
 def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if isinstance(left, Tensor):
+        if type(right) in no_tensors.NO_TENSORS and (said := no_tensors.check_operator(run, name, left, right)):
+            return said
         return offsets.moved(name, left, right, run.ask(f"Tensor.{name}", (left, right)))
     mirrored = _MIRRORED.get(name) or f"__r{name[2:]}"
     if isinstance(left, Instance) and left.cls.find(name) is not None:
         return run.call(run.attribute(left, name), (right,))
+    if type(left) in no_tensors.NO_TENSORS and (said := no_tensors.check_operator(run, mirrored, right, left)):
+        return said
     if f"Tensor.{mirrored}" not in RULES:
         return run.unknown(f"what {name} gives")
     return offsets.moved(name, left, right, run.ask(f"Tensor.{mirrored}", (right, left)))

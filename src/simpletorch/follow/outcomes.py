@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
@@ -9,7 +10,20 @@ from simpletorch.follow.findings import Finding
 from simpletorch.follow.heap import Change
 from simpletorch.follow.values import Unknown
 
-__all__ = ["BREAK", "CONTINUE", "Done", "Exhausted", "Jump", "Outcome", "Raise", "Raised", "Return", "Split"]
+__all__ = [
+    "BREAK",
+    "CONTINUE",
+    "Done",
+    "Ending",
+    "Exhausted",
+    "Jump",
+    "Outcome",
+    "Passing",
+    "Raise",
+    "Raised",
+    "Return",
+    "Split",
+]
 
 
 @final
@@ -50,7 +64,20 @@ class Raised(Exception):
         self.name, self.value, self.bases = name, value, bases
 
 
-class Exhausted(Exception):
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Where an exception was raised: the file and the statement."""
+
+    error: Raised | None = None
+    path: str = ""
+    statement: ast.stmt | None = None
+
+
+class Passing(Exception):
+    """What ends more than the statement in which it is raised, and is no mistake of the follower's."""
+
+
+class Exhausted(Passing):
     """The budget is used up; what is followed ends here."""
 
 

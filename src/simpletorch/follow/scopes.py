@@ -89,7 +89,8 @@ class Scope:
         """``global`` and ``nonlocal``."""
         for name in node.names:
             if isinstance(node, ast.Global):
-                self.outside[name] = self.globals
+                if self is not self.globals:
+                    self.outside[name] = self.globals
                 continue
             scope = self.parent
             while scope is not None and (scope.is_class or name not in scope.cells):

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from simpletorch.follow import assignment, branches, classes, guards, loops
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices, modules, moves
-from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Outcome, Raise, Raised, Return, Split
-from simpletorch.follow.sources import imports
-from simpletorch.follow.values import Class, Instance, Value
+from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
+from simpletorch.follow.sources import imports, machines
+from simpletorch.follow.sources.syntax import of_node, walk
+from simpletorch.follow.values import MISSING, Class, Instance, Value, is_known
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -28,16 +29,42 @@ def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope, start: int) 
         run.step(statement)
         run.path = scope.path
         run.passed[statement] = scope.path
+        depth = run.heap.depth
         try:
             done = TABLE[type(statement)](run, statement, scope)
         except Raised as error:
             done = Raise(error)
+            if run.raised.error is not error:
+                run.raised = Ending(error, scope.path, statement)
+        except (Passing, RecursionError, MemoryError):
+            raise
+        except Exception as error:
+            if run.heap.depth != depth:  # it was in the middle of something
+                raise
+            done = _beyond(run, statement, scope, error)
+        if type(done) is Raise and run.raised.error is not done.error:
+            run.raised = Ending(done.error, scope.path, statement)
         if isinstance(done, Split) and any(o.kind == "normal" for o in done.outcomes):
             if index + 1 == len(body):
                 return done
             return branches.follow_on(run, done, partial(block, run, body, scope, index + 1))
         if done is not None:
             return done
+    return None
+
+
+def _beyond(run: Interpreter, node: ast.stmt, scope: Scope, error: Exception) -> Done:
+    """A statement that the follower couldn't follow by a mistake of its own: it may have changed what it names."""
+    run.fault(error)
+    held = []
+    for inner in walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+            held.append(scope.find(inner.id))
+        elif isinstance(inner, ast.Name):
+            run.heap.write(scope.holder(inner.id), inner.id, run.unknown("what wasn't followed"))
+        elif isinstance(inner, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            run.heap.write(scope.holder(inner.name), inner.name, run.unknown("what wasn't followed"))
+    run.call_in_the_dark(run.unknown("what wasn't followed"), [v for v in held if v is not MISSING], {})
     return None
 
 
@@ -74,6 +101,12 @@ def _return(run: Interpreter, node: ast.Return, scope: Scope) -> Done:
 
 def _if(run: Interpreter, node: ast.If, scope: Scope) -> Done:
     test = run.evaluate(node.test, scope)
+    if (
+        type(test) is bool
+        and machines.is_refusal(node.body if test else node.orelse)
+        and machines.is_guard(run, node.test)
+    ):
+        return run.execute(node.orelse if test else node.body, scope)
     done = branches.choose(run, test, lambda: run.execute(node.body, scope), lambda: run.execute(node.orelse, scope))
     if run.places and test is False and done is None:
         _there(run, node, scope)
@@ -93,8 +126,41 @@ def _there(run: Interpreter, node: ast.If, scope: Scope) -> None:
 
 def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
     test = run.evaluate(node.test, scope)
+    if test is False and machines.is_guard(run, node.test):
+        return None
+    if test is False and _is_about_shapes(node.test):
+        run.node = node
+        modules.refuse(run, _failed(run, node.test, scope), None, "AssertionError", "tensor-shape")
+        return None
     error = Raise(Raised("AssertionError", None, ("Exception", "BaseException")))
     return branches.choose(run, test, lambda: None, lambda: error)
+
+
+@of_node
+def _is_about_shapes(test: ast.expr) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr in _OF_SHAPES for n in walk(test))
+
+
+_NOT_TWICE: Final = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+_OF_SHAPES: Final = ("shape", "size", "ndim", "dim", "numel")
+
+
+def _failed(run: Interpreter, test: ast.expr, scope: Scope) -> str:
+    """Why an assertion fails: what stands on both sides, as far as that is known."""
+    said = f"assert {ast.unparse(test)} fails"
+    if not isinstance(test, ast.Compare) or len(test.ops) > 1:
+        return said
+    parts = []
+    for side in (test.left, *test.comparators):
+        if isinstance(side, ast.Constant | ast.Tuple) or any(
+            isinstance(n, ast.NamedExpr | ast.Await) for n in walk(side)
+        ):
+            continue
+        with run.silently():
+            value = run.resolve(run.evaluate(side, scope))
+        if is_known(value):
+            parts.append(f"{ast.unparse(side)} is {value}")
+    return f"{said}: {', and '.join(parts)}" if parts else said
 
 
 def _raise(run: Interpreter, node: ast.Raise, scope: Scope) -> Done:
@@ -259,6 +325,16 @@ def _declare(run: Interpreter, node: ast.Global | ast.Nonlocal, scope: Scope) ->
     return None
 
 
+def _alias(run: Interpreter, node: Any, scope: Scope) -> Done:
+    """``type Batch = torch.Tensor`` of Python 3.12: what it stands for is computed where somebody asks."""
+    try:
+        value = run.evaluate(node.value, scope)
+    except Raised:
+        value = run.unknown("what an alias stands for")
+    assignment.assign(run, node.name, value, scope)
+    return None
+
+
 def _nothing(run: Interpreter, node: ast.stmt, scope: Scope) -> Done:
     return None
 
@@ -302,3 +378,5 @@ TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = 
     ast.Import: _import,
     ast.ImportFrom: _import_from,
 }
+if (alias := getattr(ast, "TypeAlias", None)) is not None:
+    TABLE[alias] = _alias

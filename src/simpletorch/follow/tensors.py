@@ -14,6 +14,7 @@ from simpletorch.follow.marks import (
     mixed,
     modes,
     modules,
+    no_tensors,
     origins,
     purity,
     sequences,
@@ -56,7 +57,7 @@ from simpletorch.rules.core.values import Sizes
 from simpletorch.shapes import ANY_REST, UNKNOWN, Expr, Item, Rest, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from simpletorch.follow.interpreter import Interpreter
 
@@ -249,6 +250,7 @@ class _Operation:
     """What is asked of an operation each time it is met, by its public name."""
 
     __slots__ = (
+        "converts",
         "counts",
         "indexes",
         "is_checked",
@@ -257,6 +259,7 @@ class _Operation:
         "names_sizes",
         "short",
         "takes_sizes",
+        "tensors",
         "writes",
     )
 
@@ -267,7 +270,9 @@ class _Operation:
         self.is_checked = indexes.is_checked(name) or layout.writes(name)
         self.names_sizes = name in sizes.MAKERS
         self.takes_sizes = name in _TAKES_SIZES
+        self.tensors = no_tensors.of_rule(RULES[name])
         self.counts = sizes.counts(short)
+        self.converts = name in _CONVERSIONS
         self.writes = indexes.writes(short)  # numbers, or says what they are
         self.is_looked_at = name in sequences.MAKERS or name in mixed.OPERATIONS or name in modes.DROPS
 
@@ -291,6 +296,9 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         many = args[0] if isinstance(args[0], List) and args[0].items is None else None
         if many is not None and isinstance(run.resolve(many.item), Tensor):
             return _of_many(run, name, many, args[1:], kwargs)
+    for i in operation.tensors:
+        if i < len(args) and type(args[i]) in no_tensors.NO_TENSORS and no_tensors.is_meant(run, args[i]):
+            return no_tensors.check(run, name, i, args)
     if operation.indexes:
         args = (args[0], offsets.placed(args[1]), *args[2:])
     if operation.takes_sizes:
@@ -332,6 +340,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         misfit = indexes.check(name, args, kwargs) or layout.check(name, args, kwargs)
         if misfit is not None:
             run.report(misfit)
+    if operation.converts and _changes_nothing(args, kwargs, result):
+        return first
     if operation.is_in_place or kwargs:
         given_back = _in_place(run, name, args, kwargs, result)
     else:
@@ -357,6 +367,19 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     elif name in modes.DROPS:
         modes.dropped(run, modes.DROPS[name], args, kwargs)
     return given_back
+
+
+_CONVERSIONS: Final = frozenset(
+    f"Tensor.{name}" for name in ("to", "type", "float", "double", "half", "bfloat16", "int", "long", "short", "bool")
+)
+
+
+def _changes_nothing(args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Any) -> bool:
+    """``x.float()`` of a Float32 is ``x`` itself."""
+    tensor = args[0]
+    if kwargs or type(tensor) is not Tensor or not isinstance(result, TensorType) or result.dtype is None:
+        return False
+    return all(isinstance(a, DType) for a in args[1:]) and result.dtype == tensor.type.dtype
 
 
 def _mark(

@@ -28,7 +28,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from simpletorch.follow.heap import CHANGED, HISTORY, MISSING, NEXT, SIZE, SPENT, Cells, Missing
+from simpletorch.follow.heap import ASKED_FOR, CHANGED, HISTORY, MISSING, NEXT, SIZE, SPENT, Cells, Missing
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.values import Sizes
@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from simpletorch.follow.scopes import Scope
 
 __all__ = [
+    "ASKED_FOR",
     "CHANGED",
+    "GOES_ROUND",
     "GRADIENTS",
     "HISTORY",
     "MISSING",
@@ -89,6 +91,10 @@ __all__ = [
 Cause: TypeAlias = Literal["data", "code"]
 """Why something isn't known: "data" is the content of tensors, chance, time, the length of a stream; no choice of the
 program's sizes can depend on it as a rule. "code" is everything else: files, libraries, what isn't understood."""
+
+
+GOES_ROUND: Final = ("goes round", None, None)
+"""The fact of a condition: that a loop of which the length isn't known goes round once more."""
 
 
 @final

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow.marks import moves
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources import texts
+from simpletorch.follow.sources.syntax import code, parse
 from simpletorch.follow.values import Instance, List, Tensor, Value, is_among
 from simpletorch.rules import RULES, CannotTell, Device, ModuleRule, Report, TensorType, parameters
 from simpletorch.rules.core.dtype import DType
@@ -78,7 +79,11 @@ class Chosen(Device):
 def counts(path: Path) -> bool:
     """Whether a program has to do with CUDA at all."""
     source = texts.read(path)
-    return "cuda" in source or "accelerator" in source
+    if "cuda" not in source and "accelerator" not in source:
+        return False
+    tree = parse(path)
+    said = source if tree is None else code(tree, source)
+    return "cuda" in said or "accelerator" in said
 
 
 # -- what a program chooses ------------------------------------------------------------------------------------------
@@ -434,6 +439,6 @@ _LAYER_HINT: Final = ".to(device) on the module; layers in a plain list don't mo
 @cache
 def _has_parameters(rule: ModuleRule) -> bool:
     try:
-        return any(isinstance(v, TensorType) for v in parameters(rule).values())
+        return rule.holds_modules or any(isinstance(v, TensorType) for v in parameters(rule).values())
     except CannotTell:
         return False

@@ -412,6 +412,8 @@ def _as_it_was(value: Tensor, known: History) -> Tensor:
 @lru_cache(maxsize=1024)
 def _own_parameters(rule: ModuleRule) -> tuple[str, ...] | None:
     """The names of a layer's parameters; None where they aren't known."""
+    if rule.holds_modules:
+        return None
     try:
         return tuple(k for k, v in parameters(rule).items() if isinstance(v, TensorType) and v.is_parameter)
     except CannotTell:
@@ -420,7 +422,7 @@ def _own_parameters(rule: ModuleRule) -> tuple[str, ...] | None:
 
 def has_parameters(rule: ModuleRule) -> bool:
     """Whether a layer surely has parameters."""
-    return bool(_own_parameters(rule))
+    return rule.holds_modules or bool(_own_parameters(rule))
 
 
 def _trains(run: Interpreter, module: Instance, rule: ModuleRule) -> bool | None:

@@ -209,6 +209,12 @@ def _strides(tensor: Value) -> Strides:
     return layout
 
 
+def is_new(tensor: Value) -> bool | None:
+    """Whether a tensor lies in memory as a new one does, None where that isn't known."""
+    found = of(tensor)
+    return None if found is None or (found != CONTIGUOUS and UNKNOWN in found) else found == CONTIGUOUS
+
+
 def _is_contiguous(tensor: Value) -> bool:
     return of(tensor) == CONTIGUOUS
 

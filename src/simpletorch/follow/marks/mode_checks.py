@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import layers
 from simpletorch.follow.marks.modes import CODE
-from simpletorch.follow.sources.syntax import contains, parse, walk
+from simpletorch.follow.sources.syntax import contains, parse, spoken, walk
 from simpletorch.follow.values import Function, Instance
 from simpletorch.rules import ModuleRule
 
@@ -68,7 +68,7 @@ def _finish_graphs(run: Interpreter) -> None:
     for module, finding in found:
         forward = module.cls.find("forward")
         inside = forward[0] if forward is not None else None
-        if isinstance(inside, Function) and (inside.grad is not None or _MODES.search(ast.unparse(inside.node))):
+        if isinstance(inside, Function) and (inside.grad is not None or _MODES.search(spoken(inside.node))):
             continue
         message = (
             f"{module.cls.name} is evaluated with gradients: each batch is recorded for a backward that never comes"

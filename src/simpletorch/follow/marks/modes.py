@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.marks.gradients import MODE
-from simpletorch.follow.sources.syntax import loop_around, unparsed
+from simpletorch.follow.sources.syntax import loop_around, spoken
 from simpletorch.follow.values import Instance, Tensor, Value
 from simpletorch.rules import Report
 
@@ -89,9 +89,9 @@ def _is_evaluation(run: Interpreter) -> bool:
     inner = None if run.body is None else loop_around(run.body, run.node, ast.For)
     if inner is None or not isinstance(inner.target, ast.Tuple):
         return False
-    text = unparsed(inner)
+    text = spoken(inner)
     if _COUNTS.search(text) is None and isinstance(run.body, ast.FunctionDef):
-        text = unparsed(run.body)  # what the loop gathers is counted behind it
+        text = spoken(run.body)  # what the loop gathers is counted behind it
     return ".backward(" not in text and ".step(" not in text and _COUNTS.search(text) is not None
 
 

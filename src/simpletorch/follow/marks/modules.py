@@ -344,7 +344,7 @@ def holds_nothing_else(run: Interpreter, parts: Iterable[Instance]) -> bool:
     """Whether modules hold no parameters but those that are known."""
     return all(
         not m.state.get("open")
-        and (isinstance(m.native, ModuleRule) or _is_known(run, m.cls))
+        and (not m.native.holds_modules if isinstance(m.native, ModuleRule) else _is_known(run, m.cls))
         and not any(isinstance(run.resolve(v), Unknown | Choice) for v in m.cells.values())
         for m in parts
     )

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.sources.syntax import assigns_to, of_node, parse, walk
+from simpletorch.follow.sources.syntax import assigns_to, of_node, parse, spoken, walk
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -158,7 +158,7 @@ def _by_cuda(statement: ast.stmt) -> ast.stmt:
 _MOVES: Final = re.compile(r"\.cuda\(|\.to\(|\.cpu\(|DataParallel|Tensor\b")
 _ABOUT: Final = re.compile(r"cuda|device|gpu|is_available|accelerator", re.IGNORECASE)
 _ELSEWHERE: Final = re.compile(
-    r"set_default_device|set_default_tensor_type|with torch\.device|DataParallel|[Aa]ccelerat(e\b|or\()|[Ff]abric"
+    r"set_default_device|set_default_tensor_type|DataParallel|[Aa]ccelerat(e\b|or\()|[Ff]abric"
     r"|[Ll]ightning|deepspeed|init_empty_weights|device_map|\bBuffer\(|def _apply\b|to_empty|\.prepare\(|torch_xla"
     r"|functional_call"
 )
@@ -184,7 +184,7 @@ def _is_clear_tree(tree: ast.Module) -> bool:
         parts = (node.orelse,) if is_decided else (node.body, node.orelse)
         body = [n for p in parts for n in (p if isinstance(p, list) else [p])]
         about = _ABOUT.search(ast.unparse(node.test)) or _names(node.test) & flags
-        if about and any(_MOVES.search(ast.unparse(n)) for n in body):
+        if about and any(_MOVES.search(spoken(n)) for n in body):
             return False
     return True
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, final
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.marks.modules import refuse
 from simpletorch.follow.sources.syntax import parse, walk
-from simpletorch.follow.values import Instance, Value
+from simpletorch.follow.values import GOES_ROUND, Instance, Value
 from simpletorch.follow.values import Iterator as Items
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ def _check_order(run: Interpreter, scheduler: Steps) -> None:
     optimizer = run.resolve(scheduler.value.cells.get("optimizer"))
     known = run.training.optimizers.get(id(optimizer.cells)) if isinstance(optimizer, Instance) else None
     if known is None or known.steps or not _is_sure(run) or scheduler.value.cls.name in _UNLIKE:
+        return
+    if any(c.fact is not GOES_ROUND for c in run.conditions):  # perhaps it is one that holds from the second round on
         return
     name = scheduler.value.cls.name
     message = f"{name} steps before {known.value.cls.name} does: the first learning rate is skipped"

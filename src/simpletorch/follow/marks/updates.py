@@ -23,7 +23,7 @@ from simpletorch.follow.values import GRADIENTS, MISSING, Instance, Tensor, Valu
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["clipped", "computed", "scaled", "stepped", "unscaled", "zeroed"]
+__all__ = ["clipped", "computed", "computed_in_the_dark", "scaled", "stepped", "unscaled", "zeroed"]
 
 _CODE: Final = "tensor-training"
 _STATE: Final = GRADIENTS
@@ -51,6 +51,13 @@ def computed(run: Interpreter, value: Value) -> None:
     if optimizer is not None:
         is_scaled = isinstance(value, Tensor) and _IS_SCALED in value.cells
         _put(run, optimizer, _SCALED if is_scaled else _FRESH)
+    run.training.useless_clip = None
+
+
+def computed_in_the_dark(run: Interpreter) -> None:
+    """``backward`` of what isn't known: of which loss the gradients are isn't either."""
+    for one in run.training.optimizers.values():
+        run.heap.write(one.value.state, _STATE, MISSING)
     run.training.useless_clip = None
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.values import Choice, List, Tensor, Unknown, Value, is_among, is_known
 from simpletorch.rules import Report
-from simpletorch.rules.core.dtype import BOOL
+from simpletorch.rules.core.dtype import BOOL, DType
 from simpletorch.shapes import Expr
 from simpletorch.shapes import bounds as size_bounds
 
@@ -266,8 +266,21 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
         result.numbers = _SOURCES[short](args, kwargs)
     elif short in _JOINED:
         result.numbers = _union(first)
-    elif (known := passed_on(first)) is not None:
-        result.numbers = _after(short, known, args, kwargs)
+    elif (known := passed_on(first)) is not None and not _reads_bits(short, args, kwargs):
+        found = _after(short, known, args, kwargs)
+        result.numbers = found if found is not None and _fits(found, kind) else None
+
+
+def _reads_bits(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> bool:
+    """Whether the result has the operand's bits as other numbers."""
+    return short == "view" and isinstance(args[1] if len(args) > 1 else kwargs.get("dtype"), DType)
+
+
+def _fits(known: Numbers, dtype: DType) -> bool:
+    """Whether a dtype of ints has all these numbers; else it takes others for them."""
+    span = 2**dtype.bits
+    least = 0 if dtype.unsigned else -span // 2
+    return least <= known.least and known.most < least + span
 
 
 def _operands(args: tuple[Value, ...]) -> list[tuple[Value, ...]]:

@@ -20,6 +20,7 @@ from simpletorch.follow.heap import CHANGED, HISTORY, NEXT, OF_GRAPHS, SIZE, Cel
 from simpletorch.follow.marks import layout, origins
 from simpletorch.follow.marks.modules import MODULE
 from simpletorch.follow.numbers import indexes, sizes
+from simpletorch.follow.outcomes import Passing
 from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import MISSING, Dict, Fields, Instance, List, Saved, Tensor, Unknown, Value, is_int
 from simpletorch.rules import TensorType
@@ -52,7 +53,7 @@ class _Longer(tuple[int]):
     """The step of a list that so many items were added to, which are like those before."""
 
 
-class _NothingLeftError(Exception):
+class _NothingLeftError(Passing):
     """A size that gets smaller each time isn't surely left at last."""
 
 

@@ -240,11 +240,43 @@ def counted(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mappi
         return replace(result, shape=Shape((_bins(run, args, kwargs),)))
     if short in _DISTINCT and _is_sized(args[0]):
         return _distinct(run, _compared(args[0].type.shape, kwargs.get("dim")), result)
+    if short == "__getitem__" and isinstance(result, TensorType) and result.shape.is_exact and _is_sized(args[0]):
+        result = replace(result, shape=_at_most(run, args[0].type.shape, args[1], result.shape))
     chosen = short in _CHOSEN or (short == "__getitem__" and _has_mask(args[1]))
     if not chosen or not isinstance(result, TensorType) or not result.shape.is_exact or not _is_sized(args[0]):
         return result
-    dims = tuple(run.some_size(0) if d is UNKNOWN else d for d in result.shape.dims)
+    dims = tuple(_by_content(run, run.some_size(0)) if d is UNKNOWN else d for d in result.shape.dims)
     return replace(result, shape=Shape(dims))
+
+
+def _by_content(run: Interpreter, size: Expr) -> Expr:
+    """A size that says how many elements hold something: there may be few."""
+    run.by_content |= variables(size)
+    return size
+
+
+def _at_most(run: Interpreter, shape: Shape, index: Value, result: Shape) -> Shape:
+    """``x[:n]`` of elements that hold something has fewer than ``n`` where there may be fewer.
+
+    Who cuts a text or a list of unknown length is trusted to know that it is long enough.
+    """
+    dims, place, at = list(result.dims), 0, 0
+    for part in index if type(index) is tuple else (index,):
+        if type(part) is slice:
+            size, most = shape.dims[place], part.stop
+            if part.start in (None, 0) and part.step in (None, 1) and type(most) is int and most >= 0:
+                least, greatest = bounds(size) if isinstance(size, Expr) else (most, None)
+                if isinstance(size, Expr) and (least or 0) < most and variables(size) <= run.by_content:
+                    fits = greatest is not None and greatest <= most
+                    dims[at] = size if fits else run.some_size(max(least or 0, 0), most)
+            place, at = place + 1, at + 1
+        elif part is None:
+            at += 1
+        elif type(part) is int:
+            place += 1
+        else:
+            break
+    return Shape(tuple(dims))
 
 
 def _compared(shape: Shape, dim: Value) -> Dim:
@@ -259,7 +291,8 @@ def _distinct(run: Interpreter, elements: Dim, result: Any) -> Any:
     types = result if isinstance(result, tuple) else (result,)
     if not all(isinstance(t, TensorType) and t.shape.is_exact for t in types):
         return result
-    size = run.some_size(int(at_least(elements, 1) is True), elements if isinstance(elements, int) else None)
+    most = elements if isinstance(elements, int) else None
+    size = _by_content(run, run.some_size(int(at_least(elements, 1) is True), most))
     named = tuple(replace(t, shape=Shape(tuple(size if d is UNKNOWN else d for d in t.shape.dims))) for t in types)
     return named if isinstance(result, tuple) else named[0]
 

@@ -13,7 +13,7 @@ from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import lazily, texts
-from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.sources.syntax import code, parse
 from simpletorch.follow.values import MISSING, Class, Namespace, Native, Unknown, Value
 from simpletorch.rules import MODULES, RULES
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
@@ -72,10 +72,11 @@ class Program:
         return str(Path(self.shown).parent / inside)
 
     def texts(self) -> Iterator[str]:
-        """The text of each file that was imported so far, the program's own first."""
+        """The code of each file that was imported so far, the program's own first, without comments and strings."""
         for module in self.modules.values():
-            if module.path is not None and texts.is_file(Path(module.path)):
-                yield texts.read(Path(module.path))
+            tree = None if module.path is None else parse(Path(module.path))
+            if tree is not None:
+                yield code(tree, texts.read(Path(str(module.path))))
 
     def load(self, run: Interpreter, name: str) -> Namespace | None:
         """The module of the program's own by its dotted name, None if it has none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 from pathlib import Path
@@ -12,6 +13,7 @@ from simpletorch.follow.sources import texts
 
 __all__ = [
     "assigns_to",
+    "code",
     "contains",
     "expression",
     "forget",
@@ -19,6 +21,8 @@ __all__ = [
     "number",
     "of_node",
     "parse",
+    "spoken",
+    "statements_of",
     "unparsed",
     "walk",
 ]
@@ -121,6 +125,56 @@ def of_node(function: Callable[Concatenate[N, P], T]) -> Callable[Concatenate[N,
         return said[asked]
 
     return cast("Callable[Concatenate[N, P], T]", known)
+
+
+@of_node
+def statements_of(place: ast.AST, text: str) -> ast.Module | None:
+    """The syntax of a text that is run at a node; all of it stands there."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt | ast.expr):
+            ast.copy_location(node, place)
+    number(tree)
+    return tree
+
+
+@of_node
+def code(tree: ast.Module, text: str) -> str:
+    """A file's text without its comments and without what its strings say; the name of a device stays."""
+    lines = [line.encode() for line in texts.LINE_END.split(text.removeprefix("\ufeff"))]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str() | bytes() as said) if not _is_device(said):
+                _blank(lines, node)
+            case ast.JoinedStr():
+                _blank(lines, node)
+    return "\n".join(line.partition(b"#")[0].decode(errors="replace") for line in lines)
+
+
+@of_node
+def spoken(node: ast.AST) -> str:
+    """``ast.unparse`` of a node without what its strings say."""
+    return _STRING.sub("''", ast.unparse(node))
+
+
+_STRING: Final = re.compile(
+    r"""\"{3}.*?(?<!\\)\"{3}|'{3}.*?(?<!\\)'{3}|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"""", re.DOTALL
+)
+
+
+def _is_device(said: str | bytes) -> bool:
+    return isinstance(said, str) and said.partition(":")[0] in ("cuda", "accelerator")
+
+
+def _blank(lines: list[bytes], node: ast.expr) -> None:
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    for i in range(first, min(last + 1, len(lines))):
+        start = node.col_offset if i == first else 0
+        end = (node.end_col_offset or 0) if i == last else len(lines[i])
+        lines[i] = lines[i][:start] + b" " * (end - start) + lines[i][end:]
 
 
 @of_node

@@ -130,6 +130,8 @@ class ModuleRule(Hashed):
     names: ClassVar[tuple[str, ...]] = ()
     takes_parameters_dtype: ClassVar[tuple[str, ...]] = ()
     """The operands that torch refuses if their dtype isn't that of the parameters."""
+    holds_modules: ClassVar[bool] = False
+    """Whether there are modules inside, whose parameters and buffers `attributes` doesn't list."""
 
     def check(self) -> None:
         """Raise `Mismatch` for arguments with which torch refuses to build the module."""
@@ -477,7 +479,8 @@ def parameters(self: ModuleRule) -> Mapping[str, Value]:
 
 
 @cache
-def _forward(cls: type[ModuleRule]) -> Rule:
+def forward_rule(cls: type[ModuleRule]) -> Rule:
+    """The rule of a layer's ``forward``; its first parameter is the layer."""
     return Rule(cls.names, cls.forward)
 
 
@@ -508,4 +511,4 @@ def infer_module(
             lambda own, named: infer_module(self, own, named, dtype_counts=counts),
         )
     # the module is the first argument of its own rule, which reads its sizes from there
-    return _call(_forward(type(self)), self, (self, *args), kwargs or {}, dtype_counts=dtype_counts)  # type: ignore[arg-type]
+    return _call(forward_rule(type(self)), self, (self, *args), kwargs or {}, dtype_counts=dtype_counts)  # type: ignore[arg-type]

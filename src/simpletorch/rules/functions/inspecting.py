@@ -140,6 +140,17 @@ def some_int(input: TensorType) -> Dim:
     return UNKNOWN
 
 
+def have_equal_sizes(a: TensorType, b: TensorType) -> Value:
+    """Whether two tensors have the same shape, if that holds, or doesn't, whatever their symbols stand for."""
+    if a.shape.is_exact and b.shape.is_exact:
+        pairs = list(zip(a.shape.dims, b.shape.dims, strict=False))
+        if a.shape.rank != b.shape.rank or any(type(x) is type(y) is int and x != y for x, y in pairs):
+            return False
+        if all(equal(x, y) is True for x, y in pairs):
+            return True
+    return Scalar("bool")
+
+
 @rule("torch.is_tensor")
 def is_tensor(obj: Value) -> Value:
     """``x -> bool``"""
@@ -147,9 +158,9 @@ def is_tensor(obj: Value) -> Value:
 
 
 @rule("Tensor.is_same_size", "torch.is_same_size")
-def is_same_size(input: TensorType, other: TensorType) -> Scalar:
+def is_same_size(input: TensorType, other: TensorType) -> Value:
     """``(*a), (*b) -> bool``"""
-    return Scalar("bool")
+    return have_equal_sizes(input, other)
 
 
 # -- Python numbers ---------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ class MultiheadAttention(ModuleRule):
     """``query (L, N, embed_dim), key (S, N, kdim), value (S, N, vdim) -> (L, N, embed_dim), weights (N, L, S)``"""
 
     takes_parameters_dtype = ("query", "key", "value")
+    holds_modules = True
 
     embed_dim: Value
     num_heads: Value

@@ -153,6 +153,8 @@ class CTCLoss(ModuleRule):
 class LinearCrossEntropyLoss(ModuleRule):
     """``(N, in_features), target (N, *out_features) of Int64 -> ()``; reduction "none" keeps ``(N, *out_features)``"""
 
+    holds_modules = True
+
     in_features: Value
     num_classes: Value
     out_features: Value = ()

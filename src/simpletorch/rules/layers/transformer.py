@@ -44,6 +44,8 @@ def _need_sequence(name: str, x: TensorType, features: Dim, what: str = "d_model
 
 @record
 class _Layer(ModuleRule):
+    holds_modules = True
+
     d_model: Value
     nhead: Value
     dim_feedforward: Value = 2048
@@ -153,6 +155,8 @@ class TransformerDecoderLayer(_Layer):
 class TransformerEncoder(ModuleRule):
     """``(L, N, E) -> (L, N, E)``"""
 
+    holds_modules = True
+
     encoder_layer: Value
     num_layers: Value
 
@@ -168,6 +172,8 @@ class TransformerEncoder(ModuleRule):
 @record
 class TransformerDecoder(ModuleRule):
     """``tgt (T, N, E), memory (S, N, E) -> (T, N, E)``"""
+
+    holds_modules = True
 
     decoder_layer: Value
     num_layers: Value
@@ -195,6 +201,7 @@ class Transformer(ModuleRule):
     """``src (S, N, d_model), tgt (T, N, d_model) -> (T, N, d_model)``; N first if batch_first"""
 
     takes_parameters_dtype = ("src", "tgt")
+    holds_modules = True
 
     d_model: Value = 512
     nhead: Value = 8

@@ -12,6 +12,7 @@ from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, by_name
 from simpletorch.follow.libraries.python.builtins import computed, pure
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import (
+    ASKED_FOR,
     MISSING,
     RELOADED,
     Choice,
@@ -179,7 +180,17 @@ VALUES.update({
 })  # fmt: skip
 gives("sys.getsizeof sys.getrecursionlimit sys.getrefcount", "int", "data")
 native("sys.setrecursionlimit")(_nothing)
-MADE["sys.argv"] = lambda run: List((run.program.shown, *run.program.arguments))
+
+
+def _arguments(run: Interpreter) -> List:
+    """The command line; without arguments what it is asked for is there, whatever it is."""
+    made = List((run.program.shown, *run.program.arguments))
+    if not run.program.arguments:
+        made.cells[ASKED_FOR] = run.unknown("an argument of the command line", "str")
+    return made
+
+
+MADE["sys.argv"] = _arguments
 MADE["sys.path"] = lambda run: Instance(run.program.library_class("sys._SearchPath"))
 
 

@@ -22,7 +22,7 @@ _METHODS: Final = ("_load_from_state_dict", "load_state_dict")
 def state_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """The parameters and buffers, by name."""
     plain = {k: Tensor(replace(t.type, is_parameter=False)) for k, t in _tensors(run, args[0]).items()}
-    return Dict(plain, MISSING if layers.is_certain(run, args[0]) else run.unknown("an entry of a state dict"))
+    return Dict(plain, MISSING if layers.lists_all(run, args[0]) else run.unknown("an entry of a state dict"))
 
 
 def load_state_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -40,7 +40,7 @@ def load_state_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
 
 
 def _tensors(run: Interpreter, module: Instance) -> dict[str, Tensor]:
-    return dict(layers.named_tensors(run, module, parameters_only=False))
+    return dict(layers.named_tensors(run, module, parameters_only=False, again=True))
 
 
 def _has_own_way(module: Instance) -> bool:

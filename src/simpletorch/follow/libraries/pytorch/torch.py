@@ -503,7 +503,13 @@ def _layout(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return run.unknown("how a tensor lies in memory")
 
 
-@method(Tensor, "is_contiguous", "is_pinned", "is_shared", "is_floating_point", "is_complex")
+@method(Tensor, "is_contiguous")
+def _is_contiguous(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    lies = None if len(args) > 1 or kwargs else layout.is_new(args[0])
+    return run.unknown("how a tensor lies in memory", "bool", "data") if lies is None else lies
+
+
+@method(Tensor, "is_pinned", "is_shared")
 def _flag(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.unknown("a property of a tensor", "bool", "data")
 

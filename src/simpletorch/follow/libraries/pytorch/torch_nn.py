@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -146,14 +146,14 @@ def _call(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 def _directly(run: Interpreter, module: Instance, rows: list[Value]) -> Value:
     """What iterating over the modules directly inside gives."""
-    if layers.holds_known(run, module):
+    if layers.lists_own(run, module):
         return Iterator(tuple(rows))
     return Iterator(None, branches.common_item(rows, "which module it is") if rows else run.unknown("a module"))
 
 
 def _some(run: Interpreter, module: Instance, rows: list[Value], kind: str) -> Value:
     """What iterating over parts gives: all of them, where all are known."""
-    if layers.is_certain(run, module):
+    if layers.lists_all(run, module):
         return Iterator(tuple(rows))
     for row in rows:  # what is done to the one that stands for all of them is done to each
         one = row[1] if isinstance(row, tuple) else row
@@ -179,7 +179,7 @@ def _named_parameters(run: Interpreter, args: tuple[Value, ...], kwargs: dict[st
 def _freeze(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``module.requires_grad_(flag)``."""
     flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
-    if not layers.is_certain(run, args[0]):
+    if not layers.lists_all(run, args[0]):
         gradients.freeze(run, None, flag)
     for _, one in layers.named_tensors(run, args[0], parameters_only=True):
         gradients.freeze(run, one, flag)
@@ -205,11 +205,19 @@ def _named_modules(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, 
 
 
 def _children(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _directly(run, args[0], [m for _, m in layers.children(run, args[0])])
+    return _directly(run, args[0], [m for _, m in _own_modules(run, args[0])])
 
 
 def _named_children(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _directly(run, args[0], list(layers.children(run, args[0])))
+    return _directly(run, args[0], list(_own_modules(run, args[0])))
+
+
+def _own_modules(run: Interpreter, module: Instance) -> Iterable[tuple[str, Instance]]:
+    """The modules directly inside, each once, under its first name."""
+    first: dict[int, tuple[str, Instance]] = {}
+    for name, one in layers.children(run, module):
+        first.setdefault(id(one), (name, one))
+    return first.values()
 
 
 def _register(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:

@@ -19,6 +19,7 @@ from simpletorch.rules.core.dtype import BOOL, DType
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import Scalar, TensorType, Value
 from simpletorch.rules.functions.elementwise.arithmetic import binary, operators, register
+from simpletorch.rules.functions.inspecting import have_equal_sizes
 from simpletorch.shapes import Shape
 
 
@@ -85,9 +86,9 @@ def allclose(
 
 
 @rule("torch.equal", "Tensor.equal")
-def equal(input: TensorType, other: TensorType) -> Scalar:
-    """``(*a), (*b) -> bool``"""
-    return Scalar("bool")
+def equal(input: TensorType, other: TensorType) -> Value:
+    """``(*a), (*b) -> bool``; False for shapes that differ"""
+    return False if have_equal_sizes(input, other) is False else Scalar("bool")
 
 
 @rule("torch.isin")

@@ -109,14 +109,7 @@ def reverse_dims(input: TensorType) -> TensorType:
     return input.with_shape(*reversed(input.shape.items))
 
 
-@rule("Tensor.mT")
-def matrix_transpose(input: TensorType) -> TensorType:
-    """``(*b, n, m) -> (*b, m, n)``"""
-    need_min_rank("input", input, 2)
-    return shaped(input, transposed(input.shape, -2, -1))
-
-
-@rule("Tensor.mH", "torch.adjoint", "Tensor.adjoint")
+@rule("Tensor.mT", "Tensor.mH", "torch.adjoint", "Tensor.adjoint")
 def adjoint(input: TensorType) -> TensorType:
     """``(*b, n, m) -> (*b, m, n)``"""
     if input.shape.rank == 0:

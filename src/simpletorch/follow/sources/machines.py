@@ -1,0 +1,62 @@
+"""A program's guards: it ends where the machine, the command line or the disk hasn't what it needs.
+
+What is followed is the program where all of that is there: ``assert torch.cuda.is_available()`` has passed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow.marks import moves
+from simpletorch.follow.sources.syntax import of_node, walk
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["is_guard", "is_refusal"]
+
+_ASKED: Final = frozenset((
+    *("is_available", "device_count", "is_bf16_supported", "get_device_capability", "is_nccl_available", "is_built"),
+    *("environ", "getenv", "argv", "exists", "isfile", "isdir", "is_file", "is_dir", "cpu_count", "which"),
+    *("version_info", "platform", "get_device_properties", "has_cuda", "has_mps"),
+))  # fmt: skip
+"""Names that ask for something outside of the program."""
+_ENDS: Final = frozenset(("exit", "_exit", "quit", "abort", "error"))
+_SAYS: Final = frozenset(("print", "warning", "error", "info", "critical", "warn", "write"))
+
+
+def is_guard(run: Interpreter, test: ast.expr) -> bool:
+    """Whether a condition is about something outside of the program."""
+    return _asks(test) or bool(_names(test) & moves.flags(run))
+
+
+@of_node
+def _asks(test: ast.expr) -> bool:
+    return not _names(test).isdisjoint(_ASKED)
+
+
+@of_node
+def _names(test: ast.expr) -> frozenset[str]:
+    found = (n.id if isinstance(n, ast.Name) else n.attr for n in walk(test) if isinstance(n, ast.Name | ast.Attribute))
+    return frozenset(found)
+
+
+def is_refusal(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements end the program, or say something and leave the function."""
+    if not body:
+        return False
+    match body[-1]:
+        case ast.Raise():
+            return True
+        case ast.Expr(value=ast.Call(func=called)):
+            return _name(called) in _ENDS
+        case ast.Return(value=None):
+            said = (s.value.func for s in body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call))
+            return any(_name(called) in _SAYS for called in said)
+    return False
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
