@@ -95,7 +95,7 @@ class Measures(Callback):
 
 GOOD = {
     "loss object": {"loss": nn.CrossEntropyLoss()},
-    "a callback that measures": {"callbacks": [Measures(), EarlyStopping("own")]},
+    "a callback that measures": {"callbacks": [Measures(), EarlyStopping("own", mode="min")]},
     "monitored while training": {"callbacks": [EarlyStopping("accuracy")], "train_metrics": {"accuracy": Accuracy()}},
     "the old spelling": {"callbacks": [EarlyStopping("validation_loss")], "validation": loader()},
     "a cycle of epochs": {"scheduler": lambda optimizer: OneCycleLR(optimizer, 0.1, total_steps=5), "epochs": 5},

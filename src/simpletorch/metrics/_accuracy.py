@@ -36,6 +36,8 @@ class Accuracy(Streaming):
     top_k_accuracy_score.html there
     """
 
+    higher_is_better = True
+
     def __init__(
         self,
         *,

@@ -36,6 +36,8 @@ class AUROC:
     Source: Mann and Whitney 1947; https://scikit-learn.org/stable/modules/generated/sklearn.metrics.roc_auc_score.html
     """
 
+    higher_is_better = True
+
     _scores: list[torch.Tensor]
     _targets: list[torch.Tensor]
 

@@ -86,6 +86,8 @@ class MeanLoss:
         synchronize: as for `Mean`.
     """
 
+    higher_is_better = False
+
     def __init__(self, loss: Callable[[Any, Any], torch.Tensor], *, synchronize: bool = True) -> None:
         self._loss = loss
         self._mean = Mean(synchronize=synchronize)

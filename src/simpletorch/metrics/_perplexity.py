@@ -31,6 +31,8 @@ class Perplexity(Streaming):
     Source: Jelinek et al. 1977, "Perplexity: a measure of the difficulty of speech recognition tasks"
     """
 
+    higher_is_better = False
+
     def __init__(self, *, ignore_index: int = -100, synchronize: bool = True) -> None:
         self.ignore_index = ignore_index
         super().__init__(synchronize=synchronize)

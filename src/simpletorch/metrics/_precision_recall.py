@@ -22,6 +22,8 @@ Average = Literal["binary", "micro", "macro", "weighted"]
 class _ClassRatio(Streaming):
     """A ratio of counts for each class, and their average."""
 
+    higher_is_better = True
+
     def __init__(
         self,
         classes: int,

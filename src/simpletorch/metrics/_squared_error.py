@@ -28,6 +28,8 @@ class MeanSquaredError(Streaming):
     Source: https://scikit-learn.org/stable/modules/generated/sklearn.metrics.mean_squared_error.html
     """
 
+    higher_is_better = False
+
     def __init__(self, *, root: bool = False, synchronize: bool = True) -> None:
         self.root = root
         super().__init__(synchronize=synchronize)

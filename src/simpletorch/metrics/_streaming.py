@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -17,6 +17,9 @@ class Streaming(ABC):
     They live on the device of the first batch. `state_dict` gives the sums of this rank alone, so that every rank
     continues with its own.
     """
+
+    higher_is_better: ClassVar[bool | None] = None
+    """Whether larger values are better (True) or smaller ones (False); None where that isn't known."""
 
     _sums: dict[str, torch.Tensor]
     _integers: dict[str, int]  # to be added to the sums: what is known without waiting for a device

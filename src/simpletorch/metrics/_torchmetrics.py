@@ -38,6 +38,12 @@ class TorchMetric:
         self.metric = metric
         metric.persistent(True)  # else state_dict() is empty
 
+    @property
+    def higher_is_better(self) -> bool | None:
+        """What the metric itself says of it."""
+        found: bool | None = getattr(self.metric, "higher_is_better", None)
+        return found
+
     def update(self, output: Any, target: Any, /) -> None:
         """Take one batch, as the metric wants it."""
         if output.device != self.metric.device:

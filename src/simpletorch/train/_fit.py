@@ -53,6 +53,7 @@ class Fit:
     train_step: Step | OwnStep | None = None
     """What makes the updates."""
     train_metrics: Mapping[str, Metric[object]] = field(default_factory=dict)
+    validation_metrics: Mapping[str, Metric[object]] = field(default_factory=dict)
     callbacks: Sequence[Callback] = ()
     epochs: int | None = None
     """Train until this many epochs are done; None for no such limit."""

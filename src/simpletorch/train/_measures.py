@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from simpletorch.errors import TorchError
+
+if TYPE_CHECKING:
+    from simpletorch.train._fit import Fit
 
 VALIDATION: Final = "validation "
 """What the names of measures on the validation batches begin with."""
@@ -13,6 +18,25 @@ def spelled(name: str) -> str:
     """A measure's name as the log has it: ``validation_loss`` is ``validation loss``."""
     rest = name.removeprefix("validation_")
     return name if rest == name else VALIDATION + rest
+
+
+def better(fit: Fit, name: str, who: str) -> Literal["min", "max"]:
+    """Whether smaller or larger values of a measure are better: a loss's smaller ones, of a metric what it says.
+
+    Raises:
+        TorchError: the metric doesn't say.
+    """
+    rest = name.removeprefix(VALIDATION)
+    metric = (fit.train_metrics if rest == name else fit.validation_metrics).get(rest)
+    if rest == "loss" or rest.endswith("_loss"):
+        return "min"
+    higher = getattr(metric, "higher_is_better", None)
+    if higher is None:
+        raise TorchError(
+            f"{who} monitors {name!r}, and nothing says whether smaller or larger values of it are better",
+            hint=f"{who}({name!r}, mode='min') or mode='max'; a metric may have the attribute higher_is_better",
+        )
+    return "max" if higher else "min"
 
 
 def numbers_and_others(measured: Mapping[str, object]) -> tuple[dict[str, float], dict[str, Any]]:

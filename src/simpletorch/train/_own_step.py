@@ -59,6 +59,8 @@ class Updates:
 class MeanOfUpdates(Mean):
     """The mean loss of an update; NaN after an epoch in which it was never made."""
 
+    higher_is_better = False
+
     def compute(self) -> float:
         """The mean over the epoch's samples, or NaN."""
         try:

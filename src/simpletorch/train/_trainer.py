@@ -191,6 +191,7 @@ class Trainer:
             loss_function=self.loss if self.has_loss else None,
             target=self.target,
             train_metrics=self.train_metrics,
+            validation_metrics=self.metrics,
             callbacks=sorted(self.callbacks, key=lambda callback: callback.last),
             epochs=1 if epochs is None and steps is None else epochs,
             steps=steps,

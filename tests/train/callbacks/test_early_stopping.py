@@ -4,11 +4,13 @@ import math
 
 import pytest
 import torch
+import torchmetrics
 from torch.nn import functional as F
 
 from simpletorch.errors import TorchError
+from simpletorch.metrics import F1, Accuracy, MeanSquaredError, TorchMetric
 from simpletorch.optim import SGD
-from simpletorch.train import Callback, EarlyStopping, Trainer
+from simpletorch.train import Callback, Checkpoint, EarlyStopping, Trainer
 from tests.train.callbacks.small_training import loader, net, trainer
 
 
@@ -44,7 +46,7 @@ def test_early_stopping_waits_its_patience(mode, values, epochs):
 
 
 def test_early_stopping_wants_min_delta():
-    model, stopping = net(), EarlyStopping("validation_pretended", patience=1, min_delta=0.5)
+    model, stopping = net(), EarlyStopping("validation_pretended", mode="min", patience=1, min_delta=0.5)
     metrics = {"pretended": Pretend(3.0, 2.0, 1.6, 0.0)}
     assert len(trainer(model, stopping, metrics=metrics).fit(model, loader(), epochs=7, validation=loader())) == 3
 
@@ -62,7 +64,7 @@ def test_early_stopping_puts_the_best_weights_back():
                 self.weights = fit.model[0].weight.detach().clone()
 
     model, keep = net(), Keep()
-    stopping = EarlyStopping("validation_pretended", patience=2, restore_best=True)
+    stopping = EarlyStopping("validation_pretended", mode="min", patience=2, restore_best=True)
     metrics = {"pretended": Pretend(3.0, 2.0, 4.0, 5.0)}
     trainer(model, keep, stopping, metrics=metrics).fit(model, loader(), epochs=7, validation=loader())
     assert torch.equal(model[0].weight, keep.weights)
@@ -88,3 +90,37 @@ def test_why_it_stopped_is_printed(capsys):
         callbacks=[EarlyStopping(patience=1, min_delta=100.0)],
     ).fit(model, loader(), epochs=7)
     assert "stopped: loss has not got better than 0." in capsys.readouterr().out
+
+
+class Better(Pretend):
+    higher_is_better = True
+
+
+def test_a_metric_says_which_values_are_better():
+    model, stopping = net(), EarlyStopping("validation pretended", patience=2)
+    metrics = {"pretended": Better(0.3, 0.6, 0.5, 0.4)}
+    assert len(trainer(model, stopping, metrics=metrics).fit(model, loader(), epochs=7, validation=loader())) == 4
+    assert stopping.best == 0.6
+    own = {
+        name: cls.higher_is_better for name, cls in (("accuracy", Accuracy), ("f1", F1), ("error", MeanSquaredError))
+    }
+    assert own == {"accuracy": True, "f1": True, "error": False}
+    assert TorchMetric(torchmetrics.MeanAbsoluteError()).higher_is_better is False
+
+
+def test_what_is_better_is_asked_for_before_the_first_step():
+    model = net()
+    before = model[0].weight.detach().clone()
+    stopping = EarlyStopping("validation pretended")
+    with pytest.raises(TorchError, match="nothing says whether smaller or larger values of it are better"):
+        trainer(model, stopping, metrics={"pretended": Pretend(1.0)}).fit(
+            model, loader(), epochs=1, validation=loader()
+        )
+    assert torch.equal(model[0].weight, before)
+
+
+def test_the_best_checkpoint_is_the_one_with_the_best_accuracy(tmp_path):
+    model, saving = net(), Checkpoint(tmp_path, monitor="validation pretended", interruptible=False)
+    metrics = {"pretended": Better(0.3, 0.6, 0.5, 0.4)}
+    trainer(model, saving, metrics=metrics).fit(model, loader(), epochs=4, validation=loader())
+    assert saving.best_value == 0.6

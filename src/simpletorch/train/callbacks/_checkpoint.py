@@ -24,7 +24,7 @@ from simpletorch.checkpoint._sharded import remove
 from simpletorch.errors import CheckpointError, TorchError, as_also
 from simpletorch.reproducibility import Manifest
 from simpletorch.train._callback import Callback
-from simpletorch.train._measures import VALIDATION, spelled
+from simpletorch.train._measures import VALIDATION, better, spelled
 from simpletorch.train._processes import Processes
 from simpletorch.train.callbacks._interruption import Interruption
 
@@ -63,7 +63,8 @@ class Checkpoint(Callback):
         best: keep the best one too. It is looked for after each evaluation, or else each epoch.
         monitor: the name of the measure, as the log has it; by default ``"validation loss"``, or without validation
             batches the training ``"loss"``.
-        mode: whether smaller (``"min"``) or larger (``"max"``) is better.
+        mode: whether smaller (``"min"``) or larger (``"max"``) is better; None takes what the metric says of itself
+            (``higher_is_better``), and of a loss the smaller ones.
         asynchronous: write in the background, from a copy in memory.
         interruptible: finish the update and save on SIGTERM and SIGINT.
         manifest: what the run is made of, kept as ``manifest.json``; a resumed training warns of what differs from it.
@@ -90,7 +91,7 @@ class Checkpoint(Callback):
         keep: int | None = 3,
         best: bool = True,
         monitor: str | None = None,
-        mode: Literal["min", "max"] = "min",
+        mode: Literal["min", "max"] | None = None,
         asynchronous: bool = False,
         interruptible: bool = True,
         manifest: Manifest | None = None,
@@ -99,14 +100,15 @@ class Checkpoint(Callback):
         for name, number in (("every_steps", every_steps), ("every_epochs", every_epochs), ("keep", keep)):
             if number is not None and number < 1:
                 raise as_also(TorchError, ValueError)(f"Checkpoint got {name}={number}: it must be at least 1, or None")
-        if mode not in ("min", "max"):
-            raise as_also(TorchError, ValueError)(f"Checkpoint got mode={mode!r}: it must be 'min' or 'max'")
+        if mode not in ("min", "max", None):
+            raise as_also(TorchError, ValueError)(f"Checkpoint got mode={mode!r}: it must be 'min', 'max' or None")
         self.folder = Path(folder)
         self.every_steps, self.every_epochs, self.keep = every_steps, every_epochs, keep
         self.best, self.mode = best, mode
         self.monitor = None if monitor is None else spelled(monitor)
         self.asynchronous, self.overwrite, self.manifest = asynchronous, overwrite, manifest
-        self.best_value, self.best_step = math.inf if mode == "min" else -math.inf, 0
+        self._sign = -1 if mode == "max" else 1
+        self.best_value, self.best_step = self._sign * math.inf, 0
         self.latest = None
         self._interruption = Interruption() if interruptible else None
         self._pending: Future[Path] | None = None
@@ -122,6 +124,10 @@ class Checkpoint(Callback):
                 "Checkpoint must be the last of the callbacks: it would save what those behind it remember before they "
                 "have seen the update"
             )
+        if self.best:
+            self._sign = 1 if (self.mode or better(fit, self._name(fit), "Checkpoint")) == "min" else -1
+            if not self.best_step:
+                self.best_value = self._sign * math.inf
         # not in the constructor: the process group must be there, and every process must come by
         self._processes = Processes()
         if self._processes.rank == 0:
@@ -254,17 +260,20 @@ class Checkpoint(Callback):
             for other in older[: max(len(older) + 1 - self.keep, 0)]:
                 remove(other)
 
+    def _name(self, fit: Fit) -> str:
+        return self.monitor or ("loss" if fit.validation is None else VALIDATION + "loss")
+
     def _is_best(self, fit: Fit) -> bool:
         self._evaluated = False
         if not self.best:
             return False
-        name = self.monitor or ("loss" if fit.validation is None else VALIDATION + "loss")
+        name = self._name(fit)
         if name not in fit.metrics:
             if self.monitor is not None and not self.monitor.startswith(VALIDATION) and fit.phase != "between":
                 return False  # what is measured in training is known at the epoch's end only
             raise TorchError(f"Checkpoint(monitor={name!r}): there is no such measure, only {', '.join(fit.metrics)}")
         value = float(fit.metrics[name])
-        if not (value < self.best_value if self.mode == "min" else value > self.best_value):
+        if not self._sign * value < self._sign * self.best_value:
             return False
         self.best_value, self.best_step = value, fit.step
         return True

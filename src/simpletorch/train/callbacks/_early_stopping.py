@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from simpletorch.errors import TorchError, as_also
 from simpletorch.train._callback import Callback
-from simpletorch.train._measures import VALIDATION, spelled
+from simpletorch.train._measures import VALIDATION, better, spelled
 
 if TYPE_CHECKING:
     import torch
@@ -22,14 +22,15 @@ class EarlyStopping(Callback):
         monitor: the name of the measure, as the log has it; by default ``"validation loss"``, or the training
             ``"loss"`` without validation batches. What is measured in validation is looked at after each evaluation,
             what in training after each epoch.
-        mode: whether smaller (``"min"``) or larger (``"max"``) is better.
+        mode: whether smaller (``"min"``) or larger (``"max"``) is better; None takes what the metric says of itself
+            (``higher_is_better``), and of a loss the smaller ones.
         patience: how many looks without a better value are put up with.
         min_delta: what a value must be better by to count.
         restore_best: at the end, put the model's weights back to where the measure was best. A copy is kept.
 
     Raises:
         ValueError: ``mode``, ``patience`` or ``min_delta`` is out of range.
-        TorchError: while training: there is no such measure.
+        TorchError: as training begins: nobody knows which values are better; while training: there is no such measure.
     """
 
     best: float
@@ -41,25 +42,27 @@ class EarlyStopping(Callback):
         self,
         monitor: str | None = None,
         *,
-        mode: Literal["min", "max"] = "min",
+        mode: Literal["min", "max"] | None = None,
         patience: int = 3,
         min_delta: float = 0.0,
         restore_best: bool = False,
     ) -> None:
-        if mode not in ("min", "max") or patience < 1 or min_delta < 0:
+        if mode not in ("min", "max", None) or patience < 1 or min_delta < 0:
             raise as_also(TorchError, ValueError)(
-                f"EarlyStopping got mode={mode!r}, patience={patience}, min_delta={min_delta}: mode must be 'min' or "
-                "'max', patience at least 1 and min_delta at least 0"
+                f"EarlyStopping got mode={mode!r}, patience={patience}, min_delta={min_delta}: mode must be 'min', "
+                "'max' or None, patience at least 1 and min_delta at least 0"
             )
         self.monitor = None if monitor is None else spelled(monitor)
         self.mode = mode
         self.patience = patience
         self.min_delta = min_delta
         self.restore_best = restore_best
+        self._sign = -1 if mode == "max" else 1
         self._forget()
 
     def on_fit_start(self, fit: Fit) -> None:
         """Begin anew; a resumed training that had been stopped stays so, unless ``patience`` has been raised since."""
+        self._sign = 1 if (self.mode or better(fit, self._name(fit), "EarlyStopping")) == "min" else -1
         if fit.epoch == 0:
             self._forget()
         self._stop_if_waited(fit)
@@ -82,7 +85,7 @@ class EarlyStopping(Callback):
             fit.model.load_state_dict(self._weights)
 
     def _forget(self) -> None:
-        self.best = math.inf if self.mode == "min" else -math.inf
+        self.best = self._sign * math.inf
         self.waited = 0
         self._weights: dict[str, torch.Tensor] | None = None
 
@@ -100,8 +103,7 @@ class EarlyStopping(Callback):
                 "monitor one of these, or give the Trainer metrics and validation batches"
             )
         value = fit.metrics[name]
-        sign = 1 if self.mode == "min" else -1
-        if sign * value < sign * self.best - self.min_delta:
+        if self._sign * value < self._sign * self.best - self.min_delta:
             self.best, self.waited = value, 0
             if self.restore_best:
                 self._weights = {key: tensor.detach().clone() for key, tensor in fit.model.state_dict().items()}
