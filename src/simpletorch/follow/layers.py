@@ -323,6 +323,10 @@ def own_tensors(rule: ModuleRule) -> Mapping[str, RuleValue] | None:
     return found
 
 
+_FOR_EACH_DIM: Final = frozenset({"kernel_size", "stride", "padding", "dilation", "output_padding"})
+"""What a convolution keeps as a tuple, also where it is given an int."""
+
+
 def attribute(run: Interpreter, module: Instance, name: str) -> Value:
     """An attribute that a layer has by its rule: a parameter, a buffer, or what its constructor was given."""
     rule = module.native
@@ -343,6 +347,8 @@ def attribute(run: Interpreter, module: Instance, name: str) -> Value:
         return made
     if name in vars(rule):
         value = getattr(rule, name)
+        if name in _FOR_EACH_DIM and type(value) is int and "Conv" in (kind := rule.names[0].rpartition(".")[2]):
+            value = (value,) * int(kind[-2])
         return run.unknown(f"{name} of a layer") if value is ANYTHING else tensors.from_rule(run, value, name)
     decides_no_shape = name in PARAMETERS.get(rule.names[0].rpartition(".")[2], ())
     return run.unknown(f"{name} of a layer") if decides_no_shape else MISSING

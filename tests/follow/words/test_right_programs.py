@@ -42,6 +42,11 @@ RIGHT = {
     "f(torch.zeros(3, 5).t())\n",
     "by the shape": "a, b = torch.zeros(3), torch.zeros(5)\nif torch.equal(a, b):\n    a + b\n"
     "if a.is_same_size(b):\n    a + b\n",
+    "None among modules": "for a, b, c in [nn.ModuleList([None, nn.ReLU(), nn.Tanh()])]:\n    b(torch.ones(3))\n"
+    "assert len(nn.ModuleList([None, nn.ReLU()])) == 2\n",
+    "what a convolution keeps": "a, b = nn.Conv2d(3, 5, 2).kernel_size\n"
+    "(c,) = nn.ConvTranspose1d(3, 5, 2, padding=1).padding\n"
+    "d, e, f = nn.LazyConv3d(5, 3, stride=2).stride\nassert nn.MaxPool2d(2).kernel_size == 2 == a\n",
     "a global at the margin": "if __name__ != '':\n    global path\n    path = 'a'\n    print(path)\n",
 }
 WRONG = {

@@ -419,7 +419,8 @@ def _held(run: Interpreter, me: Instance) -> dict[str, Value]:
     for name, value in me.cells.items():
         if isinstance(name, str) and value is not MISSING:
             found = run.resolve(value) if type(value) is Choice else value
-            if (type(found) is Instance and found.cls.is_a(layers.MODULE)) or _can_be_held(me, found):
+            is_item = found is None and name.isdigit()  # ``nn.ModuleList([None, layer])``
+            if is_item or (type(found) is Instance and found.cls.is_a(layers.MODULE)) or _can_be_held(me, found):
                 out[name] = found
     return out
 
