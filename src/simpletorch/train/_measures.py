@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from simpletorch.errors import TorchError
 
 if TYPE_CHECKING:
     from simpletorch.train._fit import Fit
+
+Mode: TypeAlias = Literal["min", "max"]
 
 VALIDATION: Final = "validation "
 """What the names of measures on the validation batches begin with."""
@@ -20,8 +22,20 @@ def spelled(name: str) -> str:
     return name if rest == name else VALIDATION + rest
 
 
-def better(fit: Fit, name: str, who: str) -> Literal["min", "max"]:
-    """Whether smaller or larger values of a measure are better: a loss's smaller ones, of a metric what it says.
+def monitored(fit: Fit, name: str | None) -> str:
+    """The measure that a callback looks at: the one that it is told, or the loss, in validation if there is one."""
+    if name is not None:
+        return name
+    return "loss" if fit.validation is None else VALIDATION + "loss"
+
+
+def sign_of(mode: Mode | None) -> int:
+    """1 where smaller values are better, -1 where larger ones are; without a mode as for a loss."""
+    return -1 if mode == "max" else 1
+
+
+def better(fit: Fit, name: str, who: str) -> Mode:
+    """Whether smaller or larger values of a measure are better: for a loss smaller ones, else as the metric says.
 
     Raises:
         TorchError: the metric doesn't say.

@@ -7,7 +7,7 @@ import sys
 import warnings
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch._atomic import StrPath, remove_leftovers
 from simpletorch.checkpoint._checkpoint import save_parts
@@ -24,7 +24,7 @@ from simpletorch.checkpoint._sharded import remove
 from simpletorch.errors import CheckpointError, TorchError, as_also
 from simpletorch.reproducibility import Manifest
 from simpletorch.train._callback import Callback
-from simpletorch.train._measures import VALIDATION, better, spelled
+from simpletorch.train._measures import VALIDATION, Mode, better, monitored, sign_of, spelled
 from simpletorch.train._processes import Processes
 from simpletorch.train.callbacks._interruption import Interruption
 
@@ -91,7 +91,7 @@ class Checkpoint(Callback):
         keep: int | None = 3,
         best: bool = True,
         monitor: str | None = None,
-        mode: Literal["min", "max"] | None = None,
+        mode: Mode | None = None,
         asynchronous: bool = False,
         interruptible: bool = True,
         manifest: Manifest | None = None,
@@ -107,7 +107,7 @@ class Checkpoint(Callback):
         self.best, self.mode = best, mode
         self.monitor = None if monitor is None else spelled(monitor)
         self.asynchronous, self.overwrite, self.manifest = asynchronous, overwrite, manifest
-        self._sign = -1 if mode == "max" else 1
+        self._sign = sign_of(mode)
         self.best_value, self.best_step = self._sign * math.inf, 0
         self.latest = None
         self._interruption = Interruption() if interruptible else None
@@ -125,7 +125,7 @@ class Checkpoint(Callback):
                 "have seen the update"
             )
         if self.best:
-            self._sign = 1 if (self.mode or better(fit, self._name(fit), "Checkpoint")) == "min" else -1
+            self._sign = sign_of(self.mode or better(fit, monitored(fit, self.monitor or None), "Checkpoint"))
             if not self.best_step:
                 self.best_value = self._sign * math.inf
         # not in the constructor: the process group must be there, and every process must come by
@@ -260,14 +260,11 @@ class Checkpoint(Callback):
             for other in older[: max(len(older) + 1 - self.keep, 0)]:
                 remove(other)
 
-    def _name(self, fit: Fit) -> str:
-        return self.monitor or ("loss" if fit.validation is None else VALIDATION + "loss")
-
     def _is_best(self, fit: Fit) -> bool:
         self._evaluated = False
         if not self.best:
             return False
-        name = self._name(fit)
+        name = monitored(fit, self.monitor or None)
         if name not in fit.metrics:
             if self.monitor is not None and not self.monitor.startswith(VALIDATION) and fit.phase != "between":
                 return False  # what is measured in training is known at the epoch's end only

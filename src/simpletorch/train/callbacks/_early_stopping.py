@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from simpletorch.errors import TorchError, as_also
 from simpletorch.train._callback import Callback
-from simpletorch.train._measures import VALIDATION, better, spelled
+from simpletorch.train._measures import VALIDATION, Mode, better, monitored, sign_of, spelled
 
 if TYPE_CHECKING:
     import torch
@@ -42,7 +42,7 @@ class EarlyStopping(Callback):
         self,
         monitor: str | None = None,
         *,
-        mode: Literal["min", "max"] | None = None,
+        mode: Mode | None = None,
         patience: int = 3,
         min_delta: float = 0.0,
         restore_best: bool = False,
@@ -57,12 +57,12 @@ class EarlyStopping(Callback):
         self.patience = patience
         self.min_delta = min_delta
         self.restore_best = restore_best
-        self._sign = -1 if mode == "max" else 1
+        self._sign = sign_of(mode)
         self._forget()
 
     def on_fit_start(self, fit: Fit) -> None:
         """Begin anew; a resumed training that had been stopped stays so, unless ``patience`` has been raised since."""
-        self._sign = 1 if (self.mode or better(fit, self._name(fit), "EarlyStopping")) == "min" else -1
+        self._sign = sign_of(self.mode or better(fit, self._name(fit), "EarlyStopping"))
         if fit.epoch == 0:
             self._forget()
         self._stop_if_waited(fit)
@@ -90,9 +90,7 @@ class EarlyStopping(Callback):
         self._weights: dict[str, torch.Tensor] | None = None
 
     def _name(self, fit: Fit) -> str:
-        if self.monitor is not None:
-            return self.monitor
-        return "loss" if fit.validation is None else VALIDATION + "loss"
+        return monitored(fit, self.monitor)
 
     def _look(self, fit: Fit) -> None:
         name = self._name(fit)
