@@ -16,7 +16,17 @@ from simpletorch.follow.sources.syntax import assigns_to, of_node, parse, spoken
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["asks_for_cuda", "flags", "is_availability", "is_clear", "is_move", "moved_by", "moves", "names_cuda"]
+__all__ = [
+    "asks_for_cuda",
+    "flags",
+    "is_availability",
+    "is_clear",
+    "is_move",
+    "moved_by",
+    "moves",
+    "named_in",
+    "names_cuda",
+]
 
 
 def flags(run: Interpreter) -> frozenset[str]:
@@ -183,13 +193,14 @@ def _is_clear_tree(tree: ast.Module) -> bool:
         is_decided = isinstance(node, ast.If) and moves(node, flags) is not None
         parts = (node.orelse,) if is_decided else (node.body, node.orelse)
         body = [n for p in parts for n in (p if isinstance(p, list) else [p])]
-        about = _ABOUT.search(ast.unparse(node.test)) or _names(node.test) & flags
+        about = _ABOUT.search(ast.unparse(node.test)) or named_in(node.test) & flags
         if about and any(_MOVES.search(spoken(n)) for n in body):
             return False
     return True
 
 
-def _names(node: ast.expr) -> set[str]:
-    return {n.id for n in walk(node) if isinstance(n, ast.Name)} | {
-        n.attr for n in walk(node) if isinstance(n, ast.Attribute)
-    }
+@of_node
+def named_in(node: ast.expr) -> frozenset[str]:
+    """The variables and attributes that an expression names."""
+    found = (n.id if isinstance(n, ast.Name) else n.attr for n in walk(node) if isinstance(n, ast.Name | ast.Attribute))
+    return frozenset(found)

@@ -110,12 +110,8 @@ def lacks_attribute(run: Interpreter, value: Value, name: str) -> Unknown:
     Raises:
         Raised: somebody may catch it.
     """
-
-    def asked(one: TensorType) -> Any:
-        return None
-
     message = f"{_described(value)} has no attribute {name!r}, which a tensor has"
-    return modules.refuse(run, message, _hint(value, asked), "AttributeError")
+    return modules.refuse(run, message, _hint(value, lambda one: None), "AttributeError")
 
 
 _OF_TENSORS: Final = ("shape", "dtype", "device", "ndim", "grad", "data", "requires_grad")

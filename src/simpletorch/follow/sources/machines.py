@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.marks import moves
-from simpletorch.follow.sources.syntax import of_node, walk
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -29,18 +28,7 @@ _SAYS: Final = frozenset(("print", "warning", "error", "info", "critical", "warn
 
 def is_guard(run: Interpreter, test: ast.expr) -> bool:
     """Whether a condition is about something outside of the program."""
-    return _asks(test) or bool(_names(test) & moves.flags(run))
-
-
-@of_node
-def _asks(test: ast.expr) -> bool:
-    return not _names(test).isdisjoint(_ASKED)
-
-
-@of_node
-def _names(test: ast.expr) -> frozenset[str]:
-    found = (n.id if isinstance(n, ast.Name) else n.attr for n in walk(test) if isinstance(n, ast.Name | ast.Attribute))
-    return frozenset(found)
+    return not moves.named_in(test).isdisjoint(_ASKED | moves.flags(run))
 
 
 def is_refusal(body: Sequence[ast.stmt]) -> bool:
