@@ -8,7 +8,6 @@ import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from traceback import FrameSummary
 from types import BuiltinFunctionType
 from typing import Any, Final
@@ -17,12 +16,12 @@ import torch
 from torch import nn
 
 from simpletorch.errors._description import short
-from simpletorch.errors._failure import Failure, Value
+from simpletorch.errors._failure import Failure, Judge, Value
 from simpletorch.errors._fields import Location
 from simpletorch.errors._lift import lift, rule_name, rule_of
 from simpletorch.errors._source import relative
 from simpletorch.errors._stack import Step, is_user_file
-from simpletorch.rules import ANYTHING, infer, infer_module
+from simpletorch.rules import ANYTHING
 
 __all__ = ["compiled_failure"]
 
@@ -134,7 +133,7 @@ def _with_operation(
         tensors = [a for a in args if isinstance(a, torch.Tensor) and not isinstance(a, nn.Parameter)]
         names = _argument_names(node, len(tensors)) if _is_call_of(node, path) else ["input"] * len(tensors)
         values = [Value(n, "input", a, lift(a)) for n, a in zip(names, tensors, strict=True)]
-        judge = partial(infer_module, rule, [v.known for v in values])
+        judge = Judge(rule, [v.known for v in values])
         name = ast.unparse(node.func) if isinstance(node, ast.Call) and _is_call_of(node, path) else path or ""
         return replace(found, values=tuple(values), layer=layer, layer_name=name, module_path=path, judge=judge)
     name, spoken = _rule_of_node(local["node"])
@@ -143,7 +142,7 @@ def _with_operation(
     values = [Value(n, n, a, lift(a)) for n, a in zip(names, flat, strict=True)]
     # by identity: ``==`` of tensors is a tensor
     known = {id(v.value): v.known for v in values}
-    judge = partial(infer, name, [_known(a, known) for a in args], {k: _known(v, known) for k, v in kwargs.items()})
+    judge = Judge(name, [_known(a, known) for a in args], {k: _known(v, known) for k, v in kwargs.items()})
     return replace(found, operation=spoken, values=tuple(values), module_path=path, judge=judge)
 
 

@@ -6,7 +6,6 @@ import ast
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 
 import torch
@@ -14,7 +13,7 @@ from torch import nn
 
 from simpletorch.errors._compiled import compiled_failure
 from simpletorch.errors._description import short
-from simpletorch.errors._failure import Failure, Judge, Value, no_rule
+from simpletorch.errors._failure import Failure, Judge, Value
 from simpletorch.errors._lift import lift, rule_of
 from simpletorch.errors._lookup import lookup
 from simpletorch.errors._module_path import CALL, modules_in, path_of
@@ -165,9 +164,9 @@ def _in_layer(call: Step, step: Step, node: ast.AST | None, module_path: str | N
     positional = [Value(short(n), r, v, lift(v)) for n, r, v in zip(names, roles, args, strict=True)]
     named = {role: Value(short(keywords.get(role, role)), role, v, lift(v)) for role, v in kwargs.items()}
     rule = rule_of(layer)
-    judge: Judge = no_rule
+    judge = Judge()
     if rule is not None:
-        judge = partial(infer_module, rule, [v.known for v in positional], {k: v.known for k, v in named.items()})
+        judge = Judge(rule, [v.known for v in positional], {k: v.known for k, v in named.items()})
     kind = type(layer).__name__
     return Failure(
         "",

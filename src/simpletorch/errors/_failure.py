@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 from torch import nn
@@ -15,17 +15,32 @@ from simpletorch.errors._description import describe, dtype_name, layer_text
 from simpletorch.errors._fields import Location, Operand
 from simpletorch.errors._lookup import MISSING
 from simpletorch.errors._stack import Step
-from simpletorch.rules import ANYTHING, Report, TensorType
+from simpletorch.rules import ANYTHING, ModuleRule, Report, TensorType, infer, infer_module, try_hint
 from simpletorch.rules import Value as RuleValue
 
-__all__ = ["Failure", "Judge", "Value", "no_rule"]
-
-Judge: TypeAlias = Callable[[], "RuleValue | Report"]  # asks the operation's rule
+__all__ = ["Failure", "Judge", "Value"]
 
 
-def no_rule() -> RuleValue | Report:
-    """The judge of an operation that has no rule: it objects to nothing."""
-    return ANYTHING
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """The rule of an operation or a layer, with the arguments that it is asked about; without one it knows nothing."""
+
+    rule: str | ModuleRule = ""
+    args: Sequence[RuleValue] = ()
+    kwargs: Mapping[str, RuleValue] = field(default_factory=dict)
+    said: Report | None = None  # of a layer that couldn't be built
+
+    def __call__(self) -> RuleValue | Report:
+        """What the rule says."""
+        if self.said is not None:
+            return self.said
+        if isinstance(self.rule, ModuleRule):
+            return infer_module(self.rule, self.args, self.kwargs)
+        return infer(self.rule, self.args, self.kwargs)
+
+    def try_hint(self, kind: str, hint: str) -> bool | None:
+        """Whether the call, refused for this kind of reason, goes through with what a hint writes (`try_hint`)."""
+        return try_hint(self.rule, self.args, self.kwargs, kind, hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +108,7 @@ class Failure:
     step: Step | None = None
     node: ast.AST | None = None
     module_path: str | None = None
-    judge: Judge = no_rule
+    judge: Judge = Judge()
     error: BaseException | None = None
     frames: tuple[FrameType, ...] = ()  # the user's, from the inside out
     models: tuple[tuple[str, nn.Module], ...] = ()  # the outermost module being called, by name

@@ -5,19 +5,18 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 import torch
 from torch import nn
 
 from simpletorch.errors._description import short
-from simpletorch.errors._failure import Judge, Value, no_rule
+from simpletorch.errors._failure import Judge, Value
 from simpletorch.errors._inference import COMPARISONS, OPERATORS, infer_expression
 from simpletorch.errors._lift import lift, public_class, rule_name
 from simpletorch.errors._lookup import MISSING, lookup
 from simpletorch.errors._stack import Step, is_torch
-from simpletorch.rules import ANYTHING, Report, TensorType, infer, new_module
+from simpletorch.rules import Report, TensorType, new_module
 from simpletorch.rules import Value as RuleValue
 
 __all__ = ["UNKNOWN_OPERATION", "Operation", "operation_in"]
@@ -28,7 +27,7 @@ class Operation(NamedTuple):
 
     name: str | None
     values: Sequence[Value]
-    judge: Judge = no_rule
+    judge: Judge = Judge()
 
 
 UNKNOWN_OPERATION: Final = Operation(None, ())
@@ -93,9 +92,7 @@ def _operator(op: ast.AST, values: list[Value], *, in_place: bool = False) -> Op
     else:
         # Python asks the right operand where the left one is a number
         name, operands = f"__r{dunder}__", operands[::-1]
-    return Operation(
-        f"{spoken}_" if in_place and spoken else spoken, values, partial(infer, f"Tensor.{name}", operands)
-    )
+    return Operation(f"{spoken}_" if in_place and spoken else spoken, values, Judge(f"Tensor.{name}", operands))
 
 
 def _subscript(node: ast.Subscript, step: Step) -> Operation:
@@ -111,9 +108,9 @@ def _subscript(node: ast.Subscript, step: Step) -> Operation:
     assignment = getattr(node, "parent", None)  # set by executing
     if isinstance(assignment, ast.Assign) and node in assignment.targets:
         stored = _value(assignment.value, "value", step)
-        judge = partial(infer, "Tensor.__setitem__", [owner.known, index, stored.known])
+        judge = Judge("Tensor.__setitem__", [owner.known, index, stored.known])
         return Operation("index", [*values, stored], judge)
-    return Operation("index", values, partial(infer, "Tensor.__getitem__", [owner.known, index]))
+    return Operation("index", values, Judge("Tensor.__getitem__", [owner.known, index]))
 
 
 def _in_call(node: ast.Call, step: Step, below: Sequence[Step]) -> Operation:
@@ -140,7 +137,7 @@ def _in_call(node: ast.Call, step: Step, below: Sequence[Step]) -> Operation:
         return Operation(name, values)
     args = [v.known for v in owner] + [a.known for a in arguments if a.keyword is None]
     kwargs = {a.keyword: a.known for a in arguments if a.keyword is not None}
-    return Operation(name, values, partial(infer, rule, args, kwargs))
+    return Operation(name, values, Judge(rule, args, kwargs))
 
 
 def _construction(node: ast.Call, cls: type[nn.Module], step: Step) -> Operation:
@@ -151,11 +148,8 @@ def _construction(node: ast.Call, cls: type[nn.Module], step: Step) -> Operation
     if name is None or any(a.is_spread for a in arguments):
         return Operation(cls.__name__, values)
     given = {(a.keyword or a.values[0].role): a.known for a in arguments if a.values}
-    return Operation(cls.__name__, values, lambda: _report_only(new_module(name, given)))
-
-
-def _report_only(made: object) -> RuleValue | Report:
-    return made if isinstance(made, Report) else ANYTHING
+    made = new_module(name, given)
+    return Operation(cls.__name__, values, Judge(said=made if isinstance(made, Report) else None))
 
 
 class _Argument:

@@ -14,6 +14,7 @@ from simpletorch.rules.core.registry import (
     new_module,
     parameters,
 )
+from simpletorch.rules.core.trials import try_hint
 from simpletorch.rules.core.values import (
     ANYTHING,
     Device,
@@ -49,4 +50,5 @@ __all__ = [
     "new_module",
     "parameters",
     "tensor",
+    "try_hint",
 ]

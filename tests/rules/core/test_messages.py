@@ -104,7 +104,7 @@ MESSAGES = [
         op("torch.nn.functional.linear", f(B, 128), f(128, 10)),
         "linear: the inner dims differ: input has 128, weight has 10 [input: Float32[B, 128], weight: "
         "Float32[128, 10]]",
-        "weight.T would fit",
+        "weight.T would fit: the weight of linear is (out, in)",
     ),
     (
         layer("Linear", f(B, 128), in_features=100, out_features=10),
@@ -167,7 +167,7 @@ MESSAGES = [
     (
         op("Tensor.__and__", f(5), f(5)),
         "&: input is Float32, but it must be Bool or integer [input: Float32[5], other: Float32[5]]",
-        "input.long()",
+        None,  # other is as wrong
     ),
     (
         op("torch.sub", b(5), b(5)),
@@ -458,7 +458,7 @@ MESSAGES = [
     (
         layer("LSTM", f(T, B, 16), input_size=10, hidden_size=20),
         "LSTM(10, 20): the last dim of input is 16, but input_size is 10 [input: Float32[T, B, 16]]",
-        None,
+        "LSTM(16, 20) would fit",
     ),
     (
         layer("MultiheadAttention", f(T, B, 16), f(T, B, 16), f(T, B, 16), embed_dim=32, num_heads=4),

@@ -51,7 +51,8 @@ def reason_for(failure: Failure) -> Reason | None:
     """What a failure means, None if that isn't known.
 
     The sentence is that of the rule which mypy asks too, if there is one for the operation and it objects. torch's own
-    message tells more at times (which index was out of range), so the hint is taken from what is made of that.
+    message tells more at times (which index was out of range), so the hint is taken from what is made of that, unless
+    the rule refutes it.
     """
     told, ruled = _by_message(failure), _by_rule(failure)
     # where torch speaks of memory or of the graph, shapes are not what failed
@@ -60,8 +61,30 @@ def reason_for(failure: Failure) -> Reason | None:
     if told is not None and told.kind is not ruled.kind and ruled.kind is DTypeMismatch:
         return told  # under autocast the operation has seen other dtypes than those of its operands
     if told is not None and told.kind is ruled.kind and told.hint is not None:
-        return replace(ruled, hint=told.hint)
+        return replace(ruled, hint=_tried(told.hint, ruled, failure))
     return ruled
+
+
+def _tried(hint: str, ruled: Reason, failure: Failure) -> str | None:
+    """A hint, unless the rule refutes it, or its own is known to help and of this one nothing is."""
+    report = ruled.report
+    if report is None:
+        return hint
+    helps = failure.judge.try_hint(report.kind, _in_roles(hint, report, failure))
+    if helps is None and report.hint is not None:
+        return ruled.hint if failure.judge.try_hint(report.kind, report.hint) else hint
+    return ruled.hint if helps is False else hint
+
+
+def _in_roles(hint: str, report: Report, failure: Failure) -> str:
+    """``x.float()`` with the operands by the names of their parameters: ``input.float()``."""
+    names = {
+        value.name: role for value in failure.values for role, known in report.operands.items() if known is value.known
+    }
+    if not names:
+        return hint
+    longest_first = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.sub(rf"(?<![\w.])(?:{longest_first})(?!\w)", lambda found: names[found[0]], hint)
 
 
 def _by_message(failure: Failure) -> Reason | None:

@@ -23,8 +23,6 @@ def _conv_channels(f: Failure, m: re.Match[str]) -> Reason:
     if len(shape) == dims + 2 and shape[-1] == expected:
         order = (0, dims + 1, *range(1, dims + 1))
         hint = f"{name} looks channels-last: {name}.permute{listed(order)} would fit"
-    elif len(shape) == dims + 2 and shape[0] == expected and dims + 1 < len(shape):
-        hint = f"is {name} missing its batch dim, or are batch and channels swapped?"
     elif f.layer is not None:
         kernel = weight[2] if len(set(weight[2:])) == 1 else listed(weight[2:])
         out = getattr(f.layer, "out_channels", weight[0])
@@ -156,10 +154,8 @@ def _hidden(f: Failure, m: re.Match[str]) -> Reason:
     hint = None
     if x and len(x.shape) == 3 and len(got) == 3 and got[1] == x.shape[1 if first else 0]:
         order = "(batch, time, features)" if first else "(time, batch, features)"
-        hint = (
-            f"with batch_first={first} {x.name} is {order}, so its batch is {expected[1]}; "
-            f"batch_first={not first} would fit"
-        )
+        told = f"with batch_first={first} {x.name} is {order}, so its batch is {expected[1]}"
+        hint = f"batch_first={not first} would fit: {told}"
     sentence = f"the hidden state has shape {listed(got)}, but it must be {listed(expected)}"
     return Reason(ShapeMismatch, sentence, expected, got, hint)
 

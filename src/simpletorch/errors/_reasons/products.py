@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 
@@ -20,18 +19,13 @@ def _matmul(f: Failure, m: re.Match[str]) -> Reason:
     if isinstance(f.layer, nn.Linear):
         return _linear_layer(f, f.layer, got)
     if f.operation == "linear":
-        return _linear_function(f, got, expected, out)
+        return _linear_function(f, got, expected)
     left, right = _matrices(f, (rows, got), (expected, out))
-    hint = None
-    if left and right and right.shape[-1] == got:
-        hint = f"{left.name} @ {right.name}.{'T' if len(right.shape) == 2 else 'mT'} would fit"
-    elif left and right and len(left.shape) == 2 and rows == expected:
-        hint = f"{left.name}.T @ {right.name} would fit"
     a, b = called(left, "the left matrix"), called(right, "the right matrix")
     sentence = f"the last dim of {a} is {got}, but the first of {b} is {expected}"
     if right and len(right.shape) > 2:
         sentence = f"the last dim of {a} is {got}, but the second last of {b} is {expected}"
-    return Reason(ShapeMismatch, sentence, expected, got, hint)
+    return Reason(ShapeMismatch, sentence, expected, got)
 
 
 def _matrices(f: Failure, left: Sequence[int], right: Sequence[int]) -> tuple[Value | None, Value | None]:
@@ -47,35 +41,23 @@ def _linear_layer(f: Failure, layer: nn.Linear, got: int) -> Reason:
     x = f.tensor(0, "input")
     expected = layer.in_features
     shape = x.shape if x else ()
-    hint = f"{type(layer).__name__}({got}, {layer.out_features}) would fit"
-    if len(shape) > 2 and math.prod(shape[1:]) == expected:
-        hint = f"{called(x, 'input')}.flatten(1) has {expected} features"
-    elif len(shape) == 1 and got == 1:
-        hint = f"{called(x, 'input')} has no feature dim: {called(x, 'input')}.unsqueeze(1) adds one"
-    elif len(shape) == 2 and shape[0] == expected:
-        hint += f"; or are batch and features swapped? {called(x, 'input')}.T has {expected} features"
     return Reason(
         ShapeMismatch,
         f"the last dim of {called(x, 'the input')} is {shape[-1] if shape else got}, "
         f"but {f.layer_name} takes {expected} features",
         (*shape[:-1], expected),
         shape,
-        hint,
     )
 
 
-def _linear_function(f: Failure, got: int, expected: int, out: int) -> Reason:
+def _linear_function(f: Failure, got: int, expected: int) -> Reason:
     x, w = f.tensor(0, "input"), f.tensor(1, "weight")
     weight = called(w, "the weight")
-    hint = None
-    if got == out:
-        hint = f"the weight of linear is (out, in): {weight}.T would fit"
     return Reason(
         ShapeMismatch,
         f"the last dim of {called(x, 'the input')} is {got}, but {weight} takes {expected} features (its last dim)",
         expected,
         got,
-        hint,
     )
 
 

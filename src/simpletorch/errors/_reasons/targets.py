@@ -16,11 +16,9 @@ def _target_size(f: Failure, m: re.Match[str]) -> Reason:
     target, shape = numbers(m[1]), numbers(m[2])
     x, y = f.tensor(0, "input"), f.tensor(1, "target")
     hint = None
-    if (shape, target) == ((), (1,)):
-        hint = "did squeeze() remove a batch of one? squeeze(-1) removes the last dim only"
-    elif shape == (*target, 1):
+    if shape == (*target, 1):
         hint = f"{called(y, 'the target')}.unsqueeze({len(target)}) has the input's shape"
-    elif target == (*shape, 1):
+    elif shape and target == (*shape, 1):
         hint = f"{called(y, 'the target')}.squeeze({len(shape)}) has the input's shape"
     sentence = f"{called(y, 'the target')} has shape {listed(target)}, but {called(x, 'the input')} has {listed(shape)}"
     return Reason(ShapeMismatch, sentence, shape, target, hint)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from simpletorch.rules.common.conditions import differ, unequal
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.values import TensorType, Value
@@ -32,12 +34,18 @@ def broadcast_shapes(*operands: tuple[str, Shape]) -> Shape:
     return out
 
 
-def _unsqueezed(left: str, a: Shape, right: str, b: Shape) -> str | None:
-    """The usual cause: one side lacks the last dim of the other."""
+def _unsqueezed(left: str, a: Shape, right: str, b: Shape) -> Iterator[str]:
+    """The usual causes: one side lacks a dim of the other, which isn't the first, or its dims are turned round."""
     for name, short, long in ((right, b, a), (left, a, b)):
-        if name.isidentifier() and short.rank and long.is_exact and same(short, Shape(long.items[:-1])) is True:
-            return f"{name}.unsqueeze(-1) would fit"
-    return None
+        if not name.isidentifier() or not short.rank or not long.is_exact or short.rank is None or long.rank is None:
+            continue
+        if same(short, Shape(long.items[:-1])) is True:
+            yield f"{name}.unsqueeze(-1) would fit"
+        for at in range(1, long.rank - 1) if short.rank == long.rank - 1 else ():
+            if same(short, Shape((*long.items[:at], *long.items[at + 1 :]))) is True:
+                yield f"{name}.unsqueeze({at}) would fit"
+    if right.isidentifier() and a.rank == b.rank == 2 and same(a, Shape(b.items[::-1])) is True:
+        yield f"{right}.T has the shape of {left}"
 
 
 def common_shape(**operands: Value) -> Shape:

@@ -13,7 +13,7 @@ from typing import Final
 
 from simpletorch.rules.common.arguments import is_dim, plain
 from simpletorch.rules.core.dtype import BOOL, FLOAT32, INT32, INT64, Category, DType
-from simpletorch.rules.core.mismatch import Mismatch
+from simpletorch.rules.core.mismatch import Hint, Mismatch
 from simpletorch.rules.core.values import ANYTHING, Scalar, TensorType, Value
 from simpletorch.shapes import Dim, Shape, Unknown, at_least, equal, same
 
@@ -66,7 +66,7 @@ def called(**names: str) -> Iterator[None]:
     except Mismatch as m:
         pattern = rf"\b({'|'.join(names)})\b"
         m.reason = re.sub(pattern, lambda found: names[found[1]], m.reason)
-        m.hint = m.hint and re.sub(pattern, lambda found: names[found[1]], m.hint)
+        m.hints = tuple(re.sub(pattern, lambda found: names[found[1]], hint) for hint in m.hints)
         raise
 
 
@@ -102,7 +102,7 @@ def better_known(a: Dim, b: Dim) -> Dim:
 # -- numbers of dims ---------------------------------------------------------------------------------------------------
 
 
-def need_rank(name: str, tensor: TensorType, *ranks: int, meaning: str = "", hint: str | None = None) -> None:
+def need_rank(name: str, tensor: TensorType, *ranks: int, meaning: str = "", hint: Hint = None) -> None:
     """The tensor must have one of these numbers of dims, which mean ``(N, C, L)``."""
     shape = tensor.shape
     if (shape.rank is not None and shape.rank not in ranks) or shape.min_rank > max(ranks):
@@ -110,7 +110,7 @@ def need_rank(name: str, tensor: TensorType, *ranks: int, meaning: str = "", hin
         raise _wrong_rank(name, shape, alternatives(ranks), meaning, expected, hint)
 
 
-def need_min_rank(name: str, tensor: TensorType, least: int, *, meaning: str = "", hint: str | None = None) -> None:
+def need_min_rank(name: str, tensor: TensorType, least: int, *, meaning: str = "", hint: Hint = None) -> None:
     """The tensor must have at least this many dims."""
     if tensor.shape.rank is not None and tensor.shape.rank < least:
         raise _wrong_rank(name, tensor.shape, f"at least {least}", meaning, least, hint)
@@ -122,9 +122,7 @@ def need_max_rank(name: str, tensor: TensorType, most: int) -> None:
         raise _wrong_rank(name, tensor.shape, f"at most {most}", "", most)
 
 
-def _wrong_rank(
-    name: str, shape: Shape, wanted: str, meaning: str, expected: object, hint: str | None = None
-) -> Mismatch:
+def _wrong_rank(name: str, shape: Shape, wanted: str, meaning: str, expected: object, hint: Hint = None) -> Mismatch:
     named = f" {meaning}" if meaning else ""
     found = "0-dim" if shape.rank == 0 else str(shape)
     return Mismatch(
@@ -138,7 +136,7 @@ def need_number(name: str, value: Value) -> None:
         raise Mismatch(f"{name} must be a number or 0-dim, but it is {value.shape}", expected=0, got=value.shape.rank)
 
 
-def need_same_rank(left: str, a: Shape, right: str, b: Shape, *, hint: str | None = None) -> None:
+def need_same_rank(left: str, a: Shape, right: str, b: Shape, *, hint: Hint = None) -> None:
     """Two shapes must have one number of dims."""
     if a.rank != b.rank and None not in (a.rank, b.rank):
         raise Mismatch(
@@ -152,14 +150,14 @@ def need_same_rank(left: str, a: Shape, right: str, b: Shape, *, hint: str | Non
 # -- sizes and shapes --------------------------------------------------------------------------------------------------
 
 
-def need_equal(left: str, a: Dim, right: str, b: Dim, *, what: str, hint: str | None = None) -> Dim:
+def need_equal(left: str, a: Dim, right: str, b: Dim, *, what: str, hint: Hint = None) -> Dim:
     """Two operands must agree in a size; ``what`` says which ("the inner dims"). Gives the better known one."""
     if equal(a, b) is False:
         raise Mismatch(f"{what} differ: {left} has {a}, {right} has {b}{unequal(a, b)}", hint=hint, expected=a, got=b)
     return better_known(a, b)
 
 
-def need_size(what: str, found: Dim, whose: str, wanted: Dim, *, hint: str | None = None) -> None:
+def need_size(what: str, found: Dim, whose: str, wanted: Dim, *, hint: Hint = None) -> None:
     """A size must be the one that something else demands: ``what`` is ``found``, but ``whose`` is ``wanted``."""
     if equal(found, wanted) is False:
         raise Mismatch(
@@ -167,7 +165,7 @@ def need_size(what: str, found: Dim, whose: str, wanted: Dim, *, hint: str | Non
         )
 
 
-def need_same_shape(left: str, a: Shape, right: str, b: Shape, *, hint: str | None = None) -> None:
+def need_same_shape(left: str, a: Shape, right: str, b: Shape, *, hint: Hint = None) -> None:
     """Two operands must have one shape."""
     if same(a, b) is False:
         exact = a.is_literal and b.is_literal
@@ -179,7 +177,7 @@ def need_same_shape(left: str, a: Shape, right: str, b: Shape, *, hint: str | No
         )
 
 
-def need_shape(name: str, found: Shape, wanted: Shape, *, whose: str = "it must be", hint: str | None = None) -> None:
+def need_shape(name: str, found: Shape, wanted: Shape, *, whose: str = "it must be", hint: Hint = None) -> None:
     """A shape must be the one that the other operands make necessary."""
     if same(found, wanted) is False:
         exact = found.is_literal and wanted.is_literal
@@ -287,7 +285,7 @@ def category_names(categories: Sequence[Category]) -> str:
     return alternatives([_CATEGORY_NAMES[c] for c in categories])
 
 
-def need_categories(name: str, dtype: DType | None, *allowed: Category, why: str = "", hint: str | None = None) -> None:
+def need_categories(name: str, dtype: DType | None, *allowed: Category, why: str = "", hint: Hint = None) -> None:
     """The dtype called ``name`` must be of one of these categories, ``why`` if that isn't plain."""
     if dtype is None or dtype.category is None or dtype.category in allowed:
         return

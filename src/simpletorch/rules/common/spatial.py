@@ -45,7 +45,7 @@ def split_spatial(input: TensorType, count: int) -> tuple[tuple[Item, ...], Dim,
         Mismatch: the number of dims is another.
     """
     letters = LETTERS[count]
-    hint = "input.unsqueeze(0) adds the channel dim" if input.shape.rank == count else None
+    hint = ("input.unsqueeze(0) adds the channel dim", "input.unsqueeze(1) adds the channel dim")
     need_rank("input", input, count + 2, count + 1, meaning=f"(N, C, {letters}) or (C, {letters})", hint=hint)
     channels, *spatial = input.shape.last(count + 1)
     return input.shape.drop_last(count + 1).items, channels, tuple(spatial)
@@ -59,8 +59,12 @@ def need_channels(input: TensorType, channels: Dim, wanted: Dim, whose: str, cou
     """The channel dim must be what the layer takes; a channels-last input is recognised."""
     if equal(channels, wanted) is not False:
         return
-    hint = f"a layer for {_channels(channels)} would fit" if whose == "the layer takes" else None
     rank = input.shape.rank
+    hints = [f"a layer for {_channels(channels)} would fit" if whose == "the layer takes" else None]
+    if rank == count + 1:
+        hints.insert(0, "input.unsqueeze(1) adds the channel dim")
+    elif rank == count + 2 and equal(input.shape.dim(0), wanted) is True:
+        hints.insert(0, f"input.transpose(0, 1) has {_channels(wanted)}")
     if count > 0 and equal(input.shape.dim(-1), wanted) is True:
         order = {
             (4, 2): ".permute(0, 3, 1, 2)",
@@ -68,11 +72,11 @@ def need_channels(input: TensorType, channels: Dim, wanted: Dim, whose: str, cou
             (5, 3): ".permute(0, 4, 1, 2, 3)",
             (4, 3): ".permute(3, 0, 1, 2)",
         }.get((rank or 0, count), f".movedim(-1, {-count - 1})")
-        hint = f"the last dim is {wanted}: channels come before {LETTERS[count]}, as in input{order}"
+        hints = [f"the last dim is {wanted}: channels come before {LETTERS[count]}, as in input{order}"]
     at = "" if rank is None else f" at dim {rank - count - 1}"
     raise Mismatch(
         f"input has {_channels(channels)}{at}, but {whose} {wanted}{unequal(channels, wanted)}",
-        hint=hint,
+        hint=hints,
         expected=wanted,
         got=channels,
     )

@@ -60,6 +60,20 @@ class Binder:
                 raise CannotTell
         return found
 
+    def split(self, bound: Mapping[str, Any]) -> tuple[list[Value], dict[str, Any]]:
+        """The way back: arguments by name as the function takes them, by place as far as they go without a gap."""
+        given = dict(bound)
+        args: list[Value] = []
+        for name in self.positional:
+            if name not in given:
+                break
+            args.append(given.pop(name))
+        starred = given.pop(self.star, ()) if self.star is not None else ()
+        args.extend(starred)
+        if self.double_star is not None:
+            given.update(given.pop(self.double_star, {}))
+        return args, given
+
     def _with_names(self, found: dict[str, Any], kwargs: Mapping[str, Value]) -> dict[str, Any]:
         rest: dict[str, Value] = {}
         for name, value in kwargs.items():

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["CannotTell", "Kind", "Mismatch", "Report"]
+__all__ = ["CannotTell", "Hint", "Kind", "Mismatch", "Report"]
 
 _FEW: Final = 4
 _WIDE: Final = 160
 
 Kind: TypeAlias = Literal["shape", "dtype", "device", "broadcast", "layout"]
+Hint: TypeAlias = str | Iterable[str | None] | None  # of several, those that are None are left out
 
 
 class Mismatch(Exception):
@@ -21,7 +22,8 @@ class Mismatch(Exception):
     Args:
         reason: what is wrong, naming parameters as torch does: ``"the last dim of input is 128, not 100"``.
         kind: "shape", "dtype", "device", "layout", or "broadcast" for what torch accepts but is likely a mistake.
-        hint: what would be right, as an imperative or as code: ``"Linear(128, 10) would fit"``.
+        hint: what would be right, as an imperative or as code: ``"Linear(128, 10) would fit"``. Of several, the most
+            likely first; the first that helps is said (`trials`).
         expected, got: the two things that differ, for programs.
     """
 
@@ -30,12 +32,18 @@ class Mismatch(Exception):
         reason: str,
         *,
         kind: Kind = "shape",
-        hint: str | None = None,
+        hint: Hint = None,
         expected: object = None,
         got: object = None,
     ) -> None:
         super().__init__(reason)
-        self.reason, self.kind, self.hint, self.expected, self.got = reason, kind, hint, expected, got
+        self.reason, self.kind, self.expected, self.got = reason, kind, expected, got
+        self.hints = tuple(h for h in ((hint,) if isinstance(hint, str) else hint or ()) if h is not None)
+
+    @property
+    def hint(self) -> str | None:
+        """The first hint, where there is no call that it could be tried with."""
+        return next(iter(self.hints), None)
 
 
 class CannotTell(Exception):

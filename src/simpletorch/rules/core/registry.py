@@ -32,12 +32,15 @@ __all__ = [
     "RULES",
     "ModuleRule",
     "Rule",
+    "answer",
     "field_names",
+    "forward_rule",
     "infer",
     "infer_module",
     "module",
     "new_module",
     "parameters",
+    "prepared",
     "record",
     "rule",
     "spoken_name",
@@ -328,39 +331,69 @@ def _finish(result: Value, device: Device | None) -> Value:
     return result
 
 
+def prepared(
+    entry: Rule, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> tuple[Sequence[Value], Mapping[str, Value], dict[str, Any]]:
+    """The arguments as the rule takes them, and by its parameters' names.
+
+    Raises:
+        CannotTell: the rule can't be asked about them.
+    """
+    if kwargs:
+        args, kwargs = _own_names(entry, args, kwargs)
+    args, kwargs = _tensors_for_unknown(entry, args, kwargs)
+    bound = entry.binder.bind(args, kwargs)
+    if any(name in bound and not isinstance(bound[name], TensorType) for name in entry.tensor_parameters):
+        raise CannotTell
+    return args, kwargs, bound
+
+
 def _call(
     entry: Rule, op: object, args: Sequence[Value], kwargs: Mapping[str, Value], *, dtype_counts: bool = True
 ) -> Value | Report:
     """The border of every rule: binds, asks, and turns a reason into a report with the operation and operands."""
     try:
-        if kwargs:
-            args, kwargs = _own_names(entry, args, kwargs)
-        args, kwargs = _tensors_for_unknown(entry, args, kwargs)
-        bound = entry.binder.bind(args, kwargs)
-        for name in entry.tensor_parameters:
-            if name in bound and not isinstance(bound[name], TensorType):
-                return ANYTHING
+        args, kwargs, bound = prepared(entry, args, kwargs)
     except CannotTell:
         return ANYTHING
-    operands = _operands(bound)
-    layer = bound.get("self")
     try:
-        if isinstance(layer, ModuleRule) and (own := layer.parameters_device) is not None:
-            # with a dim, so that a layer on the CPU isn't passed over as a number would be
-            device = _common_device({**operands, "the layer": TensorType(Shape((UNKNOWN,)), device=own)})
-        else:
-            device = None if entry.moves else _common_device(operands)
-        result = _finish(entry.function(*args, **kwargs), device)
-        if isinstance(layer, ModuleRule) and dtype_counts and layer.takes_parameters_dtype:
-            _need_parameters_dtype(layer, operands)
-        return result
+        return answer(entry, bound, args, kwargs, dtype_counts=dtype_counts)
     except CannotTell:
         return ANYTHING
     except Mismatch as m:
-        known = {k: v for k, v in operands.items() if v != ANY_TENSOR}
+        from simpletorch.rules.core.trials import most_fitting  # it asks rules itself
+
+        known = {k: v for k, v in _operands(bound).items() if v != ANY_TENSOR}
         if next(iter(known), "") in ("other", "exponent") and "input" in known:  # of a reflected operator
             known = {"input": known["input"], **known}
-        return Report(str(op), m.kind, m.reason, known, m.hint, m.expected, m.got)
+        return Report(str(op), m.kind, m.reason, known, most_fitting(entry, bound, m), m.expected, m.got)
+
+
+def answer(
+    entry: Rule,
+    bound: Mapping[str, Value],
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    *,
+    dtype_counts: bool = True,
+) -> Value:
+    """What a rule says of its arguments, ``bound`` by their names and as they are given, with what is common to all.
+
+    Raises:
+        Mismatch: they don't fit; the devices neither, or the dtypes of a layer's operands.
+        CannotTell: they aren't known well enough.
+    """
+    operands = _operands(bound)
+    layer = bound.get("self")
+    if isinstance(layer, ModuleRule) and (own := layer.parameters_device) is not None:
+        # with a dim, so that a layer on the CPU isn't passed over as a number would be
+        device = _common_device({**operands, "the layer": TensorType(Shape((UNKNOWN,)), device=own)})
+    else:
+        device = None if entry.moves else _common_device(operands)
+    result = _finish(entry.function(*args, **kwargs), device)
+    if isinstance(layer, ModuleRule) and dtype_counts and layer.takes_parameters_dtype:
+        _need_parameters_dtype(layer, operands)
+    return result
 
 
 _OPERATOR_SIGNS: Final = {

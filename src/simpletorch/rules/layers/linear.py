@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from simpletorch.rules.common.arguments import as_dim
 from simpletorch.rules.common.conditions import need_at_least, need_float_or_complex, need_min_rank
@@ -11,7 +11,7 @@ from simpletorch.rules.core.mismatch import Mismatch
 from simpletorch.rules.core.registry import ModuleRule, module, record
 from simpletorch.rules.core.values import TensorType, Value
 from simpletorch.rules.functions.networks.linear import bilinear
-from simpletorch.shapes import UNKNOWN, Shape, equal
+from simpletorch.shapes import UNKNOWN, Dim, Shape, equal
 
 
 @module("torch.nn.Linear")
@@ -38,7 +38,7 @@ class Linear(ModuleRule):
         if equal(last, wanted) is False:
             raise Mismatch(
                 f"the last dim of input is {last}, but the layer takes {wanted} features",
-                hint=f"Linear({last}, {out}) would fit",
+                hint=_hints(input.shape, wanted, out),
                 expected=wanted,
                 got=last,
             )
@@ -50,6 +50,30 @@ class Linear(ModuleRule):
             "weight": parameter(out, features),
             "bias": flagged(self.bias, parameter(out)),
         }
+
+
+def _hints(input: Shape, wanted: Dim, out: Dim) -> Iterator[str | None]:
+    """Dims that a flatten should have joined, or kept; features that are another dim; the layer's own size."""
+    fits = f"Linear({input.dim(-1)}, {out}) would fit"
+    if input.rank == 1:
+        yield f"input.unsqueeze(1) adds the feature dim: {input.dim(0)} samples of one number" if wanted == 1 else None
+        yield _of_samples(input.dim(0), wanted)
+    elif input.rank == 2 and equal(input.dim(0), wanted) is True:
+        yield f"{fits}; or are batch and features swapped? input.T has {wanted} features"
+    elif input.rank is not None:
+        for first in range(1, input.rank - 1):
+            is_all = equal(Shape(input.items[first:]).numel(), wanted) is True
+            yield f"input.flatten({first}) has {wanted} features" if is_all else None
+        if input.rank > 2 and equal(input.dim(-2), wanted) is True:
+            yield f"input.mT has {wanted} features in its last dim"
+    yield fits
+
+
+def _of_samples(size: Dim, wanted: Dim) -> str | None:
+    """A batch that was flattened with the features of its samples."""
+    if not (isinstance(size, int) and isinstance(wanted, int)) or wanted < 2 or size % wanted:
+        return None
+    return f"flatten(1) keeps the batch dim, which flatten() doesn't: {size} is {size // wanted} samples of {wanted}"
 
 
 @module("torch.nn.LazyLinear")

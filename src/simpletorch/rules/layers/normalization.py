@@ -52,7 +52,8 @@ class _BatchNorm(ModuleRule):
         need_at_least("num_features", as_dim(self.num_features), 0)
 
     def forward(self, input: TensorType) -> TensorType:
-        need_rank("input", input, *self.ranks, meaning=self.meaning)
+        hint = ("input.unsqueeze(0) adds the batch dim", "input.unsqueeze(1) adds the channel dim")
+        need_rank("input", input, *self.ranks, meaning=self.meaning, hint=hint)
         if self.affine is True or self.track_running_stats is True:
             need_float_or_complex("input", input, why="the weights are floats")
             count = self.spatial_dims if input.shape.rank != 2 else 0

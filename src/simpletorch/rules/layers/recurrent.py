@@ -26,10 +26,11 @@ from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Item, Shape, at_least
 _GATES: Final = {"RNN": 1, "LSTM": 4, "GRU": 3}
 
 
-def need_state(name: str, state: Value, wanted: Shape) -> None:
+def need_state(name: str, state: Value, wanted: Shape, *, batch_first: Value = None) -> None:
     """A hidden state, if there is one, must have exactly the wanted shape."""
     if isinstance(state, TensorType):
-        need_shape(name, state.shape, wanted)
+        hint = f"batch_first={not batch_first} would fit" if isinstance(batch_first, bool) else None
+        need_shape(name, state.shape, wanted, hint=hint)
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class _Sizes:
     directions: Dim
     proj_size: Dim
     batch_first: Value
+    kind: str
 
     @property
     def output_size(self) -> Dim:
@@ -54,7 +56,12 @@ class _Sizes:
         """``(L, N, input_size) -> (L, N, directions*output_size)``"""
         need_float_or_complex("input", input, why="the weights are floats")
         need_rank("input", input, 2, 3, meaning="(L, N, features), (N, L, features) or (L, features)")
-        need_size("the last dim of input is", input.shape.dim(-1), "input_size is", self.input_size)
+        features = input.shape.dim(-1)
+        hint = (
+            f"input.mT has {self.input_size} features in its last dim",
+            f"{self.kind}({features}, {self.hidden_size}) would fit",
+        )
+        need_size("the last dim of input is", features, "input_size is", self.input_size, hint=hint)
         return TensorType(Shape((*input.shape.drop_last(1).items, self.directions * self.output_size)), input.dtype)
 
     def packed(self, input: Packed) -> Packed:
@@ -142,7 +149,7 @@ class _Recurrent(ModuleRule):
         out = sizes.result(input)
         state = sizes.state(input, sizes.hidden_size)
         if isinstance(input, TensorType | Packed):
-            need_state("hx", hx, state.shape)
+            need_state("hx", hx, state.shape, batch_first=sizes.batch_first)
         return (out, state)
 
     def attributes(self) -> Mapping[str, Value]:
@@ -185,7 +192,7 @@ class RNN(_Recurrent):
 
     def _sizes(self) -> _Sizes:
         sizes = (as_dim(self.input_size), as_dim(self.hidden_size), as_dim(self.num_layers))
-        return _Sizes(*sizes, directions(self.bidirectional), 0, self.batch_first)
+        return _Sizes(*sizes, directions(self.bidirectional), 0, self.batch_first, self.kind)
 
     def _has_bias(self) -> Value:
         return self.bias
@@ -214,7 +221,7 @@ class GRU(_Recurrent):
 
     def _sizes(self) -> _Sizes:
         sizes = (as_dim(self.input_size), as_dim(self.hidden_size), as_dim(self.num_layers))
-        return _Sizes(*sizes, directions(self.bidirectional), 0, self.batch_first)
+        return _Sizes(*sizes, directions(self.bidirectional), 0, self.batch_first, self.kind)
 
     def _has_bias(self) -> Value:
         return self.bias
@@ -243,7 +250,7 @@ class LSTM(_Recurrent):
 
     def _sizes(self) -> _Sizes:
         sizes = (as_dim(self.input_size), as_dim(self.hidden_size), as_dim(self.num_layers))
-        return _Sizes(*sizes, directions(self.bidirectional), as_dim(self.proj_size), self.batch_first)
+        return _Sizes(*sizes, directions(self.bidirectional), as_dim(self.proj_size), self.batch_first, self.kind)
 
     def _has_bias(self) -> Value:
         return self.bias
@@ -256,8 +263,8 @@ class LSTM(_Recurrent):
         out = sizes.result(input)
         h, c = sizes.state(input, sizes.output_size), sizes.state(input, sizes.hidden_size)
         if isinstance(hx, tuple) and len(hx) == 2 and isinstance(input, TensorType | Packed):
-            need_state("hx[0]", hx[0], h.shape)
-            need_state("hx[1]", hx[1], c.shape)
+            need_state("hx[0]", hx[0], h.shape, batch_first=sizes.batch_first)
+            need_state("hx[1]", hx[1], c.shape, batch_first=sizes.batch_first)
         if isinstance(hx, TensorType) and isinstance(input, TensorType):
             _need_pair(hx, input)
         return (out, (h, c))

@@ -20,7 +20,7 @@ from simpletorch.rules.common.conditions import (
 )
 from simpletorch.rules.common.dtypes import same_dtype
 from simpletorch.rules.core.dtype import BOOL, FLOAT32
-from simpletorch.rules.core.mismatch import Mismatch
+from simpletorch.rules.core.mismatch import Hint, Mismatch
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import ANYTHING, TensorType, Value
 from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Dim, Item, Shape
@@ -117,20 +117,21 @@ def _lengths(query: TensorType, key: TensorType, value: TensorType, batch_first:
         source = key.shape.dim(-2) if key.shape.dim(-2) is not UNKNOWN else value.shape.dim(-2)
         return _Lengths(False, UNKNOWN, query.shape.dim(-2), source)
     at, batch_at = (-2, -3) if batch_first else (-3, -2)
+    turned = f"batch_first={not batch_first} would fit"
     for name, x in (("key", key), ("value", value)):
-        need_size(f"{name} has a batch of", x.shape.dim(batch_at), "query has", query.shape.dim(batch_at))
-    need_size("value has a length of", value.shape.dim(at), "key has", key.shape.dim(at))
+        need_size(f"{name} has a batch of", x.shape.dim(batch_at), "query has", query.shape.dim(batch_at), hint=turned)
+    need_size("value has a length of", value.shape.dim(at), "key has", key.shape.dim(at), hint=turned)
     batch = next((x.shape.dim(batch_at) for _, x in operands if x.shape.dim(batch_at) is not UNKNOWN), UNKNOWN)
     source = key.shape.dim(at) if key.shape.dim(at) is not UNKNOWN else value.shape.dim(at)
     return _Lengths(True, batch, query.shape.dim(at), source)
 
 
-def _need_sizes(name: str, mask: TensorType, *wanted: Dim) -> None:
+def _need_sizes(name: str, mask: TensorType, *wanted: Dim, hint: Hint = None) -> None:
     if mask.shape.rank == len(wanted):
-        need_shape(name, mask.shape, Shape(wanted))
+        need_shape(name, mask.shape, Shape(wanted), hint=hint)
 
 
-def _need_masks(sizes: _Lengths, num_heads: Dim, attn_mask: Value, key_padding_mask: Value) -> None:
+def _need_masks(sizes: _Lengths, num_heads: Dim, attn_mask: Value, key_padding_mask: Value, batch_first: Value) -> None:
     """``attn_mask (L, S) or (N*num_heads, L, S)``, ``key_padding_mask (N, S)``; without batch likewise."""
     if isinstance(attn_mask, TensorType):
         need_categories("attn_mask", attn_mask.dtype, "bool", "float", hint="attn_mask.bool()")
@@ -145,7 +146,8 @@ def _need_masks(sizes: _Lengths, num_heads: Dim, attn_mask: Value, key_padding_m
             meaning = "(N, S)" if sizes.batched else "(S,)"
             need_rank("key_padding_mask", key_padding_mask, 2 if sizes.batched else 1, meaning=meaning)
         _need_sizes("key_padding_mask", key_padding_mask, sizes.source)
-        _need_sizes("key_padding_mask", key_padding_mask, sizes.batch, sizes.source)
+        turned = (f"batch_first={not batch_first} would fit", "key_padding_mask.mT would fit")
+        _need_sizes("key_padding_mask", key_padding_mask, sizes.batch, sizes.source, hint=turned)
 
 
 def _weights(sizes: _Lengths, source: Dim, num_heads: Dim, average: Value) -> Value:
@@ -176,7 +178,7 @@ def attend(
     """``query (L, N, E), key (S, N, Ek), value (S, N, Ev) -> (L, N, E), weights (N, L, S)``"""
     need_size("the last dim of query is", query.shape.dim(-1), "embed_dim is", embed_dim)
     sizes = _lengths(query, key, value, batch_first)
-    _need_masks(sizes, num_heads, attn_mask, key_padding_mask)
+    _need_masks(sizes, num_heads, attn_mask, key_padding_mask, batch_first)
     if is_causal is True and attn_mask is None:
         raise Mismatch("is_causal=True is a hint about attn_mask, which isn't given", hint="give attn_mask too")
     out = TensorType(Shape((*query.shape.drop_last(1).items, embed_dim)), query.dtype)

@@ -49,6 +49,10 @@ def _target_hint(input: Shape, target: Shape, expected: Shape) -> str | None:
     if input.rank is not None and input.rank > 2 and same(Shape(input.items[:-1]), target):
         move = "input.transpose(1, 2)" if input.rank == 3 else "input.movedim(-1, 1)"
         return f"the classes must be dim 1 of input: {move}"
+    rows, samples = input.items[0], target.items[0] if target.rank else 0
+    if isinstance(rows, int) and isinstance(samples, int) and 0 < samples < rows and rows % samples == 0:
+        times = rows // samples
+        return f"input has {times} rows for each target: a view(-1, ...) before may have put {times} in place of one"
     return squeeze_hint("the expected", expected, "target", target)
 
 

@@ -7,7 +7,7 @@ from simpletorch.rules.common.dtypes import same_dtype
 from simpletorch.rules.common.positions import of
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import TensorType, Value
-from simpletorch.shapes import Dim, Shape, equal
+from simpletorch.shapes import Dim, Shape
 
 
 @rule("torch.nn.functional.linear")
@@ -22,7 +22,7 @@ def linear(input: TensorType, weight: TensorType, bias: Value = None) -> TensorT
         need_equal("input", input.shape.dim(-1), "weight", weight.shape.dim(0), what="the inner dims")
         return TensorType(input.shape.drop_last(1), dtype)
     need_rank("weight", weight, 2)
-    turned = "weight.T would fit" if equal(input.shape.dim(-1), weight.shape.dim(-2)) else None
+    turned = "weight.T would fit: the weight of linear is (out, in)"
     need_equal("input", input.shape.dim(-1), "weight", weight.shape.dim(-1), what="the inner dims", hint=turned)
     out = weight.shape.dim(-2)
     if isinstance(bias, TensorType) and bias.shape.rank == 1 and bias.shape.dim(0) != 1:

@@ -54,9 +54,11 @@ def reduced_loss(shape: Shape, dtype: DType | None, reduction: str | None) -> Te
 
 
 def squeeze_hint(left: str, a: Shape, right: str, b: Shape) -> str | None:
-    """The usual cause: one side has a dim of size 1 more at its end."""
+    """The usual cause: one side has a dim of size 1 more at its end, or lost it with its other dims of size 1."""
     if a.rank is None or b.rank is None:
         return None
+    if a.rank == 0 and b.items == (1,):
+        return "did squeeze() remove a batch of one? squeeze(-1) removes the last dim only"
     if a.rank == b.rank + 1 and a.dim(-1) == 1:
         return f"{left}.squeeze(-1)"
     if b.rank == a.rank + 1 and b.dim(-1) == 1:
