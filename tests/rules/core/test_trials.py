@@ -29,7 +29,6 @@ LAYERS: list[tuple[nn.Module, dict[str, torch.Tensor], str]] = [
     (nn.Conv1d(1, 4, 3), {"input": torch.randn(8, 100)}, "input.unsqueeze(1) adds the channel dim"),
     (nn.Conv2d(1, 4, 3), {"input": torch.randn(28, 29)}, "input.unsqueeze(0) adds the channel dim"),
     (nn.Conv2d(1, 4, 3), {"input": torch.randn(4, 28, 29)}, "input.unsqueeze(1) adds the channel dim"),
-    (nn.Conv2d(3, 4, 3), {"input": torch.randn(3, 7, 28, 29)}, "input.transpose(0, 1) has 3 channels"),
     (nn.BatchNorm2d(4), {"input": torch.randn(4, 28, 29)}, "input.unsqueeze(0) adds the batch dim"),
     (nn.BatchNorm2d(1), {"input": torch.randn(4, 28, 29)}, "input.unsqueeze(1) adds the channel dim"),
     (nn.LSTM(10, 5), {"input": torch.randn(4, 7, 3)}, "LSTM(3, 5) would fit"),

@@ -60,11 +60,13 @@ def need_channels(input: TensorType, channels: Dim, wanted: Dim, whose: str, cou
     if equal(channels, wanted) is not False:
         return
     rank = input.shape.rank
-    hints = [f"a layer for {_channels(channels)} would fit" if whose == "the layer takes" else None]
+    hints: list[str | None] = []
     if rank == count + 1:
-        hints.insert(0, "input.unsqueeze(1) adds the channel dim")
-    elif rank == count + 2 and equal(input.shape.dim(0), wanted) is True:
-        hints.insert(0, f"input.transpose(0, 1) has {_channels(wanted)}")
+        hints.append("input.unsqueeze(1) adds the channel dim")
+    if whose == "the layer takes":
+        swapped = rank == count + 2 and equal(input.shape.dim(0), wanted) is True
+        also = f"; or are batch and channels swapped? input.transpose(0, 1) has {wanted}" if swapped else ""
+        hints.append(f"a layer for {_channels(channels)} would fit{also}")
     if count > 0 and equal(input.shape.dim(-1), wanted) is True:
         order = {
             (4, 2): ".permute(0, 3, 1, 2)",

@@ -190,6 +190,10 @@ def test_messages() -> None:
     found = module_report("Conv2d", CONV2D, f32(11, 13))
     assert found.reason == "input must have 4 or 3 dims (N, C, H, W) or (C, H, W), but it is (11, 13)"
     assert found.hint is None  # one channel wouldn't fit either
+    swapped = module_report("Conv2d", CONV2D, f32(3, 7, 11, 13))
+    assert swapped.hint == (
+        "a layer for 7 channels would fit; or are batch and channels swapped? input.transpose(0, 1) has 3"
+    )
     grey = module_report("Conv2d", {**CONV2D, "in_channels": 1}, f32(11, 13))
     assert grey.hint == "input.unsqueeze(0) adds the channel dim"
     found = module_report("Conv2d", CONV2D, tensor(2, 3, 11, 13, dtype=INT64))
