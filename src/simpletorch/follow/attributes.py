@@ -37,7 +37,7 @@ from simpletorch.follow.values import (
     Value,
     behind,
 )
-from simpletorch.rules import Device, TensorType
+from simpletorch.rules import Device, ModuleRule, TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import UNKNOWN, Shape
 
@@ -143,7 +143,7 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
         return run.derived(f".{name}", value, None, None)
     if name in ("grad_fn", "_version", "layout", "names"):
         return run.unknown(f".{name} of a tensor")
-    return BoundNative(name, value)
+    return BoundNative(name, value) if modules.tensor_has(value, name) else MISSING
 
 
 def shape_of(run: Interpreter, value: Tensor) -> Value:
@@ -247,6 +247,8 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
     hook = value.cls.find("__getattr__")
     if hook is not None:
         return run.call(Method(hook[0], value), (name,))
+    if value.cls.native is not None and isinstance(value.native, ModuleRule) and layers.lacks(value.native, name):
+        return MISSING
     if value.cls.unknown_base is not None or value.state.get("open") or value.cls.native is not None:
         modules.check_method(run, value, name)
         return run.derived(f".{name}", value, None, type=None)

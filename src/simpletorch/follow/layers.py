@@ -354,6 +354,22 @@ def attribute(run: Interpreter, module: Instance, name: str) -> Value:
     return run.unknown(f"{name} of a layer") if decides_no_shape else MISSING
 
 
+_OF_SOME: Final = frozenset({
+    "weight", "bias", "in_features", "out_features", "in_channels", "out_channels", "kernel_size", "stride", "padding",
+    "dilation", "groups", "num_features", "running_mean", "running_var", "hidden_size", "input_size", "num_layers",
+    "num_embeddings", "embedding_dim", "normalized_shape", "embed_dim", "num_heads",
+})  # fmt: skip
+"""What some layers of torch have; those of their constructors' arguments that decide no shape are left out."""
+
+
+def lacks(rule: ModuleRule, name: str) -> bool:
+    """Whether a layer of torch's surely has no such attribute, which other layers have: ``relu.weight``."""
+    if name not in _OF_SOME or name in vars(rule) or rule.holds_modules or rule.names[0].startswith("torch.nn.Lazy"):
+        return False
+    own = own_tensors(rule)
+    return own is not None and name not in own
+
+
 def note_change(run: Interpreter, module: Instance, name: str, new: Value) -> None:
     """``layer.weight = …``: where that isn't what the layer was made with, what it gives isn't known any more."""
     rule = module.native

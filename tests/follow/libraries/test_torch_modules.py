@@ -10,10 +10,12 @@ from scripts import Scripts
 from torch import nn
 from torch.nn import functional as F
 
-from simpletorch.follow import follow
+import simpletorch as st
+from simpletorch.follow import follow, layers
 from simpletorch.follow.attributes import _COMPILED, _IN_PYTHON
 from simpletorch.follow.marks import modules
-from simpletorch.rules import RULES
+from simpletorch.rules import RULES, ModuleRule
+from tests.oracle.modules import build, cases, torch_class
 
 HEAD = """import torch
 import torch.nn as nn
@@ -500,10 +502,35 @@ def test_the_attributes_of_torchs_modules_are_known():
     assert names <= modules._OF_MODULES
 
 
+def test_the_attributes_of_our_containers_are_known():
+    kinds = (
+        st.nn.Module,
+        st.nn.ModuleList,
+        st.nn.ModuleDict,
+        st.nn.Sequential,
+        st.nn.ParameterList,
+        st.nn.ParameterDict,
+    )
+    assert {n for kind in kinds for n in dir(kind) if not n.startswith("_")} <= modules._OF_MODULES
+
+
+def test_a_layer_of_torchs_lacks_what_it_is_said_to_lack():
+    wrong = set()
+    for case in cases():
+        rule = build(case.name, case.args, case.kwargs)
+        built = torch_class(case.name)(*case.args, **case.kwargs)
+        if isinstance(rule, ModuleRule):
+            wrong |= {(case.name, n) for n in layers._OF_SOME if layers.lacks(rule, n) and hasattr(built, n)}
+    assert wrong == set()
+    made = build("torch.nn.ReLU")
+    assert isinstance(made, ModuleRule)
+    assert layers.lacks(made, "weight")
+
+
 def test_methods_of_tensors_are_no_attributes_of_layers():
     assert all(hasattr(torch.zeros(1), n) for n in modules._OF_TENSORS)
-    layers = nn.ReLU(), nn.LayerNorm(3), nn.LSTM(3, 5), nn.Softmax(1), nn.Upsample(3), nn.AvgPool2d(3)
-    assert not any(hasattr(layer, n) for n in modules._OF_TENSORS for layer in layers)
+    plain = nn.ReLU(), nn.LayerNorm(3), nn.LSTM(3, 5), nn.Softmax(1), nn.Upsample(3), nn.AvgPool2d(3)
+    assert not any(hasattr(layer, n) for n in modules._OF_TENSORS for layer in plain)
 
 
 def test_the_sentences(tmp_path):

@@ -28,6 +28,7 @@ from simpletorch.rules import (
     new_module,
     tensor,
 )
+from simpletorch.rules.core.attributes import is_of_tensors, of_tensors
 from simpletorch.rules.core.dtype import FLOAT32
 from simpletorch.rules.core.registry import _NAMES_OF_THE_FIRST, _OTHER_NAMES, module, rule
 from simpletorch.shapes import UNKNOWN, Shape
@@ -307,3 +308,10 @@ def test_a_rule_knows_its_tensor_parameters():
 
 def test_torch_is_the_one_that_the_rules_were_measured_on():
     assert torch.__version__.startswith("2.")
+
+
+def test_the_names_that_tensors_have() -> None:
+    public = {name for name in dir(torch.Tensor) if not name.startswith("_")}
+    assert set(of_tensors()) == public
+    assert all(map(is_of_tensors, public))
+    assert not is_of_tensors("unsqeeze")

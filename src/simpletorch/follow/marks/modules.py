@@ -30,6 +30,7 @@ from simpletorch.follow.values import (
     Value,
 )
 from simpletorch.rules import Device, ModuleRule
+from simpletorch.rules.core.attributes import is_of_tensors, of_tensors
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -70,7 +71,7 @@ _KNOWN_BASES: Final = _CONTAINERS | {
 }
 """Classes of libraries whose objects have no attributes but those that the follower knows, and `_OF_MODULES`."""
 _OF_MODULES: Final = frozenset({
-    "T_destination", "add_module", "append", "apply", "bfloat16", "buffers", "call_super_init", "children",
+    "T_destination", "add_layer", "add_module", "append", "apply", "bfloat16", "buffers", "call_super_init", "children",
     "clear", "compile", "copy", "cpu", "cuda", "double", "dump_patches", "eval", "extend", "extra_repr",
     "float", "forward", "fromkeys", "get", "get_buffer", "get_extra_state", "get_parameter", "get_submodule",
     "half", "insert", "ipu", "items", "keys", "load_state_dict", "modules", "mtia", "named_buffers",
@@ -80,9 +81,9 @@ _OF_MODULES: Final = frozenset({
     "register_load_state_dict_pre_hook", "register_module", "register_parameter",
     "register_state_dict_post_hook", "register_state_dict_pre_hook", "requires_grad_", "set_extra_state",
     "set_submodule", "setdefault", "share_memory", "state_dict", "to", "to_empty", "train", "training", "type",
-    "update", "values", "xpu", "zero_grad",
+    "torch_class", "update", "values", "xpu", "zero_grad",
 })  # fmt: skip
-"""What torch's modules and containers have; names with an underscore in front are left alone."""
+"""What modules and containers have, torch's and ours; names with an underscore in front are left alone."""
 _TAKES_TENSORS: Final = frozenset({"weight", "pos_weight", "_weight", "data", "device", "dtype"})
 _CALLED_ALONE: Final = frozenset({"backward", "step", "zero_grad", "train", "eval"})
 
@@ -373,12 +374,48 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
         Raised: nothing is told.
     """
     value = run.resolve(value)
-    of_torch = isinstance(value, Instance) and value.cls.is_a(MODULE) and (name in _OF_MODULES or name[0] == "_")
-    if isinstance(value, Instance) and not of_torch and _is_complete(run, value) and not name.startswith("__"):
-        hint = _meant(run, value, name)
-        if hint is not None:
+    if isinstance(value, Tensor):
+        hint = f"did you mean {_closest(name, of_tensors())!r}?"
+        return refuse(run, f"a tensor has no attribute {name!r}", hint, "AttributeError")
+    if isinstance(value, Instance) and not name.startswith("__"):
+        of_torch = value.cls.is_a(MODULE) and (name in _OF_MODULES or name[0] == "_")
+        hint = _meant(run, value, name) if not of_torch and _is_complete(run, value) else None
+        if hint is not None or (name[0] != "_" and not of_torch and _surely_lacks(run, value)):
+            hint = hint or _inside(run, value, name)
             return refuse(run, f"{value.cls.name} has no attribute {name!r}", hint, "AttributeError")
     raise Raised("AttributeError", None, _BASES)
+
+
+def tensor_has(value: Tensor, name: str) -> bool:
+    """Whether a tensor may have this attribute. It hasn't if it is one of torch's, misspelt: others may be added.
+
+    Libraries put some on parameters: ``p.main_grad``.
+    """
+    if name.startswith("_") or is_of_tensors(name) or value.type.is_parameter:
+        return True
+    return _closest(name, of_tensors()) is None
+
+
+def _surely_lacks(run: Interpreter, value: Instance) -> bool:
+    """Whether a missing attribute is sure without a sign of what was meant: not of what nobody calls in sight.
+
+    There a class that derives from this one may have it.
+    """
+    return not run.entry and (value.cls.native is not None or _is_complete(run, value))
+
+
+def _inside(run: Interpreter, value: Instance, name: str) -> str | None:
+    """Which of the modules in a container has the attribute."""
+    for key, inner in value.cells.items():
+        one = run.resolve(inner)
+        if isinstance(one, Instance) and isinstance(key, str) and key.isdecimal() and _has(one, name):
+            return f"its layer [{key}] has one"
+    return None
+
+
+def _has(value: Instance, name: str) -> bool:
+    rule = value.native
+    return name in value.cells or (isinstance(rule, ModuleRule) and name in {*vars(rule), *rule.attributes()})
 
 
 def none_lacks(run: Interpreter, name: str) -> bool:
