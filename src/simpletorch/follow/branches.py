@@ -221,6 +221,7 @@ def common_tensor(a: Tensor, b: Tensor) -> Tensor:
     known = a.cells.get(HISTORY)
     if known is not None and known == b.cells.get(HISTORY) and a.base is None and b.base is None:
         made.cells[HISTORY] = replace(known, leaf=None if known.grad else known.leaf, parents=(), saves=False, kept=())
+    made.batch = a.batch if a.batch == b.batch else None
     return origins.common(a, b, layout.common(a, b, made))
 
 

@@ -43,6 +43,7 @@ from simpletorch.rules import (
     Device,
     Group,
     Many,
+    ModuleRule,
     Named,
     Packed,
     Report,
@@ -118,9 +119,15 @@ def to_rule(value: Value) -> Any:
         return ANYTHING if value.items is None else tuple(map(to_rule, value.items))
     if isinstance(value, Class) and value.module == "builtins":
         return _PYTHON_DTYPES.get(value.name, ANYTHING)
-    if isinstance(value, Instance) and isinstance(value.native, Packed):
+    if isinstance(value, Instance) and (isinstance(value.native, Packed) or _is_layer(value)):
         return value.native
     return ANYTHING
+
+
+def _is_layer(value: Instance) -> bool:
+    """Whether an object is one of torch's layers as it was made."""
+    is_torchs = isinstance(value.native, ModuleRule) and value.cls.native is not None
+    return is_torchs and not value.state.get("changed") and not value.state.get("open")
 
 
 def autocast(run: Interpreter) -> Autocast | None:

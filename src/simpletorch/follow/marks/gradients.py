@@ -307,7 +307,7 @@ def _of_result(
     floating = _is_float(result.type)
     if floating is False:
         return  # torch gives no gradients to these, and `of` knows it
-    form = losses.form(short, args, kwargs)
+    form = losses.form(short, args, kwargs, result)
     asked = kwargs.get("requires_grad", False)
     if asked is not False:
         mark(result, LEAF if asked is True else None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simpletorch.follow.marks import origins
+from simpletorch.follow.marks import origins, sequences
 from simpletorch.follow.values import HISTORY, Tensor, Value
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _MOVES: Final = frozenset({"view", "reshape", "squeeze", "unsqueeze", "flatten",
 """What leaves the numbers as they are, but elsewhere."""
 
 
-def form(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Form | None:
+def form(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Tensor) -> Form | None:
     """What the numbers are that an operation gives."""
     name = _FORMS.get(short)
     value = args[0] if args else kwargs.get("input")
@@ -46,7 +46,10 @@ def form(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Fo
     if short in _KEEPS or short in _MOVES:
         known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
         found: Form | None = None if known is None else known.form
-        return found if short in _KEEPS or (found is not None and found[0] in _ANYWHERE) else None
+        if found is None or short in _KEEPS or found[0] in _ANYWHERE:
+            return found
+        at = None if found[1] is None else sequences.moved(short, args, kwargs, found[1], result)
+        return None if at is None else (found[0], at)
     return None
 
 

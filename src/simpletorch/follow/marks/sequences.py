@@ -20,7 +20,7 @@ from simpletorch.shapes import UNKNOWN
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["INNER", "LAYERS", "MAKERS", "check_samples", "follow", "made", "mixes", "of_batch", "of_layer"]
+__all__ = ["INNER", "LAYERS", "MAKERS", "check_samples", "follow", "made", "mixes", "moved", "of_batch", "of_layer"]
 
 _CODE: Final = "tensor-mixed"
 INNER: Final = "layer"
@@ -86,17 +86,29 @@ def follow(name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], resu
         result.batch = at if source is args[0] or old == new else None
     elif source is not args[0]:
         return
-    elif short in ("transpose", "swapaxes", "t", "T", "permute"):
-        result.batch = _moved(short, args, kwargs, at, old)
-    elif short == "unsqueeze":
-        dim = args[1] if len(args) > 1 else kwargs.get("dim")
-        if isinstance(dim, int):
-            result.batch = at + ((dim if dim >= 0 else dim + new) <= at)
     elif short == "__getitem__" and at == 0 and isinstance(args[1], tuple) and args[1][:1] == (slice(None),):
         result.batch = 0
-    elif short in ("view", "reshape", "flatten", "unflatten") and at == 0 and new:
-        sizes = result.type.shape.items
-        result.batch = 0 if source.type.shape.items[0] == sizes[0] and sizes[0] not in sizes[1:] else None
+    else:
+        result.batch = moved(short, args, kwargs, at, result)
+
+
+def moved(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], at: int, result: Tensor) -> int | None:
+    """Where a dim of the first operand is in the result of an operation that only moves numbers."""
+    source = args[0]
+    old, new = source.type.shape.rank if isinstance(source, Tensor) else None, result.type.shape.rank
+    if not isinstance(source, Tensor) or not old or not new or at >= old:
+        return None
+    if short in ("transpose", "swapaxes", "t", "T", "permute"):
+        return _turned(short, args, kwargs, at, old)
+    if short == "unsqueeze":
+        dim = args[1] if len(args) > 1 else kwargs.get("dim")
+        return at + ((dim if dim >= 0 else dim + new) <= at) if isinstance(dim, int) else None
+    if short not in ("view", "reshape", "flatten", "unflatten"):
+        return None
+    before, after = source.type.shape.items, result.type.shape.items
+    if at == 0:
+        return 0 if before[0] == after[0] and after[0] not in after[1:] else None
+    return new - 1 if at == old - 1 and before[-1] == after[-1] else None
 
 
 def _same(value: Tensor, rank: int) -> bool:
@@ -108,7 +120,7 @@ def _is_by_element(name: str) -> bool:
     return RULES[name].function.__module__.rpartition(".")[2] in _BY_ELEMENT
 
 
-def _moved(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], at: int, rank: int) -> int | None:
+def _turned(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], at: int, rank: int) -> int | None:
     """Where a dim is after dims have changed their places."""
     given = args[1] if len(args) == 2 and isinstance(args[1], tuple | List) else args[1:]
     rows = given.items if isinstance(given, List) else given
