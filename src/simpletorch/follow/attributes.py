@@ -11,7 +11,7 @@ from simpletorch.follow.libraries import METHODS, NATIVES
 from simpletorch.follow.libraries.pytorch import sparse
 from simpletorch.follow.marks import devices, gradients, layout, modules, no_tensors, origins, purity, sparsity, updates
 from simpletorch.follow.memory import stand_ins
-from simpletorch.follow.memory.remembered import note_name
+from simpletorch.follow.memory.remembered import note, note_name
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -89,6 +89,8 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
         return run.derived(f".{name}", value, None, type=None) if method is None else method
     reader = _READERS.get(type(value), _of_plain)
     found = reader(run, value, name)
+    if found is MISSING and name in _OF_ALL:
+        return run.unknown(f".{name} of an object")
     return run.resolve(found) if type(found) is Choice else found
 
 
@@ -252,17 +254,41 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
     if value.cls.unknown_base is not None or value.state.get("open") or value.cls.native is not None:
         modules.check_method(run, value, name)
         return run.derived(f".{name}", value, None, type=None)
-    if value.cls.metadata.get("exact"):
+    is_module = value.cls.is_a(modules.MODULE)
+    if name in _OF_OBJECTS or (name in _BY_NAME and (is_module or name != "__getattr__")):
+        return Native(name, lambda run, args, kwargs: _BY_NAME[name](run, (value, *args), kwargs))
+    if name == "__call__" and is_module:
+        return Native(name, lambda run, args, kwargs: run.call(value, args, kwargs))
+    if name == "_modules" and is_module:
+        return _modules_of(run, value)
+    if value.state.get("listed"):
+        return run.derived(f".{name}", value, None, type=None)
+    if _every_has(value.cls, name):
+        return run.derived(f".{name}", value, None, type=None)
+    if value.cls.metadata.get("exact") or modules.knows_all(run, value.cls):
         return MISSING
-    if any(
-        c.native is not None or c.module not in ("", run.program.main) for c in value.cls.mro if c.name != "object"
-    ) or name.startswith("__"):
-        return (
-            MISSING
-            if name.startswith("__") or value.cls.is_a("torch.nn.Module")
-            else run.unknown(f"attribute {name!r}")
-        )
-    return MISSING
+    return run.unknown(f"attribute {name!r}")
+
+
+def _modules_of(run: Interpreter, value: Instance) -> Dict:
+    """``module._modules``: the modules inside by name. What is put into it may be an attribute."""
+    if run.heap.recorders:
+        note(run.heap, value)
+    run.heap.write(value.state, "listed", True)
+    rest = MISSING if layers.holds_known(run, value) else run.unknown("a module")
+    return Dict(dict(layers.children(run, value)), rest)
+
+
+def _every_has(cls: Class, name: str) -> bool:
+    """Whether all modules of torch, or all exceptions, have an attribute of this name."""
+    if modules.torch_has(cls, name):
+        return True
+    return name in _OF_EXCEPTIONS and any(c.name == "BaseException" for c in cls.mro)
+
+
+_OF_ALL: Final = frozenset(dir(object)) | {"__dict__", "__module__", "__weakref__", "__annotations__"}
+"""What every object has."""
+_OF_EXCEPTIONS: Final = frozenset(dir(BaseException))
 
 
 def attributes_of(run: Interpreter, value: Instance) -> Dict:
@@ -303,7 +329,8 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
         return run.unknown(f"{name} of a class")
     if (work := NATIVES.get(f"{value.qualified}.{name}")) is not None:
         return work
-    if value.unknown_base is not None or value.module not in ("", run.program.main):
+    is_open = value.unknown_base is not None or value.module not in ("", run.program.main)
+    if is_open or _every_has(value, name) or not modules.knows_all(run, value):
         return run.unknown(f"attribute {name!r} of class {value.name}")
     return MISSING
 
@@ -333,6 +360,18 @@ def _delete_plainly(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
 
 
 _OF_OBJECTS: Final[dict[str, Callable[..., Value]]] = {"__setattr__": _set_plainly, "__delattr__": _delete_plainly}
+
+
+def _get_by_name(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``value.__getattr__(name)``."""
+    name = run.resolve(args[1])
+    return get(run, args[0], name) if isinstance(name, str) else run.derived("__getattr__", args[0], name, type=None)
+
+
+_BY_NAME: Final[dict[str, Callable[..., Value]]] = {
+    **_OF_OBJECTS,
+    **dict.fromkeys(("__getattr__", "__getattribute__"), _get_by_name),
+}
 _COLLECTIONS: Final[dict[str, type]] = {"dict": Dict, "list": List, "set": Set, "str": str}
 _ITEM_METHODS: Final[dict[str, Callable[..., Value]]] = {
     "__getitem__": items.get,
@@ -393,6 +432,9 @@ def _of_namespace(run: Interpreter, value: Namespace, name: str) -> Value:
         return value.name
     if RELOADED in value.cells:
         return run.derived(f".{name}", value, None, type=None)
+    if name == "__dict__":
+        names = [n for n in value.cells if isinstance(n, str)]
+        return Dict({n: find(run, value, n) for n in names}, run.unknown(f"a name in {value.name}"))
     return run.program.member(run, value, name)
 
 
@@ -440,6 +482,8 @@ def _of_dtype(run: Interpreter, value: DType, name: str) -> Value:
 
 
 def _of_device(run: Interpreter, value: Device, name: str) -> Value:
+    if name in ("__enter__", "__exit__"):
+        return run.unknown(f"{name} of a device")
     return {"type": value.type, "index": value.index}.get(name, MISSING)
 
 

@@ -142,6 +142,9 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
         wrong = arguments.misfit(run, function, args, kwargs)
         if wrong is None:
             raise
+        if function.name == "__init__" and args and isinstance(args[0], Instance):
+            modules.begun(run, args[0])
+            run.heap.write(args[0].state, "open", True)  # nobody gets on with it
         return modules.refuse(run, *wrong)
     scope.first = args[0] if args else MISSING
     if function.scripted:

@@ -23,7 +23,7 @@ from simpletorch.follow.marks import gradients
 from simpletorch.follow.outcomes import Exhausted, Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import walk
-from simpletorch.follow.values import MISSING, Choice, Class, Function, Instance, Tensor, Value, is_int
+from simpletorch.follow.values import MISSING, Choice, Class, Dict, Function, Instance, List, Tensor, Value, is_int
 from simpletorch.rules import TensorType
 from simpletorch.shapes import Expr, Rest, Var, equal, var, variables
 
@@ -97,6 +97,8 @@ def _module(run: Interpreter, cls: Class, scope: Scope) -> None:
         if any(v is MISSING for v in found.values()):
             return
         args = found
+    if init is not None and isinstance(init[0], Function):
+        run.node = init[0].node  # nobody calls it
     made = run.resolve(run.call(cls, (), args))
     if not isinstance(made, Instance):
         return
@@ -187,8 +189,14 @@ def _constructor_arguments(run: Interpreter, init: Function, where: str) -> Iter
                     continue
         if default is MISSING:
             yield parameter.arg, _of_caller(run, parameter, where, init.scope, is_constructor=True)
-        elif default is None and needs_nothing:  # one of several may be needed
+        elif needs_nothing and _stands_for_nothing(default):  # one of several may be needed
             yield parameter.arg, run.unknown(f"the argument {parameter.arg}")
+
+
+def _stands_for_nothing(default: Value) -> bool:
+    """Whether a default is no value to work with: ``None``, ``[]``, ``""``."""
+    held = default.items if isinstance(default, List) else default.cells if isinstance(default, Dict) else default
+    return held is None or (isinstance(held, tuple | str | dict) and not held)
 
 
 def _of_caller(

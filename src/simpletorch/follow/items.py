@@ -55,7 +55,9 @@ def can_be_key(value: Value) -> bool:
         if stand_ins.is_one(value):
             return False
         return "members" in value.cls.metadata or (value.cls.fields is None and value.cls.find("__eq__") is None)
-    return (is_known(value) and not isinstance(value, slice)) or isinstance(value, Class | Function | Native | Tensor)
+    if isinstance(value, Tensor):  # a number of NumPy's is equal to others of its value
+        return not value.array
+    return (is_known(value) and not isinstance(value, slice)) or isinstance(value, Class | Function | Native)
 
 
 def get(run: Interpreter, owner: Value, index: Value) -> Value:

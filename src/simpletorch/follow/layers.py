@@ -117,7 +117,9 @@ def _with_hooks(run: Interpreter, module: Instance, args: tuple[Value, ...], kwa
     if around is not None:
         with run.heap.instead(module.state, "around", None):
             return run.call(around, (module, *args), kwargs)
-    hooks = module.state.get("hooks")
+    hooks = run.resolve(module.state.get("hooks"))
+    if hooks is not None and not isinstance(hooks, tuple):
+        return run.unknown("what a hook makes of a module's result")  # some ways here have added one
     if hooks:
         with run.heap.instead(module.state, "hooks", ()):
             result = call(run, module, args, kwargs)

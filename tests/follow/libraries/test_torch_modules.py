@@ -512,6 +512,8 @@ def test_the_attributes_of_our_containers_are_known():
         st.nn.ParameterDict,
     )
     assert {n for kind in kinds for n in dir(kind) if not n.startswith("_")} <= modules._OF_MODULES
+    ours = set(dir(st.data.Dataset)) - set(dir(torch.utils.data.Dataset))
+    assert {n for n in ours if not n.startswith("_")} == modules._OF_DATASETS
 
 
 def test_a_layer_of_torchs_lacks_what_it_is_said_to_lack():

@@ -1,13 +1,50 @@
 """Programs that run, of which something false was said once, and the slip beside each that is still found."""
 
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
+from torch import nn
 
 from simpletorch.follow import Followed, follow
 
 HEAD = "import numpy as np\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 RIGHT = {
+    "a Variable of long ago": "from torch.autograd import Variable\nx = Variable(torch.ones(2, 2), True)\n"
+    "(x * x).mean().backward()\nn = Variable(torch.zeros(1, 2))\nn[0, 0] = x[0, 0] ** 2\nn.sum().backward()\n"
+    "m = Variable(data=x * 2, requires_grad=True)\nm.sum().backward()\n",
+    "sizes by name": "p = nn.Parameter(torch.FloatTensor(size=(1, 3, 4)))\np * torch.randn(2, 3, 4)\n"
+    "torch.Tensor(size=(2, 3)) + torch.LongTensor(data=[1, 2, 3])\n",
+    "what every module has": "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.__setattr__('inner', nn.Linear(9, 3))\n    def forward(self, x):\n"
+    "        return self._modules['inner'](self.__getattr__('inner').bias.new_zeros(2, 9) + x)\n"
+    "net, x = Net(), torch.zeros(2, 9)\nnet.__call__(x) @ torch.zeros(3, 3)\n"
+    "net._get_name(), net.__doc__, Net.__repr__\n"
+    "y = net(x) if hasattr(net, '_modules') and hasattr(net, '__call__') else x\ny @ torch.zeros(3, 3)\n"
+    "try:\n    raise ValueError('x')\nexcept ValueError as error:\n    print(error.__traceback__)\n",
+    "the names of a module": "import sys\ndef small():\n    return nn.Linear(3, 4)\n"
+    "me = sys.modules[__name__]\nif 'small' in me.__dict__:\n    me.__dict__['small']()(torch.zeros(2, 3))\n",
+    "hooks of some ways": "import random\nnet = nn.Sequential(nn.Linear(3, 4), nn.ReLU())\n"
+    "def add(m):\n    m.register_forward_hook(lambda m, x, y: None)\n"
+    "if random.random() > 0.5:\n    net.apply(add)\nnet.apply(add)\nnet(torch.zeros(2, 3))\n",
+    "a list that grows in uneven loops": "accs = []\nfor _ in range(31):\n    c = [0, 0, 0]\n"
+    "    for one in torch.randn(32, 4):\n        for k in range(1, 10):\n"
+    "            c[k % 3] = c[k % 3] + one.sum().item()\n        accs.append(torch.zeros(5))\n",
+    "a number of NumPy's as a key": "colors = {3: 'red', 1: 'blue', 6: 'gray'}\n"
+    "labels = torch.tensor([1, 3, 6]).numpy()\nprint([colors[one] for one in labels])\n"
+    "if not all(one in colors for one in labels):\n    torch.zeros(2, 3) @ torch.zeros(2, 3)\n",
+    "a meant regrouping": "def dilate(x, dilation):\n    n, c, l = x.size()\n    x = x.permute(1, 2, 0).contiguous()\n"
+    "    l = (l * n) // dilation\n    n = dilation\n    return x.view(c, l, n).permute(2, 0, 1)\n"
+    "x = torch.linspace(0, 23, steps=24).view(2, 3, 4)\nassert torch.equal(dilate(dilate(x, 4), 2), x)\n",
+    "an empty list that stands for nothing": "class Inner(nn.Module):\n"
+    "    def __init__(self, size=[], device=[]):\n        super().__init__()\n"
+    "        self.fast = device.type == 'cuda'\n        self.inner = nn.Linear(size, 3)\n"
+    "    def forward(self, x):\n        return self.inner(x)\n"
+    "class Core(nn.Module):\n    def __init__(self, args):\n        super().__init__()\n"
+    "        self.inner = Inner(size=args.size, device=args.device)\n"
+    "    def forward(self, x):\n        return self.inner(x)\n",
     "exec of a text that isn't known": "n, m = 5, 4\nexec(open(__file__).read()[:0] or 'n = 4')\n"
     "torch.zeros(2, n) @ torch.zeros(4, m)\n",
     "exec": "exec('n = 4')\ntorch.zeros(2, n) @ torch.zeros(4, 3)\n",
@@ -50,6 +87,26 @@ RIGHT = {
     "a global at the margin": "if __name__ != '':\n    global path\n    path = 'a'\n    print(path)\n",
 }
 WRONG = {
+    "a keyword of long ago": (
+        "from torch.utils.data import TensorDataset\nx = torch.zeros(3, 2)\n"
+        "for a, b in TensorDataset(data_tensor=x, target_tensor=x): pass\n",
+        HEAD.count("\n") + 3,
+    ),
+    "backward of long ago": (
+        "w = torch.zeros(3, requires_grad=True)\ny = w.sigmoid()\ny.sum().backward(retain_variables=True)\n",
+        HEAD.count("\n") + 3,
+    ),
+    "a constructor that was refused": (
+        "class Layer(nn.Module):\n    def __init__(self, size, out):\n        super().__init__()\n"
+        "layer = Layer(3)\nlayer()\n",
+        HEAD.count("\n") + 4,
+    ),
+    "every batch, not the last": (
+        "from torch.utils.data import DataLoader, TensorDataset\ntotal = 0.0\n"
+        "for x, in DataLoader(TensorDataset(torch.randn(100, 5)), batch_size=32):\n"
+        "    loss = x.abs().mean()\n    total += loss.item() * x.size(0)\n    total += loss.data[0]\n",
+        HEAD.count("\n") + 6,
+    ),
     "exec": ("exec('n = 5')\ntorch.zeros(2, n) @ torch.zeros(4, 3)\n", 6),
     "a range as an index": ("X = np.zeros((300, 2))\nX[range(100, 200)] = np.ones((50, 2))\n", 6),
     "resized in place": ("a = np.arange(21.0)\na.resize((7, 3))\nnn.Linear(1, 3)(torch.Tensor(a))\n", 7),
@@ -75,7 +132,7 @@ def test_nothing_is_said_of_what_runs(name: str, tmp_path: Path):
 @pytest.mark.parametrize("name", WRONG)
 def test_the_slip_beside_it_is_found(name: str, tmp_path: Path):
     body, line = WRONG[name]
-    with pytest.raises((RuntimeError, ValueError, IndexError)):
+    with pytest.raises((RuntimeError, ValueError, IndexError, TypeError)):
         exec(HEAD + body, {"__name__": "__main__"})
     assert [f.line for f in followed(body, tmp_path).errors] == [line]
 
@@ -106,3 +163,60 @@ def test_behind_an_error_nothing_is_judged_that_depends_on_it(tmp_path: Path):
     found = followed(TRAINING.replace("MIDDLE", middle), tmp_path)
     assert len(found.errors) == 1
     assert found.warnings == ()
+
+
+def test_the_last_batch_is_not_to_blame_for_what_all_do(tmp_path: Path):
+    (error,) = followed(WRONG["every batch, not the last"][0], tmp_path).errors
+    assert error.message.startswith("[]: a 0-dim tensor can't be indexed")
+    assert error.hint == "use .item() to get its value"
+
+
+def test_a_class_that_nobody_makes_is_followed_by_itself(tmp_path: Path):
+    body = "class Good(nn.Module):\n    pass\nclass Bad(nn.Module):\n    def __init__(self, size):\n"
+    body += "        super(Good, self).__init__()\n    def forward(self, x):\n        return x\nprint(torch.zeros(2))\n"
+    (error,) = followed(body, tmp_path).errors
+    assert [(c.function, c.is_entry) for c in error.trace] == [("__init__", True)]
+
+
+def test_a_folder_hides_no_installed_module(tmp_path: Path):
+    (tmp_path / "fast").mkdir()
+    (tmp_path / "fast" / "setup.py").write_text("")
+    found = followed("from fast import Sampler\ntorch.zeros(2, 3) @ torch.zeros(2, 3)\n", tmp_path)
+    assert [f.line for f in found.errors] == [HEAD.count("\n") + 2]
+
+
+OBJECTS = {
+    "module": "nn.Sequential(nn.Linear(2, 3))",
+    "layer": "nn.GRU(2, 3)",
+    "container": "nn.ModuleDict()",
+    "optimizer": "torch.optim.Adam([torch.zeros(2, requires_grad=True)])",
+    "loader": "torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.zeros(3, 2)))",
+    "parallel": "nn.DataParallel(nn.Linear(2, 3))",
+    "exception": "type('E', (Exception,), {})('x')",
+    "device": "torch.device('cpu')",
+    "dtype": "torch.float32",
+    "array": "np.zeros((2, 3))",
+    "distribution": "torch.distributions.Normal(torch.zeros(2), torch.ones(2))",
+    "generator": "torch.Generator()",
+    "none": "None",
+    "tensor": "torch.zeros(2, 3)",
+}
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_no_attribute_of_an_object_is_said_to_be_lacking(kind: str, tmp_path: Path):
+    value = eval(OBJECTS[kind], {"torch": torch, "nn": nn, "np": np})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        names = [n for n in dir(value) if _has(value, n)]
+    body = f"a = {OBJECTS[kind]}\n" + "".join(f"a.{name}\n" for name in names)
+    found = followed(body, tmp_path)
+    assert (found.errors, found.faults, found.ended) == ((), (), "")
+
+
+def _has(value: object, name: str) -> bool:
+    try:
+        getattr(value, name)
+    except Exception:
+        return False
+    return True

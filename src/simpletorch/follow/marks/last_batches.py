@@ -74,8 +74,6 @@ def follow(
     same = [f for f in outer if (f.path, f.line, f.code) == (wrong.path, wrong.line, wrong.code)]
     if not same:
         outer.append(told)
-    elif same[0].message == wrong.message:
-        outer[outer.index(same[0])] = told
 
 
 def _is_conditional(loop: ast.AST, path: str, found: Finding) -> bool:

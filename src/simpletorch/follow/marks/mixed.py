@@ -204,6 +204,9 @@ def _is_size_of(body: ast.AST, node: ast.expr) -> bool:
 
 
 def _is_unpacked(body: ast.AST, name: str) -> bool:
+    """Whether a name is one of a shape that is unpacked, and nothing else."""
+    if not all(not isinstance(v, ast.Name) and _is_size_of(body, v) for v in _values(body, name)):
+        return False
     for n in walk(body):
         if isinstance(n, ast.Assign) and any(_names(t, name) for t in n.targets) and _is_shape(n.value):
             return True

@@ -48,6 +48,7 @@ __all__ = [
     "check_statement",
     "holds_nothing_else",
     "is_bare",
+    "knows_all",
     "lacks",
     "lacks_forward",
     "misfit",
@@ -56,6 +57,8 @@ __all__ = [
     "refuse",
     "start",
     "starts_late",
+    "tensor_has",
+    "torch_has",
 ]
 
 MODULE: Final = "torch.nn.Module"
@@ -65,6 +68,9 @@ _TOLD: Final = "told"  # of a class: that it stands where a module should is sai
 _CONTAINERS: Final = frozenset(
     f"torch.nn.{name}" for name in ("Module", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
 )
+_HOLDERS: Final = _CONTAINERS - {MODULE} | {"torch.nn.Sequential"}
+"""Modules that behave as a list or a dict: ``len(layers)``, ``layers + others``."""
+_INSIDE_HOLDERS: Final = ("_get_abs_string_index", "_get_item_by_idx", "_key_to_attr", "_keys", "_size")
 _KNOWN_BASES: Final = _CONTAINERS | {
     *("torch.nn.Sequential", "torch.utils.data.Dataset", "builtins.object", "abc.ABC", "typing.Generic"),
     *("argparse.Namespace",),
@@ -84,6 +90,19 @@ _OF_MODULES: Final = frozenset({
     "torch_class", "update", "values", "xpu", "zero_grad",
 })  # fmt: skip
 """What modules and containers have, torch's and ours; names with an underscore in front are left alone."""
+_OF_DATASETS: Final = frozenset({"cache", "filter", "map", "zip"})
+"""What simpletorch's ``Dataset`` has and torch's hasn't."""
+_INSIDE_MODULES: Final = frozenset({
+    "_apply", "_backward_hooks", "_backward_pre_hooks", "_buffers", "_call_impl", "_compiled_call_impl",
+    "_forward_hooks", "_forward_hooks_always_called", "_forward_hooks_with_kwargs", "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs", "_get_backward_hooks", "_get_backward_pre_hooks", "_get_name",
+    "_is_full_backward_hook", "_load_from_state_dict", "_load_state_dict_post_hooks", "_load_state_dict_pre_hooks",
+    "_maybe_warn_non_full_backward_hook", "_modules", "_named_members", "_non_persistent_buffers_set", "_parameters",
+    "_register_load_state_dict_pre_hook", "_register_state_dict_hook", "_replicate_for_data_parallel",
+    "_save_to_state_dict", "_slow_forward", "_state_dict_hooks", "_state_dict_pre_hooks", "_version",
+    "_wrapped_call_impl", "__call__", "__getattr__", "__setstate__",
+})  # fmt: skip
+"""What ``nn.Module`` keeps for itself, and programs reach for."""
 _TAKES_TENSORS: Final = frozenset({"weight", "pos_weight", "_weight", "data", "device", "dtype"})
 _CALLED_ALONE: Final = frozenset({"backward", "step", "zero_grad", "train", "eval"})
 
@@ -379,6 +398,7 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
         return refuse(run, f"a tensor has no attribute {name!r}", hint, "AttributeError")
     if isinstance(value, Instance) and not name.startswith("__"):
         of_torch = value.cls.is_a(MODULE) and (name in _OF_MODULES or name[0] == "_")
+        of_torch = of_torch or (name in _OF_DATASETS and value.cls.is_a("torch.utils.data.Dataset"))
         hint = _meant(run, value, name) if not of_torch and _is_complete(run, value) else None
         if hint is not None or (name[0] != "_" and not of_torch and _surely_lacks(run, value)):
             hint = hint or _inside(run, value, name)
@@ -401,7 +421,8 @@ def _surely_lacks(run: Interpreter, value: Instance) -> bool:
 
     There a class that derives from this one may have it.
     """
-    return not run.entry and (value.cls.native is not None or _is_complete(run, value))
+    is_layer = isinstance(value.native, ModuleRule) and value.cls.native is not None
+    return not run.entry and (is_layer or _is_complete(run, value))
 
 
 def _inside(run: Interpreter, value: Instance, name: str) -> str | None:
@@ -446,6 +467,19 @@ def _is_complete(run: Interpreter, value: Instance) -> bool:
     if value.state.get("open") or value.state.get("dict") or value.state.get("mirrored") or not _is_plain(value.cls):
         return False
     return _is_known(run, value.cls)
+
+
+def torch_has(cls: Class, name: str) -> bool:
+    """Whether torch's class has an attribute of this name, which may not be modelled."""
+    as_holder = name.startswith("__") or name in _INSIDE_HOLDERS
+    if as_holder and any(c.qualified in _HOLDERS for c in cls.mro):
+        return True
+    return cls.is_a(MODULE) and (name in _INSIDE_MODULES or name in _OF_MODULES)
+
+
+def knows_all(run: Interpreter, cls: Class) -> bool:
+    """Whether the classes of libraries that one is derived from have no attributes but those that are known."""
+    return all(c.module in ("", run.program.main) or c.qualified in _KNOWN_BASES for c in cls.mro)
 
 
 def _is_known(run: Interpreter, cls: Class) -> bool:

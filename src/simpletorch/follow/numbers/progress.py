@@ -177,6 +177,9 @@ class Progress:
 
     def _lengthen(self, cells: dict[Any, Any], by: Dim, counted: bool) -> None:
         heap, known = self.run.heap, cells["items"]
+        if known is None:  # only how many there are is known
+            heap.write(cells, SIZE, (None, 0, cells[SIZE][2] + by))
+            return
         one = branches.common_item(known, "which item of a list it is")
         if isinstance(by, int) and not counted:
             more = sizes.repeated(self.run, one, by + 1, self.start, iteration.another)[1:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simpletorch.follow.libraries.harmless import is_harmless
@@ -109,7 +110,8 @@ def _member(run: Interpreter, source: Value, name: str) -> Value:
         return run.derived(f".{name}", source, None, None)
     found = run.program.member(run, source, name)
     if found is MISSING:
-        if source.name in run.program.modules:
+        is_package = source.path is None or not Path(source.path).is_dir()
+        if source.name in run.program.modules and is_package:  # an installed module comes before a mere folder
             raise Raised("ImportError", None, ("Exception", "BaseException"))
         return run.unknown(f"{source.name}.{name}")
     return found

@@ -85,11 +85,17 @@ def _checked(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 
 def _make_tensor(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _of_sizes_or_data(run, args, DEFAULT_FLOAT)
+    return _of_sizes_or_data(run, args, kwargs, DEFAULT_FLOAT)
 
 
-def _of_sizes_or_data(run: Interpreter, args: tuple[Value, ...], dtype: DType) -> Value:
+def _of_sizes_or_data(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value], dtype: DType) -> Value:
     """``torch.Tensor(2, 3)`` and ``torch.Tensor(x.shape)`` have that shape; ``torch.Tensor((2, 3))`` holds numbers."""
+    for name, given in kwargs.items():
+        if name == "size":
+            found = run.items(given)
+            args = (run.unknown("sizes") if found is None else Sizes(found),)
+        elif name in ("data", "other"):
+            args = (given,)
     only = sparsity.as_dense(run.resolve(args[0])) if len(args) == 1 else None
     if isinstance(only, List | tuple | Tensor | range) and not isinstance(only, Sizes):
         return from_data(run, only, dtype)
@@ -113,7 +119,7 @@ for _legacy, _dtype in [(f"{where}.{name}", d) for name, d in _LEGACY.items() fo
     library_class(
         _legacy,
         ("torch.Tensor",),
-        make=lambda run, cls, args, kwargs, d=_dtype: _of_sizes_or_data(run, args, d),
+        make=lambda run, cls, args, kwargs, d=_dtype: _of_sizes_or_data(run, args, kwargs, d),
     )
 for _plain in ("torch.dtype", "torch.Generator", "torch.memory_format", "torch.layout"):
     library_class(_plain)

@@ -15,7 +15,7 @@ from simpletorch.follow.heap import now
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.libraries.python.builtins import length
-from simpletorch.follow.marks import gradients, layout, loading, origins, sequences
+from simpletorch.follow.marks import gradients, layout, loading, modules, origins, sequences
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -204,6 +204,9 @@ library_class(f"{_DATA}.IterableDataset", (f"{_DATA}.Dataset",))
 
 def _init_tensors(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     me, *given = args
+    if kwargs:
+        message = f"TensorDataset takes its tensors by place alone, but it is given {', '.join(kwargs)}="
+        return modules.refuse(run, message, "TensorDataset(x, y)")
     run.heap.write(me.cells, "tensors", tuple(given))
     sizes = [
         (t, t.type.shape.dim(0)) for t in map(run.resolve, given) if isinstance(t, Tensor) and t.type.shape.min_rank

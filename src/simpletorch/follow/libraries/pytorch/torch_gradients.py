@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import calls, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, method, native
-from simpletorch.follow.marks import gradients, training
+from simpletorch.follow.marks import gradients, modules, training
 from simpletorch.follow.values import HISTORY, MISSING, Class, Function, Instance, List, Method, Native, Tensor, Value
 from simpletorch.rules import Report, infer
 
@@ -117,7 +117,12 @@ library_class(
 @method(Tensor, "backward")
 def _backward(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     run.updates += 1
-    given = by_name("input gradient retain_graph create_graph inputs", args, kwargs)
+    names = "input gradient retain_graph create_graph inputs"
+    given = by_name(names, args, kwargs)
+    strange = [name for name in kwargs if name not in names.split()[1:]]
+    if strange:
+        hint = "retain_graph=True" if strange == ["retain_variables"] else None
+        return modules.refuse(run, f"backward has no argument {', '.join(strange)}", hint)
     _differentiate(run, given.get("gradient"), given, "Tensor.backward")
     return None
 

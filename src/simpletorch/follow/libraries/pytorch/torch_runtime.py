@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import branches, layers, tensors
 from simpletorch.follow.libraries import ALIASES, NATIVES, VALUES, by_name, library_class, method, native
-from simpletorch.follow.marks import moves, updates
+from simpletorch.follow.marks import gradients, moves, updates
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     Choice,
@@ -338,7 +338,15 @@ def _assert(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 @native("torch.autograd.Variable")
 def _variable(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return args[0] if args else kwargs.get("data")
+    """``Variable(data, requires_grad=False)`` of long ago: the same numbers as a leaf."""
+    value = run.resolve(args[0] if args else kwargs.get("data"))
+    if not isinstance(value, Tensor):
+        return value
+    made = run.ask("Tensor.detach", (value,))
+    flag = run.resolve(args[1] if len(args) > 1 else kwargs.get("requires_grad", False))
+    if flag is not False and isinstance(made, Tensor):
+        gradients.freeze(run, made, flag)
+    return made
 
 
 @method(Tensor, "new")

@@ -53,7 +53,9 @@ def _target_hint(input: Shape, target: Shape, expected: Shape) -> str | None:
     if isinstance(rows, int) and isinstance(samples, int) and 0 < samples < rows and rows % samples == 0:
         times = rows // samples
         return f"input has {times} rows for each target: a view(-1, ...) before may have put {times} in place of one"
-    return squeeze_hint("the expected", expected, "target", target)
+    if target.rank == 0 and expected.items == (1,):
+        return "target.unsqueeze(0)"
+    return squeeze_hint("", expected, "target", target) if target.rank else None
 
 
 def _need_index_shape(input: Shape, target: Shape) -> None:
