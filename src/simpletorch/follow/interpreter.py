@@ -69,6 +69,7 @@ class Interpreter:
         self.tries = 0  # how many ``try`` around here may catch what torch raises
         self.optional_imports = 0  # how many ``try`` around here catch an ``ImportError``
         self.guards: list[Guard] = []  # who takes exceptions around here, the innermost last
+        self.questions = 0  # how many built-in functions around here take an exception for an answer
         self.takers = 0  # how many of them don't just pass them on: without one, nobody minds what may be raised
         self.hypothetical = False  # whether what runs may never run: an entry, a generator that nobody asks for more
         self.handled: list[Raised] = []  # the exceptions whose handlers run
@@ -243,6 +244,21 @@ class Interpreter:
         place = self.path, getattr(self.node, "lineno", 0)
         if isinstance(self.node, ast.Call) and not self.entry:
             self.in_the_dark[place] = unparsed(self.node.func)
+
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """While it lasts, an exception is an answer: ``hasattr(x, name)``."""
+        self.questions += 1
+        try:
+            yield
+        finally:
+            self.questions -= 1
+
+    def note_failure(self, error: Raised, statement: ast.stmt) -> None:
+        """Remember that a statement seems to fail, and that following goes on behind it."""
+        at = self.node if isinstance(self.node, ast.expr) else statement
+        place = self.path, getattr(at, "lineno", 0)
+        self.in_the_dark[place] = f"{unparsed(at)}, which seems to raise {error.name}"
 
     def part(self, whole: Value, reason: str) -> Unknown:
         """Something of a value that isn't known: an item, what a call of it gives."""
@@ -572,7 +588,7 @@ class Interpreter:
 
 _OF_THE_WAY: Final = (
     *("path", "node", "stack", "running", "steps", "conditions", "going", "unsure_rounds", "hypothetical"),
-    *("tries", "optional_imports", "guards", "takers", "handled", "unsure_modes", "promises"),
+    *("tries", "optional_imports", "guards", "takers", "questions", "handled", "unsure_modes", "promises"),
 )
 """What an interpreter has in hand of the way that led here."""
 _EXPRESSIONS: Final = expressions.TABLE

@@ -36,6 +36,9 @@ def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope, start: int) 
             done = Raise(error)
             if run.raised.error is not error:
                 run.raised = Ending(error, scope.path, statement)
+                if run.heap.depth == depth and _goes_on(run, statement, error):
+                    run.note_failure(error, statement)
+                    done = _without(run, statement, scope, f"{error.name} is raised")
         except (Passing, RecursionError, MemoryError):
             raise
         except Exception as error:
@@ -54,17 +57,40 @@ def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope, start: int) 
 
 
 def _beyond(run: Interpreter, node: ast.stmt, scope: Scope, error: Exception) -> Done:
-    """A statement that the follower couldn't follow by a mistake of its own: it may have changed what it names."""
+    """A statement that the follower couldn't follow by a mistake of its own."""
     run.fault(error)
+    return _without(run, node, scope, "what wasn't followed")
+
+
+_MISTAKES: Final = frozenset({
+    "AttributeError", "ImportError", "IndexError", "KeyError", "LookupError", "ModuleNotFoundError", "NameError",
+    "TypeError", "UnboundLocalError", "ValueError", "ZeroDivisionError",
+})  # fmt: skip
+"""What Python raises itself where something doesn't fit."""
+
+
+def _goes_on(run: Interpreter, node: ast.stmt, error: Raised) -> bool:
+    """Whether the program is followed behind a statement that fails.
+
+    It would end there; but likelier than a program that never runs is something that isn't modelled. What the program
+    raises itself ends it, and so does what somebody may catch, or what shows which of several ways isn't taken.
+    """
+    if isinstance(node, ast.Raise | ast.Assert) or error.name not in _MISTAKES or error.value is not None:
+        return False
+    return not (run.conditions or run.entry or run.hypothetical or run.questions or guards.is_caught(run, error))
+
+
+def _without(run: Interpreter, node: ast.stmt, scope: Scope, reason: str) -> Done:
+    """Go on behind a statement that wasn't followed to its end: it may have changed what it names."""
     held = []
     for inner in walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             held.append(scope.find(inner.id))
         elif isinstance(inner, ast.Name):
-            run.heap.write(scope.holder(inner.id), inner.id, run.unknown("what wasn't followed"))
+            run.heap.write(scope.holder(inner.id), inner.id, run.unknown(reason))
         elif isinstance(inner, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            run.heap.write(scope.holder(inner.name), inner.name, run.unknown("what wasn't followed"))
-    run.call_in_the_dark(run.unknown("what wasn't followed"), [v for v in held if v is not MISSING], {})
+            run.heap.write(scope.holder(inner.name), inner.name, run.unknown(reason))
+    run.call_in_the_dark(run.unknown(reason), [v for v in held if v is not MISSING], {})
     return None
 
 

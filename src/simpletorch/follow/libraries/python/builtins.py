@@ -369,7 +369,13 @@ def _getattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
         return run.unknown("an attribute by a name that isn't known")
     if len(args) == 2:
         return run.attribute(owner, name)
-    found = attributes.find(run, owner, name)
+    try:
+        with run.asked():
+            found = attributes.find(run, owner, name)
+    except Raised as error:
+        if error.name != "AttributeError":
+            raise
+        return args[2]
     return args[2] if found is MISSING else found
 
 
@@ -385,7 +391,8 @@ def _hasattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
         if MISSING in (held.when_true, held.when_false):
             return held.condition if held.when_false is MISSING else operators.negate(run, held.condition)
     try:
-        found = attributes.find(run, owner, name)
+        with run.asked():
+            found = attributes.find(run, owner, name)
     except Raised:
         return False
     if isinstance(found, Unknown):
