@@ -69,6 +69,8 @@ def _is_deferred(run: Interpreter, node: ast.ImportFrom, name: str, scope: Scope
 
 def module(run: Interpreter, name: str) -> Value:
     """The module of a dotted name."""
+    if "." in name and not run.program.is_library:
+        module(run, name.rpartition(".")[0])  # Python imports a package before what is in it
     own = run.program.load(run, name)
     if own is not None:
         if "." in name and not run.program.is_library:  # importing a submodule binds it in its package

@@ -96,7 +96,9 @@ class Program:
         self.modules[name] = made
         scope = Scope(None, shown, made.cells)
         if not self.is_library:
-            with run.elsewhere(shown):
+            # what one way here imports, the others have too; where somebody does without it, it is followed in place
+            is_undone = (run.conditions or run.entry or run.hypothetical) and not run.optional_imports
+            with run.at_the_start(shown) if is_undone else run.elsewhere(shown):
                 run.execute(tree.body, scope)
             return made
         with run.at_the_start(shown):
