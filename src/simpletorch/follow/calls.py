@@ -81,6 +81,13 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
     return in_the_dark(run, function, args, kwargs)
 
 
+_OPERANDS: Final = (
+    *("input", "tensor", "tensors", "a", "object", "arr", "condition", "other", "mat2", "b"),
+    *("split_size_or_sections", "mask", "source", "size", "chunks", "destination"),
+)
+"""How torch and NumPy call the first arguments of their functions, in the order in which they stand."""
+
+
 def _native(
     run: Interpreter, name: str, work: Callable[..., Value], args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> Value:
@@ -92,6 +99,10 @@ def _native(
     try:
         return work(run, args, kwargs)
     except (IndexError, KeyError, TypeError, AttributeError, ValueError, AssertionError) as error:
+        named = [name for name in _OPERANDS if name in kwargs]
+        if named:  # they may be given by name, which few models look for
+            rest = {k: v for k, v in kwargs.items() if k not in named}
+            return _native(run, name, work, (*args, *(kwargs[k] for k in named)), rest)
         run.fault(error)
         escape(run, (*args, *kwargs.values()))
         return run.unknown(f"what {name} gives for such arguments")

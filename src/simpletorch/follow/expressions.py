@@ -401,7 +401,7 @@ _CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("r"): repr, ord("s")
 def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Value:
     value = run.resolve(run.evaluate(node.value, scope))
     spec = "" if node.format_spec is None else run.resolve(run.evaluate(node.format_spec, scope))
-    if not is_known(value) or not isinstance(spec, str) or formats_too_much(spec):
+    if not is_known(value) or texts.is_of_torch(value) or not isinstance(spec, str) or formats_too_much(spec):
         if spec != "" and node.conversion not in _CONVERSIONS:
             texts.check_number(run, value)
         shown = value.native if isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") else value

@@ -130,7 +130,7 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         return branches.distribute(run, left, lambda v: binary(run, name, v, right))
     if isinstance(right, Choice):
         return branches.distribute(run, right, lambda v: binary(run, name, left, v))
-    if name == "__mod__" and isinstance(left, str) and not is_known(right):
+    if name == "__mod__" and isinstance(left, str) and (not is_known(right) or texts.is_of_torch(right)):
         texts.check_percent(run, left, right)
         return run.unknown("a formatted string", "str")
     if (found := sparsity.operate(run, name, left, right)) is not None:

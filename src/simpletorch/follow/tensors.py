@@ -258,6 +258,7 @@ class _Operation:
 
     __slots__ = (
         "converts",
+        "first",
         "counts",
         "indexes",
         "is_checked",
@@ -278,6 +279,8 @@ class _Operation:
         self.names_sizes = name in sizes.MAKERS
         self.takes_sizes = name in _TAKES_SIZES
         self.tensors = no_tensors.of_rule(RULES[name])
+        positional = RULES[name].binder.positional
+        self.first = positional[: next((i for i in range(len(positional)) if i not in self.tensors), len(positional))]
         self.counts = sizes.counts(short)
         self.converts = name in _CONVERSIONS
         self.writes = indexes.writes(short)  # numbers, or says what they are
@@ -294,6 +297,10 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         if name not in RULES:
             return run.unknown(f"what {name} gives (it has no rule)")
         operation = _operations[name] = _Operation(name)
+    if kwargs:  # ``torch.mm(input=a, mat2=b)``: who looks for operands finds them by place
+        kwargs = dict(kwargs)
+        while len(args) < len(operation.first) and operation.first[len(args)] in kwargs:
+            args = (*args, kwargs.pop(operation.first[len(args)]))
     if run.promises:
         purity.operation(run, name, args, kwargs)
     first = args[0] if args else None

@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from simpletorch.follow.numbers import between
-from simpletorch.follow.values import Cause, List, Native, Tensor, Unknown, Value
+from simpletorch.follow.values import Cause, List, Native, Sizes, Tensor, Unknown, Value
 from simpletorch.rules import Report
+from simpletorch.rules.core.dtype import DType
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -22,6 +23,7 @@ __all__ = [
     "begins_anew",
     "check_number",
     "check_percent",
+    "is_of_torch",
     "is_text",
     "known_parts",
     "made_of",
@@ -39,6 +41,11 @@ _LISTS: Final = frozenset({"split", "rsplit", "splitlines"})
 _TRIPLES: Final = frozenset({"partition", "rpartition"})
 _NUMBERS: Final = frozenset({"find", "rfind", "index", "rindex", "count"})
 _NAMES: Final = frozenset(n for n in dir(str) if not n.startswith("_"))
+
+
+def is_of_torch(value: Value) -> bool:
+    """Whether torch writes a value that is known otherwise than it is written here: ``torch.float32``, a shape."""
+    return isinstance(value, DType | Sizes) or (isinstance(value, tuple) and any(map(is_of_torch, value)))
 
 
 def of_date(owner: Unknown, name: str) -> Native | None:

@@ -12,6 +12,27 @@ from simpletorch.follow import Followed, follow
 
 HEAD = "import numpy as np\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 RIGHT = {
+    "operands by name": "x = torch.randn(1, 3, 4)\ntorch.squeeze(input=x, dim=0) + torch.zeros(3, 4)\n"
+    "torch.matmul(input=x, other=torch.randn(4, 5)) + torch.zeros(3, 5)\nx.matmul(other=torch.randn(4, 7))\n"
+    "torch.split(tensor=x, split_size_or_sections=3, dim=2)[0] + torch.zeros(3, 3)\n"
+    "np.dot(a=np.zeros((2, 3)), b=np.zeros((3, 4))) + np.zeros((2, 4))\n"
+    "np.repeat(np.zeros((2, 3, 4)), repeats=2, axis=1) + np.zeros((2, 6, 4))\n",
+    "losses of long ago": "x, y = torch.randn(3, 5), torch.randn(3, 5)\nnn.MSELoss(reduce=False)(x, y).mean(1)\n"
+    "nn.CrossEntropyLoss(reduce=False)(x, torch.tensor([0, 1, 2]))[2]\n"
+    "nn.L1Loss(size_average=False)(x, y).backward if False else nn.L1Loss(size_average=False)(x, y).item()\n",
+    "what an optimizer keeps": "net = nn.Linear(3, 4)\nadam = torch.optim.Adam(net.parameters())\n"
+    "net(torch.zeros(2, 3)).sum().backward()\nadam.step()\nx = torch.zeros(2, 3)\n"
+    "if 'exp_avg' not in adam.state[net.weight]:\n    x = torch.zeros(2, 5)\nnet(x)\n"
+    "adam.state[net.weight]['exp_avg'].shape\n",
+    "texts of dtypes and shapes": "x = torch.zeros(2, 3)\nx.to(getattr(torch, str(x.dtype).split('.')[1]))\n"
+    "sizes = {'torch.Size([2, 3])': 3, 'torch.float32': 3, \"device(type='cpu')\": 3}\n"
+    "for text in (str(x.shape), f'{x.dtype}', repr(torch.device('cpu')), '%s' % (x.dtype,), '{}'.format(x.shape)):\n"
+    "    if text not in sizes:\n        x @ x\n",
+    "modules in pairs": "acts = nn.ModuleDict([['lrelu', nn.LeakyReLU()], ['prelu', nn.PReLU()]])\n"
+    "acts.update([['relu', nn.ReLU()]])\nacts['relu'](acts['lrelu'](torch.zeros(2)))\n",
+    "an attribute by a hook that raises": "class Config(dict):\n    def __getattr__(self, name):\n        try:\n"
+    "            return self[name]\n        except KeyError:\n            raise AttributeError(name)\n"
+    "a = Config(x=3)\ntorch.zeros(2, a.x) @ torch.zeros(getattr(a, 'q', 3), 4)\nassert not hasattr(a, 'q')\n",
     "a Variable of long ago": "from torch.autograd import Variable\nx = Variable(torch.ones(2, 2), True)\n"
     "(x * x).mean().backward()\nn = Variable(torch.zeros(1, 2))\nn[0, 0] = x[0, 0] ** 2\nn.sum().backward()\n"
     "m = Variable(data=x * 2, requires_grad=True)\nm.sum().backward()\n",
@@ -220,3 +241,38 @@ def _has(value: object, name: str) -> bool:
     except Exception:
         return False
     return True
+
+
+def test_what_one_way_imports_the_others_have_too(tmp_path: Path):
+    (tmp_path / "models.py").write_text(
+        "import torch\ndef a(): return torch.zeros(2, 3)\ndef b(): return torch.zeros(2, 4)\n"
+    )
+    body = "import sys\nif sys.argv[1] == 'a':\n    from models import a\n    x = a()\n"
+    body += "else:\n    from models import b\n    x = b()\n"
+    assert followed(body + "x @ torch.zeros(4, 5)\n", tmp_path).errors == ()
+    assert len(followed(body + "x @ torch.zeros(5, 5)\n", tmp_path).errors) == 1
+
+
+def test_a_package_is_imported_before_what_is_in_it(tmp_path: Path):
+    (tmp_path / "pk").mkdir()
+    (tmp_path / "pk" / "__init__.py").write_text("from .core import SIZE\n")
+    (tmp_path / "pk" / "core.py").write_text("from . import other\nSIZE = 3\n")
+    (tmp_path / "pk" / "other.py").write_text("")
+    found = followed("import pk.core\nfrom pk import SIZE\ntorch.zeros(2, SIZE) @ torch.zeros(2, 3)\n", tmp_path)
+    assert [f.line for f in found.errors] == [HEAD.count("\n") + 3]
+
+
+GOES_ON = {
+    "a key": "d = {}\nx = d['a']\n",
+    "an attribute": "class A:\n    pass\nx = A().size_of\n",
+    "an item": "x = [1][3]\n",
+    "inside of a function": "def f(n):\n    return [1][n]\nx = f(3)\n",
+}
+
+
+@pytest.mark.parametrize("name", GOES_ON)
+def test_behind_what_seems_to_fail_the_program_goes_on(name: str, tmp_path: Path):
+    body = GOES_ON[name] + "torch.zeros(2, 3) @ torch.zeros(2, 3)\nx + 1\n"
+    found = followed(body, tmp_path)
+    assert found.errors[-1].line == HEAD.count("\n") + body.count("\n") - 1
+    assert found.ended == ""

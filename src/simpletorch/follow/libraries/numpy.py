@@ -719,6 +719,10 @@ native("numpy.set_printoptions", "numpy.seterr")(lambda run, args, kwargs: None)
 # -- of another shape ------------------------------------------------------------------------------------------------
 
 
+_SECOND: Final = frozenset({"repeats", "reps", "axes", "shift", "indices_or_sections"})
+"""What some functions call their second argument."""
+
+
 def _shaped(rule: str, *, axis: str | None = None, spread: bool = False) -> Work:
     """A function and method that torch has with the same arguments, but for the name of one."""
 
@@ -726,8 +730,9 @@ def _shaped(rule: str, *, axis: str | None = None, spread: bool = False) -> Work
         source = run.resolve(args[0])
         if isinstance(source, Choice):
             return run.each(source, lambda v: work(run, (v, *args[1:]), kwargs))
-        if is_vague(source):
+        if is_vague(source) or (kwargs.keys() - {"axis"} and not (args[1:] or kwargs.keys() & _SECOND)):
             return run.unknown("an array made of what isn't known")
+        args = (*args, *(v for k, v in kwargs.items() if k in _SECOND))
         given, rest = as_array(run, source), tuple(map(run.resolve, args[1:]))
         if axis is not None and "axis" in kwargs:
             rest = (*rest, run.resolve(kwargs["axis"]))

@@ -477,6 +477,16 @@ def field_names(cls: type[ModuleRule]) -> tuple[str, ...]:
     return found
 
 
+def _reduction(arguments: Mapping[str, Value]) -> Value:
+    """What losses are told by the arguments that came before ``reduction``, and beat it."""
+    average, reduces = (arguments.get(name) for name in ("size_average", "reduce"))
+    if average is None and reduces is None:
+        return arguments.get("reduction", "mean")
+    if not all(v is None or isinstance(v, bool) for v in (average, reduces)):
+        return ANYTHING
+    return "none" if reduces is False else "sum" if average is False else "mean"
+
+
 def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report | None:
     """The module that the constructor ``name`` builds from arguments by name (those that decide no shape are ignored).
 
@@ -486,6 +496,8 @@ def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report
     if cls is None:
         return None
     own = field_names(cls)
+    if "reduction" in own and not arguments.keys().isdisjoint(("size_average", "reduce")):
+        arguments = {**arguments, "reduction": _reduction(arguments)}
     try:
         built = cls(**{k: v for k, v in arguments.items() if k in own})
     except TypeError:

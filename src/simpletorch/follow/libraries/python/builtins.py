@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import attributes, branches, files, items, iteration, operators
+from simpletorch.follow import attributes, branches, files, items, iteration, operators, texts
 from simpletorch.follow.budget import is_huge
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, native
@@ -37,6 +37,7 @@ from simpletorch.follow.values import (
     is_int,
     is_known,
 )
+from simpletorch.rules import Device
 from simpletorch.shapes import UNKNOWN, Expr, maximum, minimum
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _make_bool(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: di
 
 def _make_str(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = run.resolve(args[0]) if args else ""
-    if is_known(value):
+    if is_known(value) and not texts.is_of_torch(value):
         return str(value)
     if isinstance(value, Instance) and (found := value.cls.find("__str__")) is not None:
         return run.call(Method(found[0], value), ())
@@ -637,7 +638,9 @@ def pure(name: str, function: Callable[..., Any], type: str | None = None) -> Na
         for i, a in enumerate(args):
             if isinstance(a, Choice):
                 return run.each(a, lambda v, i=i: work(run, (*args[:i], v, *args[i + 1 :]), kwargs))  # type: ignore[misc]
-        if all(map(is_known, args)) and all(map(is_known, kwargs.values())) and not is_huge(name, args):
+        is_other = type == "str" and any(texts.is_of_torch(v) or isinstance(v, Device) for v in args)
+        known = all(map(is_known, (*args, *kwargs.values()))) and not is_other
+        if known and not is_huge(name, args):
             return computed(run, function, args, kwargs)
         causes = {v.cause for v in args if isinstance(v, Unknown)}
         return run.unknown(f"what {name} gives", type, "data" if causes == {"data"} else "code")

@@ -36,7 +36,8 @@ def _plain(kind: type, name: str) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         args = tuple(_spread(run, a) for a in map(run.resolve, args))
         long = kind in (str, bytes) and (is_too_much(args) or (name == "format" and formats_too_much(str(args[0]))))
-        if not long and all(map(is_known, args)) and all(map(is_known, kwargs.values())):
+        given = (*args, *kwargs.values())
+        if not long and all(map(is_known, given)) and not (name == "format" and any(map(texts.is_of_torch, given))):
             found = computed(run, function, args, kwargs)
             return List(tuple(found)) if isinstance(found, list) else found
         if kind is str:

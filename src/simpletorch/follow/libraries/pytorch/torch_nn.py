@@ -499,10 +499,11 @@ def _update(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
         rows = source.cells.items()
     else:
         rows = run.items(source)
-    if rows is None:
+    pairs = None if rows is None else [run.items(row) for row in rows]
+    if pairs is None or any(pair is None or len(pair) != 2 for pair in pairs):
         run.heap.write(me.state, "open", True)
         return None
-    for name, value in rows:
+    for name, value in (pair for pair in pairs if pair is not None):
         if isinstance(name, str):
             _put(run, me, name, value)
         else:

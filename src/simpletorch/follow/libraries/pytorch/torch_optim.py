@@ -85,8 +85,11 @@ def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     run.heap.write(me.cells, "param_groups", groups)
     training.made(run, me)
     run.heap.write(me.cells, "defaults", Dict(options, run.unknown("a default of an optimizer")))
-    state = Dict()
-    state.default = run.program.builtin(run, "dict")
+    if me.cls.module == run.program.main:
+        state = Dict()
+        state.default = run.program.builtin(run, "dict")
+    else:  # torch's own fill it as they step
+        state = Dict({}, run.unknown("what an optimizer keeps of a parameter"))
     run.heap.write(me.cells, "state", state)
     return None
 
