@@ -258,8 +258,8 @@ class _Operation:
 
     __slots__ = (
         "converts",
-        "first",
         "counts",
+        "first",
         "indexes",
         "is_checked",
         "is_in_place",
