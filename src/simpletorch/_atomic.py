@@ -52,6 +52,32 @@ def replacing(path: Path, size: int | None = None) -> Iterator[BinaryIO]:
         raise
 
 
+def try_folder(folder: Path) -> None:
+    """See that files can be written to ``folder``, which is made as needed; none is left.
+
+    Raises:
+        CheckpointError: as for `replacing`, or a file is where the folder should be.
+    """
+    new = _unfinished(folder / "try")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(new, "xb") as file:
+            file.write(bytes(1))  # a full disk still takes a name
+            file.flush()
+            os.fsync(file.fileno())
+        new.unlink()
+    except OSError as error:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+        in_the_way = next((path for path in (folder, *folder.parents) if path.exists() and not path.is_dir()), None)
+        if in_the_way is None:
+            raise _explained(error, folder, None) from error
+        raise as_also(CheckpointError, type(error))(
+            f"can't make the folder {folder}: {in_the_way} is a file",
+            hint="choose another folder, or move the file out of the way",
+        ) from error
+
+
 _FLUSHED_AT_ONCE: Final = 1 << 25
 _flush: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)  # macOS and Windows have no fdatasync
 

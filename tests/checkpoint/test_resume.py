@@ -1,5 +1,6 @@
 """A training that is stopped and resumed is the training that was never stopped, bit for bit."""
 
+import errno
 import os
 import random
 import shutil
@@ -10,7 +11,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from simpletorch import checkpoint
+from simpletorch import _atomic, checkpoint
 from simpletorch._atomic import duplicate
 from simpletorch.data import DataLoader, TensorDataset
 from simpletorch.errors import CheckpointError, TorchError
@@ -257,6 +258,46 @@ def test_a_folder_of_another_training_is_not_mixed_up(tmp_path):
         Variant().run(tmp_path)
     Variant(epochs=1).run(tmp_path, overwrite=True)
     assert files(tmp_path) == ["best.safetensors", "step-000000008.safetensors"]
+
+
+def untrained(monkeypatch):
+    """Batches of a training that must not begin."""
+    monkeypatch.setattr("simpletorch.train._step.Step.__call__", lambda *_: pytest.fail("a batch was trained on"))
+
+
+def test_a_file_in_the_folder_s_place_is_said_before_training(tmp_path, monkeypatch):
+    untrained(monkeypatch)
+    (tmp_path / "run").write_text("mine")
+    for folder in (tmp_path / "run", tmp_path / "run" / "seed-0"):
+        with pytest.raises(CheckpointError) as caught:
+            Variant().run(folder)
+        assert caught.value.reason == f"can't make the folder {folder}: {tmp_path / 'run'} is a file"
+        assert caught.value.hint == "choose another folder, or move the file out of the way"
+        assert isinstance(caught.value, OSError)
+    assert (tmp_path / "run").read_text() == "mine"
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.ENOSPC])
+def test_a_folder_that_can_not_be_written_to_is_said_before_training(tmp_path, monkeypatch, code):
+    Variant(epochs=1).run(tmp_path)
+    before = files(tmp_path)
+    untrained(monkeypatch)
+
+    def fail(descriptor):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(_atomic.os, "fsync", fail)
+    with pytest.raises(CheckpointError) as caught:
+        Variant().run(tmp_path, overwrite=True)
+    assert caught.value.reason.startswith(f"can't write {tmp_path}: {os.strerror(code)}")
+    assert "choose " in caught.value.hint
+    assert files(tmp_path) == before, "nothing is left of the try, and no checkpoint is removed"
+
+
+def test_trying_a_folder_leaves_nothing_in_it(tmp_path):
+    folder, seen = tmp_path / "new" / "run", []
+    Variant(steps=1).run(folder, At(1, lambda: seen.append(files(folder))))
+    assert seen == [[]]
 
 
 def test_it_is_the_last_callback(tmp_path):

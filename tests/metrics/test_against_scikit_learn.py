@@ -10,7 +10,7 @@ from sklearn import metrics as reference
 from torch.nn import functional as F
 
 from simpletorch.errors import DataError
-from simpletorch.metrics import AUROC, F1, Accuracy, MeanSquaredError, Perplexity, Precision, Recall
+from simpletorch.metrics import AUROC, F1, Accuracy, ConfusionMatrix, MeanSquaredError, Perplexity, Precision, Recall
 
 SIZES = st.lists(st.integers(1, 13), min_size=1, max_size=7)
 SEEDS = st.integers(0, 999)
@@ -67,6 +67,22 @@ def test_scores_of_one_class_against_a_threshold(sizes, seed, kind, threshold):
     metric = updated(kind(2, "binary", threshold=threshold), sizes, scores[:, 1], targets.bool())
     expected = RATIOS[kind](targets, scores[:, 1] > threshold, zero_division=0)
     assert metric.compute() == pytest.approx(expected)
+
+
+@examples
+@given(sizes=SIZES, seed=SEEDS, threshold=st.floats(-1, 1), ignore=st.sampled_from([None, 0, 1]))
+def test_targets_of_a_binary_loss_are_floats(sizes, seed, threshold, ignore):
+    scores, targets = labelled([2, *sizes], 2, seed)
+    scores, targets[:2] = scores[:, 1], torch.tensor([0, 1])
+    kept = targets != ignore if ignore is not None else torch.ones_like(targets, dtype=torch.bool)
+    settings = {"threshold": threshold, "ignore_index": ignore}
+    for metric in (Accuracy(**settings), ConfusionMatrix(2, **settings), *(kind(2, **settings) for kind in RATIOS)):
+        of_floats = updated(metric, [2, *sizes], scores, targets.float()).compute()
+        metric.reset()
+        of_integers = updated(metric, [int(kept.sum())], scores[kept], targets[kept]).compute()
+        assert torch.equal(torch.as_tensor(of_floats), torch.as_tensor(of_integers)), type(metric).__name__
+    area = updated(AUROC(), [2, *sizes], scores, targets.double()).compute()
+    assert area == pytest.approx(reference.roc_auc_score(targets, scores))
 
 
 @examples

@@ -1,5 +1,7 @@
 """Metrics over uneven batches, against scikit-learn."""
 
+import math
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix
 from torch.nn import functional as F
 
 from simpletorch.errors import DataError
-from simpletorch.metrics import Accuracy, ConfusionMatrix, Mean, MeanLoss
+from simpletorch.metrics import AUROC, F1, Accuracy, ConfusionMatrix, Mean, MeanLoss, Precision, Recall
 
 SIZES = st.lists(st.integers(1, 13), min_size=1, max_size=7)
 
@@ -143,6 +145,58 @@ def test_a_confusion_matrix_of_nothing_is_zero():
 def test_outputs_that_do_not_fit_are_refused(metric, output, target, sentence):
     with pytest.raises(DataError, match=sentence):
         metric.update(output, target)
+
+
+BINARY = [
+    Accuracy(threshold=0.0),
+    ConfusionMatrix(2, threshold=0.0),
+    Precision(2, "binary", threshold=0.0),
+    Recall(2, "binary", threshold=0.0),
+    F1(2, "binary", threshold=0.0),
+    AUROC(),
+]
+
+
+@pytest.mark.parametrize("metric", BINARY, ids=lambda metric: type(metric).__name__)
+def test_soft_labels_are_no_classes(metric):
+    with pytest.raises(DataError, match=r"each is class 0 or 1, but some are neither: 0\.25 is one") as caught:
+        metric.update(torch.randn(3), torch.tensor([0.0, 1.0, 0.25]))
+    assert caught.value.hint == "(target > 0.5) makes classes of soft labels"
+    with pytest.raises(DataError, match="neither: nan is one"):
+        metric.update(torch.randn(2), torch.tensor([0.0, math.nan]))
+
+
+@pytest.mark.parametrize("metric", BINARY, ids=lambda metric: type(metric).__name__)
+def test_floats_in_another_shape_than_the_outputs_are_no_classes(metric):
+    with pytest.raises(DataError, match=r"pass integers, or 0 and 1 in the shape of the outputs, \[3, 2\]"):
+        metric.update(torch.randn(3, 2), torch.tensor([0.0, 1.0, 1.0]))
+
+
+def test_float_targets_of_outputs_without_a_threshold_ask_for_one():
+    with pytest.raises(DataError, match=r"for scores of one class, pass Accuracy\(threshold=…\)"):
+        Accuracy().update(torch.randn(3), torch.tensor([0.0, 1.0, 1.0]))
+
+
+def test_no_update_of_an_accuracy_waits_for_a_device():
+    scores = torch.empty(3, device="meta")  # reading a value of it is an error
+    metric = Accuracy(threshold=0.0)
+    metric.update(scores, torch.empty(3, device="meta"))
+    assert metric.state_dict()["right"].device == scores.device
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_soft_labels_on_a_gpu_are_found_when_the_accuracy_is_computed():
+    metric = Accuracy(threshold=0.0)
+    right, soft = torch.tensor([0.0, 1.0]).cuda(), torch.tensor([0.0, 0.25]).cuda()
+    metric.update(right - 0.5, right)
+    assert metric.compute() == 1
+    state = metric.state_dict()
+    metric.update(soft, soft)
+    metric.update(right, right)
+    with pytest.raises(DataError, match="class 0 or 1, but some are neither"):
+        metric.compute()
+    metric.load_state_dict(state)
+    assert metric.compute() == 1
 
 
 @pytest.mark.parametrize(

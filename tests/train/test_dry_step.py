@@ -1,5 +1,8 @@
 """A step on shapes alone finds what doesn't fit, changes nothing, and raises no false alarm."""
 
+import random
+
+import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
@@ -7,6 +10,7 @@ from torch.nn import functional as F
 from simpletorch.data import DataLoader, TensorDataset
 from simpletorch.errors import DTypeMismatch, ShapeMismatch, TorchError
 from simpletorch.optim import SGD
+from simpletorch.reproducibility import rng_state, set_rng_state
 from simpletorch.train import Trainer, dry_step
 
 INPUTS, TARGETS = torch.randn(5, 3), torch.tensor([0, 1, 1, 0, 1])
@@ -61,6 +65,19 @@ def test_nothing_changes():
     for name, value in model.state_dict().items():
         assert torch.equal(value, before[name])
     assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_a_model_s_own_draws_are_put_back():
+    class Noisy(torch.nn.Linear):
+        def forward(self, input):
+            return super().forward(input) + random.random() + np.random.rand() + torch.rand(2).to(input.device)
+
+    model = Noisy(3, 2)
+    before = rng_state()
+    assert dry_step(model, F.cross_entropy, INPUTS, TARGETS)
+    next_ones = random.random(), np.random.rand(), torch.rand(1)
+    set_rng_state(before)
+    assert next_ones == (random.random(), np.random.rand(), torch.rand(1))
 
 
 def test_tied_weights_stay_tied():

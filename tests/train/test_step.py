@@ -1,15 +1,17 @@
 """`Step`: accumulation, clipping, mixed precision, averages."""
 
 import copy
+import functools
 
 import pytest
 import torch
 from torch.nn import functional as F
 
 from simpletorch.amp import GradScaler, precise
-from simpletorch.errors import TorchError
+from simpletorch.errors import ShapeMismatch, TorchError
+from simpletorch.metrics import MeanLoss
 from simpletorch.optim import EMA, LBFGS, SGD, AdamW
-from simpletorch.train import Step
+from simpletorch.train import Step, evaluate
 
 INPUTS = torch.randn(23, 3, generator=torch.Generator().manual_seed(0))
 TARGETS = torch.arange(23) % 2
@@ -251,3 +253,28 @@ def test_a_target_that_does_not_fit_is_explained_as_in_a_loop_of_ones_own(loss, 
     with pytest.raises(TorchError, match=said) as caught:
         Step(model, loss, SGD(model.parameters()))(torch.zeros(7, 3), target)
     assert str(caught.value.hint).startswith("target.")
+
+
+@pytest.mark.parametrize(
+    ("loss", "operation"),
+    [
+        (F.cross_entropy, "cross_entropy"),
+        (functools.partial(F.cross_entropy, label_smoothing=0.1), "cross_entropy"),
+        (torch.nn.CrossEntropyLoss(), "cross_entropy"),
+        (F.nll_loss, "nll_loss"),
+        (F.multi_margin_loss, "multi_margin_loss"),
+    ],
+)
+def test_a_label_that_is_no_class_is_said_as_of_a_loss_called_by_hand(loss, operation):
+    model, labels = net(), torch.tensor([0, 1, 2, 1])
+    step = Step(model, loss, SGD(model.parameters()))
+    with pytest.raises(ShapeMismatch) as trained:
+        step(INPUTS[:4], labels)
+    with pytest.raises(ShapeMismatch) as measured:
+        evaluate(model, [(INPUTS[:4], labels)], {"loss": MeanLoss(loss)})
+    for error, line in (trained.value, "step(INPUTS[:4], labels)"), (measured.value, "evaluate(model, [("):
+        assert error.reason == "class 2 in target is out of range: input has 2 classes (0 to 1)"
+        assert (error.operation, error.expected, error.got) == (operation, 2, 2)
+        assert [(each.name, each.shape) for each in error.operands[:2]] == [("input", (4, 2)), ("target", (4,))]
+        assert error.location.file.endswith("test_step.py")
+        assert error.location.code.startswith(line)

@@ -14,7 +14,7 @@ from torch import nn
 from simpletorch.errors._compiled import compiled_failure
 from simpletorch.errors._description import short
 from simpletorch.errors._failure import Failure, Judge, Value
-from simpletorch.errors._lift import lift, rule_of
+from simpletorch.errors._lift import lift, rule_name, rule_of
 from simpletorch.errors._lookup import lookup
 from simpletorch.errors._module_path import CALL, modules_in, path_of
 from simpletorch.errors._operation import UNKNOWN_OPERATION, Operation, operation_in
@@ -49,7 +49,8 @@ def diagnosis(error: BaseException, inner: Sequence[Step], outer: Sequence[Step]
         found = _in_layer(layer_step, step, node, module_path)
     else:
         # no code of the user's below the border: it was simpletorch that called torch
-        said = _objecting_operation(steps(error.__traceback__)) if at < 0 else None
+        own = steps(error.__traceback__) if at < 0 else ()
+        said = _objecting_operation(own) or _called_function(own)
         said = said or (UNKNOWN_OPERATION if step is None else operation_in(node, step, below))
         found = Failure(
             "", said.name, tuple(said.values), step=step, node=node, module_path=module_path, judge=said.judge
@@ -108,6 +109,25 @@ def _objecting_operation(frames: Sequence[Step]) -> Operation | None:
             said = operation_in(expression(frames[i]), frames[i], frames[i + 1 :])
             return said if isinstance(said.judge(), Report) else None
     return None
+
+
+def _called_function(frames: Sequence[Step]) -> Operation | None:
+    """The function of torch's that simpletorch called for the user, by torch's parameters, if it has a rule.
+
+    Only the values say what is wrong with it: a label that is no class. A partial of a function leaves no frame, so the
+    function's own is read.
+    """
+    last = next((i for i in reversed(range(len(frames))) if not is_torch(frames[i].frame.f_code)), len(frames))
+    if last + 1 >= len(frames):
+        return None
+    frame = frames[last + 1].frame
+    code, local = frame.f_code, frame.f_locals
+    rule = rule_name(frame.f_globals.get(code.co_name))
+    if rule is None:
+        return None
+    roles = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name in local]
+    values = [Value(role, role, local[role], lift(local[role])) for role in roles]
+    return Operation(code.co_name, values, Judge(rule, [], {v.role: v.known for v in values}))
 
 
 def _layer_step(modules: Sequence[nn.Module], below: Sequence[Step]) -> Step | None:

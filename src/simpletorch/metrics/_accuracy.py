@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from simpletorch.errors import DataError
-from simpletorch.metrics._metric import classes_of, has_class_dim, predicted_classes
+from simpletorch.metrics._metric import (
+    classes_of,
+    has_class_dim,
+    is_soft,
+    predicted_classes,
+    refuse_soft,
+    soft_labels,
+)
 from simpletorch.metrics._streaming import Streaming, scalar
 
 if TYPE_CHECKING:
@@ -20,7 +27,8 @@ class Accuracy(Streaming):
     """The share of targets whose class was predicted, 0 to 1; for segmentation, of all positions.
 
     ``update(output, target)`` takes scores ``[B, C, *S]`` (float) or classes ``[B, *S]`` (integer), and targets
-    ``[B, *S]`` (integer or bool).
+    ``[B, *S]`` (integer or bool). With a ``threshold`` targets may be floats as well, 0 and 1, as binary losses take
+    them (`torch.nn.BCEWithLogitsLoss`).
 
     Args:
         top_k: a target counts as predicted when it is among the ``k`` classes with the highest scores.
@@ -52,6 +60,20 @@ class Accuracy(Streaming):
         self._is_simple = top_k == 1 and ignore_index is None
         super().__init__(synchronize=synchronize)
 
+    def reset(self) -> None:
+        """Forget everything."""
+        super().reset()
+        self._soft: torch.Tensor | None = None
+
+    def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
+        """Go on from what `state_dict` gave.
+
+        Raises:
+            CheckpointError: it is the state of another metric.
+        """
+        super().load_state_dict(state_dict)
+        self._soft = None
+
     def _zeros(self) -> dict[str, torch.Tensor]:
         return {"right": scalar(torch.int64), "seen": scalar(torch.int64)}
 
@@ -59,20 +81,30 @@ class Accuracy(Streaming):
         """Count one batch.
 
         Raises:
-            DataError: the shapes or dtypes are not as above, or there are fewer than ``top_k`` classes.
+            DataError: the shapes or dtypes are not as above, there are fewer than ``top_k`` classes, or a floating
+                target is neither 0 nor 1 (on a GPU `compute` says so, which waits for it anyway).
         """
         if self._takes_quickly(output, target):
             self._integers["right"] += int((output.argmax(1) == target).count_nonzero())
             self._integers["seen"] += target.size(0)
             return
-        target = classes_of(target, "Accuracy")
+        given, target = target, classes_of(target, "Accuracy", output)
         right = self._right(output, target)
         if self.ignore_index is None:
             seen: torch.Tensor | int = target.numel()
         else:
             counts = target != self.ignore_index
             right, seen = right & counts, counts.sum()
+        self._look_for_soft(given)
         self._add(right=right.count_nonzero(), seen=seen)
+
+    def _look_for_soft(self, target: torch.Tensor) -> None:
+        """Raise if floating targets on the CPU are no classes; of those on a device only remember whether some are."""
+        if target.is_cpu:
+            refuse_soft(target, "Accuracy", self.ignore_index)
+        elif target.is_floating_point():
+            soft = is_soft(target, self.ignore_index).any()
+            self._soft = soft if self._soft is None else self._soft | soft.to(self._soft.device)
 
     def _takes_quickly(self, output: torch.Tensor, target: torch.Tensor) -> bool:
         """Whether this is the most frequent case, scores ``[B, C]`` on the CPU: what follows takes half of its time."""
@@ -100,9 +132,11 @@ class Accuracy(Streaming):
         """The accuracy of everything since the last `reset`.
 
         Raises:
-            DataError: there was nothing.
+            DataError: there was nothing, or a floating target on a GPU was neither 0 nor 1.
         """
         totals = self._totals()
+        if self._soft is not None and bool(self._soft):  # behind what all ranks do together
+            raise soft_labels("Accuracy")
         if int(totals["seen"]) == 0:
             raise DataError("Accuracy has seen no sample: call update(output, target) before compute()")
         return int(totals["right"]) / int(totals["seen"])

@@ -9,7 +9,7 @@ import torch
 
 from simpletorch.errors import CheckpointError, DataError
 from simpletorch.metrics._confusion import at_least_one
-from simpletorch.metrics._metric import classes_of
+from simpletorch.metrics._metric import classes_of, refuse_soft
 from simpletorch.metrics._ranks import gathered
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ class AUROC:
     """The area under the ROC curve: how often a sample of the class scores above one of another class, ties half.
 
     ``update(scores, target)`` takes targets ``[B]`` (integer or bool) and, for two classes, scores ``[B]`` of class 1
-    (logits or probabilities: only their order counts), else scores ``[B, C]``. All scores are kept until `reset`, since
-    the area is exact: 12 bytes a sample for two classes in Float32.
+    (logits or probabilities: only their order counts), else scores ``[B, C]``. Beside scores ``[B]`` targets may be
+    floats as well, 0 and 1, as binary losses take them. All scores are kept until `reset`, since the area is exact: 12
+    bytes a sample for two classes in Float32.
 
     Args:
         classes: how many classes there are, C ≥ 2. With more than two, each class is compared with all others.
@@ -55,9 +56,10 @@ class AUROC:
         """Keep the scores of one batch.
 
         Raises:
-            DataError: the shapes or dtypes are not as above, a score is NaN, or a class number is not in 0..C-1.
+            DataError: the shapes or dtypes are not as above, a score is NaN, a class number is not in 0..C-1, or a
+                floating target is neither 0 nor 1.
         """
-        target = classes_of(target, "AUROC")
+        given, target = target, classes_of(target, "AUROC", scores if self.classes == 2 else None)
         shapes = [(len(target), self.classes)] if target.ndim == 1 else []
         if self.classes == 2 and target.ndim == 1:
             shapes.append((len(target),))  # type: ignore[arg-type]
@@ -67,6 +69,7 @@ class AUROC:
                 f"AUROC(classes={self.classes}) got scores {list(scores.shape)} of {scores.dtype} for targets "
                 f"{list(target.shape)}: scores must be {wanted} of a floating dtype for targets [B]"
             )
+        refuse_soft(given, "AUROC")
         if scores.isnan().any():
             raise DataError("AUROC got a score that is NaN, which has no place in an order: look at the model's output")
         if len(target) and not 0 <= int(target.min()) <= int(target.max()) < self.classes:

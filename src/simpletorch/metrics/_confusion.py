@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from simpletorch.errors import DataError
-from simpletorch.metrics._metric import classes_of, predicted_classes
+from simpletorch.metrics._metric import classes_of, predicted_classes, refuse_soft
 from simpletorch.metrics._streaming import Streaming
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ def class_pairs(
     ignore_index: int | None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """What was predicted and what is right, both Int64 ``[n]`` with numbers below ``classes``."""
-    target = classes_of(target, who)
+    given, target = target, classes_of(target, who, output)
     predicted = predicted_classes(output, target, who, threshold)
+    refuse_soft(given, who, ignore_index)
     if ignore_index is not None:
         counts = target != ignore_index
         predicted, target = predicted[counts], target[counts]
@@ -81,7 +82,8 @@ class ConfusionMatrix(Streaming):
         """Count one batch.
 
         Raises:
-            DataError: shapes or dtypes are not as for `Accuracy`, or a class number is not in 0..C-1.
+            DataError: shapes or dtypes are not as for `Accuracy`, a class number is not in 0..C-1, or a floating target
+                is neither 0 nor 1.
         """
         predicted, target = class_pairs(
             output, target, "ConfusionMatrix", self.classes, self.threshold, self.ignore_index

@@ -27,11 +27,45 @@ class Metric(Protocol[Result]):
         """Forget everything."""
 
 
-def classes_of(target: torch.Tensor, who: str) -> torch.Tensor:
-    """``target`` as class numbers; booleans are classes 0 and 1."""
+def classes_of(target: torch.Tensor, who: str, output: torch.Tensor | None = None) -> torch.Tensor:
+    """``target`` as class numbers; booleans are classes 0 and 1.
+
+    With ``output`` the floats 0 and 1 are too, where a binary loss takes them: in the shape of the outputs. Their
+    values aren't looked at (`refuse_soft`).
+
+    Raises:
+        DataError: the targets are other floats, or complex.
+    """
+    if target.is_floating_point() and output is not None and output.shape == target.shape:
+        return target.to(torch.int64)
     if target.is_floating_point() or target.is_complex():
-        raise DataError(f"{who} needs class numbers as targets, but they are {target.dtype}: pass integers")
+        shaped = "" if output is None else f", or 0 and 1 in the shape of the outputs, {list(output.shape)}"
+        raise DataError(f"{who} needs class numbers as targets, but they are {target.dtype}: pass integers{shaped}")
     return target.to(torch.int64) if target.dtype == torch.bool else target
+
+
+def is_soft(target: torch.Tensor, ignore_index: int | None = None) -> torch.Tensor:
+    """Where floats ``[*S]`` are neither class 0 nor 1 nor to be ignored, as a mask on their device."""
+    soft = (target != 0) & (target != 1)
+    return soft if ignore_index is None else soft & (target != ignore_index)
+
+
+def refuse_soft(target: torch.Tensor, who: str, ignore_index: int | None = None) -> None:
+    """Raise if targets are floats between the classes; this reads them, which waits for a GPU.
+
+    Raises:
+        DataError: they are.
+    """
+    if target.is_floating_point() and len(found := target[is_soft(target, ignore_index)]):
+        raise soft_labels(who, f": {float(found[0]):g} is one")
+
+
+def soft_labels(who: str, found: str = "") -> DataError:
+    """The error for targets between the classes, with one of them where it was read."""
+    return DataError(
+        f"{who} takes floats as targets where each is class 0 or 1, but some are neither{found}",
+        hint="(target > 0.5) makes classes of soft labels",
+    )
 
 
 def predicted_classes(

@@ -51,7 +51,8 @@ class _ClassRatio(Streaming):
         """Count one batch.
 
         Raises:
-            DataError: shapes or dtypes are not as for `Accuracy`, or a class number is not in 0..C-1.
+            DataError: shapes or dtypes are not as for `Accuracy`, a class number is not in 0..C-1, or a floating target
+                is neither 0 nor 1.
         """
         predicted, target = class_pairs(
             output, target, type(self).__name__, self.classes, self.threshold, self.ignore_index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch.nn.parallel import DataParallel, DistributedDataParallel
@@ -12,6 +12,9 @@ from torch.nn.parallel import DataParallel, DistributedDataParallel
 from simpletorch._tensors import tensors_in
 from simpletorch.errors import DTypeMismatch, ShapeMismatch, explain
 from simpletorch.train._batch import parts_of
+from simpletorch.train._rng import undrawn
+
+T = TypeVar("T")
 
 
 def dry_step(
@@ -32,36 +35,45 @@ def dry_step(
         ShapeMismatch: shapes don't fit; it says in which layer.
         DTypeMismatch: dtypes don't fit.
     """
-    parts = parts_of(batch[0] if len(batch) == 1 else batch, target)
-    # the model itself: a wrapper is for real GPUs, and its forward would speak with other processes
-    model = model.module if isinstance(model, (DataParallel, DistributedDataParallel)) else model
-    try:
-        model = _without_data(model)
-        inputs, named, targets = copy.deepcopy(parts, _meta_copies(parts))
-    except Exception:  # whatever a user's __deepcopy__ raises: this model is none that can be tried
+    copies = without_data(model, parts_of(batch[0] if len(batch) == 1 else batch, target), training=True)
+    if copies is None:
         return False
+    model, (inputs, named, targets) = copies
+    return tried(lambda: loss(model(*inputs, **named), targets)) is not None
+
+
+def tried(run: Callable[[], T]) -> T | None:
+    """What ``run`` gives, with no random number drawn; None if it can't be told without data.
+
+    Raises:
+        ShapeMismatch: shapes don't fit; it says in which layer.
+        DTypeMismatch: dtypes don't fit.
+    """
     # meta draws nothing, but a model may draw on the CPU by itself
-    with torch.random.fork_rng(devices=[]):
+    with undrawn():
         try:
             with explain():
-                loss(model(*inputs, **named), targets)
+                return run()
         except (ShapeMismatch, DTypeMismatch):
             raise
         except Exception:  # it needs values (.item(), nonzero, a kernel without meta): the first real step will tell
-            return False
-    return True
+            return None
 
 
-def _without_data(model: torch.nn.Module) -> torch.nn.Module:
-    """A deep copy of ``model`` in which every tensor is one on ``meta``; no tensor is copied."""
-    memo: dict[int, Any] = {}
-    for module in model.modules():
-        memo.update(_meta_copies(vars(module)))
-    return copy.deepcopy(model, memo).train()
+def without_data(model: torch.nn.Module, item: T, *, training: bool) -> tuple[torch.nn.Module, T] | None:
+    """Deep copies of ``model`` and ``item`` with every tensor on ``meta``; None if one can't be copied."""
+    # the model itself: a wrapper is for real GPUs, and its forward would speak with other processes
+    model = model.module if isinstance(model, (DataParallel, DistributedDataParallel)) else model
+    try:
+        return copy.deepcopy(model, meta_copies(model)).train(training), copy.deepcopy(item, meta_copies(item))
+    except Exception:  # whatever a user's __deepcopy__ raises: this model is none that can be tried
+        return None
 
 
-def _meta_copies(item: Any) -> dict[int, Any]:
-    """The memo with which `copy.deepcopy` puts the tensors in ``item`` on ``meta``, by their ids."""
+def meta_copies(item: Any) -> dict[int, Any]:
+    """The memo with which `copy.deepcopy` puts the tensors of ``item`` on ``meta``, by their ids; none is copied."""
+    if isinstance(item, torch.nn.Module):
+        return {key: copied for module in item.modules() for key, copied in meta_copies(vars(module)).items()}
     return {id(tensor): _meta(tensor) for tensor in tensors_in(item)}
 
 

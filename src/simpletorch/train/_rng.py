@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import random
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
+
+from simpletorch.reproducibility import rng_state, set_rng_state
 
 
 def generators(loader: Iterable[Any]) -> Iterator[torch.Generator]:
@@ -13,3 +19,31 @@ def generators(loader: Iterable[Any]) -> Iterator[torch.Generator]:
     sampler = getattr(loader, "sampler", None)
     found = {id(g): g for g in (getattr(loader, "generator", None), getattr(sampler, "generator", None))}
     return (g for g in found.values() if isinstance(g, torch.Generator))
+
+
+@contextmanager
+def undrawn(loader: Any = None) -> Iterator[None]:
+    """Afterwards the global generators stand where they were, and those that the loader's dataset has as attributes."""
+    state, own = rng_state(), list(_returns(getattr(loader, "dataset", None)))
+    try:
+        yield
+    finally:
+        for put_back in own:
+            put_back()
+        set_rng_state(state)
+
+
+def _returns(dataset: Any) -> Iterator[Callable[[], object]]:
+    """What puts a dataset's own generators back where they are now; those of a dataset inside it (`Subset`) as well."""
+    while dataset is not None:
+        for item in getattr(dataset, "__dict__", {}).values():
+            match item:
+                case torch.Generator():
+                    yield partial(item.set_state, item.get_state())
+                case random.Random():
+                    yield partial(item.setstate, item.getstate())
+                case np.random.Generator():
+                    yield partial(setattr, item.bit_generator, "state", item.bit_generator.state)
+                case np.random.RandomState():
+                    yield partial(item.set_state, item.get_state())
+        dataset = getattr(dataset, "dataset", None)

@@ -19,6 +19,7 @@ from simpletorch.optim import LRScheduler, Optimizer, ReduceLROnPlateau
 from simpletorch.train._batch import parts_of, samples_in
 from simpletorch.train._callback import Callback
 from simpletorch.train._device import device_of, to_device
+from simpletorch.train._dry_evaluation import dry_evaluation
 from simpletorch.train._dry_step import dry_step
 from simpletorch.train._epoch import Epoch
 from simpletorch.train._evaluate import evaluate
@@ -63,7 +64,9 @@ class Trainer:
         callbacks: asked in this order.
         progress: show a bar, or lines where there is no terminal, and print one line per epoch.
         dry_run: send the shapes of the first batch through a copy of the model without data (`dry_step`), so that
-            what doesn't fit is found before anything is changed.
+            what doesn't fit is found before anything is changed. So are those of a validation batch, through the
+            metrics as well, where the loader can be asked for one without losing it: a list of batches, or a
+            `DataLoader` over a dataset with indices.
         parallel: ``"ddp"``: each process its batches (`simpletorch.distributed.replicate`); measures are those of all.
     """
 
@@ -137,6 +140,10 @@ class Trainer:
     @property
     def _shows(self) -> bool:
         return self.progress and is_main()
+
+    @property
+    def _measures(self) -> Mapping[str, Metric[object]]:
+        return {"loss": MeanLoss(self.loss), **self.metrics} if self.has_loss else self.metrics
 
     @property
     def has_loss(self) -> bool:
@@ -223,9 +230,8 @@ class Trainer:
         """
         if reason := why_not_measure(self, model, loader):
             raise _Wrong(reason)
-        metrics = {"loss": MeanLoss(self.loss), **self.metrics} if self.has_loss else self.metrics
         with precise(self.precision, device_of(model)):
-            return evaluate(model if self.ema is None else self.ema, loader, metrics, target=self.target)
+            return evaluate(model if self.ema is None else self.ema, loader, self._measures, target=self.target)
 
     def predict(self, model: torch.nn.Module, loader: Iterable[Any], *, targets: bool = True) -> Any:
         """What the model gives for all batches of ``loader``, put together along the first dim (see `predict`).
@@ -381,15 +387,20 @@ class Trainer:
             total = len(fit.loader) if isinstance(fit.loader, Sized) else None
             left = track(left, name, status=lambda: f"loss {fit.mean_loss:.4f}", total=total, start=fit.batches)
         moved = to_device(left, device_of(fit.model))
-        return self._tried(fit, moved) if self.dry_run and fit.step == 0 and fit.batches == 0 else moved
+        return self._tried(fit, moved) if fit.step == 0 and fit.batches == 0 else moved
 
     def _tried(self, fit: Fit, batches: Iterable[Any]) -> Iterable[Any]:
         for batch in batches:
             if fit.batches == 0:
-                samples_in(batch, self.target)
-                if reason := why_not_called(fit.model, batch, self.target):
-                    raise DataError(reason)
-                dry_step(fit.model, self.loss, batch, target=self.target)
+                if self.dry_run:
+                    samples_in(batch, self.target)
+                    if reason := why_not_called(fit.model, batch, self.target):
+                        raise DataError(reason)
+                    dry_step(fit.model, self.loss, batch, target=self.target)
+                # a step of one's own can't be tried, and the evaluation beside it can
+                if fit.validation is not None and (self.dry_run or self._own_step is not None):
+                    measured = fit.model if self.ema is None else self.ema.module
+                    dry_evaluation(measured, fit.validation, self._measures, target=self.target)
             yield batch
 
     def _tell(self, hook: str, fit: Fit) -> None:

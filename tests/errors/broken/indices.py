@@ -55,6 +55,16 @@ def class_targets() -> None:
     F.cross_entropy(logits, y)
 
 
+def class_targets_of_a_margin() -> None:
+    scores, y = zeros(3, 7), torch.tensor([0, 7, 1])
+    F.multi_margin_loss(scores, y)
+
+
+def class_targets_of_several_labels() -> None:
+    scores, y = zeros(2, 3), torch.tensor([[0, 3, -1], [1, -1, -1]])
+    F.multilabel_margin_loss(scores, y)
+
+
 def floats_into_an_embedding() -> None:
     embedding, ids = nn.Embedding(11, 3), zeros(5)
     embedding(ids)

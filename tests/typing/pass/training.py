@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from simpletorch import B, Float32, Int64, Tensor, nn
 from simpletorch.data import DataLoader, Dataset, TensorDataset
-from simpletorch.metrics import Accuracy, ConfusionMatrix
+from simpletorch.metrics import AUROC, F1, Accuracy, ConfusionMatrix
 from simpletorch.optim import SGD, AdamW, LearningRate, ParameterGroup, decay_groups
 from simpletorch.train import Callback, Epoch, Fit, Step, Trainer, Update, evaluate, predict, track
 
@@ -85,6 +85,23 @@ def by_name() -> Trainer:
     return Trainer(loss=F.cross_entropy, optimizer=optimizer, target="label", metrics=metrics, progress=False)
 
 
+def binary() -> list[Epoch]:
+    """Targets that are floats, as a binary loss takes them, are classes to the metrics too."""
+    one = nn.Sequential(nn.Linear(7, 1), nn.Flatten(0))
+    floats = DataLoader(TensorDataset(torch.zeros(11, 7), (torch.arange(11) % 2).float()), 5)
+    area, share = AUROC(), Accuracy(threshold=0.0)
+    for scores, targets in ((one(inputs), targets) for inputs, targets in floats):
+        area.update(scores, targets)
+        share.update(scores, targets)
+        F1(2, "binary", threshold=0.0).update(scores, targets)
+    return Trainer(
+        loss=nn.BCEWithLogitsLoss(),
+        optimizer=SGD(one.parameters()),
+        metrics={"accuracy": share, "area": area},
+        progress=False,
+    ).fit(one, floats, validation=floats)
+
+
 zeros, classes = torch.zeros(5, 7), torch.zeros(5, dtype=torch.int64)
 by_label = Trainer(loss=F.cross_entropy, optimizer=optimizer, target="label", progress=False)
 by_label.fit(model, DataLoader(Samples(), 7))
@@ -95,6 +112,7 @@ by_label.fit(model, columns)
 by_name().fit(model, [LabelFirst(classes, zeros)], validation=DataLoader(Samples(), 7))
 share: float = by_label.fit(model, DataLoader(Samples(), 7))[-1].loss
 assert predict(model, loader).shape == (11, 3)
+assert binary()[-1].validation.keys() == {"loss", "accuracy", "area"}
 assert set(trainer.test(model, loader)) == {"loss"}
 
 

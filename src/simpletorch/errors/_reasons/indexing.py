@@ -29,15 +29,28 @@ def _too_many(f: Failure, m: re.Match[str]) -> Reason:
     return Reason(ShapeMismatch, f"{called(x, 'the tensor')} has {m[1]} dims, fewer than the indices", int(m[1]))
 
 
-@message(r"^index out of range in self", r"Target (-?\d+) is out of bounds")
-def _lookup_range(f: Failure, m: re.Match[str]) -> Reason:
-    if f.operation in ("cross_entropy", "nll_loss") and m.re.groups:
-        x, y = f.tensor(0, "input"), f.tensor(1, "target")
-        classes = x.shape[:2][-1] if x and x.shape else None
-        rows = f": {called(x, 'the input')} has {classes} classes (0 to {classes - 1})" if classes else ""
-        return Reason(
-            ShapeMismatch, f"class {m[1]} in {called(y, 'the target')} is out of range{rows}", classes, int(m[1])
-        )
+@message(r"Target (-?\d+) is out of bounds")
+def _target_range(f: Failure, m: re.Match[str]) -> Reason | None:
+    return _no_class(f, int(m[1])) if f.operation in ("cross_entropy", "nll_loss") else None
+
+
+@message(r"^target out of range", r"'target' is out of range")
+def _margin_range(f: Failure, _m: re.Match[str]) -> Reason:
+    x = f.tensor(0, "input")
+    return _no_class(f, _extreme(f.tensor(1, "target"), x.shape[-1]) if x and x.shape else None)
+
+
+def _no_class(f: Failure, number: int | None) -> Reason:
+    """A target of a loss that is no class of its input."""
+    x, y = f.tensor(0, "input"), f.tensor(1, "target")
+    classes = x.shape[:2][-1] if x and x.shape else None
+    rows = f": {called(x, 'the input')} has {classes} classes (0 to {classes - 1})" if classes else ""
+    what = "a class" if number is None else f"class {number}"
+    return Reason(ShapeMismatch, f"{what} in {called(y, 'the target')} is out of range{rows}", classes, number)
+
+
+@message(r"^index out of range in self", r"Target -?\d+ is out of bounds")
+def _lookup_range(f: Failure, _m: re.Match[str]) -> Reason:
     ids, table = f.tensor(0, "input"), f.role("weight")
     if isinstance(f.layer, nn.Embedding | nn.EmbeddingBag):
         return _embedding_range(ids, f.layer_name, f.layer.num_embeddings)

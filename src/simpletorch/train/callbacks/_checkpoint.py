@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch._atomic import StrPath, remove_leftovers
+from simpletorch._atomic import StrPath, remove_leftovers, try_folder
 from simpletorch.checkpoint._checkpoint import save_parts
 from simpletorch.checkpoint._folder import (
     best_in,
@@ -72,7 +72,8 @@ class Checkpoint(Callback):
 
     Raises:
         ValueError: a number is out of range.
-        CheckpointError: while training: a file can't be written, or the folder has checkpoints of another training.
+        CheckpointError: before training: the folder can't be written to, or has checkpoints of another training. While
+            training: a file can't be written.
     """
 
     best_value: float
@@ -118,7 +119,7 @@ class Checkpoint(Callback):
     # -- when ---------------------------------------------------------------------------------------------------------
 
     def on_fit_start(self, fit: Fit) -> None:
-        """See that the folder is this training's own, and listen to signals."""
+        """See that the folder can be written to and is this training's own, and listen to signals."""
         if any(not isinstance(other, Checkpoint) for other in fit.callbacks[fit.callbacks.index(self) :]):
             raise TorchError(
                 "Checkpoint must be the last of the callbacks: it would save what those behind it remember before they "
@@ -130,6 +131,9 @@ class Checkpoint(Callback):
                 self.best_value = self._sign * math.inf
         # not in the constructor: the process group must be there, and every process must come by
         self._processes = Processes()
+        # before anything is trained, or removed: each process that is going to write
+        if self._processes.rank == 0 or self._is_divided(fit):
+            try_folder(self.folder)
         if self._processes.rank == 0:
             self._take_folder(fit)
         if self._interruption is not None:
@@ -231,7 +235,7 @@ class Checkpoint(Callback):
         state = fit.state_dict()
         if self._processes is not None:
             state = self._processes.together(state)
-        divided = any(is_sharded(parameter) for parameter in fit.model.parameters())
+        divided = self._is_divided(fit)
         if self._processes is not None and self._processes.rank != 0 and not divided:
             return
         path = self.folder / name_of(fit.step, divided=divided)
@@ -241,6 +245,9 @@ class Checkpoint(Callback):
             self._written(pending)
         else:
             self._pending = pending
+
+    def _is_divided(self, fit: Fit) -> bool:
+        return any(is_sharded(parameter) for parameter in fit.model.parameters())
 
     def wait(self) -> None:
         """Wait until what is being written in the background is on the disk.
