@@ -553,6 +553,10 @@ class Interpreter:
             value = value.when_true
         if (known := sparsity.matrix_of(value)) is not None and known.kind == sparsity.TENSOR:
             value = Tensor(known.type)
+        if isinstance(value, Choice) and (several := _tensors_of(value)):
+            for one in several:
+                self._show(line, name, one.type, is_one_of=True)
+            return
         if isinstance(value, Unknown | Choice):
             self.unsaid.add((self.path, line, name))
             if getattr(value, "type", None) is None:
@@ -571,10 +575,10 @@ class Interpreter:
                 return True
         return False
 
-    def _show(self, line: int, name: str, seen: Any) -> None:
+    def _show(self, line: int, name: str, seen: Any, *, is_one_of: bool = False) -> None:
         if type(seen) is not tuple:
             claim = self.path, line, name, seen
-            surely = not (self.conditions or self.hypothetical or self._may_be_elsewhere)
+            surely = not (is_one_of or self.conditions or self.hypothetical or self._may_be_elsewhere)
             if (surely and _is_in(self.certain, claim)) or _is_in(self._claimed, claim):
                 return
         shown = self.claims.setdefault((self.path, line), {}).setdefault(name, [])
@@ -594,6 +598,21 @@ _OF_THE_WAY: Final = (
 _EXPRESSIONS: Final = expressions.TABLE
 _MUTABLE: Final = remembered.MUTABLE
 _NEVER_CLAIMED: Final = frozenset({str, float, bool, type(None), List, Dict, Instance, Function, Class})
+
+
+def _tensors_of(value: Choice) -> list[Tensor]:
+    """The tensors that one of several is; none where it may be something else, or one of many."""
+    found: list[Tensor] = []
+    todo: list[Value] = [value]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, Choice):
+            todo += [one.when_false, one.when_true]
+        elif type(one) is Tensor and len(found) < _MOST_CLAIMS:
+            found.append(one)
+        else:
+            return []
+    return found
 
 
 def _is_in(known: set[Any], one: Any) -> bool:

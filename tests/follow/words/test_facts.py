@@ -67,3 +67,17 @@ def test_a_fact_is_known_behind_what_moves_and_what_branches(body: str, tmp_path
 @pytest.mark.parametrize("body", RIGHT)
 def test_nothing_is_said_of_what_is_right(body: str, tmp_path: Path):
     assert warnings_of(body, tmp_path) == []
+
+
+def test_a_name_with_one_of_several_shapes_is_shown_with_all(tmp_path: Path):
+    body = HEAD + "z = torch.zeros(4, 5) if yes else torch.zeros(6, 5)\nw = nn.Linear(5, 7)(z)\n"
+    (tmp_path / "program.py").write_text(body + "v = torch.zeros(4, 5) if yes else None\n")
+    found = follow(tmp_path / "program.py")
+    path = str(tmp_path / "program.py")
+    shown = {
+        line: {k: list(map(str, v)) for k, v in found.shapes_at(path, line).items()} for line in range(1, LINE + 3)
+    }
+    assert shown[LINE] == {"z": ["Float32[4, 5]", "Float32[6, 5]"]}
+    assert shown[LINE + 1] == {"w": ["Float32[4, 7]", "Float32[6, 7]"]}
+    assert shown[LINE + 2] == {}, "it may be no tensor"
+    assert not any(line in (LINE, LINE + 1) for _, line, _, _ in found.certain)
