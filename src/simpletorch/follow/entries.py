@@ -24,7 +24,7 @@ from simpletorch.follow.outcomes import Exhausted, Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import MISSING, Choice, Class, Dict, Function, Instance, List, Tensor, Value, is_int
-from simpletorch.rules import TensorType
+from simpletorch.rules import MODULES, TensorType
 from simpletorch.shapes import Expr, Rest, Var, equal, var, variables
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ def _module(run: Interpreter, cls: Class, scope: Scope) -> None:
     init = cls.find("__init__")
     if init is not None and isinstance(init[0], Function) and init[0].node.args.vararg is not None:
         return  # what a caller gives isn't known: it may be a decorator's
+    if not (init is not None and isinstance(init[0], Function)) and any(c.qualified in MODULES for c in cls.mro):
+        return  # a layer of torch's: a caller gives it sizes
     args: dict[str, Value] = {}
     if init is not None and isinstance(init[0], Function):
         found = dict(_constructor_arguments(run, init[0], cls.name))

@@ -12,6 +12,9 @@ from simpletorch.follow import Followed, follow
 
 HEAD = "import numpy as np\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 RIGHT = {
+    "a layer that is derived from": "class Up(nn.Upsample):\n    def forward(self, x):\n"
+    "        return super().forward(x)\nclass Wide(nn.Linear):\n    def forward(self, x):\n"
+    "        return super().forward(x.float())\n",
     "operands by name": "x = torch.randn(1, 3, 4)\ntorch.squeeze(input=x, dim=0) + torch.zeros(3, 4)\n"
     "torch.matmul(input=x, other=torch.randn(4, 5)) + torch.zeros(3, 5)\nx.matmul(other=torch.randn(4, 7))\n"
     "torch.split(tensor=x, split_size_or_sections=3, dim=2)[0] + torch.zeros(3, 3)\n"
