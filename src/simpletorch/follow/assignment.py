@@ -234,8 +234,7 @@ def _fits(run: Interpreter, pattern: ast.pattern, value: Value, scope: Scope, bi
                 binding[name] = value
             return _fits(run, inner, value, scope, binding)
         case ast.MatchOr(patterns=patterns):
-            found = [_fits(run, p, value, scope, binding) for p in patterns]
-            return True if any(f is True for f in found) else next((f for f in found if f is not False), False)
+            return _fits_one(run, patterns, value, scope, binding)
         case ast.MatchSequence(patterns=patterns) if isinstance(value, tuple | List):
             return _fits_items(run, patterns, value, scope, binding)
         case ast.MatchSequence():
@@ -247,6 +246,24 @@ def _fits(run: Interpreter, pattern: ast.pattern, value: Value, scope: Scope, bi
         case ast.MatchClass(cls=cls, patterns=[], kwd_patterns=[]):
             return operators.is_instance(run, value, run.evaluate(cls, scope))
     return run.unknown("whether a pattern fits", "bool")
+
+
+def _fits_one(
+    run: Interpreter, patterns: Sequence[ast.pattern], value: Value, scope: Scope, binding: dict[str, Value]
+) -> Value:
+    """Whether a value fits one of several patterns; what the first that fits names counts."""
+    perhaps: Value = False
+    for pattern in patterns:
+        own: dict[str, Value] = {}
+        fits = _fits(run, pattern, value, scope, own)
+        if fits is not False and perhaps is False:
+            perhaps = fits
+            binding.update(own)
+        elif fits is not False:  # which of them it is isn't known
+            binding.update({name: run.unknown("what a pattern names") for name in own})
+        if fits is True:
+            return perhaps
+    return perhaps
 
 
 def _fits_items(

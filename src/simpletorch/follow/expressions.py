@@ -93,6 +93,8 @@ def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     run.node = node
     if run.takers and isinstance(run.resolve(owner), Unknown | Choice):
         guards.may_raise(run, guards.ANY if isinstance(run.resolve(owner), Unknown) else (_NO_ATTRIBUTE,))
+    if run.takers and isinstance(run.resolve(owner), Tensor) and modules.tensor_may_lack(run.resolve(owner), node.attr):
+        guards.may_raise(run, (_NO_ATTRIBUTE,))
     if owner is None and (gradients.lacks(run, node) or modules.none_lacks(run, node.attr)):
         return run.unknown("an error was found here")
     found = attributes.find(run, owner, node.attr)
@@ -154,6 +156,9 @@ def _set(run: Interpreter, node: ast.Set, scope: Scope) -> Value:
     return Set(found)
 
 
+_UNHASHABLE: Final = (List, Dict, Set)
+
+
 def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
     made = Dict()
     for key, value in zip(node.keys, node.values, strict=True):
@@ -161,6 +166,8 @@ def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
             items.update(run, made, run.evaluate(value, scope))
         else:
             name = run.evaluate(key, scope)
+            if type(run.resolve(name)) in _UNHASHABLE:
+                raise Raised("TypeError", None, ("Exception", "BaseException"))
             items.put(run, made, name, run.evaluate(value, scope))
     return made
 

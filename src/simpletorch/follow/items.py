@@ -285,6 +285,8 @@ def put(run: Interpreter, owner: Value, index: Value, value: Value) -> None:
             run.heap.write(owner.state, "open", wide)
     elif isinstance(owner, List):
         _put_in_list(run, owner, index, value)
+    elif isinstance(owner, tuple | str | bytes | range):
+        raise Raised("TypeError", None, _LOOKUP[1:])
     elif isinstance(owner, Instance) and owner.cls.find("__setitem__") is not None:
         run.call(run.attribute(owner, "__setitem__"), (index, value))
     elif behind(owner) is not owner:

@@ -12,6 +12,15 @@ from simpletorch.follow import Followed, follow
 
 HEAD = "import numpy as np\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 RIGHT = {
+    "patterns with names": "match (1, 3):\n    case (0 | 1, n) | (n, 0 | 1):\n"
+    "        nn.Linear(n, 2)(torch.zeros(4, 3))\n",
+    "what a tensor may lack": "batch = torch.zeros(4, 8)\ntry:\n    x, n = batch.pixel_values, 3\n"
+    "except AttributeError:\n    x, n = batch, 8\nnn.Linear(n, 2)(batch)\n",
+    "a bool is an int": "nn.Linear(8 if issubclass(bool, int) else 3, 2)(torch.zeros(4, 8))\n",
+    "what can't be written to": "shape, n = (3, 8), 8\ntry:\n    shape[0] = 5\n    n = 3\nexcept TypeError:\n    pass\n"
+    "nn.Linear(n, 2)(torch.zeros(4, 8))\n",
+    "what is no key": "try:\n    seen, n = {[1]: 2}, 3\nexcept TypeError:\n    n = 8\n"
+    "nn.Linear(n, 2)(torch.zeros(4, 8))\n",
     "a layer that is derived from": "class Up(nn.Upsample):\n    def forward(self, x):\n"
     "        return super().forward(x)\nclass Wide(nn.Linear):\n    def forward(self, x):\n"
     "        return super().forward(x.float())\n",

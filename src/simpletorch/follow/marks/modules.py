@@ -58,6 +58,7 @@ __all__ = [
     "start",
     "starts_late",
     "tensor_has",
+    "tensor_may_lack",
     "torch_has",
 ]
 
@@ -414,6 +415,11 @@ def tensor_has(value: Tensor, name: str) -> bool:
     if name.startswith("_") or is_of_tensors(name) or value.type.is_parameter:
         return True
     return _closest(name, of_tensors()) is None
+
+
+def tensor_may_lack(value: Tensor, name: str) -> bool:
+    """Whether a tensor has such an attribute only if somebody has put it there."""
+    return not (name.startswith("_") or name in value.cells or value.array or is_of_tensors(name))
 
 
 def _surely_lacks(run: Interpreter, value: Instance) -> bool:

@@ -248,7 +248,12 @@ for _name, _make in {
     "property": _make_property,
     "complex": _make_complex,
 }.items():
-    library_class(f"builtins.{_name}", make=_make, methods={"__init__": _INITS[_name]} if _name in _INITS else None)
+    library_class(
+        f"builtins.{_name}",
+        ("builtins.int",) if _name == "bool" else (),
+        make=_make,
+        methods={"__init__": _INITS[_name]} if _name in _INITS else None,
+    )
 for _name in ("bytes", "bytearray", "memoryview", "NoneType"):
     library_class(f"builtins.{_name}", make=lambda run, cls, args, kwargs: run.unknown(f"what {cls.name} gives"))
 
