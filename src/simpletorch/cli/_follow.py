@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from simpletorch._settings import SettingError, settings
+from simpletorch.cli._checking.python import why_no_python
 from simpletorch.cli._diagram import STYLE, diagram
 from simpletorch.cli._followed import diagnostics
 from simpletorch.cli._notebook import sources, why_no_notebook
@@ -93,12 +94,12 @@ def why_not(file: str) -> str:
     if path.is_dir():
         return f"{file} is a folder; name the file that would be run"
     try:
-        compile(path.read_bytes(), file, "exec", dont_inherit=True)
-    except SyntaxError as error:
-        return f"{file}:{error.lineno}: {error.msg}" if error.lineno else f"{file} is no Python: {error.msg}"
-    except (ValueError, OSError) as error:
-        return f"{file} can't be read as Python: {error}"
-    return ""
+        why = why_no_python(file)
+    except OSError as error:
+        return f"{file} can't be read: {error.strerror}"
+    if why is None:
+        return ""
+    return f"{file}:{why.line}: {why.reason}" if why.line else f"{file} is no Python: {why.reason}"
 
 
 def _lines(found: Followed, seconds: float) -> Iterator[str]:

@@ -54,6 +54,22 @@ class Report:
     summary: str
     """mypy's last line: ``Found 1 error in 1 file (checked 1 source file)``."""
     seconds: float
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Files and folders that can't be checked, with the reason."""
+
+
+def count(number: int, noun: str) -> str:
+    """``2 errors``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def counted(diagnostics: Sequence[Diagnostic], checked: int) -> str:
+    """mypy's last line for what it has said of so many files."""
+    places = [d.file for d in diagnostics if d.severity == "error"]
+    if not places:
+        return f"Success: no issues found in {count(checked, 'source file')}"
+    inside = count(len(set(places)), "file")
+    return f"Found {count(len(places), 'error')} in {inside} (checked {count(checked, 'source file')})"
 
 
 def run_mypy(arguments: Sequence[str], daemon: Path | None = None) -> Report:

@@ -27,6 +27,8 @@ def show(report: Report, config: Config) -> None:
         console.print(block(diagnostic, console.width), end="")
     if report.diagnostics:
         console.print()
+    for path, reason in report.left_out:
+        console.print(Text(f"{path} is left out: {reason}", "yellow"))
     if remark := config.remark:
         console.print(Text(remark, "dim"))
     if report.summary:

@@ -271,11 +271,13 @@ class SimpletorchPlugin(Plugin):
     def report_config_data(self, ctx: ReportConfigContext) -> Any:
         """Digests of our code and of the files that a program reads, and what the user has set of findings.
 
-        mypy's cache is void when they change; that of libraries, which projects share, holds whatever is set.
+        mypy's cache is void when they change; that of libraries, which projects share, holds whatever is set. It has
+        the errors of a file with the path that was shown, which isn't the same in another folder.
         """
         if not is_the_users(ctx.path):
             return [digest(_ROOT)]
-        return [digest(_ROOT), None if self._follower is None else self._reading.by(ctx.path), dict(self._severities)]
+        read = None if self._follower is None else self._reading.by(ctx.path)
+        return [digest(_ROOT), os.getcwd(), ctx.path, read, dict(self._severities)]
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
         """torch.Tensor's type mentions our dtypes, so its module needs ours."""
