@@ -15,6 +15,7 @@ from simpletorch._distribution import NAME
 from simpletorch._settings import FOLLOW_VARIABLE, SettingError, settings
 from simpletorch.cli._checking.files import Listed, listed
 from simpletorch.cli._checking.modules import exclusion, options_of
+from simpletorch.cli._checking.unannotated import without_guesses
 from simpletorch.cli._checking.whole import check_files
 from simpletorch.cli._config import Config, ConfigError, configure, daemon_file, read
 from simpletorch.cli._followed import diagnostics, find, merged, note
@@ -35,6 +36,7 @@ def check(
     strict: bool = False,
     daemon: bool = False,
     followed: bool = True,
+    everything: bool = False,
     mypy_arguments: Sequence[str] = (),
 ) -> int:
     """Check ``paths`` (what the configuration names, else the current folder, if there are none).
@@ -43,6 +45,8 @@ def check(
 
     Args:
         output: "text", or one of `OUTPUTS`.
+        everything: also show what mypy guesses in files without annotations. It is shown as well where ``strict`` or a
+            configuration of mypy says that its errors are wanted.
 
     Returns:
         mypy's exit code, or 1 if only following has found something.
@@ -69,7 +73,10 @@ def check(
             if finding.severity == "error" and output == "text":  # a warning may be an error of mypy's
                 _say(diagnostics(finding))
     status = daemon_file(followed=followed) if daemon else None
-    report = merged(_of_mypy(files, config, arguments, status), found)
+    report = _of_mypy(files, config, arguments, status)
+    if not (everything or strict or config.based_on):
+        report = without_guesses(report)
+    report = merged(report, found)
     report = replace(report, left_out=(*files.left_out, *report.left_out))
     _tell(report, found, config, output)
     return report.exit_code
@@ -187,8 +194,7 @@ def _lines(report: Report, config: Config) -> Iterator[str]:
     yield from (f"{path}: note: left out: {reason}" for path, reason in report.left_out)
     if remark := config.remark:
         yield remark
-    if report.summary:
-        yield report.summary
+    yield from filter(None, (report.summary, report.hint))
 
 
 def _outcome(report: Report, config: Config) -> Outcome:
@@ -198,7 +204,7 @@ def _outcome(report: Report, config: Config) -> Outcome:
         report.exit_code,
         (*(note(path, 1, f"left out: {reason}") for path, reason in report.left_out), *report.diagnostics),
         problem if report.exit_code > 1 else None,
-        report.summary,
+        "; ".join(filter(None, (report.summary, report.hint))),
         _document(report, config),
     )
 
@@ -208,6 +214,7 @@ def _document(report: Report, config: Config) -> dict[str, object]:
         "summary": report.summary,
         "diagnostics": [with_cell(asdict(diagnostic)) for diagnostic in report.diagnostics],
         "left_out": [{"file": path, "reason": reason} for path, reason in report.left_out],
+        "hidden": report.hidden,
         "other": list(report.other),
         "configuration": None if config.based_on is None else str(config.based_on),
         "seconds": round(report.seconds, 3),

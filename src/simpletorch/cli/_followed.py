@@ -21,6 +21,8 @@ _STEPS: Final = 50_000  # of one file; the same as in the plugin
 _SECONDS: Final = 2.0
 _HANDED: Final = re.compile(r"^Incompatible (return value type|types in assignment) ")
 """How mypy says that a tensor isn't what an annotation promises: torch raises behind that, not there."""
+_OF_PYTHON: Final = {"call-arg": "tensor-class", "attr-defined": "tensor-class"}
+"""mypy's codes of what following finds, too, with the code that it has there."""
 _CHECKED: Final = re.compile(r"(?:checked|found in) (\d+ source files?)")
 
 
@@ -92,7 +94,7 @@ def _others(theirs: Iterable[Diagnostic], found: Sequence[Finding]) -> Iterator[
 
 def _is_same(diagnostic: Diagnostic, error: Finding) -> bool:
     """Whether mypy says the same: there, at a call that leads there, or where what is wrong is made or handed over."""
-    if diagnostic.code != error.code:
+    if diagnostic.code not in (error.code, *(theirs for theirs, ours in _OF_PYTHON.items() if ours == error.code)):
         return False
     path = Path(diagnostic.file).resolve()
     is_of_parts = error.message.partition(" [")[0] in diagnostic.message  # of a Sequential, where it is made

@@ -34,6 +34,8 @@ def show(report: Report, config: Config) -> None:
     if report.summary:
         good = report.exit_code == 0
         console.print(Text("✔ " if good else "✘ ", "bold green" if good else "bold red") + Text(report.summary))
+    if report.hint:
+        console.print(Text(report.hint, "dim"))
 
 
 def show_one(said: Sequence[Diagnostic]) -> None:
