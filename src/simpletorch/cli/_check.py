@@ -18,7 +18,7 @@ from simpletorch.cli._checking.modules import exclusion, options_of
 from simpletorch.cli._checking.unannotated import without_guesses
 from simpletorch.cli._checking.whole import check_files
 from simpletorch.cli._config import Config, ConfigError, configure, daemon_file, read
-from simpletorch.cli._followed import diagnostics, find, merged, note
+from simpletorch.cli._followed import diagnostics, find, is_for_mypy, merged, note
 from simpletorch.cli._notebook import only_followed, split, why_no_notebook
 from simpletorch.cli._output import OUTPUTS, Outcome, could_not, written
 from simpletorch.cli._run import Diagnostic, Report, run_mypy
@@ -64,11 +64,14 @@ def check(
     files = listed(targets, _exclusion(config, arguments))
     if targets and not files.files:
         return could_not("check", _nothing(targets, files), output)
-    found: list[Finding] = []
+    found, left = list[Finding](), list[Finding]()
     if not followed:
         os.environ[FOLLOW_VARIABLE] = "off"  # for the plugin as well
     elif said.follow:
         for finding in find(files, said.severities):
+            if is_for_mypy(finding):
+                left.append(finding)
+                continue
             found.append(finding)
             if finding.severity == "error" and output == "text":  # a warning may be an error of mypy's
                 _say(diagnostics(finding))
@@ -76,6 +79,8 @@ def check(
     report = _of_mypy(files, config, arguments, status)
     if not (everything or strict or config.based_on):
         report = without_guesses(report)
+    if report.exit_code > 1:
+        found += left
     report = merged(report, found)
     report = replace(report, left_out=(*files.left_out, *report.left_out))
     _tell(report, found, config, output)

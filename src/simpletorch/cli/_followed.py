@@ -12,10 +12,11 @@ from simpletorch._programs import followed_as
 from simpletorch.cli._checking.files import Listed
 from simpletorch.cli._run import Diagnostic, Report, count
 from simpletorch.follow import Finding, follow
+from simpletorch.follow.sources.ignored import is_ignored_by_others
 from simpletorch.notebook.document import file_of, follow_document, is_notebook
 from simpletorch.rules.core.codes import Severity
 
-__all__ = ["diagnostics", "find", "merged", "note"]
+__all__ = ["diagnostics", "find", "is_for_mypy", "merged", "note"]
 
 _STEPS: Final = 50_000  # of one file; the same as in the plugin
 _SECONDS: Final = 2.0
@@ -59,6 +60,11 @@ def diagnostics(error: Finding) -> tuple[Diagnostic, ...]:
 def note(path: str, line: int, message: str) -> Diagnostic:
     """A note in the form of mypy's."""
     return Diagnostic(path, line, None, None, None, "note", message, None)
+
+
+def is_for_mypy(found: Finding) -> bool:
+    """Whether mypy is to say it, whose plugin follows the same file: a comment in its line is for a code of mypy's."""
+    return found.severity == "error" and is_ignored_by_others(found) and followed_as(found.path) is not None
 
 
 def merged(report: Report, found: Sequence[Finding]) -> Report:

@@ -61,7 +61,7 @@ from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.convert.meta import may_ask
 from simpletorch.mypy.convert.place import Place, knowing_facts
 from simpletorch.mypy.diagnose.followed import Follower, is_the_users
-from simpletorch.mypy.diagnose.report import watch, weigh
+from simpletorch.mypy.diagnose.report import ask_first, watch, weigh
 from simpletorch.mypy.digest import digest
 from simpletorch.mypy.guard import guarded
 from simpletorch.mypy.hooks import AttributeHook, FunctionHook, MethodHook, joined
@@ -256,6 +256,7 @@ class SimpletorchPlugin(Plugin):
         self._prepare = guarded(super_calls.prepare, lambda _: None)
         said = settings(options.config_file)
         self._severities = said.severities
+        ask_first()  # nobody, not the follower of an earlier run in this process
         self._follower = Follower(said.severities, is_daemon=self._is_daemon) if said.follow else None
         self._reading = Reading()
         weigh(said.severities)
