@@ -19,7 +19,7 @@ from simpletorch.cli._checking.unannotated import without_guesses
 from simpletorch.cli._checking.whole import check_files
 from simpletorch.cli._config import Config, ConfigError, configure, daemon_file, read
 from simpletorch.cli._followed import diagnostics, find, is_for_mypy, merged, note
-from simpletorch.cli._notebook import only_followed, split, why_no_notebook
+from simpletorch.cli._notebook import left_out, only_followed, split, why_no_notebook
 from simpletorch.cli._output import OUTPUTS, Outcome, could_not, written
 from simpletorch.cli._run import Diagnostic, Report, run_mypy
 from simpletorch.follow import Finding
@@ -82,7 +82,7 @@ def check(
     if report.exit_code > 1:
         found += left
     report = merged(report, found)
-    report = replace(report, left_out=(*files.left_out, *report.left_out))
+    report = replace(report, left_out=(*files.left_out, *left_out(files.files), *report.left_out))
     _tell(report, found, config, output)
     return report.exit_code
 
