@@ -23,6 +23,7 @@ from simpletorch.cli._notebook import left_out, only_followed, split, why_no_not
 from simpletorch.cli._output import OUTPUTS, Outcome, could_not, written
 from simpletorch.cli._run import Diagnostic, Report, run_mypy
 from simpletorch.follow import Finding
+from simpletorch.follow.sources.piped import is_piped
 from simpletorch.notebook.document import with_cell
 
 # What pyproject.toml asks for; a test keeps the two equal.
@@ -129,6 +130,8 @@ def why_not(paths: Sequence[str]) -> str:
             "the package pyrefly-torch-stubs replaces torch's types by ones that mypy can't read: "
             "pip uninstall pyrefly-torch-stubs"
         )
+    if piped := [path for path in paths if is_piped(path)]:
+        return f"{piped[0]} is no file, and mypy reads files: 'simpletorch follow {piped[0]}' follows such a program"
     unread = [path for path in paths if Path(path).is_file() and not os.access(path, os.R_OK)]
     if unread:
         return f"can't be read (permission denied): {', '.join(unread)}"

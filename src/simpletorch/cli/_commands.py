@@ -56,7 +56,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
     parser.add_argument(
         "--sizes", action="store_true", help="warn of sizes that a caller must choose equal, which nothing says"
     )
-    parser.add_argument("file", metavar="FILE", help="the file that would be run")
+    parser.add_argument("file", metavar="FILE", help="the file that would be run; - is standard input")
     _add_arguments(parser, "the program's own arguments")
 
     def run(given: argparse.Namespace) -> int:

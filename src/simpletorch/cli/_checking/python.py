@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from simpletorch.follow.sources import texts
+
 __all__ = ["NoPython", "why_no_python"]
 
 
@@ -26,10 +28,11 @@ def why_no_python(file: str) -> NoPython | None:
     Raises:
         OSError: the file can't be read.
     """
+    source = texts.opened(file)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of an escape that isn't one: it is the program's
-            compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)
+            compile(Path(file).read_bytes() if source is None else source, file, "exec", dont_inherit=True)
     except SyntaxError as error:
         return NoPython(error.lineno or None, error.offset or None, error.msg)
     except (ValueError, RecursionError, MemoryError) as error:  # a null byte; brackets in a thousand others
