@@ -86,6 +86,7 @@ def test_our_errors_are_shown_and_counted(folder, capsys):
 @pytest.mark.parametrize(
     ("line", "code"),
     [
+        ("import a_module_that_is_nowhere", "import-not-found"),
         ("print(undefined)", "name-defined"),
         ("print(F.cross_entorpy)", "attr-defined"),
         ("nn.Linear(3)", "call-arg"),
@@ -107,8 +108,10 @@ def test_what_surely_raises_is_shown(folder, capsys, line, code):
         "display(3)\n",
         "def h(a):\n    return a\n\n\nh = staticmethod(h)\nh(1, 2)\n",
         "import json\n\njson.nothing_like_it\n",
+        "try:\n    import a_nowhere\nexcept ImportError:\n    pass\n\n\ndef f():\n    import b_nowhere\n",
+        "import sys\n\nsys.path.append('..')\nimport a_module_that_is_nowhere\n",
     ],
-    ids=["try", "star", "exec", "display", "assigned", "unlike all"],
+    ids=["try", "star", "exec", "display", "assigned", "unlike all", "optional", "elsewhere"],
 )
 def test_what_need_not_raise_is_only_counted(folder, capsys, text):
     shown, hidden, status = codes(capsys, text, folder, "--no-follow")

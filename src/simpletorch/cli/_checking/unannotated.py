@@ -1,7 +1,7 @@
 """What mypy says of files without annotations: there it guesses types that nobody stated, and most of it is no mistake.
 
-What surely raises is shown all the same: a name that nobody defines, a misspelt one of a module, a call that a function
-of the file or a layer doesn't take.
+What surely raises is shown all the same: a module that isn't there, a name that nobody defines, a misspelt one of a
+module, a call that a function of the file or a layer doesn't take.
 """
 
 from __future__ import annotations
@@ -81,9 +81,18 @@ def _surely_raises(error: Diagnostic, tree: ast.Module) -> bool:
     if error.code in ("name-defined", "used-before-def"):
         name = _NAME.search(error.message)
         return name is not None and name["name"] not in _FILLED_IN and not _may_define_others(tree)
+    if error.code == "import-not-found":
+        return any(s.lineno <= error.line <= (s.end_lineno or s.lineno) for s in _imports(tree))
     if error.code == "attr-defined":
         return _MISSPELT.match(error.message) is not None
     return error.code == "call-arg" and any(_is_known(call.func, tree) for call in _calls(error.line, tree))
+
+
+def _imports(tree: ast.Module) -> Iterator[ast.stmt]:
+    """The imports that every run of the file comes to; none where it says itself where to look for modules."""
+    paths = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == "path")
+    if not any(ast.unparse(path) == "sys.path" for path in paths):
+        yield from (s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom))
 
 
 def _is_within(line: int, body: Sequence[ast.stmt]) -> bool:
