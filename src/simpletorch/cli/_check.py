@@ -175,7 +175,8 @@ def _targets(config: Config) -> list[str]:
 
 def _exclusion(config: Config, arguments: Sequence[str]) -> Callable[[str], bool]:
     """What a file in a folder is asked by whether it is left out; mypy, which knows, takes 0.2 s to import."""
-    asks = "exclude" in config.file.read_text(encoding="utf-8") or any(a.startswith("--exclude") for a in arguments)
+    section = read(config.file)["mypy"]
+    asks = {"exclude", "exclude_gitignore"} & section.keys() or any(a.startswith("--exclude") for a in arguments)
     return exclusion(options_of([*config.arguments, *arguments]) if asks else None)
 
 
