@@ -24,6 +24,13 @@ from simpletorch.notebook._cells import Cell, read
         ("s = '''\n%cd\n!ls\n'''", "s = '''\n%cd\n!ls\n'''"),
         ("s = 'it\\'s'  # '''\n!ls", "s = 'it\\'s'  # '''\npass"),
         ("x = a % b != c", "x = a % b != c"),
+        ("pip install a b\nx = 3", "pass\nx = 3"),
+        ("conda install -y a\nls data\ncd ..\nrm -rf a", "pass\npass\npass\npass"),
+        ("if a:\n    pip install a", "if a:\n    pass"),
+        ("time f(3) if a else 5 7", "pass"),
+        ("x??\ntorch.nn.Linear?", "pass\npass"),
+        ("history = f()\nhistory", "history = f()\nhistory"),
+        ("config = 3\npip = 5\nx = = 7", "config = 3\npip = 5\nx = = 7"),
         ("", ""),
     ],
 )
@@ -40,6 +47,8 @@ def test_the_python_of_a_cell(source, text):
         ("%%cython\nx = 3", 1),
         ("%pip install a", None),
         ("y = %store", 1),
+        ("x = 3\nrun other.py", 2),
+        ("pip install a", None),
     ],
 )
 def test_magics_that_may_change_variables_are_told(source, strange):

@@ -9,7 +9,7 @@ import pytest
 
 from simpletorch._settings import FOLLOW_VARIABLE
 from simpletorch.cli import main
-from simpletorch.notebook.document import read
+from simpletorch.notebook.document import follow_document, read
 
 BUILDS = """%matplotlib inline
 import torch
@@ -94,6 +94,7 @@ def test_a_comment_silences(notebook, capsys):
         ("[3]", "a.ipynb is no notebook: "),
         ('{"cells": [{"cell_type": "code"}]}', "a.ipynb is no notebook: 'source'"),
         ('{"cells": [{"cell_type": "code", "source": ["x = 3\\n", "y = = 5"]}]}', "a.ipynb:cell 1:2: invalid syntax"),
+        ('{"cells": [{"cell_type": "code", "source": "x <- 3 %>% f"}]}', "a.ipynb:cell 1:1: invalid syntax"),
     ],
 )
 @pytest.mark.parametrize("command", ["follow", "check"])
@@ -102,6 +103,37 @@ def test_what_is_no_notebook(tmp_path, monkeypatch, capsys, command, content, re
     (tmp_path / "a.ipynb").write_text(content)
     assert main([command, "a.ipynb"]) == 2
     assert capsys.readouterr().err.startswith(f"simpletorch {command}: {reason}")
+
+
+def test_one_cell_that_is_no_python_is_left_out(notebook, capsys):
+    file = notebook(BUILDS, "import json\nnet = = Net()", "%%javascript\nlet a = 3;", "torch.zeros(3) + torch.zeros(5)")
+    assert main(["follow", file]) == 1
+    said = capsys.readouterr().out
+    assert "a.ipynb:cell 4:1: error: +: " in said
+    assert "a.ipynb:cell 2:2: note: the cell is left out: invalid syntax" in said
+    assert main(["check", file]) == 1
+    assert "a.ipynb:cell 2:2: note: left out: invalid syntax" in capsys.readouterr().out
+    assert main(["check", "--json", file]) == 1
+    assert json.loads(capsys.readouterr().out)["left_out"] == [{"file": "a.ipynb:cell 2:2", "reason": "invalid syntax"}]
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ("print 'x'", 1),
+        ("net = = Net()", 0),
+        ("for net in nets print", 0),
+        ("net.fc = = nn.Linear(11, 3)", 0),
+        ("x = = net.fc", 0),
+        ("import json as net = 3", 0),
+        ("pip install net", 1),
+        ("import torch\nprint 'x'", 1),
+    ],
+)
+def test_what_such_a_cell_names_is_not_known_behind_it(notebook, cell, found):
+    followed = follow_document(notebook(BUILDS, cell, "net(torch.zeros(5, 11))\nnone_such(3)"))
+    assert len(followed.errors) == found
+    assert followed.ended == ""
 
 
 def test_a_notebook_that_is_not_there(tmp_path, monkeypatch, capsys):

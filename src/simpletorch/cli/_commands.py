@@ -56,7 +56,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
     parser.add_argument(
         "--sizes", action="store_true", help="warn of sizes that a caller must choose equal, which nothing says"
     )
-    parser.add_argument("file", metavar="FILE", help="the file that would be run")
+    parser.add_argument("file", metavar="FILE", help="the file that would be run; - is standard input")
     _add_arguments(parser, "the program's own arguments")
 
     def run(given: argparse.Namespace) -> int:
@@ -95,7 +95,9 @@ def _run(parser: argparse.ArgumentParser) -> Run:
 
 def _check(parser: argparse.ArgumentParser) -> Run:
     """check shapes, dtypes and devices with mypy"""
-    parser.usage = "simpletorch check [PATH ...] [--json] [--strict] [--daemon] [--no-follow] [-- MYPY ARGUMENT ...]"
+    parser.usage = (
+        "simpletorch check [PATH ...] [--json] [--all] [--strict] [--daemon] [--no-follow] [-- MYPY ARGUMENT ...]"
+    )
     parser.description = (
         "Programs are followed ('simpletorch follow'), and checked by mypy with simpletorch's plugin and "
         "good defaults. A mypy configuration that the project has is used, with the plugin added. The exit code is 0 "
@@ -103,6 +105,9 @@ def _check(parser: argparse.ArgumentParser) -> Run:
     )
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; the current folder by default")
     _add_output(parser.add_mutually_exclusive_group())
+    parser.add_argument(
+        "--all", action="store_true", help="also what mypy guesses in files without annotations, which is counted only"
+    )
     parser.add_argument("--strict", action="store_true", help="mypy's --strict: everything has to be annotated")
     daemon = parser.add_mutually_exclusive_group()
     daemon.add_argument(
@@ -133,6 +138,7 @@ def _check(parser: argparse.ArgumentParser) -> Run:
             strict=given.strict,
             daemon=given.daemon,
             followed=not given.no_follow,
+            everything=given.all,
             mypy_arguments=given.theirs,
         )
 

@@ -9,8 +9,9 @@ import os
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -79,6 +80,11 @@ class Config:
     """What was added to the project's own configuration."""
 
     @property
+    def arguments(self) -> list[str]:
+        """The same as arguments of mypy's."""
+        return ["--config-file", str(self.file), *([] if self.cache is None else ["--cache-dir", str(self.cache)])]
+
+    @property
     def remark(self) -> str:
         """Which configuration was used, if it is not ours."""
         if self.based_on is None:
@@ -123,6 +129,19 @@ def configure(explicit: Path | None = None, *, search: bool = True, daemon: bool
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(file)
     return Config(file, folder, found, added)
+
+
+@contextmanager
+def skipping(config: Config, modules: Sequence[str]) -> Iterator[Config]:
+    """The same for as long as it lasts, but mypy reads none of these modules where another one imports them."""
+    sections = read(config.file)
+    _anchor(sections["mypy"], config.file.parent)
+    for module in modules:
+        sections.setdefault(f"mypy-{module}", {})["follow_imports"] = "skip"
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "mypy.ini"
+        file.write_text(_write(sections), encoding="utf-8")
+        yield replace(config, file=file)
 
 
 def daemon_file(*, followed: bool = True) -> Path:
@@ -198,18 +217,25 @@ def _names(value: str) -> list[str]:
 
 def _add(section: dict[str, str], folder: Path) -> tuple[str, ...]:
     """Add to a project's main section what it lacks, and say what; the file moves, so what is relative to it stays."""
+    section["plugins"] = ", ".join([PLUGIN, *_anchor(section, folder)])
+    added = [f"plugins = {PLUGIN}"]
+    if not {"allow_redefinition", "allow_redefinition_new"} & section.keys():
+        section["allow_redefinition"] = "true"
+        added.append("allow_redefinition = true")
+    return tuple(added)
+
+
+def _anchor(section: dict[str, str], folder: Path) -> Sequence[str]:
+    """Make what is relative to the file's folder absolute, as the file moves; returns the plugins."""
     for key, value in section.items():
         section[key] = value.replace("$MYPY_CONFIG_FILE_DIR", str(folder))
     plugins = [
         str((folder / name).resolve()) if name.rpartition(":")[0].endswith(".py") or name.endswith(".py") else name
         for name in _names(section.get("plugins", ""))
     ]
-    section["plugins"] = ", ".join([PLUGIN, *plugins])
-    added = [f"plugins = {PLUGIN}"]
-    if not {"allow_redefinition", "allow_redefinition_new"} & section.keys():
-        section["allow_redefinition"] = "true"
-        added.append("allow_redefinition = true")
-    return tuple(added)
+    if plugins:
+        section["plugins"] = ", ".join(plugins)
+    return plugins
 
 
 def _write(sections: Sections) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import html
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 from simpletorch._settings import SettingError, settings
+from simpletorch.cli._checking.python import why_no_python
 from simpletorch.cli._diagram import STYLE, diagram
 from simpletorch.cli._followed import diagnostics
 from simpletorch.cli._notebook import sources, why_no_notebook
@@ -19,6 +20,7 @@ from simpletorch.cli._run import Diagnostic
 from simpletorch.follow import Finding, Followed
 from simpletorch.follow import follow as follow_program
 from simpletorch.follow.sources import texts
+from simpletorch.follow.sources.piped import is_piped, named, text_of
 from simpletorch.notebook.document import follow_document, is_notebook, with_cell
 from simpletorch.rules import TensorType
 
@@ -34,18 +36,40 @@ def follow(
     arguments: Sequence[str] = (),
     *,
     output: str = "text",
+    **options: Any,
+) -> int:
+    """Follow ``file``, or what standard input or a pipe holds, and print what was found.
+
+    Args:
+        file: the file; "-" is standard input.
+        arguments: those of its command line.
+        output: "text", or one of `OUTPUTS`.
+        options: ``shapes``, ``as_html``, ``why`` and ``sizes``, as `_tell` takes them.
+
+    Returns 0 if nothing was found, 1 if there are errors, 2 if there is no such program.
+    """
+    opened: dict[str, str] = {}
+    if is_piped(file):
+        try:
+            opened[named(file)] = text_of(file)
+        except (OSError, UnicodeDecodeError) as error:
+            return could_not("follow", f"{named(file)} can't be read: {error}", output)
+    with texts.instead(opened):
+        return _tell(named(file), arguments, opened, output=output, **options)
+
+
+def _tell(
+    file: str,
+    arguments: Sequence[str],
+    opened: Mapping[str, str],
+    *,
+    output: str,
     shapes: bool = False,
     as_html: bool = False,
     why: int | None = None,
     sizes: bool = False,
 ) -> int:
-    """Follow ``file`` and print what was found, with ``sizes`` also which ones must be equal that a caller gives.
-
-    Args:
-        output: "text", or one of `OUTPUTS`.
-
-    Returns 0 if that is nothing, 1 if there are errors, 2 if there is no such program.
-    """
+    """Print what was found, with ``sizes`` also which ones must be equal that a caller gives; returns the exit code."""
     programs_only = is_notebook(file) and (as_html or why is not None)
     if reason := "--html and --why take a program, no notebook" if programs_only else why_not(file):
         return could_not("follow", reason, output)
@@ -58,8 +82,10 @@ def follow(
     if note := _misplaced(file, arguments):
         print(f"simpletorch follow: {note}", file=sys.stderr)
     start = time.perf_counter()
-    followed = follow_document if is_notebook(file) else follow_program
-    found = followed(file, arguments, severities=severities, watched=as_html)
+    if is_notebook(file):
+        found = follow_document(file, arguments, severities=severities)
+    else:
+        found = follow_program(file, arguments, severities=severities, watched=as_html, opened=opened)
     seconds = time.perf_counter() - start
     if output in OUTPUTS:
         print(written(_outcome(found, seconds), output))
@@ -78,7 +104,7 @@ def follow(
 def _misplaced(file: str, arguments: Sequence[str]) -> str:
     """A sentence where an option of ours stands behind the file, which doesn't take it; "" where none does."""
     ours = [a.partition("=")[0] for a in arguments if a.partition("=")[0] in _OPTIONS]
-    text = Path(file).read_text(encoding="utf-8", errors="replace") if ours else ""
+    text = texts.read(Path(file)) if ours else ""
     lost = next((option for option in ours if option not in text), None)
     return f"{lost} stands behind {file}, so it is that program's argument; ours stand before it" if lost else ""
 
@@ -88,17 +114,17 @@ def why_not(file: str) -> str:
     path = Path(file)
     if is_notebook(file):
         return why_no_notebook(file)
-    if not path.exists():
+    if not texts.is_file(path) and not path.exists():
         return f"no such file: {file}"
     if path.is_dir():
         return f"{file} is a folder; name the file that would be run"
     try:
-        compile(path.read_bytes(), file, "exec", dont_inherit=True)
-    except SyntaxError as error:
-        return f"{file}:{error.lineno}: {error.msg}" if error.lineno else f"{file} is no Python: {error.msg}"
-    except (ValueError, OSError) as error:
-        return f"{file} can't be read as Python: {error}"
-    return ""
+        why = why_no_python(file)
+    except OSError as error:
+        return f"{file} can't be read: {error.strerror}"
+    if why is None:
+        return ""
+    return f"{file}:{why.line}: {why.reason}" if why.line else f"{file} is no Python: {why.reason}"
 
 
 def _lines(found: Followed, seconds: float) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,42 +9,32 @@ from pathlib import Path
 from typing import Final
 
 from simpletorch._programs import followed_as
-from simpletorch.cli._run import Diagnostic, Report
+from simpletorch.cli._checking.files import Listed
+from simpletorch.cli._run import Diagnostic, Report, count
 from simpletorch.follow import Finding, follow
+from simpletorch.follow.sources.ignored import is_ignored_by_others
 from simpletorch.notebook.document import file_of, follow_document, is_notebook
 from simpletorch.rules.core.codes import Severity
 
-__all__ = ["diagnostics", "files_in", "find", "merged"]
+__all__ = ["diagnostics", "find", "is_for_mypy", "merged", "note"]
 
 _STEPS: Final = 50_000  # of one file; the same as in the plugin
 _SECONDS: Final = 2.0
-_SKIPPED: Final = frozenset({"site-packages", "build", "dist", "node_modules", "__pycache__", "venv"})
 _HANDED: Final = re.compile(r"^Incompatible (return value type|types in assignment) ")
 """How mypy says that a tensor isn't what an annotation promises: torch raises behind that, not there."""
-_CHECKED: Final = re.compile(r"(?:checked|found in) (\d+) source file")
+_OF_PYTHON: Final = {"call-arg": "tensor-class", "attr-defined": "tensor-class"}
+"""mypy's codes of what following finds, too, with the code that it has there."""
+_CHECKED: Final = re.compile(r"(?:checked|found in) (\d+ source files?)")
 
 
-def files_in(paths: Iterable[str]) -> Iterator[str]:
-    """The files that ``paths`` stand for, folders walked, without what isn't the user's own."""
-    for path in paths:
-        if not os.path.isdir(path):
-            if path.endswith(".py") or is_notebook(path):
-                yield os.path.normpath(path)
-            continue
-        for folder, inner, files in os.walk(path):
-            inner[:] = sorted(name for name in inner if name not in _SKIPPED and not name.startswith("."))
-            yield from (os.path.normpath(os.path.join(folder, f)) for f in sorted(files) if f.endswith(".py"))
-
-
-def find(paths: Sequence[str], severities: Mapping[str, Severity] | None = None) -> Iterator[Finding]:
+def find(files: Listed, severities: Mapping[str, Severity] | None = None) -> Iterator[Finding]:
     """Follow each file for errors and warnings; a mistake in a module that several import is found once.
 
     A file that is named is followed as a program; of a folder's those that are one, and what libraries annotate.
     """
     seen: set[tuple[str, int, str]] = set()
-    named = {os.path.normpath(path) for path in paths}
-    for file in files_in(paths):
-        kind = "program" if file in named else followed_as(file)
+    for file in files.followed:
+        kind = "program" if file in files.named else followed_as(file)
         if kind is None:
             continue
         if is_notebook(file):
@@ -64,12 +53,18 @@ def diagnostics(error: Finding) -> tuple[Diagnostic, ...]:
     end = (error.end_line, error.end_column) if error.end_line is not None else (error.line, error.column)
     first = Diagnostic(error.path, error.line, error.column, *end, error.severity, error.message, error.code)
     hints = [f"hint: {error.hint}"] if error.hint else []
-    notes = [_note(error.path, error.line, hint) for hint in hints]
-    return first, *notes, *(_note(call.path, call.line, str(call)) for call in error.trace)
+    notes = [note(error.path, error.line, hint) for hint in hints]
+    return first, *notes, *(note(call.path, call.line, str(call)) for call in error.trace)
 
 
-def _note(path: str, line: int, message: str) -> Diagnostic:
+def note(path: str, line: int, message: str) -> Diagnostic:
+    """A note in the form of mypy's."""
     return Diagnostic(path, line, None, None, None, "note", message, None)
+
+
+def is_for_mypy(found: Finding) -> bool:
+    """Whether mypy is to say it, whose plugin follows the same file: a comment in its line is for a code of mypy's."""
+    return found.severity == "error" and is_ignored_by_others(found) and followed_as(found.path) is not None
 
 
 def merged(report: Report, found: Sequence[Finding]) -> Report:
@@ -85,11 +80,11 @@ def merged(report: Report, found: Sequence[Finding]) -> Report:
     places = [d.file for d in said] + [f.path for f in errors]
     if not (places or warnings) or report.exit_code > 1:
         return report
-    counts = [_count(len(places), "error"), _count(len(warnings), "warning")]
+    counts = [count(len(places), "error"), count(len(warnings), "warning")]
     files = len({Path(file_of(place)).resolve() for place in [*places, *(f.path for f in warnings)]})
-    summary = f"Found {' and '.join(c for c in counts if not c.startswith('0 '))} in {_count(files, 'file')}"
+    summary = f"Found {' and '.join(c for c in counts if not c.startswith('0 '))} in {count(files, 'file')}"
     if checked := _CHECKED.search(report.summary):
-        summary += f" (checked {_count(int(checked[1]), 'source file')})"
+        summary += f" (checked {checked[1]})"
     return replace(report, summary=summary, exit_code=1 if places else report.exit_code)
 
 
@@ -105,7 +100,7 @@ def _others(theirs: Iterable[Diagnostic], found: Sequence[Finding]) -> Iterator[
 
 def _is_same(diagnostic: Diagnostic, error: Finding) -> bool:
     """Whether mypy says the same: there, at a call that leads there, or where what is wrong is made or handed over."""
-    if diagnostic.code != error.code:
+    if diagnostic.code not in (error.code, *(theirs for theirs, ours in _OF_PYTHON.items() if ours == error.code)):
         return False
     path = Path(diagnostic.file).resolve()
     is_of_parts = error.message.partition(" [")[0] in diagnostic.message  # of a Sequential, where it is made
@@ -120,7 +115,3 @@ def _is_same(diagnostic: Diagnostic, error: Finding) -> bool:
 def _has_passed(error: Finding, path: Path, line: int) -> bool:
     files = {name for name, _, _ in error.passed}  # a program passes many statements of few files
     return any(error.has_passed(name, line) for name in files if Path(name).resolve() == path)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from simpletorch.cli._run import Report
+from simpletorch.follow.sources import texts
 from simpletorch.notebook.document import is_notebook, read
 
-__all__ = ["only_followed", "sources", "split", "why_no_notebook"]
+__all__ = ["left_out", "only_followed", "sources", "split", "why_no_notebook"]
 
 
 def why_no_notebook(file: str) -> str:
@@ -28,7 +29,14 @@ def sources(file: str) -> Iterator[tuple[str, str]]:
         document = read(file)
         yield from ((document.name(number), text) for number, text in enumerate(document.written, 1))
     else:
-        yield file, Path(file).read_text(encoding="utf-8", errors="replace")
+        yield file, texts.read(Path(file))
+
+
+def left_out(files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The cells of notebooks that are no Python, with the reason."""
+    for file in filter(is_notebook, files):
+        document = read(file)
+        yield from ((f"{document.name(number)}:{line}", reason) for number, line, reason in document.left_out)
 
 
 def split(paths: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -106,13 +106,10 @@ def _told(note: Diagnostic, first: Diagnostic) -> str:
 
 def _in_workspace(file: str) -> str:
     """The file as GitHub looks for it: from the folder that the repository is in."""
-    root = os.environ.get("GITHUB_WORKSPACE")
-    path = Path(file).resolve()
-    return (
-        path.relative_to(Path(root).resolve()).as_posix()
-        if root and path.is_relative_to(Path(root).resolve())
-        else file
-    )
+    root = os.path.realpath(os.environ.get("GITHUB_WORKSPACE") or ".")
+    path = Path(os.path.realpath(file))  # Path.resolve refuses a loop of links
+    is_inside = bool(os.environ.get("GITHUB_WORKSPACE")) and path.is_relative_to(root)
+    return path.relative_to(root).as_posix() if is_inside else file
 
 
 def _data(text: str) -> str:

@@ -10,7 +10,7 @@ import time
 import traceback
 from collections.abc import Sequence
 from contextlib import redirect_stderr
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,7 @@ _LINE: Final = re.compile(
 _READABLE: Final = ("--show-column-numbers", "--show-error-end", "--no-pretty", "--no-color-output")
 _IDLE: Final = 3600  # seconds without a question after which a daemon ends
 _OF_DAEMON: Final = ("Daemon started", "Daemon stopped", "Restarting: ")
+_CHECKED: Final = re.compile(r"(?:checked|found in) (\d+) source file")
 _SUMMARY: Final = re.compile(r"(Found \d+ error|Success: ).*")
 
 
@@ -54,6 +55,38 @@ class Report:
     summary: str
     """mypy's last line: ``Found 1 error in 1 file (checked 1 source file)``."""
     seconds: float
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Files and folders that can't be checked, with the reason."""
+    hidden: int = 0
+    """How many errors of mypy's own in files without annotations aren't shown."""
+
+    @property
+    def hint(self) -> str:
+        """How to see what isn't shown."""
+        errors = count(self.hidden, "other mypy error")
+        return f"{errors} in files without annotations: --all shows them" if self.hidden else ""
+
+
+def count(number: int, noun: str) -> str:
+    """``2 errors``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def counted(diagnostics: Sequence[Diagnostic], checked: int) -> str:
+    """mypy's last line for what it has said of so many files."""
+    places = [d.file for d in diagnostics if d.severity == "error"]
+    if not places:
+        return f"Success: no issues found in {count(checked, 'source file')}"
+    inside = count(len(set(places)), "file")
+    return f"Found {count(len(places), 'error')} in {inside} (checked {count(checked, 'source file')})"
+
+
+def recounted(report: Report, diagnostics: tuple[Diagnostic, ...]) -> Report:
+    """The report with these diagnostics instead of its own."""
+    checked = _CHECKED.search(report.summary)
+    summary = counted(diagnostics, int(checked[1])) if checked else report.summary
+    code = int(any(d.severity == "error" for d in diagnostics))
+    return replace(report, diagnostics=diagnostics, summary=summary, exit_code=code)
 
 
 def run_mypy(arguments: Sequence[str], daemon: Path | None = None) -> Report:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from types import TracebackType
 
 from simpletorch._excepthook import report
+from simpletorch.follow.sources.piped import is_piped
 
 __all__ = ["run"]
 
@@ -21,6 +22,8 @@ def run(script: str, arguments: Sequence[str] = ()) -> int:
     """
     if not os.path.isfile(script):
         what = "is a folder; name the file to run" if os.path.isdir(script) else "no such file"
+        if is_piped(script):
+            what = "is no file, whose lines an error could show; name the file to run"
         print(f"simpletorch run: {script}: {what}", file=sys.stderr)
         return 2
     sys.argv = [script, *arguments]

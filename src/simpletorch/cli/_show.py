@@ -27,11 +27,15 @@ def show(report: Report, config: Config) -> None:
         console.print(block(diagnostic, console.width), end="")
     if report.diagnostics:
         console.print()
+    for path, reason in report.left_out:
+        console.print(Text(f"{path} is left out: {reason}", "yellow"))
     if remark := config.remark:
         console.print(Text(remark, "dim"))
     if report.summary:
         good = report.exit_code == 0
         console.print(Text("✔ " if good else "✘ ", "bold green" if good else "bold red") + Text(report.summary))
+    if report.hint:
+        console.print(Text(report.hint, "dim"))
 
 
 def show_one(said: Sequence[Diagnostic]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from simpletorch._settings import configuration_files
-from simpletorch.cli._followed import files_in
+from simpletorch.cli._checking.files import listed
 
 __all__ = ["state", "watch"]
 
@@ -57,7 +57,7 @@ def state(paths: Iterable[str]) -> State:
     """
     roots = {path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths} or {"."}
     found: dict[str, tuple[int, int]] = {}
-    for file in (*files_in(sorted(roots)), *map(str, configuration_files(Path.cwd(), _CONFIGURATIONS))):
+    for file in (*listed(sorted(roots)).files, *map(str, configuration_files(Path.cwd(), _CONFIGURATIONS))):
         try:
             about = os.stat(file)
         except FileNotFoundError:  # gone since the folder was read

@@ -61,7 +61,7 @@ from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.convert.meta import may_ask
 from simpletorch.mypy.convert.place import Place, knowing_facts
 from simpletorch.mypy.diagnose.followed import Follower, is_the_users
-from simpletorch.mypy.diagnose.report import watch, weigh
+from simpletorch.mypy.diagnose.report import ask_first, watch, weigh
 from simpletorch.mypy.digest import digest
 from simpletorch.mypy.guard import guarded
 from simpletorch.mypy.hooks import AttributeHook, FunctionHook, MethodHook, joined
@@ -256,6 +256,7 @@ class SimpletorchPlugin(Plugin):
         self._prepare = guarded(super_calls.prepare, lambda _: None)
         said = settings(options.config_file)
         self._severities = said.severities
+        ask_first()  # nobody, not the follower of an earlier run in this process
         self._follower = Follower(said.severities, is_daemon=self._is_daemon) if said.follow else None
         self._reading = Reading()
         weigh(said.severities)
@@ -271,11 +272,13 @@ class SimpletorchPlugin(Plugin):
     def report_config_data(self, ctx: ReportConfigContext) -> Any:
         """Digests of our code and of the files that a program reads, and what the user has set of findings.
 
-        mypy's cache is void when they change; that of libraries, which projects share, holds whatever is set.
+        mypy's cache is void when they change; that of libraries, which projects share, holds whatever is set. It has
+        the errors of a file with the path that was shown, which isn't the same in another folder.
         """
         if not is_the_users(ctx.path):
             return [digest(_ROOT)]
-        return [digest(_ROOT), None if self._follower is None else self._reading.by(ctx.path), dict(self._severities)]
+        read = None if self._follower is None else self._reading.by(ctx.path)
+        return [digest(_ROOT), os.getcwd(), ctx.path, read, dict(self._severities)]
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
         """torch.Tensor's type mentions our dtypes, so its module needs ours."""

@@ -6,12 +6,14 @@ This is done without IPython, so that notebooks are checked where it isn't insta
 from __future__ import annotations
 
 import ast
+import builtins
+import keyword
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, final
 
-__all__ = ["Cell", "read"]
+__all__ = ["Cell", "read", "unknown"]
 
 _KEEPS_BODY: Final = frozenset(
     {"time", "timeit", "capture", "prun", "shapes", "memit", "mprun", "lprun", "memory_peak"}
@@ -28,11 +30,18 @@ _HARMLESS: Final = _KEEPS_BODY | frozenset({
     "micromamba", "unload_ext", "watermark",
 })  # fmt: skip
 """Magics that leave the notebook's variables as they are."""
+_BARE: Final = re.compile(r"\s*(?P<name>[a-z_]+)(?:\s+[^\s=].*)?")
+_OF_THE_SHELL: Final = frozenset({"cat", "cp", "less", "ll", "man", "more", "mv", "rm", "touch"})
+"""Aliases of commands that IPython has."""
+_COMMANDS: Final = _HARMLESS | _OF_THE_SHELL | frozenset({"run", "store"})
+"""What needs no ``%`` in front of it: IPython takes a line that begins so for a magic."""
 _CELL_MAGIC: Final = re.compile(r"%%(?P<name>[\w.]+)(?P<rest>.*)")
 _LINE: Final = re.compile(
     r"(?P<indent>\s*)(?P<target>[\w\s,.\[\]'\"]+=\s*)?(?P<mark>%|!|\?)(?P<name>!?[\w.]*)(?P<rest>.*)", re.DOTALL
 )
 _HELP: Final = re.compile(r"\s*[\w.*]+\?{1,2}\s*$")
+_NAME: Final = re.compile(r"(?<![\w.'\"])[^\W\d]\w*")
+"""A name that isn't an attribute."""
 _OF_CELL: Final = "__of_ipython__"
 """The name that stands for what a magic gives: nobody defines it, so it isn't known."""
 
@@ -53,6 +62,12 @@ class Cell:
 
 def read(source: str) -> Cell:
     """The Python of a cell. What isn't Python, such as a cell in bash, gives blank lines."""
+    cell = _read(source)
+    return cell if _is_python(cell.text) or not cell.text.strip() else _read(source, bare=True)
+
+
+def _read(source: str, *, bare: bool = False) -> Cell:
+    """The same; with ``bare`` a line that is no Python by itself may be a magic without ``%``."""
     lines = source.split("\n")
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
     found = _CELL_MAGIC.match(lines[first].lstrip()) if lines else None
@@ -66,7 +81,7 @@ def read(source: str) -> Cell:
     number = 0
     while number < len(lines):
         taken = 1
-        if number not in inside and (plain := _python_of(lines[number])) is not None:
+        if number not in inside and (plain := _python_of(lines[number], bare=bare)) is not None:
             text, harmless = plain
             while lines[number + taken - 1].rstrip().endswith("\\") and number + taken < len(lines):
                 out[number + taken] = ""
@@ -78,8 +93,19 @@ def read(source: str) -> Cell:
     return Cell("\n".join(out), strange)
 
 
-def _python_of(line: str) -> tuple[str, bool] | None:
+def unknown(text: str) -> str:
+    """Python that stands for a cell that is none: imports, and of each other name in it nothing is known any more."""
+    imports = [line for line in text.split("\n") if line.startswith(("import ", "from ")) and _is_python(line)]
+    rest = "\n".join(line for line in text.split("\n") if line not in imports)
+    names = [n for n in dict.fromkeys(_NAME.findall(rest)) if not keyword.iskeyword(n) and not hasattr(builtins, n)]
+    forgotten = [f"{_OF_CELL}({', '.join(names)})", *(f"{name} = {_OF_CELL}" for name in names)]
+    return "; ".join((*imports, *forgotten)) + "\n" * text.count("\n")
+
+
+def _python_of(line: str, *, bare: bool) -> tuple[str, bool] | None:
     """What stands for a line of IPython's, and whether it leaves variables as they are; None for a line of Python."""
+    if bare and (word := _BARE.fullmatch(line)) and word["name"] in _COMMANDS and not _is_python(line.strip()):
+        line = f"{_indent(line)}{'!' if word['name'] in _OF_THE_SHELL else '%'}{line.lstrip()}"
     if _HELP.match(line):
         return _indent(line) + "pass", True
     found = _LINE.match(line)
@@ -103,7 +129,7 @@ def _indent(line: str) -> str:
 def _is_python(text: str) -> bool:
     try:
         ast.parse(text)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return bool(text)
 

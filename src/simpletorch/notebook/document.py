@@ -8,11 +8,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, final
 
 from simpletorch.follow import Call, Finding, Followed, Note, follow
 from simpletorch.notebook._cells import read as read_cell
+from simpletorch.notebook._cells import unknown
 from simpletorch.rules.core.codes import Severity
 
 __all__ = ["Document", "file_of", "follow_document", "is_notebook", "read", "with_cell"]
@@ -38,12 +40,19 @@ class Document:
         cells: the texts of its cells of code, without the magics.
         starts: in which line of the program each begins, from 1.
         written: the texts of these cells as the user has written them, with as many lines.
+        left_out: the numbers of cells that are no Python, with the line and the reason.
     """
 
     path: str
     cells: Sequence[str]
     starts: Sequence[int]
     written: Sequence[str]
+    left_out: Sequence[tuple[int, int, str]] = ()
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What is said of cells that are no Python."""
+        return tuple(Note(self.name(n), line, f"the cell is left out: {why}") for n, line, why in self.left_out)
 
     @property
     def text(self) -> str:
@@ -94,7 +103,7 @@ def read(path: str | Path) -> Document:
     """Read a notebook.
 
     Raises:
-        ValueError: it is none, or a cell is no Python; the message says where.
+        ValueError: it is none, or no cell is Python; the message says where.
         OSError: it can't be read.
     """
     try:
@@ -103,15 +112,25 @@ def read(path: str | Path) -> Document:
     except (json.JSONDecodeError, UnicodeDecodeError, AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is no notebook: {error}") from None
     cells = [read_cell(source).text for source in written]
-    starts, line = [], 2
-    for number, cell in enumerate(cells, 1):
-        try:
-            compile(cell, "", "exec", _AWAITS, dont_inherit=True)
-        except SyntaxError as error:
-            raise ValueError(f"{path}:cell {number}:{error.lineno}: {error.msg}") from None
-        starts.append(line)
-        line += cell.count("\n") + 1
-    return Document(str(path), tuple(cells), tuple(starts) or (2,), tuple(written))
+    left_out = [(number, *why) for number, cell in enumerate(cells, 1) if (why := _why_no_python(cell))]
+    if left_out and len(left_out) == sum(bool(cell.strip()) for cell in cells):
+        number, line, reason = left_out[0]
+        raise ValueError(f"{path}:cell {number}:{line}: {reason}")
+    for number, *_ in left_out:
+        cells[number - 1] = unknown(cells[number - 1])
+    starts = list(accumulate((cell.count("\n") + 1 for cell in cells[:-1]), initial=2))
+    return Document(str(path), tuple(cells), tuple(starts), tuple(written), tuple(left_out))
+
+
+def _why_no_python(cell: str) -> tuple[int, str] | None:
+    """The line at which a cell is no Python, and why; None where it is."""
+    try:
+        compile(cell, "", "exec", _AWAITS, dont_inherit=True)
+    except SyntaxError as error:
+        return error.lineno or 1, error.msg
+    except (ValueError, RecursionError, MemoryError) as error:
+        return 1, str(error)
+    return None
 
 
 def _cells_of(content: Any) -> Sequence[Mapping[str, Any]]:
@@ -138,12 +157,13 @@ def follow_document(
         limits: ``steps`` and ``seconds``, as `follow` takes them.
 
     Raises:
-        ValueError: it is no notebook, or a cell is no Python.
+        ValueError: it is no notebook, or no cell is Python.
         OSError: it can't be read.
     """
     document = read(path)
     opened = {str(path): document.text}
-    return document.relocated(follow(path, arguments, severities=severities, opened=opened, **limits))
+    found = document.relocated(follow(path, arguments, severities=severities, opened=opened, **limits))
+    return replace(found, notes=(*document.notes, *found.notes))
 
 
 def file_of(place: str) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.sources import texts
 
-__all__ = ["is_ignored"]
+__all__ = ["is_ignored", "is_ignored_by_others"]
 
 _COMMENT: Final = re.compile(r"#\s*type:\s*ignore(?:\s*\[(?P<codes>[^\]#]*)\])?(?=\s|#|$)")
 _ALL: Final = frozenset[str]()
@@ -24,6 +24,12 @@ def is_ignored(found: Finding) -> bool:
         return True
     lines = range(found.line, (found.end_line or found.line) + 1)
     return any(n in comments and (not comments[n] or found.code in comments[n]) for n in lines)
+
+
+def is_ignored_by_others(found: Finding) -> bool:
+    """Whether a comment on one of its lines is for other codes, as mypy may have one of them there."""
+    comments = _comments(texts.read(Path(found.path)))
+    return not is_ignored(found) and any(n in comments for n in range(found.line, (found.end_line or found.line) + 1))
 
 
 @lru_cache(maxsize=64)

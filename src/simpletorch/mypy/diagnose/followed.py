@@ -18,6 +18,7 @@ from mypy.errors import ErrorInfo, Errors
 from mypy.nodes import MypyFile, Statement
 
 from simpletorch._programs import Kind, followed_as
+from simpletorch.mypy.diagnose import silenced
 from simpletorch.mypy.diagnose.report import BY_CODE, CODES, ask_first
 from simpletorch.mypy.program.imports import Reading
 from simpletorch.rules.core.codes import Severity
@@ -51,6 +52,10 @@ class _Said:
         same = f.path == file and f.line <= info.line <= (f.end_line or f.line)
         return same and info.code is not None and info.code.code == f.code
 
+    def is_silenced(self, file: str) -> bool:
+        """Whether a comment takes what mypy itself says there."""
+        return self.finding.path == file and silenced.is_silenced(file, _span(self.finding))
+
 
 @dataclass(frozen=True)
 class _Known:
@@ -80,6 +85,7 @@ class Follower:
         path, tree = errors.file, api.tree
         if self._followed.get(path) is tree.defs:  # the daemon keeps the tree of a file that was edited
             if path in self._said:
+                self._said[path] = [s for s in self._said[path] if not s.is_silenced(path)]
                 _keep(errors, path, self._said[path], self._ignored[path])
             return
         self._followed[path] = tree.defs
@@ -171,13 +177,15 @@ def _state(path: str) -> tuple[int, int]:
 
 def _say(found: Finding, errors: Errors, path: str) -> list[ErrorInfo]:
     """Report a finding at its line; one in another file at the call that leads there. Gives what was recorded."""
-    line, column, end = found.line, found.column - 1, found.end_line
+    if silenced.is_silenced(found.path, _span(found)):
+        return []
+    line, column, end, end_column = found.line, found.column - 1, found.end_line, found.end_column
     notes = [f"hint: {found.hint}"] if found.hint else []
     if found.path != path:
         call = next((c for c in found.trace if c.path == path), None)
         if call is None or _is_said(errors, found):
             return []
-        line, column, end = call.line, 0, None
+        line, column, end, end_column = call.line, 0, None, None
         notes.append(f"in {found.path}:{found.line}")
     notes += [str(call) for call in found.trace]
     code = BY_CODE[found.code]
@@ -186,13 +194,19 @@ def _say(found: Finding, errors: Errors, path: str) -> list[ErrorInfo]:
     errors.scope = None
     try:
         span = range(line, (end or line) + 1)
-        said = [errors.report(line, column, found.message, code, end_line=end, origin_span=span)]
+        said = [errors.report(line, column, found.message, code, end_line=end, end_column=end_column, origin_span=span)]
         said += [errors.report(line, column, n, code, severity="note", origin_span=span) for n in notes]
     finally:
         errors._watchers.extend(watchers)
         errors.scope = scope
     recorded = errors.error_info_map.get(path, ())
+    silenced.takes(errors, path, said[0])
     return [info for info in said if any(info is other for other in recorded)]
+
+
+def _span(found: Finding) -> silenced.Span:
+    end = found.line if found.end_line is None else found.end_line
+    return found.line, found.column - 1, end, found.column - 1 if found.end_column is None else found.end_column
 
 
 def _is_said(errors: Errors, found: Finding) -> bool:

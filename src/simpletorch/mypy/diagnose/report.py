@@ -34,6 +34,7 @@ from simpletorch.mypy.convert.spelling import (
     tuple_items,
     union_members,
 )
+from simpletorch.mypy.diagnose import silenced
 from simpletorch.mypy.diagnose.callbacks import as_callables
 from simpletorch.mypy.diagnose.concerned import is_repeated
 from simpletorch.mypy.diagnose.inferred import unite_modules, widen_place
@@ -117,9 +118,9 @@ Elsewhere: TypeAlias = Callable[[str, ErrorInfo], bool]
 _elsewhere: Final[list[Elsewhere]] = []
 
 
-def ask_first(is_said: Elsewhere) -> None:
-    """Before a mistake of a file is said, ask whether it is said already: each is said once."""
-    _elsewhere[:] = [is_said]
+def ask_first(*is_said: Elsewhere) -> None:
+    """Before a mistake of a file is said, ask these alone whether it is said already: each is said once."""
+    _elsewhere[:] = is_said
 
 
 def _is_taken(file: str, info: ErrorInfo) -> bool:
@@ -140,6 +141,7 @@ def watch(errors: Errors, api: CheckerPluginInterface | None = None) -> None:
     if api is not None and _checkers.get(errors.file) is not api:  # in the daemon a file that was edited has a new one
         _checkers.clear()
         _checkers[errors.file] = api
+        silenced.forget(errors.file)
     watchers = errors._watchers
     if not watchers or watchers[0]._filter is not _review:
         watchers.insert(0, ErrorWatcher(errors, filter_errors=_review))
@@ -231,12 +233,22 @@ def _review(file: str, info: ErrorInfo) -> bool:
     if said in kept:
         info.message, info.code, info.severity = kept[said]
         _dropped = None
-        return False
+        return _is_silenced(file, info)
     is_void = _reviewed(file, info)
     _dropped = (file, info.line) if is_void else None
     if not is_void:
         kept[said] = info.message, info.code, info.severity
-    return is_void
+    return is_void or _is_silenced(file, info)
+
+
+def _is_silenced(file: str, info: ErrorInfo) -> bool:
+    """Whether a comment that is for a code of mypy's takes this error of ours; it has to know all that mypy says."""
+    if _recorder is None or info.code is None:
+        return False
+    if info.code.category == "simpletorch":
+        return silenced.takes(_recorder, file, info)
+    silenced.hear(_recorder, file, info)
+    return False
 
 
 _Message: TypeAlias = tuple[str, ErrorCode | None, str]  # its text, code and severity

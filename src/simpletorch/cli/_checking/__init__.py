@@ -1,0 +1,1 @@
+"""The steps of ``simpletorch check``, one a file."""
