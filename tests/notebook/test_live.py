@@ -322,7 +322,7 @@ def test_enumerations():
         """,
         **given,
     )
-    assert found.pop("g", "?") in ("?", "Tensor[?]", "Float32[?]")  # several flags aren't known
+    assert found.pop("g") in ("Float32[3]", "Float32[5]")  # several flags aren't known: it is one of the two
     assert found == {
         "a": "Float32[5, 7, 5, 2]", "b": "Float32[3, 3, 2]", "c": "Float32[7, 11]", "d": "Float32[5, 13]",
         "e": "Float32[5, 5]", "f": "Float32[3, 5]",

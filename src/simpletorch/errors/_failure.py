@@ -17,6 +17,7 @@ from simpletorch.errors._lookup import MISSING
 from simpletorch.errors._stack import Step
 from simpletorch.rules import ANYTHING, ModuleRule, Report, TensorType, infer, infer_module, try_hint
 from simpletorch.rules import Value as RuleValue
+from simpletorch.rules.core.mismatch import Kind
 
 __all__ = ["Failure", "Judge", "Value"]
 
@@ -38,7 +39,7 @@ class Judge:
             return infer_module(self.rule, self.args, self.kwargs)
         return infer(self.rule, self.args, self.kwargs)
 
-    def try_hint(self, kind: str, hint: str) -> bool | None:
+    def try_hint(self, kind: Kind, hint: str) -> bool | None:
         """Whether the call, refused for this kind of reason, goes through with what a hint writes (`try_hint`)."""
         return try_hint(self.rule, self.args, self.kwargs, kind, hint)
 

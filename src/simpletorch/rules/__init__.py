@@ -13,8 +13,8 @@ from simpletorch.rules.core.registry import (
     infer_module,
     new_module,
     parameters,
+    try_hint,
 )
-from simpletorch.rules.core.trials import try_hint
 from simpletorch.rules.core.values import (
     ANYTHING,
     Device,

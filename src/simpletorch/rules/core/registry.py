@@ -12,8 +12,9 @@ from simpletorch.rules.core.autocast import Autocast, any_float, cast
 from simpletorch.rules.core.binding import Binder
 from simpletorch.rules.core.dtype import FLOAT32, DType
 from simpletorch.rules.core.index import FUNCTIONS, LAYERS
-from simpletorch.rules.core.mismatch import CannotTell, Mismatch, Report
+from simpletorch.rules.core.mismatch import CannotTell, Kind, Mismatch, Report
 from simpletorch.rules.core.table import Table
+from simpletorch.rules.core.trials import fits, most_fitting
 from simpletorch.rules.core.values import (
     ANY_TENSOR,
     ANYTHING,
@@ -44,6 +45,7 @@ __all__ = [
     "record",
     "rule",
     "spoken_name",
+    "try_hint",
 ]
 
 R = TypeVar("R", bound=Callable[..., Any])
@@ -361,12 +363,51 @@ def _call(
     except CannotTell:
         return ANYTHING
     except Mismatch as m:
-        from simpletorch.rules.core.trials import most_fitting  # it asks rules itself
-
         known = {k: v for k, v in _operands(bound).items() if v != ANY_TENSOR}
         if next(iter(known), "") in ("other", "exponent") and "input" in known:  # of a reflected operator
             known = {"input": known["input"], **known}
-        return Report(str(op), m.kind, m.reason, known, most_fitting(entry, bound, m), m.expected, m.got)
+        kind = m.kind
+        hint = most_fitting(m.hints, lambda said: _fits(entry, bound, kind, said))
+        return Report(str(op), kind, m.reason, known, hint, m.expected, m.got)
+
+
+def _fits(entry: Rule, bound: Mapping[str, Value], kind: Kind, hint: str) -> bool | None:
+    def ask(changed: Mapping[str, Value]) -> Value:
+        args, kwargs = entry.binder.split(changed)
+        if not kwargs.keys() <= entry.binder.by_name:
+            raise Mismatch("it has no such argument", kind=kind)
+        return answer(entry, changed, args, kwargs)
+
+    return fits(kind, hint, bound, ask, infer)
+
+
+def try_hint(
+    rule: str | ModuleRule, args: Sequence[Value], kwargs: Mapping[str, Value], kind: Kind, hint: str
+) -> bool | None:
+    """Whether a call that was refused goes through with what a hint writes.
+
+    Args:
+        rule: the operation's name, or the layer.
+        args: the arguments by place.
+        kwargs: those by name.
+        kind: the kind of the mismatch: a call that then fails for a reason of another kind is mended all the same.
+        hint: the hint, with the operands by the names of the rule's parameters.
+
+    Returns:
+        None where the hint has nothing in it that can be tried.
+    """
+    if isinstance(rule, str):
+        entry, given = RULES.get(rule), args
+    else:
+        # as in `infer_module`; mypy can't see that a class is hashable
+        entry, given = forward_rule(type(rule)), (rule, *args)  # type: ignore[arg-type]
+    if entry is None:
+        return None
+    try:
+        _, _, bound = prepared(entry, given, kwargs)  # type: ignore[arg-type]
+    except CannotTell:
+        return None
+    return _fits(entry, bound, kind, hint)
 
 
 def answer(

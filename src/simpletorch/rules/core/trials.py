@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from simpletorch.rules.core.dtype import DTYPES, DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch, Report
-from simpletorch.rules.core.registry import RULES, ModuleRule, Rule, answer, forward_rule, infer, prepared
 from simpletorch.rules.core.values import ANYTHING, TensorType, Value
 
-__all__ = ["most_fitting", "try_hint"]
+__all__ = ["Arguments", "Infer", "fits", "most_fitting"]
 
-_Arguments: TypeAlias = Mapping[str, Value]
+Arguments: TypeAlias = Mapping[str, Value]
+Infer: TypeAlias = "Callable[[str, Sequence[Value]], Value | Report]"
 
 _PROSE: Final = r" (?:would|adds|has|keeps|makes|gives|is|if|in|for|as)\b"
 _CODE: Final = re.compile(rf"(.+?)(?:{_PROSE}.*|[,;:] .*)?", re.DOTALL)
@@ -31,52 +31,29 @@ class _Untried(Exception):
     """The hint has no code, or code of which nothing is known."""
 
 
-def most_fitting(entry: Rule, bound: _Arguments, first: Mismatch) -> str | None:
-    """Of a mismatch's hints the first that helps; one that can't be tried counts, one that fails doesn't."""
-    return next((hint for hint in first.hints if _fits(entry, bound, first.kind, hint) is not False), None)
+def most_fitting(hints: Iterable[str], fits: Callable[[str], bool | None]) -> str | None:
+    """The first hint that helps; one that can't be tried counts, one that fails doesn't."""
+    return next((hint for hint in hints if fits(hint) is not False), None)
 
 
-def try_hint(
-    rule: str | ModuleRule, args: Sequence[Value], kwargs: Mapping[str, Value], kind: str, hint: str
-) -> bool | None:
-    """Whether a call that was refused goes through with what a hint writes.
+def fits(kind: str, hint: str, bound: Arguments, ask: Callable[[Arguments], Value], infer: Infer) -> bool | None:
+    """Whether a call that was refused goes through with what a hint writes; None if that can't be tried.
 
     Args:
-        rule: the operation's name, or the layer.
-        args: the arguments by place.
-        kwargs: those by name.
-        kind: the kind of the mismatch: a call that then fails for a reason of another kind is mended all the same.
-        hint: the hint, with the operands by the names of the rule's parameters.
-
-    Returns:
-        None where the hint has nothing in it that can be tried.
+        kind: of the mismatch: a call that then fails for a reason of another kind is mended all the same.
+        hint: what is said, with the operands by the names of the rule's parameters.
+        bound: the arguments by name; a layer is the argument ``self``.
+        ask: asks the rule about other arguments, and raises what it raises.
+        infer: what another operation gives, by its name.
     """
-    if isinstance(rule, str):
-        entry, given = RULES.get(rule), args
-    else:
-        # as in `infer_module`; mypy can't see that a class is hashable
-        entry, given = forward_rule(type(rule)), (rule, *args)  # type: ignore[arg-type]
-    if entry is None:
-        return None
     try:
-        _, _, bound = prepared(entry, given, kwargs)  # type: ignore[arg-type]
-    except CannotTell:
-        return None
-    return _fits(entry, bound, kind, hint)
-
-
-def _fits(entry: Rule, bound: _Arguments, kind: str, hint: str) -> bool | None:
-    try:
-        changed = _changed(_parsed(hint), bound)
+        changed = _changed(_parsed(hint), bound, infer)
     except _Untried:
         return None
     except Mismatch:
         return False
-    unnamed, named = entry.binder.split(changed)
-    if not named.keys() <= entry.binder.by_name:
-        return False
     try:
-        answer(entry, changed, unnamed, named)
+        ask(changed)
     except CannotTell:
         pass
     except Mismatch as second:
@@ -95,18 +72,18 @@ def _parsed(hint: str) -> ast.expr:
     raise _Untried
 
 
-def _changed(node: ast.expr, bound: _Arguments) -> _Arguments:
+def _changed(node: ast.expr, bound: Arguments, infer: Infer) -> Arguments:
     """The arguments with what the code says."""
     layer = bound.get("self")
     match node:
         case ast.Call(func=ast.Name(id="_"), args=[], keywords=[ast.keyword(arg=str(name), value=given)]):
-            value = _value(given, bound)
-            settled = _with_field(layer, name, value) if isinstance(layer, ModuleRule) else None
+            value = _value(given, bound, infer)
+            settled = _with_field(layer, name, value) if _is_layer(layer) else None
             return {**bound, name: value} if settled is None else {**bound, "self": settled}
-        case ast.Call(func=ast.Name(id=name), args=sizes, keywords=[]) if isinstance(layer, ModuleRule):
-            return {**bound, "self": _resized(layer, name, [_value(size, bound) for size in sizes])}
+        case ast.Call(func=ast.Name(id=name), args=sizes, keywords=[]) if _is_layer(layer):
+            return {**bound, "self": _resized(layer, name, [_value(size, bound, infer) for size in sizes])}
         case ast.Call() | ast.Attribute() if (name := _root(node)) in bound:
-            return {**bound, name: _value(node, bound)}
+            return {**bound, name: _value(node, bound, infer)}
     raise _Untried
 
 
@@ -117,44 +94,48 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _with_field(layer: ModuleRule, name: str, value: Value) -> ModuleRule | None:
+def _is_layer(value: Any) -> bool:
+    return hasattr(type(value), "takes_parameters_dtype")  # a `ModuleRule`, which asks this module
+
+
+def _with_field(layer: Any, name: str, value: Value) -> Any:
     """The layer, or the one that it repeats, made with another argument; None if neither has it."""
     held = {f.name: getattr(layer, f.name) for f in fields(layer)}
     if name in held:
         return replace(layer, **{name: value})
-    inner = {k: found for k, v in held.items() if isinstance(v, ModuleRule) and (found := _with_field(v, name, value))}
+    inner = {k: found for k, v in held.items() if _is_layer(v) and (found := _with_field(v, name, value))}
     return replace(layer, **inner) if inner else None
 
 
-def _resized(layer: ModuleRule, name: str, sizes: Sequence[Value]) -> ModuleRule:
+def _resized(layer: Any, name: str, sizes: Sequence[Value]) -> Any:
     own = fields(layer)
     if name != type(layer).names[0].rpartition(".")[2] or len(sizes) > len(own):
         raise _Untried
     return replace(layer, **{f.name: size for f, size in zip(own, sizes, strict=False)})
 
 
-def _value(node: ast.expr, bound: _Arguments) -> Value:
+def _value(node: ast.expr, bound: Arguments, infer: Infer) -> Value:
     match node:
         case ast.Constant(value=bool() | int() | float() | str() | None as value):
             return value
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
             return -value
         case ast.Tuple(elts=items):
-            return tuple(_value(item, bound) for item in items)
+            return tuple(_value(item, bound, infer) for item in items)
         case ast.Name(id=name) if name in bound:
             return bound[name]
         case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in _DTYPES:
             return _DTYPES[name]
         case ast.Attribute(value=owner, attr=name):
-            return _attribute(_value(owner, bound), name)
+            return _attribute(_value(owner, bound, infer), name, infer)
         case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=name), args=args, keywords=[]):
-            return _known(infer(f"torch.{name}", [_value(a, bound) for a in args]))
+            return _known(infer(f"torch.{name}", [_value(a, bound, infer) for a in args]))
         case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args, keywords=[]):
-            return _known(infer(f"Tensor.{name}", [_value(owner, bound), *(_value(a, bound) for a in args)]))
+            return _known(infer(f"Tensor.{name}", [_value(o, bound, infer) for o in (owner, *args)]))
     raise _Untried
 
 
-def _attribute(owner: Value, name: str) -> Value:
+def _attribute(owner: Value, name: str, infer: Infer) -> Value:
     if not isinstance(owner, TensorType):
         raise _Untried
     if name == "dtype":
