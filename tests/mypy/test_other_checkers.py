@@ -118,6 +118,11 @@ def test_the_settings_of_the_project_switch_no_rule_off():
     assert tools["pyrefly"] == {"preset": "default", "search-path": ["src"]}
 
 
+def test_readme_names_the_versions_that_are_asked():
+    pinned = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines())
+    assert [name for name in COMMANDS if f"{name} {pinned[name]}" not in README] == []
+
+
 def test_no_example_silences_them():
     silenced = re.compile(r"#.*\b(pyright|ty|pyrefly): *ignore|# pyright: ")
     assert [path.name for path in (ROOT / "examples").rglob("*.py") if silenced.search(path.read_text())] == []
