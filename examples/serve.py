@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias
 
@@ -218,7 +218,7 @@ def application(model: nn.Module, **options: Any) -> Any:
         return JSONResponse({"digits": found.tolist()})
 
     @asynccontextmanager
-    async def life(app: FastAPI) -> AsyncIterator[None]:
+    async def life(app: FastAPI) -> AsyncGenerator[None, None]:
         running = asyncio.create_task(batcher.run())
         yield
         running.cancel()

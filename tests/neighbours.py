@@ -10,8 +10,19 @@ from typing import Final
 
 INSTALLED: Final = frozenset(
     (
-        *("accelerate", "fastapi", "httpx", "jax", "lightning", "ml_dtypes", "onnx", "onnxruntime", "onnxscript"),
-        *("ray", "torchao", "transformers", "uvicorn", "wandb"),
+        *(
+            "accelerate",
+            "basedpyright",
+            "fastapi",
+            "httpx",
+            "jax",
+            "lightning",
+            "ml_dtypes",
+            "onnx",
+            "onnxruntime",
+            "onnxscript",
+        ),
+        *("pyrefly", "ray", "torchao", "transformers", "ty", "uvicorn", "wandb"),
     )
 )
 """Those of the extra `neighbours`, which `make test-all` installs."""

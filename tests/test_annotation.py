@@ -45,7 +45,10 @@ FloatDT = TypeVar("FloatDT", bound=Float)
         (Tensor[Float32, *tuple[Any, ...]], "Float32[Tensor, '...']"),
         (Tensor[Float32, *tuple[B, 3]], "Float32[Tensor, 'B 3']"),
         (Tensor[Float32, Any, 3], "Float32[Tensor, '_ 3']"),
+        (Tensor[Float32, "*Batch", T], "Float32[Tensor, '*Batch T']"),
+        (Tensor[Float32, "*_Rest"], "Float32[Tensor, '*dim_Rest']"),
         (Tensor[Float32, Literal[784]], "Float32[Tensor, '784']"),
+        (Tensor[Float32, Literal["2 * N"]], "Float32[Tensor, '2*N']"),
         (Tensor[Float32, "2*N"], "Float32[Tensor, '2*N']"),
         (Tensor[Float32, "(N - 1)//2 + 1"], "Float32[Tensor, '(N-1)//2+1']"),
         (Tensor[Float32, "min(N, 4)"], "Float32[Tensor, 'min(N,4)']"),
@@ -109,6 +112,10 @@ BAD = {
     ),
     "Dim[B, N]": "Dim[B, N]: a Dim is one size; write one Dim for each",
     "Dim[*Batch]": "Dim[*Batch]: a Dim is one size; write one Dim for each",
+    "Dim['*Batch']": ('Dim["*Batch"]: a Dim is one size; write an int, a TypeVar, an expression or Any'),
+    "Tensor[Float32, '*B', ..., T]": (
+        "Tensor[...] has 2 variadic parts (*B, ...), but a shape can have only one; write the other dims one by one"
+    ),
     "Dim[-1]": "Dim[-1]: -1 is negative, but a size is 0 or more; write Any for an unknown size",
     "Tensor(3)": (
         "Tensor is a type for annotations and has no instances; write torch.tensor(data), or Tensor.zeros(2, 3) and the like"

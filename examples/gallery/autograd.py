@@ -32,8 +32,9 @@ class Clip(torch.autograd.Function):
         return x.clamp(-1, 1)
 
     @staticmethod
-    def backward(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
+    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
         """The gradient as it came."""
+        (grad,) = grads  # one for each result
         return grad
 
 

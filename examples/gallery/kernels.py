@@ -13,13 +13,13 @@ import torch
 import simpletorch.nn.functional as F
 from simpletorch import Float, Float32, Tensor, kernels, nn, seed_everything
 from simpletorch.data import DataLoader, Digits
-from simpletorch.dims import B, Batch
+from simpletorch.dims import B
 from simpletorch.optim import AdamW
 from simpletorch.train import Step
 
 
 @kernels.operator("gallery::squared_relu")
-def squared_relu(x: Tensor[Float, *Batch]) -> Tensor[Float, *Batch]:
+def squared_relu(x: Tensor[Float, "*Batch"]) -> Tensor[Float, "*Batch"]:
     """relu(x)² (So et al., Primer, 2021)."""
     return torch.relu(x).square()
 

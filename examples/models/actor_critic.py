@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from simpletorch import Bool, Float32, Int64, Tensor
-from simpletorch.dims import B, Batch, D, Dim, I, K, T
+from simpletorch.dims import B, D, Dim, I, K, T
 
 
 class Rollout(NamedTuple, Generic[T, B, I]):
@@ -35,8 +35,8 @@ class ActorCritic(nn.Module, Generic[I, D, K]):
         self.critic = nn.Linear(width, 1)
 
     def forward(
-        self, observations: Tensor[Float32, *Batch, I]
-    ) -> tuple[Tensor[Float32, *Batch, K], Tensor[Float32, *Batch]]:
+        self, observations: Tensor[Float32, "*Batch", I]
+    ) -> tuple[Tensor[Float32, "*Batch", K], Tensor[Float32, "*Batch"]]:
         """The logarithm of each action's probability, and the value, for any batch of observations."""
         x = self.body(observations)
         return self.actor(x).log_softmax(dim=-1), self.critic(x).squeeze(-1)

@@ -6,7 +6,7 @@ of ``S`` earlier ones (``S = 0`` at the start), so training, the prompt and one-
 Letters: B batch, T new tokens, S cached tokens, D model width, H heads, V vocabulary, L longest context.
 """
 
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -37,8 +37,8 @@ class Attention(nn.Module, Generic[D, H]):
         self.proj = nn.Linear(dim, dim)
 
     def forward(
-        self, x: Tensor[Float32, B, T, D], cache: KVCache[B, H, S, "D//H"]
-    ) -> tuple[Tensor[Float32, B, T, D], KVCache[B, H, "S+T", "D//H"]]:
+        self, x: Tensor[Float32, B, T, D], cache: KVCache[B, H, S, Literal["D//H"]]
+    ) -> tuple[Tensor[Float32, B, T, D], KVCache[B, H, Literal["S+T"], Literal["D//H"]]]:
         """What each new token learns from those before it, and the cache with the new tokens."""
         b, t, d = x.shape
         q, k, v = self.qkv(x).view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)
@@ -61,12 +61,12 @@ class Block(nn.Module, Generic[D, H]):
         self.mlp = nn.Sequential(nn.Linear(dim, 4 * dim), nn.GELU(approximate="tanh"), nn.Linear(4 * dim, dim))
 
     def forward(
-        self, x: Tensor[Float32, B, T, D], cache: KVCache[B, H, S, "D//H"]
-    ) -> tuple[Tensor[Float32, B, T, D], KVCache[B, H, "S+T", "D//H"]]:
+        self, x: Tensor[Float32, B, T, D], cache: KVCache[B, H, S, Literal["D//H"]]
+    ) -> tuple[Tensor[Float32, B, T, D], KVCache[B, H, Literal["S+T"], Literal["D//H"]]]:
         """The tokens' new states, and the layer's new cache."""
-        attended, cache = self.attention(self.norm1(x), cache)
+        attended, longer = self.attention(self.norm1(x), cache)
         x = x + attended
-        return x + self.mlp(self.norm2(x)), cache
+        return x + self.mlp(self.norm2(x)), longer
 
 
 class GPT(nn.Module, Generic[V, L, D, H]):
@@ -84,14 +84,14 @@ class GPT(nn.Module, Generic[V, L, D, H]):
         self.head = nn.Linear(dim, vocab, bias=False)
         self.head.weight = self.tokens.weight
 
-    def empty_cache(self, batch: Dim[B]) -> list[KVCache[B, H, 0, "D//H"]]:
+    def empty_cache(self, batch: Dim[B]) -> list[KVCache[B, H, Literal[0], Literal["D//H"]]]:
         """A cache of no token for each layer."""
         empty = torch.zeros(batch, self.heads, 0, self.dim // self.heads, device=self.head.weight.device)
         return [KVCache(empty, empty) for _ in self.blocks]
 
     def forward(
-        self, tokens: Tensor[Int64, B, T], caches: list[KVCache[B, H, S, "D//H"]]
-    ) -> tuple[Tensor[Float32, B, T, V], list[KVCache[B, H, "S+T", "D//H"]]]:
+        self, tokens: Tensor[Int64, B, T], caches: list[KVCache[B, H, S, Literal["D//H"]]]
+    ) -> tuple[Tensor[Float32, B, T, V], list[KVCache[B, H, Literal["S+T"], Literal["D//H"]]]]:
         """Scores for the token after each new one, and the layers' caches with the new tokens."""
         t, s = tokens.shape[1], caches[0].keys.shape[2]
         x = self.tokens(tokens) + self.positions(torch.arange(s, s + t, device=tokens.device))
@@ -109,8 +109,7 @@ class GPT(nn.Module, Generic[V, L, D, H]):
     @torch.no_grad()
     def generate(self, tokens: Tensor[Int64, B, T], steps: int, temperature: float = 1.0) -> Tensor[Int64, B, Any]:
         """The prompt, and ``steps`` tokens sampled after it one by one."""
-        caches: list[KVCache[B, H, Any, "D//H"]] = self.empty_cache(tokens.shape[0])
-        scores, caches = self(tokens, caches)
+        scores, caches = self(tokens, self.empty_cache(tokens.shape[0]))
         for _ in range(steps):
             probabilities = (scores[:, -1] / temperature).softmax(dim=-1)
             token = torch.multinomial(probabilities, num_samples=1)

@@ -13,7 +13,7 @@ import torch
 from typing_extensions import Unpack
 
 from simpletorch.dtypes import Shaped, dtype_of
-from simpletorch.shapes import DimSyntaxError, parse_dim
+from simpletorch.shapes import DimSyntaxError, parse_dim, rest_in
 
 __all__ = ["Phantom", "annotation", "axis_name", "size_axis"]
 
@@ -183,11 +183,13 @@ def axis_name(name: str) -> str:
 
 
 def _dim_text(text: str, where: str) -> str:
-    """A dim expression as one word of a jaxtyping string.
+    """A dim expression, or ``*Batch``, as one word of a jaxtyping string.
 
     Raises:
         ValueError: it is no expression over sizes, or a negative number.
     """
+    if (rest := rest_in(text)) is not None:
+        return f"*{axis_name(rest)}"
     words = text.split()
     if len(words) > 1 and all(word.lstrip("*").isidentifier() or word.isdecimal() for word in words):
         raise ValueError(

@@ -11,12 +11,19 @@ from typing import Annotated as CPUTensor
 from typing import Annotated as CUDATensor
 from typing import Annotated as MPSTensor
 from typing import Annotated as Tensor
-from typing import TypeVar
+from typing import Any, Generic
 
 import torch
-from typing_extensions import TypeAliasType
+from typing_extensions import TypeAliasType, TypeVar, TypeVarTuple, Unpack
 
 _Size = TypeVar("_Size")
+_DT = TypeVar("_DT", default=Any)
+_Shape = TypeVarTuple("_Shape", default=Unpack[tuple[Any, ...]])
+
+
+class Parameter(torch.nn.Parameter, Generic[_DT, *_Shape]):
+    """`torch.nn.Parameter`, whose sizes may be stated."""
+
 
 Dim = TypeAliasType("Dim", int, type_params=(_Size,))
 Shaped = torch.Tensor
@@ -70,6 +77,7 @@ __all__ = [
     "Integer",
     "MPSTensor",
     "Num",
+    "Parameter",
     "Real",
     "Shaped",
     "Tensor",

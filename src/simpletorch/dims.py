@@ -2,8 +2,10 @@
 
 ``B T C D …`` are ordinary `TypeVar`s, ``Batch`` and ``Rest`` ordinary `TypeVarTuple`s; define others yourself::
 
-    def scores(q: Tensor[Float32, *Batch, T, D], k: Tensor[Float32, *Batch, S, D]
-        ) -> Tensor[Float32, *Batch, T, S]: ...
+    def scores(q: Tensor[Float32, "*Batch", T, D], k: Tensor[Float32, "*Batch", S, D]
+        ) -> Tensor[Float32, "*Batch", T, S]: ...
+
+``*Batch`` without quotes says the same; pyright takes it only in quotes.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ Each concrete one knows its `torch.dtype` (``Float32.dtype``), and `dtype_of` go
 torch.
 """
 
+from typing import TYPE_CHECKING
+
 from _simpletorch.dtypes import (
     BFloat16,
     Bool,
@@ -70,3 +72,34 @@ __all__ = [
     "UInt64",
     "dtype_of",
 ]
+
+if TYPE_CHECKING:  # once more, for checkers without the plugin: mypy takes the first definition, the others the last
+    # isort: off
+    from simpletorch._plain import (  # type: ignore[assignment]
+        BFloat16 as BFloat16,
+        Bool as Bool,
+        Complex as Complex,
+        Complex64 as Complex64,
+        Complex128 as Complex128,
+        Float as Float,
+        Float8e4m3fn as Float8e4m3fn,
+        Float8e5m2 as Float8e5m2,
+        Float16 as Float16,
+        Float32 as Float32,
+        Float64 as Float64,
+        Inexact as Inexact,
+        Int as Int,
+        Int8 as Int8,
+        Int16 as Int16,
+        Int32 as Int32,
+        Int64 as Int64,
+        Integer as Integer,
+        Num as Num,
+        Real as Real,
+        Shaped as Shaped,
+        UInt as UInt,
+        UInt8 as UInt8,
+        UInt16 as UInt16,
+        UInt32 as UInt32,
+        UInt64 as UInt64,
+    )

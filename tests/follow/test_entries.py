@@ -61,6 +61,18 @@ def similarity(q: Float[Tensor, "b n d"], k: Float[Tensor, "b m d"]) -> Float[Te
 """,
         [(3, "similarity returns Tensor[b, m, n], but its annotation says Tensor[b, n, m]")],
     ),
+    "our own annotations, in quotes": (
+        """
+import simpletorch as st
+
+def scores(q: st.Tensor[st.Float32, "*Lead", "T", 8], k: st.Tensor[st.Float32, "*Lead", "S", Literal[7]]):
+    return q @ k.transpose(-1, -2)
+
+def back(x: st.Tensor[st.Float32, Literal["2*N"]]) -> st.Tensor[st.Float32, "2*N + 1"]:
+    return x.flip(-1)
+""",
+        [(5, "@"), (8, "back returns Float32[2*N], but its annotation says Float32[2*N + 1]")],
+    ),
     "objects that hold annotated tensors": (
         """
 class Moments:

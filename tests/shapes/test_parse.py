@@ -20,11 +20,19 @@ from simpletorch.shapes import (
     parse_axes,
     parse_dim,
     parse_shape,
+    rest_in,
     var,
 )
 from tests.shapes.trees import trees
 
 B, N, M, H = map(var, "BNMH")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("*Batch", "Batch"), (" *b ", "b"), ("Batch", None), ("*2", None), ("**b", None), ("2*N", None)]
+)
+def test_any_number_of_dims_in_quotes(text, name):
+    assert rest_in(text) == name
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Class, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import BY_NAME, DType
-from simpletorch.shapes import ANY_REST, UNKNOWN, DimSyntaxError, Item, Rest, Shape, parse_axes, parse_dim, var
+from simpletorch.shapes import ANY_REST, UNKNOWN, DimSyntaxError, Item, Rest, Shape, parse_axes, parse_dim, rest_in, var
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -96,12 +96,15 @@ def _ours(run: Interpreter, head: ast.expr, items: list[ast.expr], scope: Scope,
         return None
     dtype: DType | None = BY_NAME.get(_last(items[0]))
     dims: list[Item] = []
-    for node in items[1:]:
+    for item in items[1:]:
+        node = _quoted(item)
         match node:
             case ast.Constant(value=bool()):
                 dims.append(UNKNOWN)
             case ast.Constant(value=int() as size):
                 dims.append(size)
+            case ast.Constant(value=str() as text) if (rest := rest_in(text)) is not None:
+                dims.append(Rest(rest, where))
             case ast.Constant(value=str() as text):
                 dims += [_dim(run, text, where)] if text.strip() else []  # Tensor[Float32, ""] is a scalar
             case ast.Constant(value=value) if value is ...:
@@ -115,6 +118,14 @@ def _ours(run: Interpreter, head: ast.expr, items: list[ast.expr], scope: Scope,
     if sum(isinstance(d, Rest) for d in dims) > 1:
         return TensorType()
     return TensorType(Shape(tuple(dims)), dtype if dtype is not None and dtype.is_concrete else None)
+
+
+def _quoted(node: ast.expr) -> ast.expr:
+    """The ``"2*N"`` in ``Literal["2*N"]``; anything else is what it is."""
+    match node:
+        case ast.Subscript(value=head, slice=ast.Constant() as inner) if _last(head) == "Literal":
+            return inner
+    return node
 
 
 def _named(run: Interpreter, name: str, node: ast.Name, scope: Scope, where: str) -> Item:

@@ -53,12 +53,12 @@ DISTRIBUTIONS: Final = frozenset(f"torch.distributions.{file}.{name}" for name, 
 INDEPENDENT: Final = "torch.distributions.independent.Independent"
 
 OUR_DEVICE: Final = "simpletorch.device.Device"
-OUR_TENSOR: Final = "simpletorch.tensor.Tensor"
-OUR_PARAMETER: Final = "simpletorch.tensor.Parameter"
+OUR_TENSOR: Final = "simpletorch._tensor.Tensor"
+OUR_PARAMETER: Final = "simpletorch._tensor.Parameter"
 DEVICE_TENSORS: Final = {
-    "simpletorch.tensor.CPUTensor": "cpu",
-    "simpletorch.tensor.CUDATensor": "cuda",
-    "simpletorch.tensor.MPSTensor": "mps",
+    "simpletorch._tensor.CPUTensor": "cpu",
+    "simpletorch._tensor.CUDATensor": "cuda",
+    "simpletorch._tensor.MPSTensor": "mps",
 }
 DEVICE_CLASSES: Final = {device: fullname for fullname, device in DEVICE_TENSORS.items()}
 OUR_TENSORS: Final = frozenset({OUR_TENSOR, OUR_PARAMETER, *DEVICE_TENSORS})

@@ -22,7 +22,7 @@ from simpletorch.shapes.dim import (
     var,
     variables,
 )
-from simpletorch.shapes.parse import Axis, DimSyntaxError, parse_axes, parse_dim, parse_shape
+from simpletorch.shapes.parse import Axis, DimSyntaxError, parse_axes, parse_dim, parse_shape, rest_in
 from simpletorch.shapes.shape import (
     ANY_REST,
     ANY_SHAPE,
@@ -69,6 +69,7 @@ __all__ = [
     "parse_axes",
     "parse_dim",
     "parse_shape",
+    "rest_in",
     "same",
     "some",
     "substitute",

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from simpletorch.shapes.dim import UNKNOWN, Dim, floordiv, maximum, minimum, mod, power, var
 from simpletorch.shapes.shape import ANY_REST, Item, Rest, Shape
 
-__all__ = ["Axis", "DimSyntaxError", "parse_axes", "parse_dim", "parse_shape"]
+__all__ = ["Axis", "DimSyntaxError", "parse_axes", "parse_dim", "parse_shape", "rest_in"]
 
 Resolve: TypeAlias = Callable[[str], Dim]
 
@@ -92,6 +92,12 @@ class Axis:
     kind: Kind
     expression: str = ""
     broadcastable: bool = False
+
+
+def rest_in(text: str) -> str | None:
+    """The name in ``"*Batch"``, which stands for any number of dims; None for any other text."""
+    star, name = text.strip()[:1], text.strip()[1:]
+    return name if star == "*" and name.isidentifier() else None
 
 
 def parse_axes(text: str) -> tuple[Axis, ...]:

@@ -1,6 +1,6 @@
 """Annotations that are no tensor types: an error where they stand, statically and when the definition runs."""
 
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float32 as JaxFloat32
@@ -24,6 +24,14 @@ def fail_negative() -> None:
 
 def fail_two_variadics() -> None:
     def f(x: Tensor[Float32, *Batch, 3, *Rest]) -> None: ...  # E: tensor-annotation
+
+
+def fail_two_variadics_in_quotes() -> None:
+    def f(x: Tensor[Float32, "*Batch", 3, "*Rest"]) -> None: ...  # E: tensor-annotation
+
+
+def fail_no_expression_in_a_literal() -> None:
+    def f(x: Tensor[Float32, B, Literal["2*"]]) -> None: ...  # E: tensor-annotation
 
 
 def fail_float_size() -> None:

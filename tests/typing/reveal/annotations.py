@@ -1,6 +1,6 @@
 """Both styles of annotation are the same type."""
 
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, TypeVarTuple
 
 import jaxtyping as jt
 import torch
@@ -8,7 +8,7 @@ from jaxtyping import Float, Float32, Int64
 
 import simpletorch as st
 from simpletorch import Tensor, dtypes
-from simpletorch.dims import B, Batch, C, Dim, M, N
+from simpletorch.dims import B, Batch, C, D, Dim, I, M, N, O, S, T
 
 
 def ours(
@@ -96,3 +96,72 @@ class Both(torch.nn.Module, Generic[N, M]):
 
 
 reveal_type(Both(3, 5)(torch.zeros(2, 3)))  # R: Tensor[Float32, 2, 5]
+
+
+# -- spellings that checkers without the plugin take too: "*Batch", and sizes in a Literal
+
+Item = TypeVar("Item")
+Lead = TypeVarTuple("Lead")
+
+
+def scores(
+    q: Tensor[st.Float32, "*Batch", T, D], k: Tensor[st.Float32, "*Batch", S, D]
+) -> Tensor[st.Float32, "*Batch", T, S]:
+    reveal_type(q.mean(-1))  # R: Tensor[Float32, *Batch, T]
+    return q @ k.mT
+
+
+reveal_type(scores(torch.zeros(2, 3, 5, 7), torch.zeros(2, 3, 11, 7)))  # R: Tensor[Float32, 2, 3, 5, 11]
+
+
+def mixed(x: Tensor[st.Float32, *Batch, D], y: Tensor[st.Float32, "*Batch"]) -> Tensor[st.Float32, "*Batch", D]:
+    return x * y.unsqueeze(-1)
+
+
+reveal_type(mixed(torch.zeros(2, 3, 5), torch.zeros(2, 3)))  # R: Tensor[Float32, 2, 3, 5]
+
+
+class Kept(Generic[*Lead]):
+    def __init__(self, x: Tensor[st.Float32, *Lead]) -> None:
+        self.x = x
+
+    def again(self, x: Tensor[st.Float32, "*Lead", 3]) -> Tensor[st.Float32, "*Lead"]:
+        return self.x * x.mean(-1)
+
+
+reveal_type(Kept(torch.zeros(2, 5)).again(torch.zeros(2, 5, 3)))  # R: Tensor[Float32, 2, 5]
+
+
+class Cache(NamedTuple, Generic[B, T, D]):
+    keys: Tensor[st.Float32, B, T, D]
+
+
+def extend(cache: Cache[B, T, D], new: Tensor[st.Float32, B, S, D]) -> Cache[B, Literal["S + T"], D]:
+    return Cache(torch.cat([cache.keys, new], dim=1))
+
+
+def start(new: Tensor[st.Float32, B, S, D]) -> Cache[B, Literal[0], D]:
+    return Cache(new[:, :0])
+
+
+reveal_type(start(torch.zeros(2, 3, 5)).keys)  # R: Tensor[Float32, 2, 0, 5]
+reveal_type(extend(start(torch.zeros(2, 3, 5)), torch.zeros(2, 3, 5)).keys)  # R: Tensor[Float32, 2, 3, 5]
+
+
+def doubled(
+    x: Tensor[st.Float32, B, Literal["2*D"]], layer: st.nn.Linear[I, O]
+) -> Tensor[st.Float32, B, D, Literal[2]]:
+    reveal_type(layer.weight)  # R: Parameter[Any, O, I]
+    return x.view(x.shape[0], -1, 2)
+
+
+class Named(Generic[Item]):
+    """A `Literal` that is no size stays what it is."""
+
+    item: Item
+
+
+def kinds(a: Named[Literal["test-only"]], b: Named[Literal["T"]], c: Named[Literal["no + size"]]) -> None:
+    reveal_type(a.item)  # R: Literal['test-only']
+    reveal_type(b.item)  # R: Literal['T']
+    reveal_type(c.item)  # R: Literal['no + size']

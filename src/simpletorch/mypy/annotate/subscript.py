@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from mypy.nodes import (
     AssignmentStmt,
@@ -20,6 +20,7 @@ from mypy.nodes import (
 )
 from mypy.plugin import TypeAnalyzerPluginInterface
 from mypy.types import (
+    LITERAL_TYPE_NAMES,
     AnyType,
     CallableType,
     EllipsisType,
@@ -41,9 +42,11 @@ from simpletorch.mypy.convert.lower import Lowerer
 from simpletorch.mypy.diagnose.report import CODES, allow_sizes, note_tree, watch
 from simpletorch.mypy.names import DIM, DTYPES_MODULE, PHANTOM
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, any_type, is_named, walk
-from simpletorch.shapes import UNKNOWN, Axis, Dim, DimSyntaxError, Var, parse_axes, parse_dim, var
+from simpletorch.shapes import UNKNOWN, Axis, Dim, DimSyntaxError, Var, parse_axes, parse_dim, rest_in, var, variables
 
 __all__ = ["Subscript", "string_of"]
+
+V = TypeVar("V", TypeVarType, TypeVarTupleType)
 
 
 def string_of(typ: Type) -> str | None:
@@ -102,6 +105,7 @@ class Subscript:
 
     def dim(self, arg: Type) -> list[Type]:
         """One argument in the place of a dim; an empty string is none."""
+        arg = self._in_literal(arg) or arg
         text = string_of(arg)
         if text is not None and not text.strip():
             allow_sizes(cast(Any, self.api).api.errors, arg.line)
@@ -163,6 +167,9 @@ class Subscript:
 
     def size_or_type(self, arg: Type) -> Type:
         """An argument of some generic class: a size in the form that mypy takes, anything else as it is."""
+        quoted = self._in_literal(arg)
+        if quoted is not None:
+            return self._literal(quoted) or arg
         if not isinstance(arg, RawExpressionType) or isinstance(arg.literal_value, bool):
             return arg
         value = arg.literal_value
@@ -174,6 +181,29 @@ class Subscript:
         elif not isinstance(value, int):
             return arg
         return self._raw(arg)
+
+    def _in_literal(self, arg: Type) -> Type | None:
+        """The ``"2*N"`` in ``Literal["2*N"]``, which checkers without the plugin take; None for anything else."""
+        if not isinstance(arg, UnboundType) or len(arg.args) != 1:
+            return None
+        symbol = cast(Any, self.api).lookup_qualified(arg.name, self.context, suppress_errors=True)
+        is_literal = symbol is not None and symbol.node is not None and symbol.node.fullname in LITERAL_TYPE_NAMES
+        return arg.args[0] if is_literal else None
+
+    def _literal(self, quoted: Type) -> Type | None:
+        """The size in a `Literal`; None where it is no expression over sizes: a number, a word, another text."""
+        text = string_of(quoted)
+        if text is None or text.strip().isidentifier():
+            return None
+        try:
+            names = {variable.name for variable in variables(parse_dim(text))}
+        except DimSyntaxError:
+            return None
+        return self._expression(text) if any(map(self._is_variable, names)) else None
+
+    def _is_variable(self, name: str) -> bool:
+        symbol = cast(Any, self.api).lookup_qualified(name, self.context, suppress_errors=True)
+        return self._bound_variable(name) is not None or (symbol is not None and isinstance(symbol.node, TypeVarExpr))
 
     def _checked(self, found: ProperType) -> Type:
         match found:
@@ -199,6 +229,8 @@ class Subscript:
         """A string in our own annotation: its names are type variables in scope."""
         if text.strip() == "...":
             return self.types.any_rest()
+        if (rest := rest_in(text)) is not None:
+            return self.rest_named(rest)
         try:
             return self.lowerer.dim(parse_dim(text, self._type_variable))
         except DimSyntaxError as e:
@@ -286,7 +318,10 @@ class Subscript:
         return self.types.named(name, self._namespace())
 
     def rest_named(self, name: str) -> UnpackType:
-        """What ``*name`` means here."""
+        """What ``*name`` means here; a type variable that is bound around comes first."""
+        bound = self._bound(TypeVarTupleType, name)
+        if bound is not None:
+            return UnpackType(bound)
         if not self._may_name("*", name):
             return self.types.any_rest()
         return UnpackType(self.types.named_rest(name, self._namespace()))
@@ -313,11 +348,14 @@ class Subscript:
         )
 
     def _bound_variable(self, name: str) -> TypeVarType | None:
+        return self._bound(TypeVarType, name)
+
+    def _bound(self, kind: type[V], name: str) -> V | None:
         """The type variable of this name that the class or function around declares."""
         scope = cast(Any, self.api).tvar_scope
         while scope is not None:
             for variable in scope.scope.values():
-                if isinstance(variable, TypeVarType) and variable.name == name:
+                if isinstance(variable, kind) and variable.name == name:
                     return variable
             scope = scope.parent
         return None

@@ -1,1 +1,0 @@
-from torch.nn.functional import *  # noqa: F403

@@ -1,1 +1,0 @@
-from torch.nn.init import *  # noqa: F403
