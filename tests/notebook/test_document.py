@@ -136,6 +136,13 @@ def test_what_such_a_cell_names_is_not_known_behind_it(notebook, cell, found):
     assert followed.ended == ""
 
 
+def test_where_it_ends_and_what_is_not_followed_is_told_by_cells(notebook):
+    cells = "import pickle\n\nd = pickle.load(open('a', 'rb'))", "n = 5\nif n == 5:\n    raise ValueError('no five')"
+    followed = follow_document(notebook("import torch\nx = torch.zeros(2, 3)", *cells))
+    assert followed.ended == 'a.ipynb:cell 3:3, where ValueError is raised ("no five")'
+    assert followed.not_followed == (("a.ipynb:cell 2", 3, "pickle.load"),)
+
+
 def test_a_notebook_that_is_not_there(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["follow", "a.ipynb"]) == 2

@@ -87,8 +87,15 @@ class Document:
             path, line = at(n.path, n.line)
             return replace(n, path=path, line=line)
 
+        def sentence(text: str) -> str:
+            place = re.match(rf"{re.escape(self.path)}:(\d+)(?=[,:])", text)
+            return text if place is None else ":".join(map(str, at(self.path, int(place[1])))) + text[place.end() :]
+
         return replace(
             found,
+            ended=sentence(found.ended),
+            faults=tuple(map(sentence, found.faults)),
+            not_followed=tuple((*at(path, line), name) for path, line, name in found.not_followed),
             errors=tuple(map(finding, found.errors)),
             warnings=tuple(map(finding, found.warnings)),
             remarks=tuple(map(finding, found.remarks)),
