@@ -131,7 +131,9 @@ class Extractor:
     def forward(self, sample):
         found = []
         for start in range(0, sample.size(1), 16):
-            found.append(sample[:, start : start + self.most])
+            if start >= 0:
+                raise ValueError(start)
+            found.append(sample[:, start : start + 16])
         return torch.cat(found, 1)
 
 Extractor().forward(load())

@@ -554,6 +554,7 @@ class Interpreter:
         if (known := sparsity.matrix_of(value)) is not None and known.kind == sparsity.TENSOR:
             value = Tensor(known.type)
         if isinstance(value, Choice) and (several := _tensors_of(value)):
+            self.unsaid.add((self.path, line, name))  # none of them is certain
             for one in several:
                 self._show(line, name, one.type, is_one_of=True)
             return
