@@ -21,6 +21,7 @@ __all__ = [
     "check_layer",
     "check_operator",
     "check_several",
+    "has_not",
     "is_meant",
     "lacks",
     "lacks_attribute",
@@ -102,6 +103,16 @@ def lacks(value: Value, name: str) -> bool:
     if isinstance(value, Fields) and name in value.names:
         return False
     return not any(hasattr(kind, name) for kind in _COLLECTIONS[type(value)])
+
+
+def has_not(value: Value, name: str) -> bool:
+    """Whether a tensor, or a value of Python's, surely has no such attribute: ``hasattr(x, "last_hidden_state")``."""
+    if isinstance(value, Tensor):
+        return not value.type.is_parameter and modules.tensor_may_lack(value, name)
+    if isinstance(value, Sizes | Fields):
+        return False
+    kinds = _COLLECTIONS.get(type(value)) or ((type(value),) if isinstance(value, int | float | str | bytes) else ())
+    return bool(kinds) and not any(hasattr(kind, name) for kind in kinds)
 
 
 def lacks_attribute(run: Interpreter, value: Value, name: str) -> Unknown:

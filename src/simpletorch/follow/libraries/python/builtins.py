@@ -10,6 +10,7 @@ from simpletorch.follow import attributes, branches, files, items, iteration, op
 from simpletorch.follow.budget import is_huge
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, native
+from simpletorch.follow.marks import no_tensors
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -382,7 +383,7 @@ def _getattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
         if error.name != "AttributeError":
             raise
         return args[2]
-    return args[2] if found is MISSING else found
+    return args[2] if found is MISSING or no_tensors.has_not(run.resolve(owner), name) else found
 
 
 @native("builtins.hasattr")
@@ -403,7 +404,7 @@ def _hasattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
         return False
     if isinstance(found, Unknown):
         return run.derived("hasattr", owner, name)
-    return found is not MISSING
+    return found is not MISSING and not no_tensors.has_not(owner, name)
 
 
 @native("builtins.setattr")

@@ -407,6 +407,14 @@ def _rank(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return run.attribute(args[0], "ndim")
 
 
+@method(Tensor, "is_inference")
+def _is_inference(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Only what is made under ``inference_mode`` is such a tensor."""
+    if any("inference_mode" in text for text in run.program.texts()):
+        return run.derived("is_inference", args[0], None, type="bool")
+    return False
+
+
 @method(Tensor, "share_memory_")
 def _shared_memory(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return args[0]
