@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from simpletorch.rules.core.registry import RULES
@@ -28,7 +29,8 @@ def is_of_tensors(name: str) -> bool:
     return name in _WITHOUT_RULE or _PREFIX + name in RULES
 
 
-def of_tensors() -> list[str]:
+@cache
+def of_tensors() -> tuple[str, ...]:
     """The names of all public attributes of tensors."""
     ruled = {name.removeprefix(_PREFIX) for name in RULES if name.startswith(_PREFIX)}
-    return sorted(name for name in _WITHOUT_RULE | ruled if not name.startswith("_"))
+    return tuple(sorted(name for name in _WITHOUT_RULE | ruled if not name.startswith("_")))

@@ -40,6 +40,7 @@ __all__ = [
     "infer_module",
     "module",
     "new_module",
+    "old_reduction",
     "parameters",
     "prepared",
     "record",
@@ -518,14 +519,13 @@ def field_names(cls: type[ModuleRule]) -> tuple[str, ...]:
     return found
 
 
-def _reduction(arguments: Mapping[str, Value]) -> Value:
-    """What losses are told by the arguments that came before ``reduction``, and beat it."""
-    average, reduces = (arguments.get(name) for name in ("size_average", "reduce"))
-    if average is None and reduces is None:
-        return arguments.get("reduction", "mean")
-    if not all(v is None or isinstance(v, bool) for v in (average, reduces)):
+def old_reduction(size_average: Value, reduce: Value, reduction: Value) -> Value:
+    """How a loss is reduced: the arguments that came before ``reduction`` beat it. `ANYTHING` if they aren't known."""
+    if size_average is None and reduce is None:
+        return reduction
+    if not all(v is None or isinstance(v, bool) for v in (size_average, reduce)):
         return ANYTHING
-    return "none" if reduces is False else "sum" if average is False else "mean"
+    return "none" if reduce is False else "sum" if size_average is False else "mean"
 
 
 def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report | None:
@@ -538,7 +538,8 @@ def new_module(name: str, arguments: Mapping[str, Value]) -> ModuleRule | Report
         return None
     own = field_names(cls)
     if "reduction" in own and not arguments.keys().isdisjoint(("size_average", "reduce")):
-        arguments = {**arguments, "reduction": _reduction(arguments)}
+        old = arguments.get("size_average"), arguments.get("reduce")
+        arguments = {**arguments, "reduction": old_reduction(*old, arguments.get("reduction", "mean"))}
     try:
         built = cls(**{k: v for k, v in arguments.items() if k in own})
     except TypeError:

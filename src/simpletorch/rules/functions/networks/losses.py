@@ -18,7 +18,7 @@ from simpletorch.rules.common.dtypes import float_dtype, real_dtype, result_dtyp
 from simpletorch.rules.common.reduced import reduced
 from simpletorch.rules.core.dtype import BOOL, DType, promote_all
 from simpletorch.rules.core.mismatch import Mismatch
-from simpletorch.rules.core.registry import rule
+from simpletorch.rules.core.registry import old_reduction, rule
 from simpletorch.rules.core.values import TensorType, Value
 from simpletorch.shapes import ANY_SHAPE, UNKNOWN, Shape, broadcast, equal, same
 
@@ -31,11 +31,7 @@ def reduction_of(reduction: Value, size_average: Value = None, reduce: Value = N
     Raises:
         Mismatch: ``reduction`` is none of torch's names.
     """
-    if size_average is not None or reduce is not None:  # the arguments that came before `reduction`, and beat it
-        wanted = (True if size_average is None else size_average, True if reduce is None else reduce)
-        if not all(isinstance(w, bool) for w in wanted):
-            return None
-        return "none" if not wanted[1] else "mean" if wanted[0] else "sum"
+    reduction = old_reduction(size_average, reduce, reduction)
     if not isinstance(reduction, str):
         return None
     need_one_of("reduction", reduction, *REDUCTIONS, *more)
