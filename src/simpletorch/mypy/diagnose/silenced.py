@@ -30,6 +30,7 @@ def forget(file: str) -> None:
     _heard.pop(file, None)
     _ours.pop(file, None)
     _parts.cache_clear()
+    _expressions.cache_clear()
 
 
 def hear(errors: Errors, file: str, info: ErrorInfo) -> None:
@@ -78,12 +79,22 @@ def _place(info: ErrorInfo) -> Span:
 @lru_cache(maxsize=1024)
 def _parts(file: str, span: Span) -> frozenset[Span]:
     """An expression and what it consists of directly; what mypy says of an operand or an index stands there."""
+    found = _expressions(file).get(span, ())
+    return frozenset({span, *(_span(part) for node in found for part in _direct(node))})
+
+
+@lru_cache(maxsize=1)
+def _expressions(file: str) -> dict[Span, list[ast.expr]]:
+    """The expressions of a file by their places; none where it can't be read."""
     try:
         tree = ast.parse(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError):
-        return frozenset({span})
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and _span(node) == span]
-    return frozenset({span, *(_span(part) for node in found for part in _direct(node))})
+        return {}
+    found: dict[Span, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr):
+            found.setdefault(_span(node), []).append(node)
+    return found
 
 
 def _direct(node: ast.AST) -> Iterator[ast.expr]:
