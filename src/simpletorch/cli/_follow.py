@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from simpletorch._settings import SettingError, settings
-from simpletorch.cli._checking.python import why_no_python
 from simpletorch.cli._diagram import STYLE, diagram
 from simpletorch.cli._followed import diagnostics
 from simpletorch.cli._notebook import sources, why_no_notebook
@@ -21,6 +20,7 @@ from simpletorch.follow import Finding, Followed
 from simpletorch.follow import follow as follow_program
 from simpletorch.follow.sources import texts
 from simpletorch.follow.sources.piped import is_piped, named, text_of
+from simpletorch.follow.sources.python import why_no_python
 from simpletorch.notebook.document import follow_document, is_notebook, with_cell
 from simpletorch.rules import TensorType
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from simpletorch.follow import Call, Finding, Followed, Note, follow
+from simpletorch.follow.sources.python import why_refused
 from simpletorch.notebook._cells import read as read_cell
 from simpletorch.notebook._cells import unknown
 from simpletorch.rules.core.codes import Severity
@@ -119,7 +120,8 @@ def read(path: str | Path) -> Document:
     except (json.JSONDecodeError, UnicodeDecodeError, AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is no notebook: {error}") from None
     cells = [read_cell(source).text for source in written]
-    left_out = [(number, *why) for number, cell in enumerate(cells, 1) if (why := _why_no_python(cell))]
+    refused = [(number, why_refused(cell, _AWAITS)) for number, cell in enumerate(cells, 1)]
+    left_out = [(number, why.line or 1, why.reason) for number, why in refused if why is not None]
     if left_out and len(left_out) == sum(bool(cell.strip()) for cell in cells):
         number, line, reason = left_out[0]
         raise ValueError(f"{path}:cell {number}:{line}: {reason}")
@@ -127,17 +129,6 @@ def read(path: str | Path) -> Document:
         cells[number - 1] = unknown(cells[number - 1])
     starts = list(accumulate((cell.count("\n") + 1 for cell in cells[:-1]), initial=2))
     return Document(str(path), tuple(cells), tuple(starts), tuple(written), tuple(left_out))
-
-
-def _why_no_python(cell: str) -> tuple[int, str] | None:
-    """The line at which a cell is no Python, and why; None where it is."""
-    try:
-        compile(cell, "", "exec", _AWAITS, dont_inherit=True)
-    except SyntaxError as error:
-        return error.lineno or 1, error.msg
-    except (ValueError, RecursionError, MemoryError) as error:
-        return 1, str(error)
-    return None
 
 
 def _cells_of(content: Any) -> Sequence[Mapping[str, Any]]:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final, final
 
 from simpletorch.cli._checking.modules import Run, module_of, options_of, runs
-from simpletorch.cli._checking.python import why_no_python
 from simpletorch.cli._config import Config, skipping
 from simpletorch.cli._output import grouped
 from simpletorch.cli._run import Diagnostic, Report, counted, run_mypy
+from simpletorch.follow.sources.python import why_no_python
 
 __all__ = ["check_files"]
 
