@@ -37,7 +37,7 @@ from simpletorch.follow.values import (
     Value,
     behind,
 )
-from simpletorch.rules import Device, ModuleRule, TensorType
+from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import UNKNOWN, Shape
 
@@ -145,7 +145,7 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
         return run.derived(f".{name}", value, None, None)
     if name in ("grad_fn", "_version", "layout", "names"):
         return run.unknown(f".{name} of a tensor")
-    return BoundNative(name, value) if modules.tensor_has(value, name) else MISSING
+    return MISSING if modules.is_misspelt(value, name) else BoundNative(name, value)
 
 
 def shape_of(run: Interpreter, value: Tensor) -> Value:
@@ -249,7 +249,7 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
     hook = value.cls.find("__getattr__")
     if hook is not None:
         return run.call(Method(hook[0], value), (name,))
-    if value.cls.native is not None and isinstance(value.native, ModuleRule) and layers.lacks(value.native, name):
+    if modules.is_layer_of_torchs(value) and layers.lacks(value.native, name):
         return MISSING
     if value.cls.unknown_base is not None or value.state.get("open") or value.cls.native is not None:
         modules.check_method(run, value, name)
@@ -261,9 +261,7 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
         return Native(name, lambda run, args, kwargs: run.call(value, args, kwargs))
     if name == "_modules" and is_module:
         return _modules_of(run, value)
-    if value.state.get("listed"):
-        return run.derived(f".{name}", value, None, type=None)
-    if _every_has(value.cls, name):
+    if value.state.get("listed") or _every_has(value.cls, name):
         return run.derived(f".{name}", value, None, type=None)
     if value.cls.metadata.get("exact") or modules.knows_all(run, value.cls):
         return MISSING

@@ -88,19 +88,17 @@ def _module(run: Interpreter, cls: Class, scope: Scope) -> None:
         return
     if run.only_annotated and not any(_takes_tensors(run, method) for _, (method, _) in _own_methods(cls)):
         return
-    init = cls.find("__init__")
-    if init is not None and isinstance(init[0], Function) and init[0].node.args.vararg is not None:
-        return  # what a caller gives isn't known: it may be a decorator's
-    if not (init is not None and isinstance(init[0], Function)) and any(c.qualified in MODULES for c in cls.mro):
-        return  # a layer of torch's: a caller gives it sizes
+    init = next(iter(cls.find("__init__") or ()), None)
     args: dict[str, Value] = {}
-    if init is not None and isinstance(init[0], Function):
-        found = dict(_constructor_arguments(run, init[0], cls.name))
-        if any(v is MISSING for v in found.values()):
+    if isinstance(init, Function):
+        if init.node.args.vararg is not None:
+            return  # what a caller gives isn't known: it may be a decorator's
+        args = dict(_constructor_arguments(run, init, cls.name))
+        if any(v is MISSING for v in args.values()):
             return
-        args = found
-    if init is not None and isinstance(init[0], Function):
-        run.node = init[0].node  # nobody calls it
+        run.node = init.node  # nobody calls it
+    elif any(c.qualified in MODULES for c in cls.mro):
+        return  # a layer of torch's: a caller gives it sizes
     made = run.resolve(run.call(cls, (), args))
     if not isinstance(made, Instance):
         return

@@ -91,10 +91,12 @@ def _perhaps(run: Interpreter, found: Choice, error: Raised) -> Value:
 def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     owner = run.evaluate(node.value, scope)
     run.node = node
-    if run.takers and isinstance(run.resolve(owner), Unknown | Choice):
-        guards.may_raise(run, guards.ANY if isinstance(run.resolve(owner), Unknown) else (_NO_ATTRIBUTE,))
-    if run.takers and isinstance(run.resolve(owner), Tensor) and modules.tensor_may_lack(run.resolve(owner), node.attr):
-        guards.may_raise(run, (_NO_ATTRIBUTE,))
+    if run.takers:
+        one = run.resolve(owner)
+        if isinstance(one, Unknown):
+            guards.may_raise(run, guards.ANY)
+        elif isinstance(one, Choice) or (isinstance(one, Tensor) and modules.tensor_may_lack(one, node.attr)):
+            guards.may_raise(run, (_NO_ATTRIBUTE,))
     if owner is None and (gradients.lacks(run, node) or modules.none_lacks(run, node.attr)):
         return run.unknown("an error was found here")
     found = attributes.find(run, owner, node.attr)

@@ -62,8 +62,10 @@ __all__ = [
     "children",
     "forward",
     "holds_known",
+    "hooks_of",
     "is_certain",
     "is_module",
+    "lacks",
     "named_modules",
     "named_tensors",
     "note_change",
@@ -109,6 +111,12 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
     return run.call(Method(in_class[0], module), args, kwargs)
 
 
+def hooks_of(run: Interpreter, module: Instance) -> tuple[Value, ...] | None:
+    """What is called with a module's result; None where only some ways here have added one."""
+    found = run.resolve(module.state.get("hooks", ()))
+    return found if isinstance(found, tuple) else None
+
+
 def _with_hooks(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What a module gives whose call is another one, MISSING where it isn't."""
     if module.state.get("hooked"):
@@ -117,9 +125,9 @@ def _with_hooks(run: Interpreter, module: Instance, args: tuple[Value, ...], kwa
     if around is not None:
         with run.heap.instead(module.state, "around", None):
             return run.call(around, (module, *args), kwargs)
-    hooks = run.resolve(module.state.get("hooks"))
-    if hooks is not None and not isinstance(hooks, tuple):
-        return run.unknown("what a hook makes of a module's result")  # some ways here have added one
+    hooks = hooks_of(run, module)
+    if hooks is None:
+        return run.unknown("what a hook makes of a module's result")
     if hooks:
         with run.heap.instead(module.state, "hooks", ()):
             result = call(run, module, args, kwargs)

@@ -43,7 +43,6 @@ from simpletorch.rules import (
     Device,
     Group,
     Many,
-    ModuleRule,
     Named,
     Packed,
     Report,
@@ -126,8 +125,8 @@ def to_rule(value: Value) -> Any:
 
 def _is_layer(value: Instance) -> bool:
     """Whether an object is one of torch's layers as it was made."""
-    is_torchs = isinstance(value.native, ModuleRule) and value.cls.native is not None
-    return is_torchs and not value.state.get("changed") and not value.state.get("open")
+    is_as_made = not value.state.get("changed") and not value.state.get("open")
+    return is_as_made and modules.is_layer_of_torchs(value)
 
 
 def autocast(run: Interpreter) -> Autocast | None:

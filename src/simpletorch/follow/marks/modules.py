@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import guards
@@ -48,6 +49,8 @@ __all__ = [
     "check_statement",
     "holds_nothing_else",
     "is_bare",
+    "is_layer_of_torchs",
+    "is_misspelt",
     "knows_all",
     "lacks",
     "lacks_forward",
@@ -57,7 +60,7 @@ __all__ = [
     "refuse",
     "start",
     "starts_late",
-    "tensor_has",
+    "tensor_lacks",
     "tensor_may_lack",
     "torch_has",
 ]
@@ -180,8 +183,7 @@ def misfit(run: Interpreter, module: Instance) -> Unknown | None:
 def lacks_forward(run: Interpreter, module: Instance) -> Unknown | None:
     """A call of a module that has no ``forward``: what is said, None where it isn't sure that it has none."""
     cls = module.cls
-    certain = all(c.module == run.program.main or c.qualified in _CONTAINERS | _KNOWN_BASES for c in cls.mro)
-    if module.state.get("open") or not _is_plain(cls) or not certain:
+    if module.state.get("open") or not _is_plain(cls) or not _is_known(run, cls):
         return None
     return refuse(run, f"{cls.name} has no forward, so it can't be called", _why_no_forward(cls), "NotImplementedError")
 
@@ -395,7 +397,7 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
     """
     value = run.resolve(value)
     if isinstance(value, Tensor):
-        hint = f"did you mean {_closest(name, of_tensors())!r}?"
+        hint = f"did you mean {_meant_of_tensors(name)!r}?"
         return refuse(run, f"a tensor has no attribute {name!r}", hint, "AttributeError")
     if isinstance(value, Instance) and not name.startswith("__"):
         of_torch = value.cls.is_a(MODULE) and (name in _OF_MODULES or name[0] == "_")
@@ -407,19 +409,29 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
     raise Raised("AttributeError", None, _BASES)
 
 
-def tensor_has(value: Tensor, name: str) -> bool:
-    """Whether a tensor may have this attribute. It hasn't if it is one of torch's, misspelt: others may be added.
-
-    Libraries put some on parameters: ``p.main_grad``.
-    """
-    if name.startswith("_") or is_of_tensors(name) or value.type.is_parameter:
-        return True
-    return _closest(name, of_tensors()) is None
-
-
 def tensor_may_lack(value: Tensor, name: str) -> bool:
     """Whether a tensor has such an attribute only if somebody has put it there."""
     return not (name.startswith("_") or name in value.cells or value.array or is_of_tensors(name))
+
+
+def tensor_lacks(value: Tensor, name: str) -> bool:
+    """Whether nobody in sight has put it there. Libraries put some on parameters: ``p.main_grad``."""
+    return not value.type.is_parameter and tensor_may_lack(value, name)
+
+
+def is_misspelt(value: Tensor, name: str) -> bool:
+    """Whether an attribute that a tensor lacks is meant to be one of torch's."""
+    return tensor_lacks(value, name) and _meant_of_tensors(name) is not None
+
+
+@lru_cache(maxsize=1024)
+def _meant_of_tensors(name: str) -> str | None:
+    return _closest(name, of_tensors())
+
+
+def is_layer_of_torchs(value: Instance) -> bool:
+    """Whether an object's class is one of torch's own layers, and none that derives from it."""
+    return isinstance(value.native, ModuleRule) and value.cls.native is not None
 
 
 def _surely_lacks(run: Interpreter, value: Instance) -> bool:
@@ -427,8 +439,7 @@ def _surely_lacks(run: Interpreter, value: Instance) -> bool:
 
     There a class that derives from this one may have it.
     """
-    is_layer = isinstance(value.native, ModuleRule) and value.cls.native is not None
-    return not run.entry and (is_layer or _is_complete(run, value))
+    return not run.entry and (is_layer_of_torchs(value) or _is_complete(run, value))
 
 
 def _inside(run: Interpreter, value: Instance, name: str) -> str | None:

@@ -108,7 +108,7 @@ def lacks(value: Value, name: str) -> bool:
 def has_not(value: Value, name: str) -> bool:
     """Whether a tensor, or a value of Python's, surely has no such attribute: ``hasattr(x, "last_hidden_state")``."""
     if isinstance(value, Tensor):
-        return not value.type.is_parameter and modules.tensor_may_lack(value, name)
+        return modules.tensor_lacks(value, name)
     if isinstance(value, Sizes | Fields):
         return False
     kinds = _COLLECTIONS.get(type(value)) or ((type(value),) if isinstance(value, int | float | str | bytes) else ())

@@ -377,13 +377,23 @@ def _getattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     if len(args) == 2:
         return run.attribute(owner, name)
     try:
-        with run.asked():
-            found = attributes.find(run, owner, name)
+        found = _asked_for(run, owner, name)
     except Raised as error:
         if error.name != "AttributeError":
             raise
-        return args[2]
-    return args[2] if found is MISSING or no_tensors.has_not(run.resolve(owner), name) else found
+        found = MISSING
+    return args[2] if found is MISSING else found
+
+
+def _asked_for(run: Interpreter, owner: Value, name: str) -> Value:
+    """An attribute, MISSING where there is surely none.
+
+    Raises:
+        Raised: the program's code that computes it raises this.
+    """
+    with run.asked():
+        found = attributes.find(run, owner, name)
+    return MISSING if no_tensors.has_not(run.resolve(owner), name) else found
 
 
 @native("builtins.hasattr")
@@ -398,13 +408,10 @@ def _hasattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
         if MISSING in (held.when_true, held.when_false):
             return held.condition if held.when_false is MISSING else operators.negate(run, held.condition)
     try:
-        with run.asked():
-            found = attributes.find(run, owner, name)
+        found = _asked_for(run, owner, name)
     except Raised:
         return False
-    if isinstance(found, Unknown):
-        return run.derived("hasattr", owner, name)
-    return found is not MISSING and not no_tensors.has_not(owner, name)
+    return run.derived("hasattr", owner, name) if isinstance(found, Unknown) else found is not MISSING
 
 
 @native("builtins.setattr")

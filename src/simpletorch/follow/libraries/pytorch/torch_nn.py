@@ -267,9 +267,11 @@ def _loading_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
 def _forward_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What is called with the module, its arguments and what it gives, and may replace that."""
     me, hook = args[0], args[1] if len(args) > 1 else kwargs.get("hook")
-    hooks = _hooks(run, me)
-    run.heap.write(me.state, "hooks" if hooks is not None else "hooked", True if hooks is None else (*hooks, hook))
-    if any(run.resolve(v) is True for v in kwargs.values()):  # with_kwargs, prepend: another protocol
+    hooks = layers.hooks_of(run, me)
+    if hooks is not None:
+        run.heap.write(me.state, "hooks", (*hooks, hook))
+    # with_kwargs, prepend: another protocol
+    if hooks is None or any(run.resolve(v) is True for v in kwargs.values()):
         run.heap.write(me.state, "hooked", True)
     return Instance(run.program.library_class("torch.utils.hooks.RemovableHandle"), (me, hook))
 
@@ -281,16 +283,10 @@ def _pre_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
 
 def _remove_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     me, hook = args[0].native
-    hooks = _hooks(run, me)
+    hooks = layers.hooks_of(run, me)
     if hooks is not None:
         run.heap.write(me.state, "hooks", tuple(h for h in hooks if h is not hook))
     return None
-
-
-def _hooks(run: Interpreter, module: Instance) -> tuple[Value, ...] | None:
-    """The hooks of a module; None where only some ways here have added one."""
-    found = run.resolve(module.state.get("hooks", ()))
-    return found if isinstance(found, tuple) else None
 
 
 _FLOATING: Final = {"half": FLOAT16, "bfloat16": BFLOAT16, "double": FLOAT64, "float": FLOAT32}
