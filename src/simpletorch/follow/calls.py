@@ -155,7 +155,7 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
             raise
         if function.name == "__init__" and args and isinstance(args[0], Instance):
             modules.begun(run, args[0])
-            run.heap.write(args[0].state, "open", True)  # nobody gets on with it
+            run.heap.write(args[0].state, "open", True)  # the object was never built
         return modules.refuse(run, *wrong)
     scope.first = args[0] if args else MISSING
     if function.scripted:

@@ -96,7 +96,7 @@ def _module(run: Interpreter, cls: Class, scope: Scope) -> None:
         args = dict(_constructor_arguments(run, init, cls.name))
         if any(v is MISSING for v in args.values()):
             return
-        run.node = init.node  # nobody calls it
+        run.node = init.node  # the trace says that it is followed by itself
     elif any(c.qualified in MODULES for c in cls.mro):
         return  # a layer of torch's: a caller gives it sizes
     made = run.resolve(run.call(cls, (), args))
@@ -194,7 +194,7 @@ def _constructor_arguments(run: Interpreter, init: Function, where: str) -> Iter
 
 
 def _stands_for_nothing(default: Value) -> bool:
-    """Whether a default is no value to work with: ``None``, ``[]``, ``""``."""
+    """Whether a default only marks a missing argument: ``None``, ``[]`` or ``""``."""
     held = default.items if isinstance(default, List) else default.cells if isinstance(default, Dict) else default
     return held is None or (isinstance(held, tuple | str | dict) and not held)
 

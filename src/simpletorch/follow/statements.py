@@ -70,10 +70,10 @@ _MISTAKES: Final = frozenset({
 
 
 def _goes_on(run: Interpreter, node: ast.stmt, error: Raised) -> bool:
-    """Whether the program is followed behind a statement that fails.
+    """Whether following continues behind a statement that fails.
 
-    It would end there; but likelier than a program that never runs is something that isn't modelled. What the program
-    raises itself ends it, and so does what somebody may catch, or what shows which of several ways isn't taken.
+    A gap in what is modelled is likelier than a program that never runs. The program's own ``raise`` does end it, as
+    does an exception that may be caught; one in a branch shows that the branch isn't taken.
     """
     if isinstance(node, ast.Raise | ast.Assert) or error.name not in _MISTAKES or error.value is not None:
         return False

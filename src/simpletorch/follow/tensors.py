@@ -296,7 +296,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         if name not in RULES:
             return run.unknown(f"what {name} gives (it has no rule)")
         operation = _operations[name] = _Operation(name)
-    if kwargs:  # ``torch.mm(input=a, mat2=b)``: who looks for operands finds them by place
+    if kwargs:  # ``torch.mm(input=a, mat2=b)``: what follows looks for operands by position
         kwargs = dict(kwargs)
         while len(args) < len(operation.first) and operation.first[len(args)] in kwargs:
             args = (*args, kwargs.pop(operation.first[len(args)]))

@@ -17,7 +17,7 @@ HINTS = {
     "nn.Linear(60, 3)(x.flatten())": "flatten(1) keeps the batch dim, which flatten() doesn't: 480 is 8 samples of 60",
     "nn.Linear(60, 3)(x)": "input.flatten(1) has 60 features",
     "F.cross_entropy(x.view(-1, 6), torch.zeros(8, dtype=torch.long))": (
-        "input has 10 rows for each target: a view(-1, ...) before may have put 10 in place of one"
+        "input has 10 rows for each target: an earlier view(-1, ...) may have split each sample into 10"
     ),
     "x.gather(1, x)": "index.long()",
     "F.binary_cross_entropy(torch.rand(1, 1).squeeze(), torch.rand(1))": (

@@ -410,12 +410,12 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
 
 
 def tensor_may_lack(value: Tensor, name: str) -> bool:
-    """Whether a tensor has such an attribute only if somebody has put it there."""
+    """Whether torch's tensors have no such attribute, and this one wasn't given it."""
     return not (name.startswith("_") or name in value.cells or value.array or is_of_tensors(name))
 
 
 def tensor_lacks(value: Tensor, name: str) -> bool:
-    """Whether nobody in sight has put it there. Libraries put some on parameters: ``p.main_grad``."""
+    """The same, and no library may have added it: some do to parameters, as in ``p.main_grad``."""
     return not value.type.is_parameter and tensor_may_lack(value, name)
 
 
@@ -435,9 +435,9 @@ def is_layer_of_torchs(value: Instance) -> bool:
 
 
 def _surely_lacks(run: Interpreter, value: Instance) -> bool:
-    """Whether a missing attribute is sure without a sign of what was meant: not of what nobody calls in sight.
+    """Whether an attribute is certainly missing, though nothing shows what was meant.
 
-    There a class that derives from this one may have it.
+    In code that the program doesn't call it isn't: a subclass elsewhere may define the attribute.
     """
     return not run.entry and (is_layer_of_torchs(value) or _is_complete(run, value))
 
@@ -495,7 +495,7 @@ def torch_has(cls: Class, name: str) -> bool:
 
 
 def knows_all(run: Interpreter, cls: Class) -> bool:
-    """Whether the classes of libraries that one is derived from have no attributes but those that are known."""
+    """Whether all attributes of the library classes among a class's bases are known."""
     return all(c.module in ("", run.program.main) or c.qualified in _KNOWN_BASES for c in cls.mro)
 
 

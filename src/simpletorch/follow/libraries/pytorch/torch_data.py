@@ -205,7 +205,8 @@ library_class(f"{_DATA}.IterableDataset", (f"{_DATA}.Dataset",))
 def _init_tensors(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     me, *given = args
     if kwargs:
-        message = f"TensorDataset takes its tensors by place alone, but it is given {', '.join(kwargs)}="
+        names = ", ".join(f"{name}=" for name in kwargs)
+        message = f"TensorDataset takes tensors by position only, but it is given {names}"
         return modules.refuse(run, message, "TensorDataset(x, y)")
     run.heap.write(me.cells, "tensors", tuple(given))
     sizes = [

@@ -52,7 +52,8 @@ def _target_hint(input: Shape, target: Shape, expected: Shape) -> str | None:
     rows, samples = input.items[0], target.items[0] if target.rank else 0
     if isinstance(rows, int) and isinstance(samples, int) and 0 < samples < rows and rows % samples == 0:
         times = rows // samples
-        return f"input has {times} rows for each target: a view(-1, ...) before may have put {times} in place of one"
+        why = f"an earlier view(-1, ...) may have split each sample into {times}"
+        return f"input has {times} rows for each target: {why}"
     if target.rank == 0 and expected.items == (1,):
         return "target.unsqueeze(0)"
     return squeeze_hint("", expected, "target", target) if target.rank else None
