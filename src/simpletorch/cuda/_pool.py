@@ -50,7 +50,7 @@ class TensorPool:
             torch.mul(x, scale, out=buffer)
 
     A buffer's contents are whatever was there before. A stream that gets a buffer which another one used last waits for
-    that use. What isn't given back is freed like any tensor. A pool is for one thread.
+    that use. A buffer that isn't given back is freed like any tensor. A pool is for one thread.
 
     Args:
         device: where buffers are by default: the accelerator that torch finds, else the CPU.
@@ -76,7 +76,7 @@ class TensorPool:
         """A tensor of this shape, with any contents, ``dtype`` torch's default if it isn't given.
 
         Raises:
-            ValueError: a size is no int of 0 or more.
+            ValueError: a size isn't an int of 0 or more.
             TorchError: the pool is in debug mode, and somebody wrote to this buffer after it was given back.
         """
         for size in shape:
@@ -115,7 +115,7 @@ class TensorPool:
         return loan.buffer
 
     def give(self, tensor: torch.Tensor) -> None:
-        """Puts a tensor that `get` handed out back; nobody may use it, or a view of it, any more.
+        """Puts a tensor from `get` back; it and its views must not be used any more.
 
         Raises:
             TorchError: it isn't of this pool, or was given back before.
@@ -209,7 +209,7 @@ class _Watch(TorchFunctionMode):
 
 
 def _version(tensor: torch.Tensor) -> int:
-    """How often a tensor, or a view of it, was written to; of what inference mode made nobody counts it."""
+    """How often a tensor, or a view of it, was written to; not counted for tensors of inference mode."""
     with _UNWATCHED():
         return 0 if tensor.is_inference() else tensor._version
 

@@ -87,7 +87,7 @@ def launch(
 
 
 def _entry(function: Callable[..., T], arguments: tuple[Any, ...], timeout: float, folder: str) -> T:
-    """What each process runs."""
+    """The entry point of each process."""
     import torch
 
     # one that was forked can't use the threads that its parent had; and several share this machine
@@ -113,7 +113,7 @@ def _all_saved(folder: str, processes: int) -> bool:
 
 
 def _told_by_ranks(folder: Path) -> dict[int, dict[str, Any]]:
-    """What failed in each rank of the last attempt. Of ranks that end at once the launcher keeps one's error only."""
+    """The failures of each rank in the last attempt. Of ranks that end at once the launcher keeps one's error only."""
     told: dict[int, dict[int, dict[str, Any]]] = {}
     for file in folder.glob("*.failed"):
         attempt, number = map(int, file.stem.split("-"))

@@ -1,4 +1,4 @@
-"""A training as it stands at one moment."""
+"""The state of a training."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _COUNTS = ("epoch", "step", "batches", "samples", "epoch_steps", "rate", "second
 
 @dataclass(eq=False, kw_only=True)
 class Fit:
-    """A training as it stands: what it works on, how far it is, and what it has found.
+    """The state of a training: its parts, its progress and its results so far.
 
-    `Trainer.fit` makes one and hands it to each `Callback`. What `state_dict` gives at an update's end lets a fresh
-    process go on as if there had been no break: bit for bit on the same machine, where the loader and the model draw
-    from Python's, NumPy's and torch's generators only.
+    `Trainer.fit` makes one and hands it to each `Callback`. The `state_dict` at the end of an update lets a new
+    process continue as if there had been no break: bit for bit on the same machine, where the loader and the model
+    draw from Python's, NumPy's and torch's generators only.
     """
 
     model: torch.nn.Module
@@ -154,8 +154,8 @@ class Fit:
     def batches_left(self) -> Iterable[Any]:
         """The batches of this epoch that have not been trained on.
 
-        After a resume, a loader with ``load_state_dict`` has been told where to go on. Any other is iterated again from
-        where the generators stood when the epoch began, and the batches that are done are passed over.
+        After a resume, a loader with ``load_state_dict`` has been told where to go on. Any other is iterated again
+        with the generators as of the start of the epoch, and the batches that are done are skipped.
         """
         state, self._resumed = self._resumed, None
         if state is None:
@@ -272,7 +272,7 @@ class Fit:
         set_rng_state(state["rng"])
 
     def _why_not(self, state: Mapping[str, Any]) -> str:
-        """What differs between this training and the one that was saved; "" when nothing does."""
+        """The difference between this training and the saved one; "" if there is none."""
         for name in ("scheduler", "scaler", "ema"):
             saved, here = state[name] is not None, getattr(self, name) is not None
             if saved != here:
@@ -293,7 +293,7 @@ class Fit:
 
 
 def _state_of(part: Any) -> dict[str, Any] | None:
-    """What has to be saved of a part; None if there is no part, or it has no state that can be loaded again."""
+    """The state of a part; None if there is no part, or it has no state that can be loaded again."""
     if part is None or not hasattr(part, "load_state_dict"):
         return None
     state: dict[str, Any] = part.state_dict()

@@ -1,4 +1,4 @@
-"""`Transform`: what image transforms have in common."""
+"""`Transform`: the common base of image transforms."""
 
 from __future__ import annotations
 
