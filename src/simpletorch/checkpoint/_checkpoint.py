@@ -29,7 +29,7 @@ from simpletorch.reproducibility import rng_state, set_rng_state
 
 @dataclass(frozen=True)
 class Saved:
-    """What a checkpoint file holds."""
+    """The contents of a checkpoint file."""
 
     path: Path
     parts: dict[str, Any]
@@ -149,7 +149,7 @@ def library_versions() -> dict[str, str]:
 
 
 def read(path: StrPath, /) -> Saved:
-    """What the checkpoint ``path`` holds, on the CPU; nothing is executed and nothing else changed.
+    """The contents of the checkpoint ``path``, on the CPU; nothing is executed and nothing else changed.
 
     Tensors that were divided among processes are whole again.
 
@@ -182,9 +182,9 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
     devices of what they are loaded into. Parts that aren't asked for stay in the file; plain data such as an epoch
     is in ``saved.parts``.
 
-    What is divided among processes (`DTensor`) may have been saved by another number of them, or by one alone, or
-    loaded by one: each process then reads what it needs. What models and optimizers took of it is in ``saved.parts`` as
-    what they have now, and not a second time.
+    Sharded tensors (`DTensor`) may have been saved by another number of processes, or by one: each process then reads
+    the parts that it needs. Tensors that models and optimizers took are in ``saved.parts`` as the loaded ones,
+    without a second copy.
 
     Args:
         rng: put the generators where they were, if they were saved.

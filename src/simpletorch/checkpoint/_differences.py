@@ -14,7 +14,7 @@ from simpletorch.checkpoint._names import own_names, unwrapped
 
 @dataclass(frozen=True)
 class Report:
-    """What became of each tensor when weights were loaded; as text, one line for each that was not loaded.
+    """The outcome of loading weights, by tensor; as text, one line for each that was not loaded.
 
     Shapes and dtypes are written like ``float32[10, 128]``.
     """
@@ -52,7 +52,7 @@ class Report:
 def compare(
     model: torch.nn.Module, saved: Mapping[str, Any], rename: Callable[[str], str] | None = None
 ) -> tuple[Report, dict[str, Any]]:
-    """What loading ``saved`` into ``model`` would do, and the part of it that fits, under the model's names."""
+    """The outcome of loading ``saved`` into ``model``, and the part that fits, under the model's names."""
     here = unwrapped(model).state_dict()
     there = {name if rename is None else rename(name): value for name, value in own_names(saved, model).items()}
     fitting, mismatched, cast = {}, [], []
@@ -80,7 +80,7 @@ def _is_sized(value: Any) -> bool:
 
 
 def described(value: Any) -> str:
-    """``float32[10, 128]``, or the type of what is no tensor."""
+    """``float32[10, 128]``; the type for other values."""
     if not _is_sized(value):
         return f"a {type(value).__name__}"
     return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"

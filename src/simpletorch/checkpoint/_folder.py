@@ -48,7 +48,7 @@ def checkpoints_in(folder: StrPath, /) -> list[Path]:
 
 
 def remove_half_written(folder: Path) -> None:
-    """Remove what divided checkpoints left that nobody finished; nobody may be writing one."""
+    """Delete incomplete sharded checkpoints; no writer may be active."""
     for path in folder.glob("step-*"):
         if _NAME.fullmatch(path.name) and path.is_dir() and not is_folder(path):
             remove(path)

@@ -66,7 +66,8 @@ def write_sharded(
         asynchronous: write in the background, from copies in memory.
 
     Raises:
-        CheckpointError: one of the processes couldn't write; which, and why. What was at ``path`` before is untouched.
+        CheckpointError: one of the processes couldn't write; which, and why. An older checkpoint at ``path`` stays
+            untouched.
         BackendError: one of the processes is gone.
     """
     from simpletorch.distributed._failures import during  # which imports this
@@ -151,7 +152,7 @@ def _copy(folder: Path, other: Path, index: Mapping[str, Any]) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a checkpoint, of one file or of several; what is left of one that is half removed is none."""
+    """Remove a checkpoint of one file or of several; a half-removed one no longer counts as a checkpoint."""
     if not path.is_dir():
         path.unlink(missing_ok=True)
         return
@@ -242,9 +243,8 @@ def filled(saved: Any, into: Any = None, lent: Lent | None = None) -> Any:
 
     Args:
         saved: a state, or a dict or list of states, of `read_folder`.
-        into: what it is going to be loaded into. Where that is divided itself, each process reads its own part;
-            everything else is read as a whole. What an optimizer has already is overwritten, as nobody has memory for
-            it twice.
+        into: the target of the load. Where that is divided itself, each process reads its own part;
+            everything else is read as a whole. An optimizer's present state is overwritten, to save memory.
         lent: if given, modules may find their numbers as they lie in the files, which stay open as long as somebody has
             these tensors; where that is, is added. Put the module's own there when it is loaded.
 
@@ -289,7 +289,7 @@ def _read_into(
 
 
 def _arranged(part: torch.Tensor, like: Any) -> torch.Tensor:
-    """A tensor of which ``part`` is what this process has, divided as ``like`` is."""
+    """A tensor sharded as ``like`` is; ``part`` is this process's part."""
     if not is_sharded(like):
         return part
     from torch.distributed.tensor import DTensor
@@ -341,7 +341,7 @@ def _optimizer_state(saved: Mapping[str, Any], optimizer: torch.optim.Optimizer,
 
 
 def _own(optimizer: torch.optim.Optimizer, owner: torch.Tensor | None, name: str) -> Any:
-    """What an optimizer has of a parameter already."""
+    """An optimizer's present state of a parameter."""
     its = None if owner is None else optimizer.state.get(owner)
     return its.get(name) if isinstance(its, dict) else None
 

@@ -1,4 +1,4 @@
-"""What torch's distributed checkpoints (DCP) write to and read from: safetensors files, one for each process.
+"""The storage of torch's distributed checkpoints (DCP): safetensors files, one for each process.
 
 DCP plans who writes and reads which part of which tensor; its own files are pickles, and so is its index. Ours are read
 by anything that reads safetensors, and the index is JSON in the checkpoint's manifest (see `_sharded`): for each tensor
@@ -117,7 +117,7 @@ class ShardWriter(StorageWriter):
 
 
 class ShardReader(StorageReader):
-    """Reads the parts of which a process needs something, each as a whole, and only if its checksum is right.
+    """Reads the parts that a process needs, each as a whole, and only if its checksum is right.
 
     Args:
         lendable: of the tensors that are only going to be copied, how many elements this process wants. Where a part is
@@ -263,6 +263,6 @@ def _key(index: MetadataIndex) -> tuple[str, tuple[int, ...]]:
 
 
 def _name_of(index: MetadataIndex) -> str:
-    """The name in the file: what it is of, and where it begins in that."""
+    """The name in the file: the tensor, and where the part begins in it."""
     place = ",".join(map(str, index.offset or ()))
     return f"{index.fqn}@{place}" if place else index.fqn

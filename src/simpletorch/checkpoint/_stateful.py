@@ -1,4 +1,4 @@
-"""What can be put into a checkpoint, and taken out again."""
+"""Objects that a checkpoint can save and restore."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _PARTS: Final = {
 
 
 def read_torch(path: StrPath) -> Any:
-    """What a file of ``torch.save`` holds, on the CPU, read by torch's ``weights_only`` reader: no code is run.
+    """The contents of a file of ``torch.save``, on the CPU, read by torch's ``weights_only`` reader: no code is run.
 
     Raises:
         CheckpointError: there is no such file, it is damaged, or it holds more than plain data and tensors (a pickle

@@ -38,10 +38,10 @@ def load_weights(
         rename: from a name in the file to the model's, for instance ``lambda name: name.replace("backbone.", "")``.
 
     Returns:
-        What was loaded and what not; it prints as a readable list.
+        The loaded and the other tensors; it prints as a readable list.
 
     Raises:
-        TypeError: ``model`` is no module.
+        TypeError: ``model`` isn't a module.
         CheckpointError: the file can't be read, it differs from the model, or not one tensor fits.
     """
     if not isinstance(model, torch.nn.Module):

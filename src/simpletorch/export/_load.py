@@ -46,8 +46,8 @@ def load(path: StrPath, *, like: Any = None, trust: bool = False) -> Exported[..
     Raises:
         CheckpointError: the file or its manifest is damaged, they don't belong together, there is no manifest, or the
             file takes something else than ``like``.
-        BackendError: what would run it isn't installed, or it has operators that aren't known.
-        TypeMismatch: (a `TypeError` too) ``like`` is no module.
+        BackendError: its runtime isn't installed, or it has unknown operators.
+        TypeMismatch: (a `TypeError` too) ``like`` isn't a module.
     """
     model = None if like is None else as_module(like)
     path = Path(path)

@@ -5,7 +5,7 @@
     model = hub.load("models/mine", "encoder", trust=True)
     model = hub.load("pytorch/vision:96e779759f74384da5c54db571b9ad0b90c6f4ee", "resnet18", trust=True)
 
-What `torch.hub` loads is another's code, which runs here. So a repository is named with the commit that was read, and
+`torch.hub` runs code of others, so loading needs trust. So a repository is named with the commit that was read, and
 ``trust`` has to be said.
 
 Source: https://docs.pytorch.org/docs/stable/hub.html
@@ -53,15 +53,15 @@ def load(
         name: the entry point, a function in ``hubconf.py`` (`entry_points`).
         args: for the entry point.
         trust: that the repository's code may run; False is refused.
-        signature: what the model takes and gives, see `simpletorch.interop.typed`.
+        signature: of the model's call, see `simpletorch.interop.typed`.
         options: for the entry point.
 
     Raises:
-        TorchError: (a `ValueError` too) the repository isn't pinned or trusted, is no such name, or lacks the entry
+        TorchError: (a `ValueError` too) the repository isn't pinned or trusted, has no valid name, or lacks the entry
             point.
         DataError: the repository can't be fetched, or has no readable ``hubconf.py``.
         BackendError: it needs packages that are not installed.
-        TypeMismatch: (a `TypeError` too) what it makes is no module, or the signature none for it.
+        TypeMismatch: (a `TypeError` too) its result isn't a module, or the signature doesn't fit it.
     """
     error = as_also(TorchError, ValueError)
     folder = Path(repo)
@@ -93,7 +93,7 @@ def load(
 
 
 def entry_points(folder: str | os.PathLike[str]) -> tuple[str, ...]:
-    """What a folder's ``hubconf.py`` offers, by name; it is read, and none of it runs.
+    """The entry points of a folder's ``hubconf.py``, by name; it is read, and none of it runs.
 
     Raises:
         DataError: there is no such file, or it is no Python.

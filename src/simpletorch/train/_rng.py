@@ -23,7 +23,7 @@ def generators(loader: Iterable[Any]) -> Iterator[torch.Generator]:
 
 @contextmanager
 def undrawn(loader: Any = None) -> Iterator[None]:
-    """Restore afterwards the state of the global generators, and of generators in attributes of the loader's dataset."""
+    """Restore afterwards the state of the global generators, and of those in attributes of the loader's dataset."""
     state, own = rng_state(), list(_returns(getattr(loader, "dataset", None)))
     try:
         yield

@@ -41,7 +41,8 @@ def extract(
 ) -> Path:
     """Unpack a ``tar`` (plain, gzip, bzip2, xz), a ``zip``, or one compressed file into ``folder``; returns the folder.
 
-    What the file holds decides its kind, not its name. Everything is unpacked beside ``folder`` first and moved into it
+    The contents of the file decide its kind, not its name. Everything is unpacked beside ``folder`` first and moved
+    into it
     when all of it was right: after an error the folder is as it was. Entries that are already in ``folder`` are
     replaced.
 

@@ -198,7 +198,7 @@ class ReplayBuffer(Dataset[T], Generic[T]):
 
 
 class Prioritized(NamedTuple):
-    """What a `PrioritizedReplayBuffer` samples."""
+    """A sample of a `PrioritizedReplayBuffer`."""
 
     batch: Any
     """The transitions: fields ``[n, *S]``."""

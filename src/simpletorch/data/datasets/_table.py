@@ -83,7 +83,7 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
             target: the column to predict.
             inputs: the columns to predict it from; None: all others.
             classes: the target's classes in the order wanted, such as another table's; None: those that occur, sorted.
-            fill: what stands for a missing input; None: a missing one is an error.
+            fill: the value for a missing input; None: a missing one is an error.
             options: for `pandas.read_csv`, such as ``sep=";"``.
 
         Raises:
