@@ -1,6 +1,6 @@
 """PyTorch with shapes in the types: mypy proves them, jaxtyping and beartype enforce them.
 
-What is here is listed in ``__init__.pyi``. The names resolve on first use (PEP 562): ``import simpletorch`` and
+``__init__.pyi`` lists the names. The names resolve on first use (PEP 562): ``import simpletorch`` and
 ``import simpletorch.mypy`` load no torch. Functions such as `zeros` or `cross_entropy` are torch's own objects.
 """
 
@@ -45,7 +45,7 @@ class _Face(ModuleType):
         super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """What sends a function sends the modules that it uses: by their names."""
+        """Pickle by name: a pickled function brings the modules that it uses."""
         return import_module, (self.__name__,)
 
 

@@ -1,4 +1,4 @@
-"""What ``Tensor[Float32, B, 784]`` is at run time: a jaxtyping annotation of `torch.Tensor`."""
+"""``Tensor[Float32, B, 784]`` at run time: a jaxtyping annotation of `torch.Tensor`."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ _flush: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)  # mac
 def flushing(file: BinaryIO) -> Iterator[Callable[[memoryview], object]]:
     """A ``write`` for large files that has the disk at work from the beginning, and not only when all is written.
 
-    Whoever makes a checksum of what it writes then doesn't wait for the disk as well.
+    A writer that computes a checksum then doesn't wait for the disk as well.
 
     Raises:
         OSError: the disk could not take it. The system says so once, to whoever flushes first.

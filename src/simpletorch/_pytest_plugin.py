@@ -95,7 +95,7 @@ class _Followed(pytest.Item):
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Follow each file that has tests to run; what is found fails before they run."""
+    """Follow each file that has tests to run; a finding is a failure before they run."""
     if not config.getoption("simpletorch_follow"):
         return
     from simpletorch._settings import SettingError, settings

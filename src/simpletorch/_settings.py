@@ -1,4 +1,4 @@
-"""What a project says to simpletorch: ``[tool.simpletorch]`` in pyproject.toml, ``[simpletorch]`` in mypy.ini.
+"""A project's settings: ``[tool.simpletorch]`` in pyproject.toml, ``[simpletorch]`` in mypy.ini.
 
 ::
 
@@ -8,7 +8,7 @@
     [tool.simpletorch.findings]
     tensor-training = "off"  # or error, warning, note; true: as severe as it is by itself
 
-In an ini file a code stands in ``[simpletorch]`` itself.
+In an ini file a code is an option of ``[simpletorch]`` itself.
 """
 
 from __future__ import annotations

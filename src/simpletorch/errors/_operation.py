@@ -23,7 +23,7 @@ __all__ = ["UNKNOWN_OPERATION", "Operation", "operation_in"]
 
 
 class Operation(NamedTuple):
-    """An operation by the name that errors give it, its operands, and what its rule says of them."""
+    """An operation: its name in errors, its operands, and its rule's answer."""
 
     name: str | None
     values: Sequence[Value]
@@ -182,7 +182,7 @@ class _Argument:
 
     @property
     def known(self) -> RuleValue:
-        """What rules know of it."""
+        """Its value for rules."""
         return tuple(v.known for v in self.values) if self.is_list else self.values[0].known
 
 

@@ -59,7 +59,7 @@ def attempt(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Resu
             case Ok(y): ...
             case Err(ShapeMismatch() as e): print(e.hint)
 
-    What is no `Exception` (`KeyboardInterrupt`) still propagates.
+    Other exceptions than `Exception`s (`KeyboardInterrupt`) still propagate.
     """
     try:
         return Ok(function(*args, **kwargs))
