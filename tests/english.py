@@ -53,9 +53,9 @@ def docstrings() -> Iterator[tuple[Path, str]]:
     """The docstrings of modules, classes and functions."""
     for path in sorted((ROOT / "src").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                if text := ast.get_docstring(node):
-                    yield path, text
+            documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            if documented and (text := ast.get_docstring(node)):
+                yield path, text
 
 
 def comments() -> Iterator[tuple[Path, str]]:

@@ -24,7 +24,7 @@ def _mode(text: str, where: str) -> Mode:
 
 
 class _Switch:
-    """The flag that a border reads on every call: whether another mode than ``once`` may hold, in any thread or task."""
+    """A flag that a border reads on each call: whether another mode than ``once`` may hold, in any thread or task."""
 
     __slots__ = ("special",)
 
