@@ -1,4 +1,4 @@
-"""Files that the program has written itself, and reads back.
+"""Files that the program has written itself, and reads back; and data files that it finds on the disk (`disk`).
 
 `Interpreter.files` holds by the parts of a path (`texts.parts_of`) what kind of file is there, and a copy of what was
 saved. A path counts if its text is known, or but for the name of a new directory (`texts.Root`). Who writes to a path
@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simpletorch.follow import branches
+from simpletorch.follow.disk import entries as disk
 from simpletorch.follow.libraries.python.copy import deep, twin_of
 from simpletorch.follow.marks import devices
 from simpletorch.follow.memory import remembered
@@ -52,12 +53,14 @@ __all__ = [
     "as_read",
     "copied",
     "exists",
+    "folder",
     "found",
     "handed_over",
     "holds",
     "left_alone",
     "left_behind",
     "load",
+    "loaded",
     "mapped",
     "moved",
     "path_of",
@@ -66,6 +69,7 @@ __all__ = [
     "save",
     "spoiled",
     "tensor_of",
+    "text_of",
     "written",
 ]
 
@@ -177,19 +181,21 @@ def removed(run: Interpreter, path: Parts, *, below: bool = False) -> None:
 
 def left_alone(run: Interpreter) -> None:
     """Another program runs, which may write to any file."""
+    run.program.reach.spoil()
     for key in [k for k in run.files if type(k) is tuple]:
         run.heap.write(run.files, key, run.unknown("a file that another program may have written"))
 
 
 def left_behind(run: Interpreter) -> None:
     """Paths from here are others from now on: the program goes to another directory."""
+    run.program.reach.spoil()
     for key in [k for k in run.files if type(k) is tuple and isinstance(k[0], str) and not k[0].startswith("/")]:
         run.heap.write(run.files, key, run.unknown("a file in another directory"))
 
 
 def moved(run: Interpreter, source: Parts, target: Parts, *, copies: bool = False) -> None:
     """A file gets another name, or there is a copy of it."""
-    entry = found(run, source)
+    entry = _own(run, source)
     if not copies:
         removed(run, source, below=True)
     written(run, target, run.unknown("a file that was moved") if entry is MISSING else entry)
@@ -198,6 +204,22 @@ def moved(run: Interpreter, source: Parts, target: Parts, *, copies: bool = Fals
 
 
 def found(run: Interpreter, path: Parts) -> Value:
+    """What there is to read at a path: an entry, MISSING if that isn't known."""
+    entry = _own(run, path)
+    return _on_disk(run, path) if entry is MISSING else entry
+
+
+def _on_disk(run: Interpreter, path: Parts) -> Value:
+    """The entry of a data file; MISSING if the program, or unknown code, may have written to it."""
+    text = path[0] if len(path) == 1 else None
+    if not isinstance(text, str) or run.program.reach.is_spoiled(text):
+        return MISSING
+    vague = any(type(k) is tuple and _may_be(path, k) for k in run.files if k != path)
+    vague = vague or any(isinstance(k, _Vague) and _may_be(path, k.parts) for k in run.files)
+    return MISSING if vague or path in run.files else disk.entry(run, text)
+
+
+def _own(run: Interpreter, path: Parts) -> Value:
     """What the program has written to a path: an entry, MISSING if it has written nothing there."""
     if run.heap.recorders:
         remembered.note_cells(run.heap, run.files)
@@ -214,8 +236,8 @@ def found(run: Interpreter, path: Parts) -> Value:
 
 
 def exists(run: Interpreter, path: Parts) -> bool:
-    """Whether a file is surely there."""
-    entry = found(run, path)
+    """Whether the program has surely written a file."""
+    entry = _own(run, path)
     return isinstance(entry, Saved) and not branches.may_be_missing(run, run.files[path])
 
 
@@ -226,6 +248,8 @@ def handed_over(run: Interpreter, values: Iterable[Value]) -> None:
         path = value.native if isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") else value
         if not is_text(path):
             continue
+        if isinstance(path, str):
+            run.program.reach.spoil(path)
         parts = path_of(run, path)
         parts = parts[: parts.index(None)] if None in parts else parts
         known = parts and any(type(k) is tuple and _is_under(k, parts) for k in run.files)
@@ -340,6 +364,37 @@ def load(
         return MISSING
     entry = holds(run, source)
     return MISSING if entry is MISSING else run.each(entry, one)
+
+
+def loaded(run: Interpreter, kind: str, source: Value, parts: int) -> tuple[Value, ...]:
+    """The parts of an image or a sound in a path or a stream; None for each where it isn't known."""
+    known = isinstance(source, Instance) or is_text(source)
+    entry = holds(run, source) if known else MISSING
+    if isinstance(entry, Saved) and entry.kind == kind and isinstance(entry.value, tuple):
+        return entry.value
+    return (None,) * parts
+
+
+def text_of(run: Interpreter, source: Value) -> str | None:
+    """The whole text in a path or a stream, None if it isn't known."""
+    source = run.resolve(source)
+    known = isinstance(source, Instance) or is_text(source)
+    return disk.text_of(run, holds(run, source)) if known else None
+
+
+def folder(run: Interpreter, value: Value) -> str | None:
+    """The path of a folder on the disk that the program hasn't written to, as a text."""
+    path = path_of(run, value)
+    text = path[0] if len(path) == 1 else None
+    if not isinstance(text, str) or run.program.reach.is_spoiled(text):
+        return None
+    start = "" if text == "." else text
+    touched = any(
+        _may_begin_alike((start,), key.parts if isinstance(key, _Vague) else key)
+        for key in run.files
+        if isinstance(key, _Vague) or type(key) is tuple
+    )
+    return None if touched else text
 
 
 def as_entry(run: Interpreter, value: Value) -> Value:

@@ -7,6 +7,7 @@ import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any, Final, final
 
 from simpletorch.language_server.messages import HEAD, Answer, Ask, Cancel, Found, pack, size_of
@@ -105,6 +106,13 @@ class Follower:
             await process.wait()
 
 
-def options(severities: Mapping[str, Severity], steps: int, seconds: float, *, page: bool = False) -> dict[str, Any]:
+def options(
+    severities: Mapping[str, Severity],
+    steps: int,
+    seconds: float,
+    *,
+    page: bool = False,
+    data: bool | tuple[Path, ...] = True,
+) -> dict[str, Any]:
     """The options of `Follower.follow`."""
-    return {"severities": severities, "steps": steps, "seconds": seconds, "page": page}
+    return {"severities": severities, "steps": steps, "seconds": seconds, "page": page, "data": data}

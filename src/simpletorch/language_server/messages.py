@@ -6,6 +6,7 @@ import pickle
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias, final
 
 from simpletorch.follow import Finding, Note
@@ -31,6 +32,7 @@ class Ask:
     seconds: float = 2.0
     page: bool = False
     """Whether the page of HTML is wanted, too."""
+    data: bool | tuple[Path, ...] = True
 
 
 @final

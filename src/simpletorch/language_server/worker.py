@@ -67,6 +67,7 @@ class Worker:
             steps=ask.steps,
             seconds=ask.seconds,
             severities=ask.severities,
+            data=ask.data,
             opened=self.good,
             watched=True,
             is_cancelled=lambda: ask.number in self.cancelled,

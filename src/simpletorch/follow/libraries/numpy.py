@@ -610,11 +610,6 @@ def _argsort(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 _ARRAY["sort"] = lambda run, args, kwargs: None
 
 
-@native("numpy.loadtxt", "numpy.genfromtxt")
-def _some_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.unknown("an array of a shape that isn't known")
-
-
 gives("numpy.memmap")
 
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import files, items, operators
-from simpletorch.follow.libraries import Work, by_name, library_class, native
+from simpletorch.follow.disk import entries
+from simpletorch.follow.disk.described import Unreadable
+from simpletorch.follow.disk.tables import numbers
+from simpletorch.follow.libraries import Work, arrays, by_name, library_class, native
 from simpletorch.follow.values import MISSING, Dict, Instance, List, Native, Property, Saved, Tensor, Value
+from simpletorch.rules.core.dtype import FLOAT64
+from simpletorch.shapes import Shape
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -62,6 +67,22 @@ def _load(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     if found is MISSING:
         return run.unknown("what is loaded from a file")
     return run.each(found, lambda v: Instance(run.program.library_class(_ARCHIVE), v) if isinstance(v, Dict) else v)
+
+
+@native("numpy.loadtxt", "numpy.genfromtxt")
+def _load_text(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = {k: run.resolve(v) for k, v in by_name("fname dtype comments delimiter", args, kwargs).items()}
+    separator, skipped = given.pop("delimiter", None), given.pop("skiprows", given.pop("skip_header", 0))
+    dtype = arrays.as_dtype(given.pop("dtype", None), FLOAT64)
+    found = files.text_of(run, given.pop("fname", None))
+    if found is None or given or dtype is None or type(skipped) is not int or not isinstance(separator, str | None):
+        return run.unknown("an array of a shape that isn't known")
+    try:
+        made = arrays.array(Shape(numbers(found, separator, skipped=skipped).shape), dtype)
+    except Unreadable:
+        return run.unknown("an array of a shape that isn't known")
+    entries.describe(run, found, str(made.type))
+    return made
 
 
 def _of_arrays(name: str) -> Work:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from simpletorch.follow import files
+from simpletorch.follow.disk import entries as disk
 from simpletorch.follow.libraries import by_name, library_class, native
 from simpletorch.follow.values import Instance, Native, Property, Tensor, Unknown, Value, is_int
 from simpletorch.rules import TensorType
@@ -156,7 +158,8 @@ library_class(
 
 @native("PIL.Image.open")
 def _open(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return image(run, None, None, None)
+    source = run.resolve(by_name("fp", args, kwargs).get("fp"))
+    return run.each(source, lambda one: image(run, *files.loaded(run, disk.IMAGE, one, 3)))
 
 
 @native("PIL.Image.new")

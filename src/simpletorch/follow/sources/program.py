@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch.follow.disk.reach import Reach
 from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, VALUES, load
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
@@ -30,10 +31,16 @@ class Program:
     main: Final = "__main__"
     has_cuda = False  # whether it surely runs on a machine with CUDA, which uses it
 
-    def __init__(self, path: Path, arguments: Sequence[str] = (), shown: str | None = None) -> None:
+    def __init__(
+        self, path: Path, arguments: Sequence[str] = (), shown: str | None = None, reach: Reach | None = None
+    ) -> None:
         self.shown = str(path) if shown is None else shown
         self.path = path = path.absolute()  # packages may lie above the current folder
         self.arguments = tuple(arguments)
+        self.reach = reach or Reach(None, path.parent)
+        self.entries: dict[str, Value] = {}  # of data files, by their real paths
+        self.long_texts: dict[str, str] = {}  # of large ones, for readers of tables
+        self.described: dict[str, str] = {}  # what they are, in words
         self.modules: dict[str, Namespace] = {}
         self.loading: set[str] = set()
         self.is_library = lazily.is_library(path)  # then only what is needed of its package is run

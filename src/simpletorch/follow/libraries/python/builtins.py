@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import attributes, branches, files, items, iteration, operators, texts
@@ -565,9 +566,15 @@ def in_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str, Value
     return sizes.repeated(run, one, len(found), start, iteration.another)
 
 
+def _path_parts(value: Value) -> Value:
+    """The key by which a path is sorted; another value itself."""
+    is_path = isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") and isinstance(value.native, str)
+    return PurePosixPath(value.native).parts if is_path else value
+
+
 def _in_known_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[Value, ...] | None:
     key = run.resolve(kwargs.get("key"))
-    keys = list(found) if key is None else [run.resolve(run.call(key, (v,))) for v in found]
+    keys = [_path_parts(v) for v in found] if key is None else [run.resolve(run.call(key, (v,))) for v in found]
     if not all(map(is_known, keys)):
         return None
     reverse = run.resolve(kwargs.get("reverse", False)) is True
