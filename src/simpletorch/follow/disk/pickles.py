@@ -6,7 +6,6 @@ A pickle names functions to call. Here a call gives a described value if the fun
 
 from __future__ import annotations
 
-import math
 import pickletools
 import zipfile
 from collections.abc import Callable
@@ -64,7 +63,7 @@ def _rebuilt_tensor(storage: Any, offset: Any, size: Any, stride: Any, grad: Any
         raise Unreadable("a tensor that isn't one")
     if not isinstance(storage, _Storage):  # in a pickle that isn't torch's, storages are bytes of their own
         return Tensor(shape, "", grad is True)
-    if storage.size is not None and math.prod(shape):
+    if storage.size is not None and 0 not in shape:
         last = offset + sum((n - 1) * step for n, step in zip(shape, steps, strict=True))
         if last >= storage.size:
             raise Unreadable("a tensor larger than its storage")
