@@ -40,7 +40,7 @@ class SettingError(Exception):
 @final
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is said; empty where nothing is."""
+    """The settings of a project; defaults where it has none."""
 
     follow: bool = True
     data: bool | tuple[Path, ...] = True
@@ -50,8 +50,7 @@ class Settings:
 
 
 def settings(config_file: str | Path | None = None, here: Path | None = None) -> Settings:
-    """What ``config_file`` says, or if it has no part for us, the nearest file of the folders above this one that has
-    (or above the folder ``here``).
+    """The settings in ``config_file``. Without a part for us there, those of the nearest file above ``here``.
 
     The variable ``SIMPLETORCH_FOLLOW`` of the environment overrules the files.
 

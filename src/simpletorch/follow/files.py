@@ -1,10 +1,10 @@
 """Files that the program has written itself, and reads back; and data files that it finds on the disk (`disk`).
 
 `Interpreter.files` holds by the parts of a path (`texts.parts_of`) what kind of file is there, and a copy of what was
-saved. A path counts if its text is known, or but for the name of a new directory (`texts.Root`). Who writes to a path
-that isn't known may have written to each that it may be; paths that unknown code was given aren't trusted any more.
+saved. A path counts if its text is known, or but for the name of a new directory (`texts.Root`). A write to
+an unknown path may have hit every path that fits it. Paths that unknown code was given aren't trusted any more.
 
-What libraries that only draw, log or download write isn't looked at: nobody gives them the name of a checkpoint.
+Writes of libraries that only draw, log or download are ignored: they don't get the name of a checkpoint.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def written(run: Interpreter, path: Parts, entry: Value) -> None:
 
 
 def _overwritten(run: Interpreter, path: Parts) -> None:
-    """What a path may be the name of isn't known any more."""
+    """Forget the contents of every path that this one may be."""
     for key in [k for k in run.files if type(k) is tuple and k != path and _may_be(path, k)]:
         run.heap.write(run.files, key, run.unknown("a file that may have been written to since"))
 
@@ -204,7 +204,7 @@ def moved(run: Interpreter, source: Parts, target: Parts, *, copies: bool = Fals
 
 
 def found(run: Interpreter, path: Parts) -> Value:
-    """What there is to read at a path: an entry, MISSING if that isn't known."""
+    """The entry to read at a path, MISSING if it isn't known."""
     entry = _own(run, path)
     return _on_disk(run, path) if entry is MISSING else entry
 
@@ -220,7 +220,7 @@ def _on_disk(run: Interpreter, path: Parts) -> Value:
 
 
 def _own(run: Interpreter, path: Parts) -> Value:
-    """What the program has written to a path: an entry, MISSING if it has written nothing there."""
+    """The entry that the program has written to a path, MISSING if none."""
     if run.heap.recorders:
         remembered.note_cells(run.heap, run.files)
     entry = run.files.get(path, MISSING) if known_parts(path) else MISSING
@@ -324,7 +324,7 @@ def _write(run: Interpreter, entry: Saved, target: Value) -> Value:
 
 
 def put_into(run: Interpreter, stream: Instance, entry: Saved) -> None:
-    """What is written into a stream comes behind what is there."""
+    """Append to a stream."""
     held, at = run.resolve(stream.cells.get(HOLDS, MISSING)), run.resolve(stream.cells.get(AT))
     now: Value
     if held is None and at == START:
@@ -341,7 +341,7 @@ def put_into(run: Interpreter, stream: Instance, entry: Saved) -> None:
 
 
 def holds(run: Interpreter, source: Value) -> Value:
-    """What there is to read in a path or a stream: an entry, MISSING where the program has put nothing there."""
+    """The entry to read in a path or a stream, MISSING if it isn't known."""
     if not isinstance(source, Instance) or not source.cls.is_a(STREAM):
         return found(run, path_of(run, source))
     held, at = run.resolve(source.cells.get(HOLDS, MISSING)), run.resolve(source.cells.get(AT))
@@ -352,7 +352,7 @@ def holds(run: Interpreter, source: Value) -> Value:
 def load(
     run: Interpreter, kinds: tuple[str, ...], source: Value, tensor: Callable[[Tensor], Tensor] | None = None
 ) -> Value:
-    """What a path or a stream holds that was saved as one of these kinds; MISSING where that isn't known."""
+    """The value that a path or a stream holds, saved as one of these kinds; MISSING if it isn't known."""
 
     def one(entry: Value) -> Value:
         if isinstance(entry, Saved) and entry.kind in kinds:
@@ -408,7 +408,7 @@ def as_entry(run: Interpreter, value: Value) -> Value:
 
 
 def as_read(run: Interpreter, entry: Value, type: str) -> Value:
-    """What a file holds, read as a text ("str") or as bytes ("bytes")."""
+    """The contents of a file, read as a text ("str") or as bytes ("bytes")."""
     kind, value = entry if isinstance(entry, Saved) else (None, None)
     if kind == (BYTES if type == "bytes" else TEXT) and not (isinstance(value, str) and "\r" in value):
         return value

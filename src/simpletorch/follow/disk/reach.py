@@ -1,6 +1,6 @@
 """Which files of data a follow may read, and how much: only regular files below a few folders, within a budget.
 
-Nothing is written or executed, and no link leads out. What was looked for is noted, found or not.
+Nothing is written or executed, and no link leads out. Each path that was looked for is noted, found or not.
 """
 
 from __future__ import annotations
