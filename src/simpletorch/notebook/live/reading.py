@@ -63,10 +63,17 @@ def qualified(kind: type) -> str:
     return text(_QUALNAME(kind))
 
 
+def _are_plain(keys: Iterable[Any]) -> bool:
+    for key in keys:
+        if type(key) is not str:
+            return False
+    return True
+
+
 def members_of(kind: type) -> Mapping[str, Any]:
     """What a class itself has, by name."""
     found: Mapping[str, Any] = _MEMBERS(kind)
-    return found if all(type(key) is str for key in found) else {k: v for k, v in found.items() if type(k) is str}
+    return found if _are_plain(found) else {k: v for k, v in found.items() if type(k) is str}
 
 
 def is_a(kind: type, other: type) -> bool:
@@ -77,7 +84,10 @@ def is_a(kind: type, other: type) -> bool:
 
 def is_one_of(given: Any, others: Iterable[Any]) -> bool:
     """Whether it is one of these objects."""
-    return any(each is given for each in others)
+    for each in others:  # no `any`, which would make a generator for each question
+        if each is given:
+            return True
+    return False
 
 
 def items(given: Any) -> tuple[Any, ...]:
@@ -93,7 +103,7 @@ def plain_dict(given: Any) -> dict[str, Any]:
     kind = type(given)
     if kind is not dict and kind is not OrderedDict:
         return {}
-    if all(type(key) is str for key in dict.keys(given)):
+    if _are_plain(dict.keys(given)):
         found: dict[str, Any] = given
         return found
     return {key: value for key, value in dict.items(given) if type(key) is str}

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = ["of_torch", "prepare"]
 
-_TENSORS: Final = (torch.Tensor, nn.Parameter, nn.Buffer)
+_TENSORS: Final = frozenset(map(id, (torch.Tensor, nn.Parameter, nn.Buffer)))
 _TENSOR: Final = torch.Tensor
 _DATA: Final = "torch.utils.data"
 _PLACES: Final = ("cpu", "cuda")  # that marks know
@@ -66,7 +66,7 @@ def prepare(live: Live) -> None:
 def of_torch(live: Live, given: Any) -> Value:
     """A value of torch's or NumPy's, MISSING for any other."""
     kind = type(given)
-    if is_one_of(kind, _TENSORS):
+    if id(kind) in _TENSORS:
         return _tensor(live, given)
     if is_a(kind, nn.Module):  # most
         return _module(live, given)
@@ -212,7 +212,7 @@ def _as_made(live: Live, held: dict[str, Any], made: Instance) -> set[str]:
 def _is_readable(given: Any) -> bool:
     """Whether a tensor's class is torch's, so that asking it runs nothing of the user's."""
     kind = type(given)
-    return is_one_of(kind, _TENSORS) or (is_a(kind, torch.Tensor) and _is_of_torch(kind))
+    return id(kind) in _TENSORS or (is_a(kind, torch.Tensor) and _is_of_torch(kind))
 
 
 def _is_of_torch(kind: type) -> bool:
@@ -252,11 +252,13 @@ def _stand_in(kind: type, held: dict[str, Any], deep: int) -> nn.Module:
 
 
 def _is_simple(value: Any) -> bool:
-    if is_one_of(type(value), (tuple, list)):
+    kind = type(value)
+    if kind is tuple or kind is list:
         return len(value) < _LONGEST and all(map(_is_simple, value))
-    return is_one_of(type(value), (int, float, bool, str, type(None), torch.dtype, torch.device))
+    return id(kind) in _SIMPLE
 
 
+_SIMPLE: Final = frozenset(map(id, (int, float, bool, str, type(None), torch.dtype, torch.device)))
 _LONGEST: Final = 100
 
 
