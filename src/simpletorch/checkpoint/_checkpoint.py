@@ -22,9 +22,10 @@ from simpletorch.checkpoint._format import read as read_file
 from simpletorch.checkpoint._format import write
 from simpletorch.checkpoint._plain import pack, unpack
 from simpletorch.checkpoint._sharded import Lent, filled, is_folder, read_folder, write_sharded
-from simpletorch.checkpoint._stateful import Data, Part, Stateful, differences, load_into, state_of
+from simpletorch.checkpoint._stateful import Data, Part, Stateful, differences, in_order, load_into, state_of, undoing
 from simpletorch.errors import CheckpointError
 from simpletorch.reproducibility import rng_state, set_rng_state
+from simpletorch.reproducibility._random import check_rng_state
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,10 @@ def read_unfilled(path: Path) -> Saved:
             error.hint = f"{good} is undamaged"
         raise
     try:
-        return Saved(path, dict(unpack(state, tensors)), about["versions"], about["written"], version)
+        parts = dict(unpack(state, tensors))
+        if not all(type(name) is str for name in parts):
+            raise TypeError("the name of a part is no string")
+        return Saved(path, parts, dict(about["versions"]), str(about["written"]), version)
     # the checksum was right, so it was written so: by another program, or by hand
     except (RecursionError, KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path} is no valid checkpoint: {type(error).__name__}: {error}") from error
@@ -203,18 +207,26 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
             "\n    ".join([f"{path} is not of what it is loaded into, {count}:", *lines]),
             hint="simpletorch.checkpoint.load_weights(path, model, partial=True) loads what fits",
         )
-    lent: Lent = []
-    saved = replace(saved, parts=filled(saved.parts, parts, lent))
-    for name, part in parts.items():
-        load_into(part, saved.parts[name], name)
-    for state, name, own in lent:
-        state[name] = own  # or else the files would stay open, and their room on the disk taken
     if rng and "rng" in saved.parts:
         try:
-            set_rng_state(saved.parts["rng"])
-        except (AttributeError, IndexError, KeyError, OverflowError, RuntimeError, TypeError, ValueError) as error:
+            check_rng_state(saved.parts["rng"])
+        except ValueError as error:
             raise CheckpointError(f"{path} has no states of generators as its rng: {error}") from error
-    return saved
+    lent: Lent = []
+    wary, others = in_order(parts)
+    with undoing(parts.values()):
+        found = filled({name: saved.parts[name] for name in wary}, parts)
+        for name in wary:
+            load_into(parts[name], found[name], name)
+        # not before those above took theirs: it writes into tensors that optimizers have
+        found |= filled({name: value for name, value in saved.parts.items() if name not in found}, parts, lent)
+        for name in others:
+            load_into(parts[name], found[name], name)
+        if rng and "rng" in found:
+            set_rng_state(found["rng"])
+    for state, name, own in lent:
+        state[name] = own  # or else the files would stay open, and their room on the disk taken
+    return replace(saved, parts={name: found[name] for name in saved.parts})
 
 
 def consolidate(path: StrPath, into: StrPath, /) -> Path:

@@ -27,8 +27,8 @@ import torch
 import torch.distributed as dist
 
 from simpletorch._atomic import duplicate
+from simpletorch.checkpoint._format import DTYPES, verify, write
 from simpletorch.checkpoint._format import read as read_file
-from simpletorch.checkpoint._format import verify, write
 from simpletorch.checkpoint._names import own_names, unwrapped
 from simpletorch.checkpoint._plain import is_sharded
 from simpletorch.errors import CheckpointError, explained
@@ -188,8 +188,6 @@ def read_folder(path: Path) -> tuple[int, dict[str, Any], Any, dict[str, torch.T
     Raises:
         CheckpointError: it is damaged, or no checkpoint.
     """
-    from simpletorch.checkpoint._shards import DTYPES
-
     version, about, state, tensors = read_file(path / MANIFEST)
     index = about.get(_INDEX, {})
     try:

@@ -34,10 +34,9 @@ from torch.distributed.checkpoint.storage import StorageReader, StorageWriter, W
 from torch.futures import Future
 
 from simpletorch._atomic import flushing, replacing
-from simpletorch.checkpoint._format import DTYPE_NAMES, bytes_of, head_of
+from simpletorch.checkpoint._format import DTYPE_NAMES, DTYPES, bytes_of, head_of
 from simpletorch.errors import CheckpointError
 
-DTYPES: Final = {name: dtype for dtype, name in DTYPE_NAMES.items()}
 _PIECE: Final = 1 << 20  # bytes that are read at a time: they fit into a core's cache
 
 

@@ -6,16 +6,19 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import torch
 
 from simpletorch.checkpoint import unwrapped
+from simpletorch.checkpoint._differences import state_differences
+from simpletorch.checkpoint._stateful import undoing
 from simpletorch.distributed._group import is_main
 from simpletorch.errors import TorchError
 from simpletorch.metrics import Metric
 from simpletorch.optim import LRScheduler, Optimizer
 from simpletorch.reproducibility import rng_state, set_rng_state
+from simpletorch.reproducibility._random import check_rng_state
 from simpletorch.train._callback import Callback
 from simpletorch.train._epoch import Epoch
 from simpletorch.train._own_step import OwnStep
@@ -237,14 +240,29 @@ class Fit:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` gave; the model, optimizer, loader … are ones built as they were then.
 
+        Nothing is changed when an error is raised.
+
         Raises:
             TorchError: the state has a part that this training lacks, or the other way round.
+            ValueError, KeyError, TypeError, …: ``state`` is none that `state_dict` gave.
         """
         if reason := self._why_not(state):
             raise TorchError(reason)
-        unwrapped(self.model).load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        for name in ("scheduler", "scaler", "ema", "loader"):
+        for generators in (state["rng"], state["epoch_rng"]):
+            if generators is not None:
+                check_rng_state(generators)
+        before = dict(vars(self))
+        others = [part for part in (self.scheduler, self.scaler, self.loader) if part is not None]
+        with undoing([self.optimizer, *others, *self.train_metrics.values(), *self.callbacks]):
+            try:
+                self._load(state)
+            except BaseException:
+                vars(self).update(before)
+                raise
+
+    def _load(self, state: Mapping[str, Any]) -> None:
+        history = [Epoch(**epoch) for epoch in state["history"]]
+        for name in ("scheduler", "scaler", "loader"):
             if state[name] is not None:
                 getattr(self, name).load_state_dict(state[name])
         for name, metric in self.train_metrics.items():
@@ -254,12 +272,17 @@ class Fit:
             callback.load_state_dict(saved)
         for name in _COUNTS:
             setattr(self, name, state[name])
+        self.history = history
+        self._loss_sum = float(state["loss_sum"] or 0.0)
+        self._epoch_rng = state["epoch_rng"]
+        # last: these were compared before, and nobody has memory for a copy of them
+        self.optimizer.load_state_dict(state["optimizer"])
         if self.step:
             # torch's schedulers look for this, and warn if the first thing after a resume is an epoch's scheduler step
             vars(self.optimizer)["_opt_called"] = True
-        self.history = [Epoch(**epoch) for epoch in state["history"]]
-        self._loss_sum = float(state["loss_sum"] or 0.0)
-        self._epoch_rng = state["epoch_rng"]
+        if state["ema"] is not None and self.ema is not None:
+            self.ema.load_state_dict(state["ema"])
+        unwrapped(self.model).load_state_dict(state["model"])
         if self.phase == "between":
             self._return(state)
         else:
@@ -281,6 +304,11 @@ class Fit:
                 )
         if (state["loader"] is not None) != (_state_of(self.loader) is not None):
             return "the loader can be resumed in only one of the saved training and this one: use the same loader"
+        counts = {name: state[name] for name in _COUNTS}
+        if lines := state_differences({name: getattr(self, name) for name in _COUNTS}, counts):
+            return f"it is no state of a training{lines[0]}"
+        if state["phase"] not in get_args(Phase):
+            return f"it is no state of a training: its phase is {state['phase']!r}"
         saved_names, names = [name for name, _ in state["callbacks"]], [type(c).__name__ for c in self.callbacks]
         if saved_names != names:
             return f"the saved training has the callbacks {saved_names}, this one {names}: they must be the same"
