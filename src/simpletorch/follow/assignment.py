@@ -6,9 +6,9 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import branches, guards, items, iteration, operators
+from simpletorch.follow import attributes, branches, guards, items, iteration, operators
 from simpletorch.follow.marks import gradients, modules, origins, purity, training
-from simpletorch.follow.outcomes import Done
+from simpletorch.follow.outcomes import Done, Raised
 from simpletorch.follow.sources.syntax import unparsed
 from simpletorch.follow.values import (
     ASKED_FOR,
@@ -69,7 +69,7 @@ def _as_kept(run: Interpreter, owner: Value, name: str, value: Value) -> Value:
     if not isinstance(owner, Instance) or owner.cls.module != run.program.main:
         return value
     found = owner.cls.find(name)
-    if owner.cls.find("__setattr__") is None and (found is None or not isinstance(found[0], Property)):
+    if owner.cls.find("__setattr__") is None and (found is None or not isinstance(found[0], Property | Instance)):
         return value
     return run.unknown("an attribute that its class sets")
 
@@ -182,11 +182,12 @@ def delete(run: Interpreter, target: ast.expr, scope: Scope) -> None:
     """``del target``."""
     match target:
         case ast.Name(id=name):
-            run.heap.write(scope.holder(name), name, MISSING)
+            held = scope.holder(name)
+            if name not in held and not scope.globals.stars:
+                raise Raised("NameError", None, ("Exception", "BaseException"))
+            run.heap.write(held, name, MISSING)
         case ast.Attribute(value=owner, attr=name):
-            found = run.resolve(run.evaluate(owner, scope))
-            if isinstance(found, Instance):
-                run.heap.write(found.cells, name, MISSING)
+            attributes.delete(run, run.evaluate(owner, scope), name)
         case ast.Subscript(value=owner, slice=index):
             items.remove(run, run.evaluate(owner, scope), run.evaluate(index, scope))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):

@@ -148,8 +148,11 @@ def cause_of(value: List) -> Cause:
 
 def _truth_of_instance(run: Interpreter, value: Instance) -> bool | tuple[Unknown, bool]:
     for name in ("__bool__", "__len__"):
-        if value.cls.find(name) is not None:
-            return truth(run, run.call(run.attribute(value, name), ()))
+        if (own := run.special(value, name)) is not None:
+            answer = resolve(run, run.call(own, ()))
+            if name == "__bool__" and type(answer) is not bool and is_known(answer):
+                raise Raised("TypeError", None, ("Exception", "BaseException"))
+            return truth(run, answer)
     held = behind(value)
     return True if held is value else truth(run, held)
 

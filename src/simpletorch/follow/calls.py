@@ -11,6 +11,7 @@ from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import METHODS
 from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
+from simpletorch.follow.model import names
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
@@ -144,6 +145,8 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
     if run.too_deep or recursion.enough(run, function, (*args, *kwargs.values())):
         escape(run, (function, *args, *kwargs.values()))
         return run.unknown(f"{function.name} calls itself too often")
+    if function.owner is not None:
+        names.mangle(function.node, function.owner.name)
     scope = Scope(function.scope, function.scope.path)
     scope.function = function.name
     scope.owner = function.owner

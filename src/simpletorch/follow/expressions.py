@@ -153,12 +153,11 @@ def _list(run: Interpreter, node: ast.List, scope: Scope) -> Value:
 
 def _set(run: Interpreter, node: ast.Set, scope: Scope) -> Value:
     found = _several(run, node.elts, scope)
+    for value in () if isinstance(found, Unknown) else found:
+        items.check_key(run, value)
     if isinstance(found, Unknown) or not all(map(is_known, found)):
         return Set((), open=True)
     return Set(found)
-
-
-_UNHASHABLE: Final = (List, Dict, Set)
 
 
 def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
@@ -168,8 +167,6 @@ def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
             items.update(run, made, run.evaluate(value, scope))
         else:
             name = run.evaluate(key, scope)
-            if type(run.resolve(name)) in _UNHASHABLE:
-                raise Raised("TypeError", None, ("Exception", "BaseException"))
             items.put(run, made, name, run.evaluate(value, scope))
     return made
 

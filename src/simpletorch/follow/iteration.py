@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
 from simpletorch.follow.marks import gradients, layout, origins
+from simpletorch.follow.model import metaclasses
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.values import (
     MISSING,
@@ -145,6 +146,8 @@ def stream(run: Interpreter, value: Value) -> Value:
 def iterator(run: Interpreter, value: Instance | Class) -> Value:
     """What ``iter(value)`` gives, None where that isn't known."""
     if isinstance(value, Class):
+        if (own := metaclasses.special(value, "__iter__")) is not None:
+            return run.resolve(run.call(own, ()))
         members = value.metadata.get("members")
         return None if members is None else tuple(members)
     if value.cls.find("__iter__") is not None:

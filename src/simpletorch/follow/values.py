@@ -453,6 +453,7 @@ class Property:
     getter: Any
     setter: Any = None
     cached: bool = False
+    deleter: Any = None
 
 
 @final

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import attributes, branches, files, items, iteration, operators, texts
 from simpletorch.follow.budget import is_huge
 from simpletorch.follow.heap import now
-from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, native
+from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, native
 from simpletorch.follow.marks import no_tensors
+from simpletorch.follow.model import metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -95,8 +96,11 @@ def _int(run: Interpreter, value: Value, rest: tuple[Value, ...], kwargs: dict[s
         )
     if is_known(value) and all(map(is_known, rest)):
         return computed(run, int, (value, *rest), kwargs)
-    if isinstance(value, Instance) and value.cls.find("__int__") is not None:
-        return run.call(run.attribute(value, "__int__"), ())
+    for name in ("__int__", "__index__", "__trunc__") if isinstance(value, Instance) else ():
+        if (own := run.special(value, name)) is not None:
+            return run.call(own, ())
+    if isinstance(value, List | Dict | Set):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if (number := processes.number_in(run, value)) is not None:
         return number
     return run.unknown("an int made of what isn't known", "int", getattr(value, "cause", "code"))
@@ -108,25 +112,23 @@ def _make_float(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
         return run.ask("Tensor.__float__", (value,))
     if is_known(value) and not isinstance(value, tuple):
         return computed(run, float, (value,), {})
+    if isinstance(value, Instance) and (own := run.special(value, "__float__") or run.special(value, "__index__")):
+        return run.call(own, ())
     return run.unknown("a float", "float", getattr(value, "cause", "data"))
 
 
 def _make_bool(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if not args:
         return False
-    found = branches.truth(run, args[0])
-    if isinstance(found, bool):
-        return found
-    condition, way = found
-    return condition if way else operators.negate(run, condition)
+    return operators.as_bool(run, args[0])
 
 
 def _make_str(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = run.resolve(args[0]) if args else ""
     if is_known(value) and not texts.is_of_torch(value):
         return str(value)
-    if isinstance(value, Instance) and (found := value.cls.find("__str__")) is not None:
-        return run.call(Method(found[0], value), ())
+    if isinstance(value, Instance) and (own := run.special(value, "__str__") or run.special(value, "__repr__")):
+        return run.call(own, ())
     return run.unknown("the text of a value", "str", getattr(value, "cause", "code"))
 
 
@@ -155,6 +157,8 @@ def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
 
 def _make_set(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found = _sequence(run, args)
+    for value in found if isinstance(found, tuple) else ():
+        items.check_key(run, value)
     if isinstance(found, tuple) and all(map(is_known, found)):
         return Set(found)
     return Set((), open=True)
@@ -176,8 +180,8 @@ def make_dict(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
 
 
 def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    args = tuple(map(run.resolve, args))
-    if all(isinstance(a, int) for a in args):
+    args = tuple(items.as_index(run, run.resolve(a)) for a in args)
+    if all(map(is_known, args)):
         return computed(run, range, args, {})
     made = Iterator(None, run.unknown("a number of a range", "int", "data"))
     size = sizes.named_dim(run, args[0]) if len(args) == 1 else UNKNOWN
@@ -204,7 +208,8 @@ def _make_slice(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
 
 
 def _make_property(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Property(*args[:2])
+    said = by_name("fget fset fdel", args, kwargs)
+    return Property(said.get("fget"), said.get("fset"), deleter=said.get("fdel"))
 
 
 def _make_complex(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -294,8 +299,13 @@ def length(run: Interpreter, value: Value) -> Value:
     if isinstance(value, Tensor):
         return _first_size(run, value)
     if isinstance(value, Instance):
-        if value.cls.find("__len__") is not None:
-            return run.call(run.attribute(value, "__len__"), ())
+        if (own := run.special(value, "__len__")) is not None:
+            found = run.resolve(run.call(own, ()))
+            if isinstance(found, int) and found < 0:
+                raise Raised("ValueError", None, ("Exception", "BaseException"))
+            if found is None or isinstance(found, float | str):
+                raise Raised("TypeError", None, ("Exception", "BaseException"))
+            return found
         if behind(value) is not value:
             return length(run, behind(value))
         return run.unknown(f"the length of {value!r}", "int")
@@ -315,8 +325,12 @@ def length(run: Interpreter, value: Value) -> Value:
         return run.unknown("how many items a set has", "int") if value.open else len(value.cells)
     if isinstance(value, tuple | str | bytes | range | frozenset):
         return len(value)
+    if isinstance(value, Class) and (own := metaclasses.special(value, "__len__")) is not None:
+        return run.call(own, ())
     if isinstance(value, Class) and "members" in value.metadata:
         return len(value.metadata["members"])
+    if isinstance(value, int | float | type(None)):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(value, Unknown) and value.length is not None:
         return value.length
     return run.derived("len", value, None, "int")
@@ -379,10 +393,15 @@ def _getattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     try:
         found = _asked_for(run, owner, name)
     except Raised as error:
-        if error.name != "AttributeError":
+        if not is_no_attribute(error):
             raise
         found = MISSING
     return args[2] if found is MISSING else found
+
+
+def is_no_attribute(error: Raised) -> bool:
+    """Whether an exception says that there is no such attribute."""
+    return "AttributeError" in (error.name, *error.bases)
 
 
 def _asked_for(run: Interpreter, owner: Value, name: str) -> Value:
@@ -409,7 +428,9 @@ def _hasattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
             return held.condition if held.when_false is MISSING else operators.negate(run, held.condition)
     try:
         found = _asked_for(run, owner, name)
-    except Raised:
+    except Raised as error:
+        if not is_no_attribute(error):
+            raise
         return False
     return run.derived("hasattr", owner, name) if isinstance(found, Unknown) else found is not MISSING
 
@@ -428,9 +449,11 @@ def _setattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 @native("builtins.delattr")
 def _delattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, name = run.resolve(args[0]), run.resolve(args[1])
-    if isinstance(owner, Instance) and isinstance(name, str):
-        run.heap.write(owner.cells, name, MISSING)
+    name = run.resolve(args[1])
+    if isinstance(name, str):
+        attributes.delete(run, args[0], name)
+    else:
+        run.escape((args[0],))
     return None
 
 
@@ -445,6 +468,8 @@ def _vars(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 @native("builtins.iter")
 def _iter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source = run.resolve(args[0])
+    if isinstance(source, int | float | type(None)):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
         return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
@@ -459,6 +484,8 @@ def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     source = run.resolve(args[0])
     if isinstance(source, Instance) and source.cls.find("__next__") is not None:
         return run.call(run.attribute(source, "__next__"), ())
+    if is_known(source) or isinstance(source, List | Dict | Set):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if not isinstance(source, Iterator):
         return run.unknown("the next item of what isn't known")
     left = source.items
@@ -543,6 +570,10 @@ def _filter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 @native("builtins.reversed")
 def _reversed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source = run.resolve(args[0])
+    if isinstance(source, Instance) and (own := run.special(source, "__reversed__")) is not None:
+        return run.call(own, ())
+    if isinstance(source, int | float | type(None) | Set | Iterator):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     found = run.items(source)
     return Iterator(None, iteration.item(run, source)) if found is None else Iterator(tuple(reversed(found)))
 
@@ -636,11 +667,29 @@ def _abs(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     def one(value: Value) -> Value:
         if isinstance(value, Tensor):
             return run.ask("Tensor.__abs__", (value,))
-        if is_known(value):
+        if isinstance(value, Instance) and (own := run.special(value, "__abs__")) is not None:
+            return run.call(own, ())
+        if is_known(value) or isinstance(value, List | Dict | Set):
             return computed(run, abs, (value,), {})
         return run.unknown("an absolute value", branches.type_name(value), getattr(value, "cause", "code"))
 
     return run.each(args[0], one)
+
+
+_SPECIAL: Final = {
+    "builtins.divmod": "__divmod__", "builtins.pow": "__pow__", "builtins.repr": "__repr__", "round": "__round__",
+    "builtins.format": "__format__", "builtins.hash": "__hash__", "math.floor": "__floor__", "math.ceil": "__ceil__",
+    "math.trunc": "__trunc__", "builtins.ascii": "__repr__",
+}  # fmt: skip
+"""By function, the method of an object that it calls."""
+
+
+def _of_object(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What such a function gives for an object of the program's; MISSING where its class doesn't say."""
+    method = run.special(args[0], _SPECIAL[name])
+    if method is None:
+        return MISSING
+    return run.call(method, (*args[1:], *(("",) if name == "builtins.format" and len(args) == 1 else ())), kwargs)
 
 
 def pure(name: str, function: Callable[..., Any], type: str | None = None) -> Native:
@@ -652,6 +701,12 @@ def pure(name: str, function: Callable[..., Any], type: str | None = None) -> Na
             if isinstance(a, Choice):
                 return run.each(a, lambda v, i=i: work(run, (*args[:i], v, *args[i + 1 :]), kwargs))  # type: ignore[misc]
         is_other = type == "str" and any(texts.is_of_torch(v) or isinstance(v, Device) for v in args)
+        if args and isinstance(args[0], Instance) and name in _SPECIAL:
+            found = _of_object(run, name, args, kwargs)
+            if found is not MISSING:
+                return found
+        if name == "builtins.hash" and args:
+            items.check_key(run, args[0])
         known = all(map(is_known, (*args, *kwargs.values()))) and not is_other
         if known and not is_huge(name, args):
             return computed(run, function, args, kwargs)
