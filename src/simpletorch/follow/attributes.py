@@ -612,6 +612,7 @@ def _put_class(run: Interpreter, value: Instance, cls: Value) -> None:
         if name not in value.cells:
             run.heap.write(value.cells, name, run.unknown("what an object has that became one of another class"))
     run.heap.write(value.state, "open", True)
+    run.heap.write(value.cells, "__class__", cls)
 
 
 def delete(run: Interpreter, value: Value, name: str) -> None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, classes, files, layers
+from simpletorch.follow import branches, classes, files, guards, layers
 from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import METHODS
 from simpletorch.follow.marks import arguments, gradients, modules, purity
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["call", "escape", "in_the_dark"]
 
 _TYPE_ERROR: Final = ("Exception", "BaseException")
+_TOO_DEEP: Final = (Raised("RecursionError", None, ("RuntimeError", *_TYPE_ERROR)),)
 
 
 def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -143,6 +144,7 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
 
 def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if run.too_deep or recursion.enough(run, function, (*args, *kwargs.values())):
+        guards.may_raise(run, _TOO_DEEP)
         escape(run, (function, *args, *kwargs.values()))
         return run.unknown(f"{function.name} calls itself too often")
     if function.owner is not None:
@@ -150,6 +152,7 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
     scope = Scope(function.scope, function.scope.path)
     scope.function = function.name
     scope.owner = function.owner
+    scope.locals = names.local_names(function.node)
     try:
         _bind(run, function, args, kwargs, scope.cells)
     except Raised:

@@ -52,6 +52,7 @@ __all__ = [
     "yields",
 ]
 
+_STACK: Final = "contextlib.ExitStack"
 _MOST_YIELDS: Final = 256
 _MOST_KINDS: Final = 16  # values that a generator gives each of which has a size of its own
 _ALIKE: Final = 3  # values that a generator gives, one like the other, until it counts as endless
@@ -411,7 +412,7 @@ def _unsure(run: Interpreter, inside: Callable[[Value], Done], value: Value) -> 
 
 def _left(run: Interpreter, manager: Instance, leave: Value, body: Callable[[], Done]) -> Done:
     """A body after which, however it ends, ``__exit__`` is called; it may drop what the body raises."""
-    drops = isinstance(leave, Function) and _may_drop(leave.node)
+    drops = manager.cls.is_a(_STACK) or (isinstance(leave, Function) and _may_drop(leave.node))
     guard = Guard(lambda error: True, run.heap.depth, passes_on=not drops)
     run.tries += drops
     try:
@@ -429,8 +430,18 @@ def _call_exit(run: Interpreter, manager: Instance, leave: Value, raised: Done) 
         name = f"builtins.{raised.error.name}"
         cls = run.program.library(run, name)
         kind = run.unknown("the class of an exception") if cls is MISSING else cls
-    answer = run.call(Method(leave, manager), (kind, None if kind is None else run.unknown("an exception"), None))
-    if not isinstance(raised, Raise) or isinstance(leave, Native):
+    value: Value = None
+    if isinstance(raised, Raise):
+        held = raised.error.value
+        value = held if isinstance(held, Instance) else run.unknown("an exception")
+        kind = held.cls if isinstance(held, Instance) else kind
+        run.handled.append(raised.error)
+    try:
+        answer = run.call(Method(leave, manager), (kind, value, None))
+    finally:
+        if isinstance(raised, Raise):
+            run.handled.pop()
+    if not isinstance(raised, Raise) or (isinstance(leave, Native) and not manager.cls.is_a(_STACK)):
         return raised
     return branches.choose(run, answer, lambda: None, lambda: raised)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 __all__ = ["TABLE"]
 
 _NOT_DEFINED: Final = Raised("NameError", None, ("Exception", "BaseException"))
+_NO_VALUE: Final = Raised("UnboundLocalError", None, ("NameError", "Exception", "BaseException"))
 _NO_ATTRIBUTE: Final = Raised("AttributeError", None, ("Exception", "BaseException"))
 
 
@@ -64,6 +66,8 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
     cells = scope.cells
     found = MISSING if scope.outside else cells.get(node.id, MISSING)
     if found is MISSING:
+        if not scope.outside and scope.lacks(node.id):
+            raise Raised(_NO_VALUE.name, None, _NO_VALUE.bases)
         cells = scope.place(node.id)
         found = cells.get(node.id, MISSING)
     if run.heap.recorders and (cells is not scope.cells or found is MISSING):
@@ -75,8 +79,10 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
             if found is not MISSING:
                 break
     if type(found) is Choice:
-        found = _perhaps(run, found, _NOT_DEFINED)
+        found = _perhaps(run, found, _NO_VALUE if node.id in scope.locals else _NOT_DEFINED)
     if found is MISSING:
+        if guards.is_caught(run, _NOT_DEFINED) and not scope.globals.stars and not hasattr(builtins, node.id):
+            raise Raised(_NOT_DEFINED.name, None, _NOT_DEFINED.bases)
         return run.unknown(f"{node.id!r} isn't defined here")
     return found
 
@@ -105,6 +111,10 @@ def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
         if no_tensors.lacks(one, node.attr):
             return no_tensors.lacks_attribute(run, one, node.attr)
         return modules.lacks(run, one, node.attr)
+    if run.takers and type(found) is Unknown and isinstance(owner, Function | Native | Class | Namespace):
+        guards.may_raise(run, (_NO_ATTRIBUTE,))
+    if run.takers and type(found) is BoundNative and no_tensors.has_not(found.receiver, node.attr):
+        raise Raised(_NO_ATTRIBUTE.name, None, _NO_ATTRIBUTE.bases)
     return found
 
 
@@ -244,6 +254,16 @@ def _either(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
     return devices.chosen(run, node, value) if run.places else value
 
 
+def _named_twice(kwargs: Mapping[str, Value], more: Mapping[Any, Value]) -> None:
+    """A call gives each name once.
+
+    Raises:
+        Raised: it doesn't.
+    """
+    if kwargs.keys() & more.keys():
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+
+
 def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     called = node.func
     if type(called) is ast.Name and called.id == "super" and scope.find("super") is MISSING:
@@ -256,12 +276,14 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     for k in node.keywords:
         value = run.evaluate(k.value, scope)
         if k.arg is not None:
+            _named_twice(kwargs, {k.arg: value})
             kwargs[k.arg] = value
             continue
         value = behind(run.resolve(value))
         if isinstance(value, Dict) and not hidden and (ways := items.whole(run, value)) is not value:
             several.append(ways)
         elif isinstance(value, Dict) and value.rest is MISSING and all(isinstance(n, str) for n in value.cells):
+            _named_twice(kwargs, value.cells)
             kwargs.update(value.cells)
         else:
             hidden = True
@@ -337,6 +359,8 @@ def _with_all(
     return run.each(first, one)
 
 
+_OUTSIDE: Final = ("builtins.open", "io.", "os.", "shutil.", "subprocess.", "importlib.", "builtins.__import__", "sys.exit")
+"""How functions begin that may fail whatever they are given."""
 _HARMLESS: Final = {f"builtins.{name}" for name in ("print", "isinstance", "str", "repr", "hasattr", "type", "id")}
 
 
@@ -348,7 +372,8 @@ def _may_raise(run: Interpreter, function: Value, values: tuple[Value, ...]) -> 
     known = isinstance(function, Function | Method) or (isinstance(function, Native) and function.name in _HARMLESS)
     if known or (isinstance(function, Unknown) and function.harmless):
         return
-    if isinstance(function, Unknown) or not guards.is_sure(values):
+    outside = isinstance(function, Native) and function.name.startswith(_OUTSIDE)
+    if outside or isinstance(function, Unknown) or not guards.is_sure(values):
         guards.may_raise(run, guards.ANY)
 
 

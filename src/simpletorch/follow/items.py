@@ -281,8 +281,8 @@ def _of_tuple(run: Interpreter, owner: Any, index: Value) -> Value:
                 )
                 return run.unknown("an error was found here")
             raise Raised("IndexError", None, _LOOKUP) from None
-        except (TypeError, ValueError):
-            return run.unknown("an item")
+        except (TypeError, ValueError) as error:
+            raise Raised(type(error).__name__, None, _LOOKUP[1:]) from None
         if isinstance(index, slice) and isinstance(owner, Fields):
             return tuple(found)
         return Sizes(found) if isinstance(index, slice) and isinstance(owner, Sizes) else run.resolve(found)

@@ -525,6 +525,8 @@ def unary(run: Interpreter, name: str, value: Value) -> Value:
         return sparsity.operate(run, name, value, None) or run.unknown(f"what {name} gives")
     if isinstance(value, Unknown):
         return run.unknown(value.reason, value.type, value.cause)
+    if _witness(value) is not _NONE_KNOWN and not isinstance(value, Expr):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     return run.unknown(f"what {name} gives")
 
 

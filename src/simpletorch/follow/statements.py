@@ -189,19 +189,50 @@ def _failed(run: Interpreter, test: ast.expr, scope: Scope) -> str:
     return f"{said}: {', and '.join(parts)}" if parts else said
 
 
+_EXCEPTION: Final = ("Exception", "BaseException")
+
+
 def _raise(run: Interpreter, node: ast.Raise, scope: Scope) -> Done:
     if node.exc is None:
-        return Raise(run.handled[-1] if run.handled else Raised("RuntimeError", None, ("Exception", "BaseException")))
-    return Raise(exception_of(run, run.evaluate(node.exc, scope)))
+        return Raise(run.handled[-1] if run.handled else Raised("RuntimeError", None, _EXCEPTION))
+    error = exception_of(run, run.evaluate(node.exc, scope))
+    if isinstance(error.value, Instance):
+        _chain(run, error.value, None if node.cause is None else (run.evaluate(node.cause, scope),))
+    elif node.cause is not None:
+        run.evaluate(node.cause, scope)
+    return Raise(error)
+
+
+def _chain(run: Interpreter, value: Instance, cause: tuple[Value] | None) -> None:
+    """An exception knows during which other one it was raised, and which it was raised from."""
+    if run.handled:
+        other = run.handled[-1].value
+        if other is not value:
+            context = other if isinstance(other, Instance) else run.unknown("an exception")
+            run.heap.write(value.cells, "__context__", context)
+    elif "__context__" not in value.cells:
+        run.heap.write(value.cells, "__context__", None)
+    if cause is not None:
+        given = run.resolve(cause[0])
+        run.heap.write(value.cells, "__cause__", run.call(given, ()) if isinstance(given, Class) else given)
+    elif "__cause__" not in value.cells:
+        run.heap.write(value.cells, "__cause__", None)
+    if cause is not None or "__suppress_context__" not in value.cells:
+        run.heap.write(value.cells, "__suppress_context__", cause is not None)
 
 
 def exception_of(run: Interpreter, value: Value) -> Raised:
     """The exception that ``raise value`` raises."""
     value = run.resolve(value)
+    if isinstance(value, Class) and classes.is_exception(value):
+        made = run.resolve(run.call(value, ()))
+        value = made if isinstance(made, Instance) else value
     cls = value.cls if isinstance(value, Instance) else value
     if isinstance(cls, Class):
         return Raised(cls.name, value, tuple(c.name for c in cls.mro[1:]))
-    return Raised("", value, ("Exception", "BaseException"))
+    if is_known(value):
+        return Raised("TypeError", None, _EXCEPTION)
+    return Raised("", value, _EXCEPTION)
 
 
 def _delete(run: Interpreter, node: ast.Delete, scope: Scope) -> Done:
@@ -245,6 +276,57 @@ def _try(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
 
     guard = Guard(lambda error: True, run.heap.depth, passes_on=True)
     return branches.go_on(run, guards.guarded(run, guard, lambda: _guarded(run, node, scope)), finally_, _KINDS)
+
+
+def _try_star(run: Interpreter, node: Any, scope: Scope) -> Done:
+    """``except*``: what is raised is shared out among the handlers; which of them runs isn't known."""
+    if not node.finalbody:
+        return _shared_out(run, node, scope)
+    return _try(run, _in_finally(node), scope)
+
+
+@of_node
+def _in_finally(node: Any) -> ast.Try:
+    """``try: try: … except* …: …; finally: …``."""
+    inner = ast.copy_location(type(node)(node.body, node.handlers, node.orelse, []), node)
+    return ast.copy_location(ast.Try([inner], [], [], node.finalbody), node)
+
+
+def _shared_out(run: Interpreter, node: Any, scope: Scope) -> Done:
+    guard = Guard(lambda error: True, run.heap.depth)
+    run.tries += 1
+    try:
+        ways = guards.guarded(run, guard, lambda: run.execute(node.body, scope))
+    finally:
+        run.tries -= 1
+
+    def following(way: Outcome) -> Done:
+        if not isinstance(way.done, Raise):
+            return run.execute(node.orelse, scope)
+        return _each_handler(run, node.handlers, 0, way.done, scope)
+
+    return branches.go_on(run, ways, following, ("normal", "raise"))
+
+
+def _each_handler(run: Interpreter, handlers: Sequence[ast.ExceptHandler], at: int, raised: Raise, scope: Scope) -> Done:
+    if at == len(handlers):
+        left = run.unknown("whether a handler takes all that is raised", "bool")
+        return branches.choose(run, left, lambda: None, lambda: raised)
+    handler = handlers[at]
+
+    def taken() -> Done:
+        if handler.name:
+            run.heap.write(scope.holder(handler.name), handler.name, run.unknown("a group of exceptions"))
+        run.handled.append(Raised("ExceptionGroup", None, _EXCEPTION))
+        try:
+            return run.execute(handler.body, scope)
+        finally:
+            run.handled.pop()
+
+    done = branches.choose(run, run.unknown("what is raised", "bool"), taken, lambda: None)
+    if isinstance(done, Split) and any(o.kind == "normal" for o in done.outcomes):
+        return branches.follow_on(run, done, lambda: _each_handler(run, handlers, at + 1, raised, scope))
+    return done if done is not None else _each_handler(run, handlers, at + 1, raised, scope)
 
 
 _OF_IMPORTS: Final = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
@@ -322,13 +404,26 @@ def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler
     if handler is None:
         return Raise(error)
     if handler.name:
-        value = error.value if isinstance(error.value, Instance) else run.unknown("an exception", None)
-        run.heap.write(scope.holder(handler.name), handler.name, value)
+        run.heap.write(scope.holder(handler.name), handler.name, _object_of(run, error))
     run.handled.append(error)
     try:
         return run.execute(handler.body, scope)
     finally:
         run.handled.pop()
+        if handler.name and handler.name in scope.holder(handler.name):
+            run.heap.write(scope.holder(handler.name), handler.name, MISSING)
+
+
+def _object_of(run: Interpreter, error: Raised) -> Value:
+    """What ``except … as name`` names: of Python's own exceptions the class is known."""
+    if isinstance(error.value, Instance):
+        return error.value
+    cls = run.program.library(run, f"builtins.{error.name}") if error.name else MISSING
+    if not isinstance(cls, Class) or not classes.is_exception(cls):
+        return run.unknown("an exception")
+    error.value = Instance(cls)
+    run.heap.write(error.value.state, "open", True)
+    return error.value
 
 
 def _function(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Done:
@@ -394,7 +489,6 @@ TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = 
     ast.With: _with,
     ast.AsyncWith: _with,
     ast.Try: _try,
-    ast.TryStar: _try,
     ast.FunctionDef: _function,
     ast.AsyncFunctionDef: _function,
     ast.ClassDef: _class,
@@ -404,5 +498,6 @@ TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = 
     ast.Import: _import,
     ast.ImportFrom: _import_from,
 }
+TABLE[ast.TryStar] = _try_star
 if (alias := getattr(ast, "TypeAlias", None)) is not None:
     TABLE[alias] = _alias

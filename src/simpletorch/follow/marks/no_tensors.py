@@ -111,7 +111,9 @@ def has_not(value: Value, name: str) -> bool:
         return modules.tensor_lacks(value, name)
     if isinstance(value, Sizes | Fields):
         return False
-    kinds = _COLLECTIONS.get(type(value)) or ((type(value),) if isinstance(value, int | float | str | bytes) else ())
+    kinds = _COLLECTIONS.get(type(value)) or (
+        (type(value),) if value is None or isinstance(value, int | float | str | bytes) else ()
+    )
     return bool(kinds) and not any(hasattr(kind, name) for kind in kinds)
 
 

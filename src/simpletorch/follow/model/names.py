@@ -1,11 +1,13 @@
-"""Private names: ``self.__n`` inside ``class A`` is ``self._A__n``."""
+"""Names as the compiler sees them: private ones in classes, and which are a function's own."""
 
 from __future__ import annotations
 
 import ast
 from typing import Any, Final
 
-__all__ = ["mangle"]
+from simpletorch.follow.sources.syntax import of_node
+
+__all__ = ["local_names", "mangle"]
 
 _NAMED: Final[dict[type[ast.AST], str]] = {
     ast.Name: "id",
@@ -64,3 +66,36 @@ def _rename(node: Any, owner: str) -> None:
 
 def _is_private(name: str) -> bool:
     return name.startswith("__") and not name.endswith("__") and "." not in name
+
+
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@of_node
+def local_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
+    """The names that a function assigns anywhere: there they are its own everywhere in it, with a value or without."""
+    found: set[str] = set()
+    others: set[str] = set()
+    todo: list[tuple[ast.AST, bool]] = [(n, False) for n in node.body] if isinstance(node.body, list) else []
+    while todo:
+        at, inner = todo.pop()
+        if isinstance(at, ast.Name) and not isinstance(at.ctx, ast.Load) and not inner:
+            found.add(at.id)
+        elif isinstance(at, ast.NamedExpr):
+            found.add(at.target.id)
+        elif isinstance(at, ast.Global | ast.Nonlocal):
+            others.update(at.names)
+        elif isinstance(at, ast.Import | ast.ImportFrom):
+            found.update((a.asname or a.name).partition(".")[0] for a in at.names)
+        elif isinstance(at, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and at.name is not None:
+            found.add(at.name)
+        elif isinstance(at, ast.MatchMapping) and at.rest is not None:
+            found.add(at.rest)
+        if isinstance(at, _SCOPES):
+            if not isinstance(at, ast.Lambda):
+                found.add(at.name)
+            continue
+        within = inner or isinstance(at, _COMPREHENSIONS)
+        todo.extend((n, within) for n in ast.iter_child_nodes(at))
+    return frozenset(found - others)

@@ -268,9 +268,7 @@ def _register_exceptions() -> None:
     """Python's exceptions with their bases."""
     for name, value in vars(builtins).items():
         if isinstance(value, type) and issubclass(value, BaseException) and value.__name__ == name:
-            base = value.__base__
-            assert base is not None
-            library_class(f"builtins.{name}", (f"builtins.{base.__name__}",))
+            library_class(f"builtins.{name}", tuple(f"builtins.{base.__name__}" for base in value.__bases__))
 
 
 _register_exceptions()
@@ -508,6 +506,8 @@ def _zip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     rows = [run.items(a) for a in args]
     known = [r for r in rows if r is not None]
     if len(known) == len(rows):
+        if run.resolve(kwargs.get("strict", False)) is True and len({len(r) for r in known}) > 1:
+            raise Raised("ValueError", None, ("Exception", "BaseException"))
         return Iterator(tuple(zip(*known, strict=False)))
     return Iterator(
         None,
