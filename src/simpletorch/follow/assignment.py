@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import attributes, branches, guards, items, iteration, operators
 from simpletorch.follow.marks import gradients, modules, origins, purity, training
+from simpletorch.follow.model import iterators
 from simpletorch.follow.outcomes import Done, Raised
 from simpletorch.follow.sources.syntax import of_node, unparsed
 from simpletorch.follow.values import (
@@ -89,7 +90,7 @@ def unpack(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Va
         left = unpack(run, value.when_true, parts)
         right = unpack(run, value.when_false, parts)
         return [branches.merge(value.condition, a, b) for a, b in zip(left, right, strict=True)]
-    found = None if value is MISSING else run.items(value)
+    found = None if value is MISSING else _taken(run, value, len(parts)) if star is None else run.items(value)
     if found is None:
         return _pieces_of_unknown(run, value, parts)
     if star is None and len(found) == len(parts):
@@ -103,6 +104,21 @@ def unpack(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Va
         left = (List(None, asked) if isinstance(p, ast.Starred) else asked for p in parts[len(found) :])
         return [*found, *left]
     return _wrong_number(run, value, found, parts)
+
+
+def _taken(run: Interpreter, value: Value, number: int) -> tuple[Value, ...] | None:
+    """What is unpacked into so many targets: of an iterator one more is asked for, to see that there is none."""
+    if not isinstance(value, Iterator) or not iterators.can_pull(value):
+        return run.items(value)
+    found: list[Value] = []
+    while len(found) <= number:
+        one = iterators.pull(run, value)
+        if one is iterators.UNSURE:
+            return None
+        if one is iterators.END:
+            break
+        found.append(one)
+    return tuple(found)
 
 
 def _pieces_of_unknown(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Value]:

@@ -184,7 +184,8 @@ def alike(a: Value, b: Value) -> bool:
     if isinstance(a, Choice):
         return alike(a.when_true, b.when_true) and alike(a.when_false, b.when_false)
     if isinstance(a, Iterator):
-        return a.items is None and b.items is None and alike(a.cells["item"], b.cells["item"])
+        unknown = a.cells["items"] is None and b.cells["items"] is None
+        return unknown and alike(a.cells["item"], b.cells["item"])
     if isinstance(a, Instance):
         return a.cls is b.cls and a.native == b.native and _hold_alike(a, b)
     if isinstance(a, Dict):

@@ -11,7 +11,7 @@ from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import METHODS
 from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
-from simpletorch.follow.model import names
+from simpletorch.follow.model import iterators, names
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
@@ -304,6 +304,7 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
         elif isinstance(value, Set):
             run.heap.write(value.state, "open", True)
         elif isinstance(value, Iterator):
+            iterators.force(run, value)
             run.heap.write(value.cells, "item", run.unknown("an iterator that unknown code has moved"))
             run.heap.write(value.cells, "items", None)
         elif isinstance(value, Instance):

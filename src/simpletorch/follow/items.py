@@ -32,6 +32,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    View,
     behind,
     is_int,
     is_known,
@@ -120,6 +121,8 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
         return branches.distribute(run, index, lambda v: get(run, owner, v))
     if isinstance(owner, Dict):
         return _key(run, owner, index)
+    if isinstance(owner, View):
+        raise Raised("TypeError", None, _LOOKUP[1:])
     if isinstance(owner, List):
         return _of_list(run, owner, as_index(run, index))
     if isinstance(owner, tuple | str | bytes | range):
@@ -340,9 +343,9 @@ def put(run: Interpreter, owner: Value, index: Value, value: Value) -> None:
             old, value = owner.rest, _of_any_key(run, value)
             wide = value if old is MISSING else branches.generalise(old, value, "an item of a dict")
             run.heap.write(owner.state, "open", wide)
-    elif isinstance(owner, List):
+    elif isinstance(owner, List) and not isinstance(owner, View):
         _put_in_list(run, owner, as_index(run, index), value)
-    elif isinstance(owner, tuple | str | bytes | range):
+    elif isinstance(owner, tuple | str | bytes | range | int | float | type(None) | Set | View):
         raise Raised("TypeError", None, _LOOKUP[1:])
     elif isinstance(owner, Instance) and owner.cls.find("__setitem__") is not None:
         run.call(run.attribute(owner, "__setitem__"), (index, value))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
 from simpletorch.follow.marks import gradients, layout, origins
-from simpletorch.follow.model import metaclasses
+from simpletorch.follow.model import iterators, metaclasses
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.values import (
     MISSING,
@@ -57,9 +57,10 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
     if isinstance(value, Tensor):
         return _slices(run, value)
     if isinstance(value, Iterator):
+        iterators.force(run, value)
         found = value.items
         if found is not None:
-            run.heap.write(value.cells, NEXT, len(value.cells["items"]))
+            run.heap.write(value.cells, NEXT, iterators.FINISHED)
         return found
     if isinstance(value, Instance | Class):
         inner = iterator(run, value)
@@ -84,6 +85,7 @@ def _slices(run: Interpreter, value: Tensor) -> tuple[Value, ...] | None:
 def item(run: Interpreter, value: Value) -> Value:
     """One value for each item."""
     value = _collection(run.resolve(value))
+    iterators.force(run, value)
     if isinstance(value, List) and value.items is None:
         return sizes.one_of_many(run, value.item)
     if isinstance(value, Iterator) and value.cells["items"] is None:

@@ -11,7 +11,7 @@ from simpletorch.follow import branches, guards, items, texts
 from simpletorch.follow.budget import LARGEST, formats_too_much
 from simpletorch.follow.marks import no_tensors, sparsity
 from simpletorch.follow.memory import stand_ins
-from simpletorch.follow.model import metaclasses
+from simpletorch.follow.model import iterators, metaclasses
 from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -34,6 +34,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    View,
     behind,
     is_int,
     is_known,
@@ -347,7 +348,34 @@ def _compares_items(left: Value, right: Value) -> bool:
     )
 
 
+def _as_set(run: Interpreter, value: Value) -> Value:
+    """The set that the keys or items of a dict are; any other collection's items as one."""
+    if isinstance(value, View) and value.kind == "values":
+        return value
+    found = run.items(value) if not isinstance(value, Set | frozenset) else None
+    if isinstance(value, Set):
+        return value
+    rows = tuple(value) if isinstance(value, frozenset) else found
+    return Set(rows) if rows is not None and all(map(is_known, rows)) else Set((), open=True)
+
+
+def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    """Operators of what ``keys()`` and its like give."""
+    if name in _COMPARISONS and not all(isinstance(v, View | Set | frozenset) for v in (left, right)):
+        return (left is right) is (name == "__eq__") if name in ("__eq__", "__ne__") else run.unknown(f"what {name} gives")
+    one, other = _as_set(run, left), _as_set(run, right)
+    if isinstance(one, View) or isinstance(other, View):
+        if name in ("__eq__", "__ne__"):
+            return (left is right) is (name == "__eq__")
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if name in ("__eq__", "__ne__") and (one.open or other.open):
+        return run.derived(name, left, right)
+    return _of_collections(run, name, one, other)
+
+
 def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    if isinstance(left, View) or isinstance(right, View):
+        return _of_views(run, name, left, right)
     if name in ("__eq__", "__ne__"):
         if is_known(right) or is_known(left) or type(left) is not type(right):
             return name == "__ne__"
@@ -683,7 +711,9 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
                 else run.unknown("whether a dict has a key", "bool")
             )
         )
-    found = None if isinstance(collection, Iterator | Unknown) else run.items(collection)
+    if isinstance(collection, Iterator):
+        return _in_iterator(run, collection, value)
+    found = None if isinstance(collection, Unknown) else run.items(collection)
     if found is None:
         return run.derived("in", collection, value)
     answers = [_equal_items(run, v, value) if not isinstance(value, Tensor) else value is v for v in found]
@@ -693,6 +723,23 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         return False
     open_ = [a for a in answers if a is not False]
     return open_[0] if len(open_) == 1 else run.derived("in", value, collection)
+
+
+def _in_iterator(run: Interpreter, source: Iterator, value: Value) -> Value:
+    """Whether one of the items to come is equal; those before it are gone."""
+    while iterators.can_pull(source):
+        one = iterators.pull(run, source)
+        if one is iterators.END:
+            return False
+        if one is iterators.UNSURE:
+            break
+        answer = (one is value) if isinstance(value, Tensor) else _equal_items(run, one, value)
+        if answer is True:
+            return True
+        if answer is not False:
+            break
+    run.escape((source,))
+    return run.unknown("whether an iterator gives it", "bool")
 
 
 def as_bool(run: Interpreter, value: Value) -> Value:
@@ -794,6 +841,9 @@ def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
         return cls.qualified in ("torch.Tensor", "builtins.object", "simpletorch.Tensor")
     if isinstance(value, Fields) and cls.qualified.startswith("torch.return_types"):
         return True
+    if isinstance(value, View):
+        names = (f"{value.kind.capitalize()}View", "Iterable", "Sized", "Collection", "object")
+        return True if cls.name in names else None if cls.name in ("Set", "MappingView") else False
     if cls.module == "builtins" or cls.name == "NoneType":
         kinds = _OF_PYTHON.get(cls.name)
         if kinds is None:

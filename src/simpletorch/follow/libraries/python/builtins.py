@@ -11,7 +11,7 @@ from simpletorch.follow.budget import is_huge
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, native
 from simpletorch.follow.marks import no_tensors
-from simpletorch.follow.model import metaclasses
+from simpletorch.follow.model import iterators, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -473,8 +473,29 @@ def _iter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
         found = run.resolve(run.call(run.attribute(source, "__iter__"), ()))
         return found if isinstance(found, Iterator | Instance) else _iter(run, (found,), {})
+    if len(args) == 2:
+        return _until_sentinel(run, source, args[1])
+    if isinstance(source, List) and source.items is not None:
+        return iterators.alive(source)
     found = run.items(source)
     return Iterator(None, iteration.item(run, source)) if found is None else Iterator(found)
+
+
+def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
+    """``iter(function, last)``."""
+
+    def one() -> Value:
+        value = run.call(function, ())
+        found = branches.truth(run, run.operate("__eq__", value, last))
+        return iterators.UNSURE if not isinstance(found, bool) else iterators.END if found else value
+
+    def whole() -> Value:
+        found = run.call(function, ())
+        run.escape((function,))
+        return Iterator(None, found)
+
+    known = isinstance(function, Function | Method | BoundNative) and is_known(run.resolve(last))
+    return iterators.lazily(iterators.Lazy(whole, one, minds=True)) if known else Iterator(None, run.call(function, ()))
 
 
 @native("builtins.next")
@@ -486,6 +507,13 @@ def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
         raise Raised("TypeError", None, ("Exception", "BaseException"))
     if not isinstance(source, Iterator):
         return run.unknown("the next item of what isn't known")
+    found = iterators.pull(run, source)
+    if found is iterators.END:
+        if len(args) > 1:
+            return args[1]
+        raise iterators.stop(run, source)
+    if found is not iterators.UNSURE:
+        return found
     left = source.items
     if left is None and len(args) > 1:
         condition = run.unknown("whether there is a next item", "bool", "data")
@@ -493,16 +521,50 @@ def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     if left is None:
         run.heap.write(source.cells, NEXT, 1)
         return iteration.another(source.cells["item"])
-    if not left:
-        if len(args) > 1:
-            return args[1]
-        raise Raised("StopIteration", None, ("Exception", "BaseException"))
-    run.heap.write(source.cells, NEXT, source.cells[NEXT] + 1)
-    return left[0]
+    return run.unknown("the next item of what isn't known")
+
+
+def _lazily(
+    run: Interpreter, sources: tuple[Value, ...], whole: Callable[[], Value], one: Callable[..., Value]
+) -> Value:
+    """What is computed of several iterables, item by item, where these can be asked so; else at once."""
+    if not all(iterators.is_simple(run, s) for s in sources):
+        return whole()
+    asked: list[Value] = []
+
+    def next_one() -> Value:
+        if not asked:
+            asked.extend(iterators.over(run, s) for s in sources)
+        return one(asked)
+
+    return iterators.lazily(iterators.Lazy(whole, next_one, minds=iterators.minds(run, sources)))
+
+
+def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
+    """An item of each; `END` or `UNSURE` where one has none."""
+    row: list[Value] = []
+    for source in asked:
+        found = iterators.pull(run, source)
+        if found is iterators.END or found is iterators.UNSURE:
+            return found
+        row.append(found)
+    return tuple(row) if row else iterators.END
 
 
 @native("builtins.zip")
 def _zip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if kwargs:
+        return _zip_whole(run, args, kwargs)
+    return _lazily(run, args, lambda: _zip_whole(run, args, kwargs), lambda asked: _row(run, asked))
+
+
+def _zip_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    asked = tuple(map(run.resolve, args))
+    if iterators.minds(run, asked) and all(iterators.is_simple(run, a) for a in asked) and not kwargs:
+        if any(not isinstance(a, Iterator) or a.items is not None for a in asked):  # one of them has an end
+            sources = [iterators.over(run, a) for a in asked]
+            made = iterators.lazily(iterators.Lazy(lambda: None, lambda: _row(run, sources)))
+            return Iterator(*iterators.taken(run, made, _LONGEST))
     rows = [run.items(a) for a in args]
     known = [r for r in rows if r is not None]
     if len(known) == len(rows):
@@ -531,6 +593,22 @@ def _count(run: Interpreter, source: Value) -> int | None:
 @native("builtins.enumerate")
 def _enumerate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     start = run.resolve(args[1] if len(args) > 1 else kwargs.get("start", 0))
+    if not isinstance(start, int):
+        return _enumerate_whole(run, args, start)
+    number = Dict({"next": start})
+
+    def one(asked: list[Value]) -> Value:
+        row = _row(run, asked)
+        if not isinstance(row, tuple):
+            return row
+        at = number.cells["next"]
+        run.heap.write(number.cells, "next", at + 1)
+        return (at, *row)
+
+    return _lazily(run, args[:1], lambda: _enumerate_whole(run, args, start), one)
+
+
+def _enumerate_whole(run: Interpreter, args: tuple[Value, ...], start: Value) -> Value:
     source = iteration.stream(run, args[0])
     found = run.items(source)
     if found is None or not isinstance(start, int):
@@ -550,6 +628,14 @@ def _also_last(made: Iterator, source: Value, number: Value) -> Iterator:
 
 @native("builtins.map")
 def _map(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def one(asked: list[Value]) -> Value:
+        row = _row(run, asked)
+        return run.call(args[0], row) if isinstance(row, tuple) else row
+
+    return _lazily(run, args[1:], lambda: _map_whole(run, args, kwargs), one)
+
+
+def _map_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     rows = iteration.common_length(run, args[1:])
     if rows is None:
         return Iterator(None, run.call(args[0], tuple(iteration.item(run, a) for a in args[1:])))
@@ -558,6 +644,19 @@ def _map(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 @native("builtins.filter")
 def _filter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def one(asked: list[Value]) -> Value:
+        while isinstance(row := _row(run, asked), tuple):
+            keeps = branches.truth(run, row[0] if args[0] is None else run.call(args[0], row))
+            if not isinstance(keeps, bool):
+                return iterators.UNSURE
+            if keeps:
+                return row[0]
+        return row
+
+    return _lazily(run, args[1:], lambda: _filter_whole(run, args, kwargs), one)
+
+
+def _filter_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found = run.items(args[1])
     if found is None:
         return Iterator(None, iteration.item(run, args[1]))
@@ -574,8 +673,31 @@ def _reversed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
         return run.call(own, ())
     if isinstance(source, int | float | type(None) | Set | Iterator):
         raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if isinstance(source, List) and source.items is not None:
+        return _backwards(run, source)
     found = run.items(source)
     return Iterator(None, iteration.item(run, source)) if found is None else Iterator(tuple(reversed(found)))
+
+
+def _backwards(run: Interpreter, source: List) -> Iterator:
+    """``reversed`` of a list, which may change."""
+    left = Dict({"at": len(source.items or ()) - 1})
+
+    def one() -> Value:
+        at, items_ = left.cells["at"], source.items
+        if items_ is None:
+            return iterators.UNSURE
+        if not 0 <= at < len(items_):
+            return iterators.END
+        run.heap.write(left.cells, "at", at - 1)
+        return items_[at]
+
+    def whole() -> Value:
+        if source.items is None:
+            return Iterator(None, source.item)
+        return Iterator(tuple(reversed(source.items[: left.cells["at"] + 1])))
+
+    return iterators.lazily(iterators.Lazy(whole, one))
 
 
 @native("builtins.sorted")
@@ -755,6 +877,17 @@ def _all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 
 def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
+    source = run.resolve(source)
+    while iterators.can_pull(source):
+        one = iterators.pull(run, source)
+        if one is iterators.END:
+            return not wanted
+        answer = None if one is iterators.UNSURE else branches.truth(run, one)
+        if answer is wanted:
+            return wanted
+        if not isinstance(answer, bool):
+            run.items(source)
+            return run.unknown("whether any or all of what isn't known holds", "bool")
     found = run.items(source)
     if found is None:
         return run.unknown("whether any or all of what isn't known holds", "bool")

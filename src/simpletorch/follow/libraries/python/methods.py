@@ -9,10 +9,10 @@ from simpletorch.follow import branches, guards, items, operators, texts
 from simpletorch.follow.budget import formats_too_much, is_too_much
 from simpletorch.follow.libraries import METHODS, Work, method
 from simpletorch.follow.libraries.python.builtins import computed, in_order
-from simpletorch.follow.memory import stand_ins
+from simpletorch.follow.memory import remembered, stand_ins
 from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import MISSING, SIZE, Dict, Fields, Iterator, List, Set, Sizes, Value, is_known
+from simpletorch.follow.values import MISSING, SIZE, Dict, Fields, Iterator, List, Set, Sizes, Value, View, is_known
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
@@ -228,9 +228,18 @@ def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 def _view(name: str) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        return run.each(items.whole(run, args[0]), lambda owner: rows_of(run, owner))
+        whole = items.whole(run, args[0])
+        return alive(run, args[0]) if whole is args[0] else run.each(whole, lambda owner: rows_of(run, owner))
 
-    def rows_of(run: Interpreter, owner: Dict) -> Value:
+    def alive(run: Interpreter, owner: Dict) -> View:
+        def read() -> List:
+            if run.heap.recorders:
+                remembered.note(run.heap, owner)
+            return rows_of(run, owner)
+
+        return View(name, owner, read)
+
+    def rows_of(run: Interpreter, owner: Dict) -> List:
         rows = {
             "keys": tuple(owner.cells),
             "values": tuple(map(run.resolve, owner.cells.values())),
@@ -249,6 +258,16 @@ def _view(name: str) -> Work:
 
 for _view_name in ("keys", "values", "items"):
     METHODS[Dict][_view_name] = _view(_view_name)
+
+
+@method(View, "isdisjoint")
+def _is_disjoint(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return operators.negate(run, run.operate("__and__", args[0], args[1]))
+
+
+@method(View, "__len__")
+def _length_of_view(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.call(run.program.builtin(run, "len"), args)
 
 
 @method(Dict, "update")

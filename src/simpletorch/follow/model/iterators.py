@@ -1,0 +1,173 @@
+"""Iterators that compute an item when they are asked for it: ``map``, ``zip``, generators and their like.
+
+Each can be taken whole, in which all that is known of its source counts, or item by item, in Python's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, final
+
+from simpletorch.follow.heap import NEXT, SIZE
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import PENDING, Dict, Instance, Iterator, List, Set, Unknown, Value, behind
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["END", "FINISHED", "UNSURE", "Lazy", "can_pull", "force", "is_simple", "lazily", "over", "pull", "stop", "taken"]
+
+
+@final
+class _Mark:
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+END: Final = _Mark("no more items")
+UNSURE: Final = _Mark("whether there is an item isn't known")
+_PULLED: Final = "(pulled)"
+FINISHED: Final = 10**18  # the number of the next item of a list that was gone through: it never has one
+_MOST: Final = 5_000
+
+
+class Lazy:
+    """How an iterator computes its items.
+
+    Args:
+        whole: gives all items, if none was taken before.
+        one: gives the next one, `END` or `UNSURE`.
+        minds: whether it makes a difference when an item is computed.
+    """
+
+    def __init__(self, whole: Callable[[], Value], one: Callable[[], Value], *, minds: bool = False) -> None:
+        self.whole, self.one, self.minds = whole, one, minds
+
+
+def lazily(lazy: Lazy) -> Iterator:
+    """An iterator that waits until it is asked."""
+    made = Iterator(None, Unknown("an item that is computed when it is asked for"))
+    made.cells["items"] = PENDING
+    made.lazy = lazy
+    return made
+
+
+def _is_pending(value: Iterator) -> bool:
+    return value.cells["items"] is PENDING and value.lazy is not None
+
+
+def force(run: Interpreter, value: Value) -> None:
+    """Compute all items that an iterator has left."""
+    if not isinstance(value, Iterator) or not _is_pending(value):
+        return
+    lazy = value.lazy
+    if not value.cells.get(_PULLED):
+        run.heap.write(value.cells, "items", ())  # what asks for itself gets nothing
+        found = run.resolve(lazy.whole())
+        if isinstance(found, Iterator):
+            force(run, found)
+            value.count, value.last = found.count, found.last
+            items, item, size = found.items, found.cells["item"], found.cells.get(SIZE)
+            if size is not None:
+                run.heap.write(value.cells, SIZE, size)
+        elif isinstance(found, tuple):
+            items, item = found, None
+        else:
+            items, item = None, run.unknown("an item of what isn't known")
+    else:
+        items, item = taken(run, value, _MOST)
+    run.heap.write(value.cells, "item", item)
+    run.heap.write(value.cells, "items", items)
+    run.heap.write(value.cells, NEXT, 0)
+
+
+def taken(run: Interpreter, value: Value, most: int) -> tuple[tuple[Value, ...] | None, Value]:
+    """The items that are left, one after the other; None, and one for all, where that isn't known."""
+    found: list[Value] = []
+    while len(found) < most:
+        one = pull(run, value)
+        if one is END:
+            return tuple(found), None
+        if one is UNSURE:
+            break
+        found.append(one)
+    return None, run.unknown("an item of an iterator")
+
+
+def can_pull(value: Value) -> bool:
+    """Whether items may be taken one by one."""
+    return isinstance(value, Iterator) and (_is_pending(value) or value.items is not None)
+
+
+def pull(run: Interpreter, value: Value) -> Value:
+    """The next item, `END` if there is none, `UNSURE` if that isn't known.
+
+    Raises:
+        Raised: the program raises it while the item is computed.
+    """
+    value = run.resolve(value)
+    if not isinstance(value, Iterator):
+        return UNSURE
+    if _is_pending(value):
+        run.heap.write(value.cells, _PULLED, True)
+        found = value.lazy.one()
+        if found is END:
+            run.heap.write(value.cells, "items", ())
+            run.heap.write(value.cells, NEXT, 0)
+        elif found is UNSURE:
+            run.heap.write(value.cells, "items", None)
+        return found
+    left = value.items
+    if left is None:
+        return UNSURE
+    if not left:
+        run.heap.write(value.cells, NEXT, FINISHED)
+        return END
+    run.heap.write(value.cells, NEXT, value.cells[NEXT] + 1)
+    return run.resolve(left[0])
+
+
+def stop(run: Interpreter, value: Iterator) -> Raised:
+    """What ``next`` raises at the end: with the value that a generator returned."""
+    result = getattr(value.lazy, "result", None)
+    cls = run.program.library_class("builtins.StopIteration")
+    made = Instance(cls)
+    made.cells.update({"value": result, "args": () if result is None else (result,)})
+    return Raised("StopIteration", made, ("Exception", "BaseException"))
+
+
+def is_simple(run: Interpreter, value: Value) -> bool:
+    """Whether what goes over a value gets items that are known, or asks an iterator that can be asked."""
+    value = run.resolve(value)
+    if isinstance(value, Iterator):
+        return can_pull(value)
+    if isinstance(value, List):
+        return value.items is not None
+    return isinstance(value, tuple | range) and len(value) <= _MOST
+
+
+def over(run: Interpreter, value: Value) -> Value:
+    """``iter(value)`` of what is simple: that of a list is alive."""
+    value = run.resolve(value)
+    if isinstance(value, Iterator):
+        return value
+    if isinstance(value, List):
+        return alive(value)
+    return Iterator(tuple(value))
+
+
+def alive(source: List) -> Iterator:
+    """The iterator of a list, which sees what becomes of it."""
+    made = Iterator(None)
+    made.cells["items"] = source
+    return made
+
+
+def minds(run: Interpreter, values: tuple[Value, ...]) -> bool:
+    """Whether somebody else may ask what these values are gone over with."""
+    return any(isinstance(run.resolve(v), Iterator) for v in values)
