@@ -10,7 +10,7 @@ from simpletorch.follow import branches, guards, texts
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import modules
 from simpletorch.follow.memory import remembered
-from simpletorch.follow.model import metaclasses, names
+from simpletorch.follow.model import generators, iterators, metaclasses, names
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Passing, Raise, Raised
 from simpletorch.follow.scopes import Scope
@@ -122,6 +122,13 @@ def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
     """What calling a generator function gives: a manager under ``contextlib.contextmanager``, else its values."""
     if function.context_manager:
         return Instance(run.program.library_class("contextlib.AbstractContextManager"), (function, scope))
+    if isinstance(function.node, ast.AsyncFunctionDef):
+        return _generated(run, function, scope)
+    return iterators.lazily(generators.Steps(run, function, scope, lambda: _generated(run, function, scope)))
+
+
+def _generated(run: Interpreter, function: Function, scope: Scope) -> Value:
+    """What a generator gives that runs to its end at once."""
     given = List()
     scope.yielded, scope.depth, roots = given, run.heap.depth, run.roots
 
@@ -129,6 +136,8 @@ def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
         before = run.hypothetical
         try:
             branches.finish(run, _to_the_end(run, function, scope))
+        except Raised as error:
+            raise generators.not_stop(error) from None
         except _Enough:
             item = branches.common_item(given.items, "what a generator gives") if given.items else given.item
             return Iterator(None, texts.one_of_many(run, item, roots))

@@ -22,6 +22,7 @@ from simpletorch.follow.budget import formats_too_much
 from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients, loading, modules, no_tensors
 from simpletorch.follow.memory import elements, remembered
+from simpletorch.follow.model import iterators
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
 from simpletorch.follow.scopes import Scope
@@ -449,14 +450,69 @@ def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Va
 # -- comprehensions --------------------------------------------------------------------------------------------------
 
 
-def _comprehension(run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope) -> Value:
+def _later(run: Interpreter, node: ast.GeneratorExp, scope: Scope) -> Value:
+    """``(element for target in source)``: the source is computed here, all else when it is asked for."""
+    first = node.generators[0]
+    source = run.resolve(run.evaluate(first.iter, scope))
+    if any(g.is_async for g in node.generators):
+        return _comprehension(run, node, scope, source)
+    inner = Scope(scope, scope.path, is_inner=True)
+    inner.function = scope.function
+    asked: list[Value] = []
+
+    def there(work: Callable[[], Value]) -> Value:
+        before = run.path, run.node
+        run.path, run.node = scope.path, node
+        try:
+            return work()
+        finally:
+            run.path, run.node = before
+
+    def whole() -> Value:
+        return there(lambda: _comprehension(run, node, scope, source))
+
+    def one() -> Value:
+        if len(node.generators) > 1 or not iterators.is_simple(run, source):
+            return iterators.all_at_once(run, made, whole)
+        if not asked:
+            asked.append(iterators.over(run, source))
+        return there(next_one)
+
+    def next_one() -> Value:
+        while (value := iterators.pull(run, asked[0])) is not iterators.END:
+            if value is iterators.UNSURE:
+                return value
+            run.step(node)
+            assignment.assign(run, first.target, value, inner)
+            tests = [True]
+            for test in first.ifs:
+                found = branches.truth(run, run.evaluate(test, inner))
+                if not isinstance(found, bool):
+                    return iterators.UNSURE
+                tests.append(found)
+                if not found:
+                    break
+            if all(tests):
+                return run.evaluate(node.elt, inner)
+        return iterators.END
+
+    made = iterators.lazily(iterators.Lazy(whole, one, minds=isinstance(source, Iterator)))
+    return made
+
+
+def _comprehension(
+    run: Interpreter,
+    node: ast.ListComp | ast.GeneratorExp | ast.SetComp,
+    scope: Scope,
+    given: Value = MISSING,
+) -> Value:
     inner = Scope(scope, scope.path, is_inner=True)
     inner.function = scope.function
     out: list[Value] = []
     sources: list[Value] = []
     roots = run.roots
     element = elements.looked_up(run, node, inner, elements.of_rows(run, node, inner, sources))
-    certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources)
+    certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources, given)
     if isinstance(node, ast.SetComp):
         return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)
     if certain:
@@ -497,6 +553,7 @@ def _generate(
     scope: Scope,
     emit: Callable[[], None],
     sources: list[Value] | None = None,
+    given: Value = MISSING,
 ) -> bool:
     """Call ``emit`` for each round of the loops of a comprehension. False if it isn't known how many there are.
 
@@ -506,7 +563,7 @@ def _generate(
         emit()
         return True
     generator = generators[index]
-    source = run.resolve(run.evaluate(generator.iter, scope))
+    source = run.resolve(run.evaluate(generator.iter, scope)) if given is MISSING else given
     if sources is not None:
         sources.append(source)
     found = run.items(source)
@@ -580,7 +637,7 @@ TABLE: Final[dict[type[ast.expr], Callable[[Interpreter, Any, Scope], Value]]] =
     ast.JoinedStr: _formatted,
     ast.FormattedValue: _placeholder,
     ast.ListComp: _comprehension,
-    ast.GeneratorExp: _comprehension,
+    ast.GeneratorExp: _later,
     ast.SetComp: _comprehension,
     ast.DictComp: _dict_comprehension,
     ast.Await: _await,

@@ -152,10 +152,10 @@ def iterator(run: Interpreter, value: Instance | Class) -> Value:
             return run.resolve(run.call(own, ()))
         members = value.metadata.get("members")
         return None if members is None else tuple(members)
-    if value.cls.find("__iter__") is not None:
-        found = run.resolve(run.call(run.attribute(value, "__iter__"), ()))
+    if (own := run.special(value, "__iter__")) is not None:
+        found = run.resolve(run.call(own, ()))
         if isinstance(found, Instance) and found.cls.find("__next__") is not None:
-            return Iterator(None, run.call(run.attribute(found, "__next__"), ()))
+            return iterators.by_next(run, found)
         return found
     if value.cls.fields is not None and value.cls.metadata.get("tuple"):
         return tuple(value.cells[name] for name, _ in value.cls.fields)

@@ -21,6 +21,7 @@ from simpletorch.follow.numbers import between, sizes
 from simpletorch.follow.numbers.growth import Growth
 from simpletorch.follow.numbers.progress import Progress, item_by_number
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split
+from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import (
     GOES_ROUND,
     MISSING,
@@ -127,8 +128,10 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
         named = not isinstance(node.iter, ast.Call)
         if named or (source.lazy is not None and source.lazy.minds):
             return _after(run, _one_by_one(loop, node, source), node.orelse, scope)
-    iterators.force(run, source)
     whole, source = source, iteration.stream(run, source)
+    if source is not whole and iterators.can_pull(source) and _may_leave(node):
+        return _after(run, _one_by_one(loop, node, source), node.orelse, scope)
+    iterators.force(run, source)
     loop.last = last_batches.of(source)
     found = run.items(source)
     schedules.begins(run, node, whole, found)
@@ -152,6 +155,12 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
     if loop.last is not None and not isinstance(done, Raise | Return | Jump):
         _to_the_last(loop, node, loop.last, None)
     return _after(run, done, node.orelse, scope)
+
+
+@of_node
+def _may_leave(node: ast.For | ast.AsyncFor) -> bool:
+    """Whether a loop may be left before its source has no more items."""
+    return any(isinstance(n, ast.Break | ast.Return) for n in walk(node))
 
 
 def _one_by_one(loop: _Loop, node: ast.For | ast.AsyncFor, source: Iterator) -> Done:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["TABLE", "block"]
+__all__ = ["EVERYTHING", "TABLE", "block", "catches", "handlers_of", "object_of", "takers"]
 
 
 def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope, start: int) -> Done:
@@ -343,15 +343,24 @@ def _caught_names(run: Interpreter, handler: ast.ExceptHandler, scope: Scope) ->
     return tuple(c.name if isinstance(c, Class) else "" for c in map(run.resolve, classes_))
 
 
+EVERYTHING: Final[_Catching] = [(("BaseException",), ast.ExceptHandler(None, None, []))]
+"""What ``finally`` takes."""
+
+
+def handlers_of(run: Interpreter, node: ast.Try, scope: Scope) -> _Catching:
+    """The handlers of a ``try``, each with the names of what it takes."""
+    return [(_caught_names(run, h, scope), h) for h in node.handlers]
+
+
 def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
     """The body with ``else``, and the handlers of what it raises, or may raise."""
     if not node.handlers:
         return run.execute(node.body, scope)
-    catching = [(_caught_names(run, h, scope), h) for h in node.handlers]
+    catching = handlers_of(run, node, scope)
     reacts = any(_OF_TORCH.intersection(names) or "" in names for names, _ in catching)
     optional = any(_OF_IMPORTS.intersection(names) for names, _ in catching)
     guard = Guard(
-        lambda error: _catches(error, catching), run.heap.depth, lambda error: tuple(_handlers(error, catching))
+        lambda error: catches(error, catching), run.heap.depth, lambda error: tuple(takers(error, catching))
     )
     run.tries += reacts
     run.optional_imports += optional
@@ -369,13 +378,13 @@ def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
     return branches.go_on(run, ways, following, ("normal", "raise"))
 
 
-def _catches(error: Raised, catching: _Catching) -> bool | None:
+def catches(error: Raised, catching: _Catching) -> bool | None:
     """Whether one of the handlers takes it; None where that isn't known."""
-    options = _handlers(error, catching)
+    options = takers(error, catching)
     return False if options == [None] else True if None not in options else None
 
 
-def _handlers(error: Raised, catching: _Catching) -> list[ast.ExceptHandler | None]:
+def takers(error: Raised, catching: _Catching) -> list[ast.ExceptHandler | None]:
     """The handlers of which one takes it; None among them says that maybe none does."""
     names = {error.name, *error.bases}
     options: list[ast.ExceptHandler | None] = []
@@ -388,7 +397,7 @@ def _handlers(error: Raised, catching: _Catching) -> list[ast.ExceptHandler | No
 
 
 def _handled(run: Interpreter, error: Raised, catching: _Catching, scope: Scope) -> Done:
-    return _one_of(run, error, _handlers(error, catching), scope)
+    return _one_of(run, error, takers(error, catching), scope)
 
 
 def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler | None], scope: Scope) -> Done:
@@ -404,7 +413,7 @@ def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler
     if handler is None:
         return Raise(error)
     if handler.name:
-        run.heap.write(scope.holder(handler.name), handler.name, _object_of(run, error))
+        run.heap.write(scope.holder(handler.name), handler.name, object_of(run, error))
     run.handled.append(error)
     try:
         return run.execute(handler.body, scope)
@@ -414,7 +423,7 @@ def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler
             run.heap.write(scope.holder(handler.name), handler.name, MISSING)
 
 
-def _object_of(run: Interpreter, error: Raised) -> Value:
+def object_of(run: Interpreter, error: Raised) -> Value:
     """What ``except … as name`` names: of Python's own exceptions the class is known."""
     if isinstance(error.value, Instance):
         return error.value

@@ -501,8 +501,13 @@ def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
 @native("builtins.next")
 def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source = run.resolve(args[0])
-    if isinstance(source, Instance) and source.cls.find("__next__") is not None:
-        return run.call(run.attribute(source, "__next__"), ())
+    if isinstance(source, Instance) and (own := run.special(source, "__next__")) is not None:
+        try:
+            return run.call(own, ())
+        except Raised as error:
+            if len(args) == 1 or error.name != "StopIteration":
+                raise
+            return args[1]
     if is_known(source) or isinstance(source, List | Dict | Set):
         raise Raised("TypeError", None, ("Exception", "BaseException"))
     if not isinstance(source, Iterator):

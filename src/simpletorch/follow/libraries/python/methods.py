@@ -10,8 +10,10 @@ from simpletorch.follow.budget import formats_too_much, is_too_much
 from simpletorch.follow.libraries import METHODS, Work, method
 from simpletorch.follow.libraries.python.builtins import computed, in_order
 from simpletorch.follow.memory import remembered, stand_ins
+from simpletorch.follow.model import generators, iterators
 from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.statements import exception_of
 from simpletorch.follow.values import MISSING, SIZE, Dict, Fields, Iterator, List, Set, Sizes, Value, View, is_known
 from simpletorch.shapes import Expr
 
@@ -486,12 +488,34 @@ METHODS[Set] = {
 }
 
 
-@method(Iterator, "__next__", "send")
+@method(Iterator, "__next__")
 def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found: Any = run.program.library(run, "builtins.next")
     return run.call(found, (args[0],))
 
 
-@method(Iterator, "close", "throw")
+@method(Iterator, "send", "asend")
+def _send(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, sent = args[0], run.resolve(args[1])
+    return _answered(run, owner, generators.ask(run, owner, sent))
+
+
+def _answered(run: Interpreter, owner: Iterator, found: Value) -> Value:
+    if found is iterators.END:
+        raise iterators.stop(run, owner)
+    return run.unknown("what a generator gives") if found is iterators.UNSURE else found
+
+
+@method(Iterator, "throw", "athrow")
+def _throw(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner = args[0]
+    found = generators.ask(run, owner, None, exception_of(run, args[1]))
+    if found is iterators.UNSURE:
+        guards.may_raise(run, guards.ANY)
+    return _answered(run, owner, found)
+
+
+@method(Iterator, "close", "aclose")
 def _close(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    generators.close(run, args[0])
     return None
