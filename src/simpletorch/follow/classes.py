@@ -124,10 +124,11 @@ def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
         return Instance(run.program.library_class("contextlib.AbstractContextManager"), (function, scope))
     if isinstance(function.node, ast.AsyncFunctionDef):
         return _generated(run, function, scope)
-    return iterators.lazily(generators.Steps(run, function, scope, lambda: _generated(run, function, scope)))
+    steps = generators.Steps(run, function, scope, lambda: _generated(run, function, scope, steps))
+    return iterators.lazily(steps)
 
 
-def _generated(run: Interpreter, function: Function, scope: Scope) -> Value:
+def _generated(run: Interpreter, function: Function, scope: Scope, steps: generators.Steps | None = None) -> Value:
     """What a generator gives that runs to its end at once."""
     given = List()
     scope.yielded, scope.depth, roots = given, run.heap.depth, run.roots
@@ -135,7 +136,9 @@ def _generated(run: Interpreter, function: Function, scope: Scope) -> Value:
     def work() -> Value:
         before = run.hypothetical
         try:
-            branches.finish(run, _to_the_end(run, function, scope))
+            result = branches.finish(run, _to_the_end(run, function, scope))
+            if steps is not None:
+                steps.result = result
         except Raised as error:
             raise generators.not_stop(error) from None
         except _Enough:

@@ -602,7 +602,10 @@ def _yield_from(run: Interpreter, node: ast.YieldFrom, scope: Scope) -> Value:
     found = run.items(source)
     for value in (iteration.item(run, source),) if found is None else found:
         classes.give(run, scope, value, several=found is None)
-    return None
+    source = run.resolve(source)
+    if isinstance(source, Iterator) and hasattr(source.lazy, "result"):
+        return source.lazy.result
+    return None if is_known(source) or isinstance(source, List | Dict | Set | Iterator) else run.unknown("a result")
 
 
 def _walrus(run: Interpreter, node: ast.NamedExpr, scope: Scope) -> Value:

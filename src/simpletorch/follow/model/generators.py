@@ -76,7 +76,7 @@ class Steps(iterators.Lazy):
         self.body: _Stepping | None = None
         self.at = 0  # how often it was resumed
         self.is_over = False
-        self.result: Value = None
+        self.result: Value = run.unknown("what a generator returns")
 
     def _next(self) -> Value:
         return self.resume(None, None)
@@ -149,8 +149,8 @@ class Steps(iterators.Lazy):
 
     def _as_a_whole(self) -> Value:
         """Nothing of it has run: follow all of it."""
+        self.result = self.run.unknown("what a generator returns")
         found = self.run.resolve(self.whole())
-        self.is_over, self.result = False, self.run.unknown("what a generator returns")
         if self.holder is None or not isinstance(found, Iterator):
             return UNSURE
         heap, cells = self.run.heap, self.holder.cells
