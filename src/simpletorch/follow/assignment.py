@@ -274,7 +274,9 @@ def _captures(pattern: ast.pattern) -> tuple[str, ...]:
     return tuple(name for name in inside if isinstance(name, str))
 
 
-def _all_fit(run: Interpreter, rows: Iterable[tuple[ast.pattern, Value]], scope: Scope, binding: dict[str, Value]) -> Value:
+def _all_fit(
+    run: Interpreter, rows: Iterable[tuple[ast.pattern, Value]], scope: Scope, binding: dict[str, Value]
+) -> Value:
     """Whether several values fit a pattern each."""
     open_: list[Value] = []
     for pattern, value in rows:
@@ -328,7 +330,10 @@ def _fits_items(
     name = getattr(patterns[star], "name", None)
     if name is not None:
         binding[name] = List(found[star : len(found) - after])
-    rows = [*zip(patterns[:star], found, strict=False), *zip(patterns[star + 1 :], found[len(found) - after :], strict=True)]
+    rows = [
+        *zip(patterns[:star], found, strict=False),
+        *zip(patterns[star + 1 :], found[len(found) - after :], strict=True),
+    ]
     return _all_fit(run, rows, scope, binding)
 
 

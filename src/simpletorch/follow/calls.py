@@ -134,6 +134,7 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
         return run.ask(f"Tensor.{name}", (receiver, *args), kwargs)
     if name == "backward" and branches.type_name(receiver) in ("int", "float"):
         gradients.need_number(run, receiver)
+    guards.may_raise(run, guards.ANY)
     changed = (receiver,) if isinstance(receiver, List | Dict | Set) else ()
     escape(run, (*changed, *args, *kwargs.values()))
     return run.unknown(f"what .{name}() gives")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import (
@@ -18,11 +18,11 @@ from simpletorch.follow import (
     operators,
     texts,
 )
-from simpletorch.follow.budget import formats_too_much
+from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients, loading, modules, no_tensors
 from simpletorch.follow.memory import elements, remembered
-from simpletorch.follow.model import iterators
+from simpletorch.follow.model import iterators, unmodelled
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
 from simpletorch.follow.scopes import Scope
@@ -145,7 +145,7 @@ def _several(run: Interpreter, nodes: list[ast.expr], scope: Scope) -> tuple[Val
         if type(node) is ast.Starred:
             value = run.evaluate(node.value, scope)
             found = run.items(value)
-            if found is None:
+            if found is None or len(out) + len(found) > LARGEST:
                 return run.unknown("how many items a star stands for")
             out.extend(found)
         else:
@@ -153,12 +153,33 @@ def _several(run: Interpreter, nodes: list[ast.expr], scope: Scope) -> tuple[Val
     return tuple(out)
 
 
+_MOST_NESTED: Final = 20_000
+
+
+def _is_too_deep(values: Iterable[Value]) -> bool:
+    """Whether collections in a collection hold so much that nobody goes through all of it."""
+    count, todo = 0, [v for v in values if type(v) in _NESTED]
+    while todo and count <= _MOST_NESTED:
+        one = todo.pop()
+        count += 1
+        inside = one if type(one) is tuple else one.items if type(one) is List else one.cells.values()
+        if inside:
+            todo += [v for v in inside if type(v) in _NESTED]
+    return count > _MOST_NESTED
+
+
+_NESTED: Final = frozenset({tuple, List, Dict})
+
+
 def _tuple(run: Interpreter, node: ast.Tuple, scope: Scope) -> Value:
-    return _several(run, node.elts, scope)
+    found = _several(run, node.elts, scope)
+    return run.unknown("a tuple that holds too much") if type(found) is tuple and _is_too_deep(found) else found
 
 
 def _list(run: Interpreter, node: ast.List, scope: Scope) -> Value:
     found = _several(run, node.elts, scope)
+    if type(found) is tuple and _is_too_deep(found):
+        found = run.unknown("a list that holds too much")
     return List(None, run.unknown("an item of a list")) if isinstance(found, Unknown) else List(found)
 
 
@@ -179,7 +200,7 @@ def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
         else:
             name = run.evaluate(key, scope)
             items.put(run, made, name, run.evaluate(value, scope))
-    return made
+    return run.unknown("a dict that holds too much") if _is_too_deep(made.cells.values()) else made
 
 
 def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
@@ -360,7 +381,16 @@ def _with_all(
     return run.each(first, one)
 
 
-_OUTSIDE: Final = ("builtins.open", "io.", "os.", "shutil.", "subprocess.", "importlib.", "builtins.__import__", "sys.exit")
+_OUTSIDE: Final = (
+    "builtins.open",
+    "io.",
+    "os.",
+    "shutil.",
+    "subprocess.",
+    "importlib.",
+    "builtins.__import__",
+    "sys.exit",
+)
 """How functions begin that may fail whatever they are given."""
 _HARMLESS: Final = {f"builtins.{name}" for name in ("print", "isinstance", "str", "repr", "hasattr", "type", "id")}
 
@@ -423,7 +453,7 @@ def _lambda(run: Interpreter, node: ast.Lambda, scope: Scope) -> Value:
 def _formatted(run: Interpreter, node: ast.JoinedStr, scope: Scope) -> Value:
     parts = [run.resolve(run.evaluate(part, scope)) for part in node.values]
     if all(isinstance(part, str) for part in parts):
-        return "".join(parts)
+        return "".join(parts) if sum(map(len, parts)) <= LARGEST else run.unknown("a long text", "str")
     return texts.made_of(run, run.unknown("a formatted string", "str"), parts)
 
 
@@ -433,17 +463,23 @@ _CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("r"): repr, ord("s")
 def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Value:
     value = run.resolve(run.evaluate(node.value, scope))
     spec = "" if node.format_spec is None else run.resolve(run.evaluate(node.format_spec, scope))
-    if not is_known(value) or texts.is_of_torch(value) or not isinstance(spec, str) or formats_too_much(spec):
+    if (
+        not is_known(value)
+        or texts.is_of_torch(value)
+        or not isinstance(spec, str)
+        or formats_too_much(spec)
+        or (weight(value) > LARGEST)
+    ):
         if spec != "" and node.conversion not in _CONVERSIONS:
             texts.check_number(run, value)
         shown = value.native if isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") else value
         if spec == "" and node.conversion in (-1, ord("s")) and texts.is_text(shown):
             return shown
         return run.unknown("a formatted value", "str")
-    shown = _CONVERSIONS[node.conversion](value) if node.conversion in _CONVERSIONS else value
     try:
+        shown = _CONVERSIONS[node.conversion](value) if node.conversion in _CONVERSIONS else value
         return format(shown, spec)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise Raised("ValueError", None, ("Exception", "BaseException")) from None
 
 
@@ -620,7 +656,7 @@ def _starred(run: Interpreter, node: ast.Starred, scope: Scope) -> Value:
     return run.evaluate(node.value, scope)
 
 
-TABLE: Final[dict[type[ast.expr], Callable[[Interpreter, Any, Scope], Value]]] = {
+_MODELS: Final[dict[type[ast.expr], Callable[[Interpreter, Any, Scope], Value]]] = {
     ast.Constant: _constant,
     ast.Name: _name,
     ast.Attribute: _attribute,
@@ -649,3 +685,4 @@ TABLE: Final[dict[type[ast.expr], Callable[[Interpreter, Any, Scope], Value]]] =
     ast.NamedExpr: _walrus,
     ast.Starred: _starred,
 }
+TABLE: Final = unmodelled.Table(_MODELS, unmodelled.of_expression)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, iteration
+from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.marks import purity, sparsity
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.model import metaclasses
@@ -375,7 +376,12 @@ def _put_in_list(run: Interpreter, owner: List, index: Value, value: Value) -> N
         changed = list(owner.items)
         changed[index] = value
         run.heap.write(owner.cells, "items", tuple(changed))
-    elif isinstance(index, slice) and is_known(index) and (more := run.items(value)) is not None:
+    elif (
+        isinstance(index, slice)
+        and is_known(index)
+        and (more := run.items(value)) is not None
+        and len(more) + len(owner.items) <= LARGEST
+    ):
         changed = list(owner.items)
         try:
             changed[index] = more
@@ -394,7 +400,7 @@ def _put_in_list(run: Interpreter, owner: List, index: Value, value: Value) -> N
 def extend(run: Interpreter, owner: List, more: Value) -> None:
     """``owner.extend(more)``."""
     found, more = run.items(more), run.resolve(more)
-    if found is not None and owner.items is not None:
+    if found is not None and owner.items is not None and len(owner.items) + len(found) <= LARGEST:
         run.heap.write(owner.cells, "items", owner.items + found)
         return
     kept = owner.items if owner.items is not None else () if owner.item is None else (owner.item,)

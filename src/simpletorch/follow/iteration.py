@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
+from simpletorch.follow.budget import length
 from simpletorch.follow.marks import gradients, layout, origins
 from simpletorch.follow.model import iterators, metaclasses
 from simpletorch.follow.numbers import indexes, sizes
@@ -51,7 +52,7 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
     if isinstance(value, str | bytes | frozenset):
         return tuple(value) if len(value) <= _MOST_ITEMS else None
     if isinstance(value, range):
-        return tuple(value) if len(value) <= _MOST_ITEMS else None
+        return tuple(value) if length(value) <= _MOST_ITEMS else None
     if isinstance(value, Unknown) and isinstance(value.length, int) and value.length <= _MOST_ITEMS:
         return tuple(letter(run, value) for _ in range(value.length))
     if isinstance(value, Tensor):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, items, texts
-from simpletorch.follow.budget import LARGEST, formats_too_much
+from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.marks import no_tensors, sparsity
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.model import iterators, metaclasses
@@ -362,7 +362,9 @@ def _as_set(run: Interpreter, value: Value) -> Value:
 def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     """Operators of what ``keys()`` and its like give."""
     if name in _COMPARISONS and not all(isinstance(v, View | Set | frozenset) for v in (left, right)):
-        return (left is right) is (name == "__eq__") if name in ("__eq__", "__ne__") else run.unknown(f"what {name} gives")
+        return (
+            (left is right) is (name == "__eq__") if name in ("__eq__", "__ne__") else run.unknown(f"what {name} gives")
+        )
     one, other = _as_set(run, left), _as_set(run, right)
     if isinstance(one, View) or isinstance(other, View):
         if name in ("__eq__", "__ne__"):
@@ -496,7 +498,8 @@ def _is_too_large(name: str, left: Value, right: Value) -> bool:
     if name == "__add__" and isinstance(left, str | bytes) and isinstance(right, str | bytes):
         return len(left) + len(right) > LARGEST
     if name == "__mod__" and isinstance(left, str | bytes):
-        return formats_too_much(left if isinstance(left, str) else left.decode("latin-1"))
+        shown = left if isinstance(left, str) else left.decode("latin-1")
+        return formats_too_much(shown) or weight((left, right)) > LARGEST
     return False
 
 
@@ -509,6 +512,7 @@ def _of_tuples(run: Interpreter, name: str, left: tuple[Any, ...], right: tuple[
     if name in ("__eq__", "__ne__"):
         if len(left) != len(right):
             return name == "__ne__"
+        run.budget.spend(len(left))
         answers = [_equal_items(run, a, b) for a, b in zip(left, right, strict=True)]
         if any(a is False for a in answers):
             return name == "__ne__"

@@ -11,6 +11,7 @@ from simpletorch.follow import assignment, branches, classes, guards, loops
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices, modules, moves
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
+from simpletorch.follow.model import unmodelled
 from simpletorch.follow.sources import imports, machines
 from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import MISSING, Class, Instance, Value, is_known
@@ -82,16 +83,12 @@ def _goes_on(run: Interpreter, node: ast.stmt, error: Raised) -> bool:
 
 def _without(run: Interpreter, node: ast.stmt, scope: Scope, reason: str) -> Done:
     """Go on behind a statement that wasn't followed to its end: it may have changed what it names."""
-    held = []
-    for inner in walk(node):
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
-            held.append(scope.find(inner.id))
-        elif isinstance(inner, ast.Name):
-            run.heap.write(scope.holder(inner.id), inner.id, run.unknown(reason))
-        elif isinstance(inner, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            run.heap.write(scope.holder(inner.name), inner.name, run.unknown(reason))
-    run.call_in_the_dark(run.unknown(reason), [v for v in held if v is not MISSING], {})
+    unmodelled.happens(run, node, scope, reason)
     return None
+
+
+def _unmodelled(run: Interpreter, node: ast.stmt, scope: Scope) -> Done:
+    return _without(run, node, scope, f"what {type(node).__name__} does")
 
 
 def _expression(run: Interpreter, node: ast.Expr, scope: Scope) -> Done:
@@ -308,7 +305,9 @@ def _shared_out(run: Interpreter, node: Any, scope: Scope) -> Done:
     return branches.go_on(run, ways, following, ("normal", "raise"))
 
 
-def _each_handler(run: Interpreter, handlers: Sequence[ast.ExceptHandler], at: int, raised: Raise, scope: Scope) -> Done:
+def _each_handler(
+    run: Interpreter, handlers: Sequence[ast.ExceptHandler], at: int, raised: Raise, scope: Scope
+) -> Done:
     if at == len(handlers):
         left = run.unknown("whether a handler takes all that is raised", "bool")
         return branches.choose(run, left, lambda: None, lambda: raised)
@@ -359,9 +358,7 @@ def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
     catching = handlers_of(run, node, scope)
     reacts = any(_OF_TORCH.intersection(names) or "" in names for names, _ in catching)
     optional = any(_OF_IMPORTS.intersection(names) for names, _ in catching)
-    guard = Guard(
-        lambda error: catches(error, catching), run.heap.depth, lambda error: tuple(takers(error, catching))
-    )
+    guard = Guard(lambda error: catches(error, catching), run.heap.depth, lambda error: tuple(takers(error, catching)))
     run.tries += reacts
     run.optional_imports += optional
     try:
@@ -479,7 +476,7 @@ def _import_from(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> Done:
     return None
 
 
-TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = {
+_MODELS: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = {
     ast.Expr: _expression,
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
@@ -507,6 +504,7 @@ TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = 
     ast.Import: _import,
     ast.ImportFrom: _import_from,
 }
-TABLE[ast.TryStar] = _try_star
+_MODELS[ast.TryStar] = _try_star
 if (alias := getattr(ast, "TypeAlias", None)) is not None:
-    TABLE[alias] = _alias
+    _MODELS[alias] = _alias
+TABLE: Final = unmodelled.Table(_MODELS, _unmodelled)

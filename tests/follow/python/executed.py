@@ -86,8 +86,11 @@ def _records(line: int, targets: list[ast.expr]) -> list[ast.stmt]:
     return made
 
 
-def compared(source: str, path: Path) -> Compared:
-    """Execute and follow a program, and compare."""
+def compared(source: str, path: Path, *, known_names: bool = True) -> Compared:
+    """Execute and follow a program, and compare.
+
+    ``known_names``: a name that a line surely gives a value has one in the follow, known or not.
+    """
     path.write_text(source)
     real: dict[tuple[int, str], list[Any]] = {}
 
@@ -115,11 +118,13 @@ def compared(source: str, path: Path) -> Compared:
         out.raises = f"{type(error).__name__}: {error}"
     finally:
         sys.modules["__main__"] = held
-    _compare(source, path, real, out)
+    _compare(source, path, real, out, known_names)
     return out
 
 
-def _compare(source: str, path: Path, real: dict[tuple[int, str], list[Any]], out: Compared) -> None:
+def _compare(
+    source: str, path: Path, real: dict[tuple[int, str], list[Any]], out: Compared, known_names: bool
+) -> None:
     result = follow(path)
     lines = source.splitlines()
 
@@ -145,6 +150,7 @@ def _compare(source: str, path: Path, real: dict[tuple[int, str], list[Any]], ou
     unsaid = {(line, name) for p, line, name in result.unsaid if p == str(path)}
     certain = {(line, name, value) for p, line, name, value in result.certain if p == str(path)}
     in_error = {line for line, _ in out.found}
+    not_reached = {place for place in real if place[0] in in_error}
     for place, values in real.items():
         known = [v for v in said.get(place, ()) if isinstance(v, int | Expr | TensorType)]
         for value in values[:_MOST]:
@@ -152,7 +158,8 @@ def _compare(source: str, path: Path, real: dict[tuple[int, str], list[Any]], ou
                 continue
             out.claims += 1
             out.known += place not in unsaid and any(_is_full(v) and _fits(v, value) for v in known)
-            if place not in unsaid and place[0] not in in_error and not any(_fits(v, value) for v in known):
+            silent = not known and not known_names
+            if place not in unsaid | not_reached and not silent and not any(_fits(v, value) for v in known):
                 say(place[0], f"{place[1]} is {value}, said is {', '.join(map(str, known)) or 'nothing'}")
                 break
     for line, name, value in certain:

@@ -6,18 +6,36 @@ Each can be taken whole, in which all that is known of its source counts, or ite
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow import branches, guards
+from simpletorch.follow.budget import length
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import NEXT, SIZE
 from simpletorch.follow.outcomes import Raise, Raised, Return
-from simpletorch.follow.values import PENDING, Dict, Instance, Iterator, List, Set, Unknown, Value, behind
+from simpletorch.follow.values import PENDING, Instance, Iterator, List, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["END", "FINISHED", "PULLED", "UNSURE", "Lazy", "all_at_once", "are_endless", "by_next", "can_pull", "force", "is_simple", "lazily", "over", "pull", "stop", "taken"]
+__all__ = [
+    "END",
+    "FINISHED",
+    "PULLED",
+    "UNSURE",
+    "Lazy",
+    "all_at_once",
+    "are_endless",
+    "by_next",
+    "can_pull",
+    "force",
+    "is_simple",
+    "lazily",
+    "over",
+    "pull",
+    "stop",
+    "taken",
+]
 
 
 @final
@@ -110,7 +128,11 @@ def taken(run: Interpreter, value: Value, most: int = _ENDLESS) -> tuple[tuple[V
 def are_endless(found: list[Value]) -> bool:
     """Whether the last items are one like the other, and no numbers: there will be more of them."""
     last = found[-_ALIKE:]
-    return len(found) > 2 * _ALIKE and not isinstance(last[-1], int | str) and all(branches.alike(v, last[-1]) for v in last)
+    return (
+        len(found) > 2 * _ALIKE
+        and not isinstance(last[-1], int | str)
+        and all(branches.alike(v, last[-1]) for v in last)
+    )
 
 
 def can_pull(value: Value) -> bool:
@@ -164,7 +186,7 @@ def is_simple(run: Interpreter, value: Value) -> bool:
         return can_pull(value)
     if isinstance(value, List):
         return value.items is not None
-    return isinstance(value, tuple | range) and len(value) <= _MOST
+    return isinstance(value, tuple) or (isinstance(value, range) and length(value) <= _MOST)
 
 
 def over(run: Interpreter, value: Value) -> Value:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ABSTRACT",
-    "behaves_otherwise",
     "begin",
+    "behaves_otherwise",
     "check_bases",
     "is_abstract",
     "mark_abstract",

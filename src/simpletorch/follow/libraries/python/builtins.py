@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import attributes, branches, files, items, iteration, operators, texts
-from simpletorch.follow.budget import is_huge
+from simpletorch.follow.budget import LARGEST, is_huge, weight
+from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, native
 from simpletorch.follow.marks import no_tensors
@@ -125,8 +127,8 @@ def _make_bool(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: di
 
 def _make_str(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = run.resolve(args[0]) if args else ""
-    if is_known(value) and not texts.is_of_torch(value):
-        return str(value)
+    if is_known(value) and not texts.is_of_torch(value) and weight(value) <= LARGEST:
+        return computed(run, str, (value,), {})
     if isinstance(value, Instance) and (own := run.special(value, "__str__") or run.special(value, "__repr__")):
         return run.call(own, ())
     return run.unknown("the text of a value", "str", getattr(value, "cause", "code"))
@@ -321,7 +323,12 @@ def length(run: Interpreter, value: Value) -> Value:
         return len(value.cells) if value.rest is MISSING else run.unknown("how many items a dict has", "int")
     if isinstance(value, Set):
         return run.unknown("how many items a set has", "int") if value.open else len(value.cells)
-    if isinstance(value, tuple | str | bytes | range | frozenset):
+    if isinstance(value, range):
+        size = length_of_range(value)
+        if size > sys.maxsize:
+            raise Raised("OverflowError", None, ("ArithmeticError", "Exception", "BaseException"))
+        return size
+    if isinstance(value, tuple | str | bytes | frozenset):
         return len(value)
     if isinstance(value, Class) and (own := metaclasses.special(value, "__len__")) is not None:
         return run.call(own, ())
@@ -835,7 +842,7 @@ def pure(name: str, function: Callable[..., Any], type: str | None = None) -> Na
         if name == "builtins.hash" and args:
             items.check_key(run, args[0])
         known = all(map(is_known, (*args, *kwargs.values()))) and not is_other
-        if known and not is_huge(name, args):
+        if known and not is_huge(name, args) and weight(args) <= LARGEST:
             return computed(run, function, args, kwargs)
         causes = {v.cause for v in args if isinstance(v, Unknown)}
         return run.unknown(f"what {name} gives", type, "data" if causes == {"data"} else "code")

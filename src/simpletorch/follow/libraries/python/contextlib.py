@@ -74,8 +74,9 @@ def _leave_stack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
         if drops is True:
             failed, raised, dropped = None, (None, None, None), True
         elif drops is not False and run.resolve(raised[0]) is not None:
-            raised, dropped = (run.unknown("what is raised"), run.unknown("what is raised"), None), run.unknown(
-                "whether an exception is dropped", "bool"
+            raised, dropped = (
+                (run.unknown("what is raised"), run.unknown("what is raised"), None),
+                run.unknown("whether an exception is dropped", "bool"),
             )
     before = stack.cells.get(_BEFORE)
     run.heap.write(run.modes, gradients.MODE, run.unknown("a mode", "bool") if before is None else before)
