@@ -50,6 +50,8 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
     match target:
         case ast.Attribute(value=owner, attr=name):
             held = run.evaluate(owner, scope)
+            if run.takers and isinstance(run.resolve(held), Unknown | Choice):
+                guards.may_raise(run, guards.ANY)
             run.set_attribute(held, name, value)
             run.claim(unparsed(target), _as_kept(run, held, name, value))
         case ast.Subscript(value=owner, slice=index):
@@ -203,14 +205,20 @@ def delete(run: Interpreter, target: ast.expr, scope: Scope) -> None:
     """``del target``."""
     match target:
         case ast.Name(id=name):
-            held = scope.holder(name)
-            if name not in held and not scope.globals.stars:
+            cells = scope.holder(name)
+            if name not in cells and not scope.globals.stars:
                 raise Raised("NameError", None, ("Exception", "BaseException"))
-            run.heap.write(held, name, MISSING)
+            run.heap.write(cells, name, MISSING)
         case ast.Attribute(value=owner, attr=name):
-            attributes.delete(run, run.evaluate(owner, scope), name)
+            held = run.evaluate(owner, scope)
+            if run.takers and isinstance(run.resolve(held), Unknown | Choice):
+                guards.may_raise(run, guards.ANY)
+            attributes.delete(run, held, name)
         case ast.Subscript(value=owner, slice=index):
-            items.remove(run, run.evaluate(owner, scope), run.evaluate(index, scope))
+            held, place = run.evaluate(owner, scope), run.evaluate(index, scope)
+            if run.takers and not guards.is_sure((held, place)):
+                guards.may_raise(run, guards.LOOKUP)
+            items.remove(run, held, place)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             for part in parts:
                 delete(run, part, scope)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, items, layers, texts
+from simpletorch.follow import branches, guards, items, layers, texts
 from simpletorch.follow.libraries import METHODS, NATIVES
 from simpletorch.follow.libraries.pytorch import sparse
 from simpletorch.follow.marks import devices, gradients, layout, modules, no_tensors, origins, purity, sparsity, updates
@@ -54,6 +54,7 @@ _FLAGS: Final = frozenset((
     "retains_grad",
 ))  # fmt: skip
 _ATTRIBUTE_ERROR: Final = ("Exception", "BaseException")
+_LACKS: Final = (Raised("AttributeError", None, _ATTRIBUTE_ERROR),)
 
 
 def get(run: Interpreter, value: Value, name: str) -> Value:
@@ -574,6 +575,9 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         if hook is not None and isinstance(hook[0], Function | Native):
             run.call(Method(hook[0], value), (name, new))
             return
+        if hook is not None and isinstance(hook[0], Unknown):
+            run.call_in_the_dark(hook[0], (value, new), {})
+            return
         descriptors.refuse_frozen(value.cls)
         if descriptors.store(run, value, name, new):
             return
@@ -631,6 +635,9 @@ def delete(run: Interpreter, value: Value, name: str) -> None:
         if hook is not None and isinstance(hook[0], Function):
             run.call(Method(hook[0], value), (name,))
             return
+        if hook is not None and isinstance(hook[0], Unknown):
+            run.call_in_the_dark(hook[0], (value,), {})
+            return
         descriptors.refuse_frozen(value.cls)
         _remove(run, value, name)
     elif isinstance(value, Class | Namespace):
@@ -653,6 +660,8 @@ def _remove(run: Interpreter, value: Instance, name: str) -> None:
     held = value.cells.get(name, MISSING)
     if held is MISSING and not value.state.get("open") and value.native is None and modules.knows_all(run, value.cls):
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
+    if held is MISSING or branches.may_be_missing(run, held) or value.state.get("open"):
+        guards.may_raise(run, _LACKS)
     layers.note_change(run, value, name, None)
     run.heap.write(value.cells, name, MISSING)
 

@@ -31,6 +31,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    behind,
     is_known,
     type_of,
 )
@@ -78,7 +79,7 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
             return branches.distribute(run, function, lambda v: call(run, v, args, kwargs))
     if run.promises:
         purity.calls_unknown(run, function)
-    if is_known(function) or isinstance(function, Tensor | List | Dict):
+    if is_known(function) or function is NotImplemented or isinstance(function, Tensor | List | Dict | Set | Iterator):
         raise Raised("TypeError", None, _TYPE_ERROR)
     return in_the_dark(run, function, args, kwargs)
 
@@ -310,6 +311,8 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
             run.heap.write(value.cells, "items", None)
         elif isinstance(value, Instance):
             todo += value.cells.values()
+            if behind(value) is not value:
+                todo.append(behind(value))
             if layers.is_module(value):
                 run.training.called[id(value.cells)] = value
             _open(run, value)

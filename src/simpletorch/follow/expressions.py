@@ -145,6 +145,8 @@ def _several(run: Interpreter, nodes: list[ast.expr], scope: Scope) -> tuple[Val
         if type(node) is ast.Starred:
             value = run.evaluate(node.value, scope)
             found = run.items(value)
+            if found is None:
+                guards.may_raise(run, guards.ANY)
             if found is None or len(out) + len(found) > LARGEST:
                 return run.unknown("how many items a star stands for")
             out.extend(found)
@@ -223,9 +225,14 @@ def _are_numbers(*values: Value) -> bool:
 def _unary(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value:
     value = run.evaluate(node.operand, scope)
     run.node = node
+    if run.takers and not isinstance(node.op, ast.Not) and _is_unknown(value) and not _are_numbers(value):
+        guards.may_raise(run, guards.ANY)
     if isinstance(node.op, ast.Not):
         return operators.negate(run, value)
     return operators.unary(run, operators.METHODS[type(node.op)], value)
+
+
+_ORDERS: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn)
 
 
 def _compare(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
@@ -234,6 +241,8 @@ def _compare(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
     for op, right_node in zip(node.ops, node.comparators, strict=True):
         right = run.evaluate(right_node, scope)
         run.node = node
+        if run.takers and type(op) in _ORDERS and _is_unknown(left, right) and not _are_numbers(left, right):
+            guards.may_raise(run, guards.ANY)
         one = operators.compare(run, type(op), left, right)
         if one is False:
             return False
@@ -425,6 +434,8 @@ def _is_other(cls: Class, owner: Class) -> bool:
 
 def _super(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     """``super()``, or ``super(Class, self)``."""
+    if len(node.args) == 1:
+        return unmodelled.of_expression(run, node, scope)
     if len(node.args) == 2:
         owner, receiver = (run.resolve(run.evaluate(a, scope)) for a in node.args)
         if isinstance(owner, Class) and isinstance(receiver, Instance) and _is_other(receiver.cls, owner):
@@ -438,7 +449,7 @@ def _super(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         while method is not None and method.owner is None:
             method = method.parent
         if method is None:
-            return run.unknown("super() outside of a class")
+            return unmodelled.of_expression(run, node, scope)
         owner, receiver = method.owner, next(iter(method.cells.values()), MISSING)
         receiver = method.first if method.first is not MISSING else receiver
     if owner is MISSING or isinstance(owner, Unknown) or isinstance(receiver, Unknown):

@@ -313,7 +313,7 @@ def _part(run: Interpreter, owner: str | Unknown, index: Value) -> Unknown:
     made = run.unknown("a part of a string", "str", "data" if isinstance(owner, str) else owner.cause)
     size = len(owner) if isinstance(owner, str) else owner.length
     if not isinstance(index, slice):
-        made.length = 1
+        made.length = 1 if is_int(index) or branches.type_name(index) == "int" else None
         return made
     count = offsets.length(index)
     if isinstance(count, int) and isinstance(size, int) and 0 <= count <= size:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch.follow import guards
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import MISSING, Class, Function, Instance, Method, Native, Property, StaticMethod, Value
 
@@ -126,6 +127,8 @@ def store(run: Interpreter, value: Instance, name: str, new: Value) -> bool:
     is_field = value.cls.metadata.get("tuple") and any(name == n for n, _ in value.cls.fields or ())
     if (allowed is not None and name not in allowed) or is_field or value.cls.qualified == "builtins.object":
         raise Raised("AttributeError", None, _BASES)
+    if any("__slots__" in c.cells and c.metadata.get(SLOTS) is None for c in value.cls.mro):
+        guards.may_raise(run, (Raised("AttributeError", None, _BASES),))
     return False
 
 

@@ -40,13 +40,23 @@ def happens(run: Interpreter, node: ast.AST, scope: Scope, reason: str) -> Unkno
     guards.may_raise(run, guards.ANY)
     held = []
     for inner in walk(node):
+        if isinstance(inner, ast.Name):
+            held.append(_first(scope) if inner.id == "super" else scope.find(inner.id))
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
-            held.append(scope.find(inner.id))
-        elif (name := _given(inner)) is not None:
+            continue
+        if (name := _given(inner)) is not None:
             run.heap.write(scope.holder(name), name, run.unknown(reason))
     found = run.call_in_the_dark(run.unknown(reason), [v for v in held if v is not MISSING], {})
     assert isinstance(found, Unknown)
     return found
+
+
+def _first(scope: Scope) -> Any:
+    """The object whose method runs, which ``super()`` reaches."""
+    around: Scope | None = scope
+    while around is not None and around.first is MISSING:
+        around = around.parent
+    return MISSING if around is None else around.first
 
 
 def _given(node: ast.AST) -> str | None:
