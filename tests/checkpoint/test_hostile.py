@@ -209,7 +209,9 @@ def test_a_training_isn_t_resumed_from_nonsense_and_nothing_changes(tmp_path, se
 @pytest.mark.parametrize("loads", [100, *thorough([300])])
 def test_a_load_beside_a_writer_has_one_of_its_files(tmp_path, loads):
     def write(number):
-        checkpoint.save(path, rng=False, model={"a": torch.full((2003,), number), "b": torch.full((5,), number)}, n=number)
+        checkpoint.save(
+            path, rng=False, model={"a": torch.full((2003,), number), "b": torch.full((5,), number)}, n=number
+        )
 
     path, done = tmp_path / "a", threading.Event()
     write(0)

@@ -31,15 +31,66 @@ def trap(name):
     return called
 
 
-_ASKED = (
-    "__getattribute__ __getattr__ __len__ __iter__ __bool__ __repr__ __str__ __format__ __dir__ __eq__ __ne__ __hash__ "
-    "__contains__ __getitem__ __next__ __call__ __index__ __int__ __float__ __instancecheck__ __subclasscheck__ "
-    "__fspath__ __bytes__ __lt__ __array__ __torch_function__ __torch_dispatch__ __reduce_ex__ "
-    "__missing__ keys items values get __enter__ __exit__ __length_hint__ __sizeof__ "
-    "__or__ __ror__ __add__ __radd__ __and__ __neg__ __copy__ __deepcopy__ __get__ "
-    "state_dict parameters named_modules forward extra_repr dim size stride is_contiguous numel is_floating_point"
-).split()
-_READ = "__class__ __dict__ __name__ __mro__ __bases__ shape dtype device layout".split()
+_ASKED = [
+    "__getattribute__",
+    "__getattr__",
+    "__len__",
+    "__iter__",
+    "__bool__",
+    "__repr__",
+    "__str__",
+    "__format__",
+    "__dir__",
+    "__eq__",
+    "__ne__",
+    "__hash__",
+    "__contains__",
+    "__getitem__",
+    "__next__",
+    "__call__",
+    "__index__",
+    "__int__",
+    "__float__",
+    "__instancecheck__",
+    "__subclasscheck__",
+    "__fspath__",
+    "__bytes__",
+    "__lt__",
+    "__array__",
+    "__torch_function__",
+    "__torch_dispatch__",
+    "__reduce_ex__",
+    "__missing__",
+    "keys",
+    "items",
+    "values",
+    "get",
+    "__enter__",
+    "__exit__",
+    "__length_hint__",
+    "__sizeof__",
+    "__or__",
+    "__ror__",
+    "__add__",
+    "__radd__",
+    "__and__",
+    "__neg__",
+    "__copy__",
+    "__deepcopy__",
+    "__get__",
+    "state_dict",
+    "parameters",
+    "named_modules",
+    "forward",
+    "extra_repr",
+    "dim",
+    "size",
+    "stride",
+    "is_contiguous",
+    "numel",
+    "is_floating_point",
+]
+_READ = ["__class__", "__dict__", "__name__", "__mro__", "__bases__", "shape", "dtype", "device", "layout"]
 
 
 def members(kind):
@@ -199,12 +250,18 @@ def tricky():
     sampled = DataLoader([1, 2, 3], sampler=sampler)
     pair = collections.namedtuple("pair", "a b")
     wrong = type("Wrong", (pair,), {"__module__": "__main__", "_field_defaults": hostile, "_fields": hostile})
-    fielded = type("Fielded", (), {"__module__": "__main__", "__dataclass_fields__": hostile, "__dataclass_params__": hostile})
-    point = dataclasses.make_dataclass("Point", [("x", int)], module="__main__") if sys.version_info >= (3, 12) else (
-        dataclasses.make_dataclass("Point", [("x", int)])
+    fielded = type(
+        "Fielded", (), {"__module__": "__main__", "__dataclass_fields__": hostile, "__dataclass_params__": hostile}
+    )
+    point = (
+        dataclasses.make_dataclass("Point", [("x", int)], module="__main__")
+        if sys.version_info >= (3, 12)
+        else (dataclasses.make_dataclass("Point", [("x", int)]))
     )
     point.__dataclass_params__.eq = hostile
-    quiet = type("Quiet", (), {"__module__": "__main__", "__eq__": trap("quiet.__eq__"), "__len__": trap("quiet.__len__")})
+    quiet = type(
+        "Quiet", (), {"__module__": "__main__", "__eq__": trap("quiet.__eq__"), "__len__": trap("quiet.__len__")}
+    )
     color = enum.Enum("Color", {"A": object.__new__(quiet), "B": 2})
     color.__module__ = "__main__"
     odd_module = types.ModuleType("odd")

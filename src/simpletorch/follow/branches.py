@@ -148,8 +148,11 @@ def cause_of(value: List) -> Cause:
 
 def _truth_of_instance(run: Interpreter, value: Instance) -> bool | tuple[Unknown, bool]:
     for name in ("__bool__", "__len__"):
-        if value.cls.find(name) is not None:
-            return truth(run, run.call(run.attribute(value, name), ()))
+        if (own := run.special(value, name)) is not None:
+            answer = resolve(run, run.call(own, ()))
+            if name == "__bool__" and type(answer) is not bool and is_known(answer):
+                raise Raised("TypeError", None, ("Exception", "BaseException"))
+            return truth(run, answer)
     held = behind(value)
     return True if held is value else truth(run, held)
 
@@ -181,7 +184,8 @@ def alike(a: Value, b: Value) -> bool:
     if isinstance(a, Choice):
         return alike(a.when_true, b.when_true) and alike(a.when_false, b.when_false)
     if isinstance(a, Iterator):
-        return a.items is None and b.items is None and alike(a.cells["item"], b.cells["item"])
+        unknown = a.cells["items"] is None and b.cells["items"] is None
+        return unknown and alike(a.cells["item"], b.cells["item"])
     if isinstance(a, Instance):
         return a.cls is b.cls and a.native == b.native and _hold_alike(a, b)
     if isinstance(a, Dict):

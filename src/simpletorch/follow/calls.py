@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, classes, files, layers
+from simpletorch.follow import branches, classes, files, guards, layers
 from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import METHODS
 from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
+from simpletorch.follow.model import iterators, names
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
@@ -30,6 +31,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    behind,
     is_known,
     type_of,
 )
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["call", "escape", "in_the_dark"]
 
 _TYPE_ERROR: Final = ("Exception", "BaseException")
+_TOO_DEEP: Final = (Raised("RecursionError", None, ("RuntimeError", *_TYPE_ERROR)),)
 
 
 def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -76,7 +79,7 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
             return branches.distribute(run, function, lambda v: call(run, v, args, kwargs))
     if run.promises:
         purity.calls_unknown(run, function)
-    if is_known(function) or isinstance(function, Tensor | List | Dict):
+    if is_known(function) or function is NotImplemented or isinstance(function, Tensor | List | Dict | Set | Iterator):
         raise Raised("TypeError", None, _TYPE_ERROR)
     return in_the_dark(run, function, args, kwargs)
 
@@ -132,6 +135,7 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
         return run.ask(f"Tensor.{name}", (receiver, *args), kwargs)
     if name == "backward" and branches.type_name(receiver) in ("int", "float"):
         gradients.need_number(run, receiver)
+    guards.may_raise(run, guards.ANY)
     changed = (receiver,) if isinstance(receiver, List | Dict | Set) else ()
     escape(run, (*changed, *args, *kwargs.values()))
     return run.unknown(f"what .{name}() gives")
@@ -142,11 +146,15 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
 
 def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if run.too_deep or recursion.enough(run, function, (*args, *kwargs.values())):
+        guards.may_raise(run, _TOO_DEEP)
         escape(run, (function, *args, *kwargs.values()))
         return run.unknown(f"{function.name} calls itself too often")
+    if function.owner is not None:
+        names.mangle(function.node, function.owner.name)
     scope = Scope(function.scope, function.scope.path)
     scope.function = function.name
     scope.owner = function.owner
+    scope.locals = names.local_names(function.node)
     try:
         _bind(run, function, args, kwargs, scope.cells)
     except Raised:
@@ -298,10 +306,13 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
         elif isinstance(value, Set):
             run.heap.write(value.state, "open", True)
         elif isinstance(value, Iterator):
+            iterators.force(run, value)
             run.heap.write(value.cells, "item", run.unknown("an iterator that unknown code has moved"))
             run.heap.write(value.cells, "items", None)
         elif isinstance(value, Instance):
             todo += value.cells.values()
+            if behind(value) is not value:
+                todo.append(behind(value))
             if layers.is_module(value):
                 run.training.called[id(value.cells)] = value
             _open(run, value)

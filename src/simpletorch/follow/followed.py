@@ -12,6 +12,7 @@ from typing import Any, Final, final, get_args
 from simpletorch._programs import Kind
 from simpletorch.follow import branches
 from simpletorch.follow.budget import SECONDS, STEPS, Budget, collecting_rarely, with_room
+from simpletorch.follow.budget import watched as watched_by_clock
 from simpletorch.follow.disk import entries
 from simpletorch.follow.disk.reach import Reach, folders_of
 from simpletorch.follow.entries import follow_entries
@@ -148,7 +149,8 @@ def follow_from(
     sys.setrecursionlimit(max(before, _RECURSION))
     complete, ended = True, ""
     try:
-        done = run.execute(tree.body, scope)
+        with watched_by_clock(run.budget):
+            done = run.execute(tree.body, scope)
         if isinstance(done, Raise):
             ended = _ending(run, tree, done.error)
             if done.error.name != "SystemExit":

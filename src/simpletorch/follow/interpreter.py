@@ -72,6 +72,7 @@ class Interpreter:
         self.questions = 0  # how many built-in functions around here take an exception for an answer
         self.takers = 0  # how many of them don't just pass them on: without one, nobody minds what may be raised
         self.hypothetical = False  # whether what runs may never run: an entry, a generator that nobody asks for more
+        self.pending: list[tuple[Dict, Class]] = []  # the classes that metaclasses are about to make
         self.handled: list[Raised] = []  # the exceptions whose handlers run
         self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...], bool]] = []
         self.running: list[recursion.Running] = []  # the functions that run, for recursion
@@ -166,6 +167,10 @@ class Interpreter:
         """A call of which not all arguments are known."""
         return calls.in_the_dark(self, function, tuple(args), kwargs)
 
+    def escape(self, values: Sequence[Value]) -> None:
+        """What these values are, and hold, may have changed in a way that isn't known."""
+        calls.escape(self, tuple(values))
+
     @property
     def body(self) -> ast.AST | None:
         """What is followed here: the function that runs, or the file; None if that can't be read any more."""
@@ -197,6 +202,11 @@ class Interpreter:
     def attribute(self, value: Value, name: str) -> Value:
         """``value.name``."""
         return attributes.get(self, value, name)
+
+    def special(self, value: Instance, name: str) -> Value:
+        """The method that an operation on an object calls: its class's, whatever the object itself has; None without."""
+        found = value.cls.find(name)
+        return None if found is None else attributes.bind(self, found[0], value, value.cls)
 
     def set_attribute(self, value: Value, name: str, new: Value) -> None:
         """``value.name = new``."""

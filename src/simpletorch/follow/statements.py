@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from simpletorch.follow import assignment, branches, classes, guards, loops
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices, modules, moves
+from simpletorch.follow.model import unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports, machines
 from simpletorch.follow.sources.syntax import of_node, walk
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["TABLE", "block"]
+__all__ = ["EVERYTHING", "TABLE", "block", "catches", "handlers_of", "object_of", "takers"]
 
 
 def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope, start: int) -> Done:
@@ -82,16 +83,12 @@ def _goes_on(run: Interpreter, node: ast.stmt, error: Raised) -> bool:
 
 def _without(run: Interpreter, node: ast.stmt, scope: Scope, reason: str) -> Done:
     """Go on behind a statement that wasn't followed to its end: it may have changed what it names."""
-    held = []
-    for inner in walk(node):
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
-            held.append(scope.find(inner.id))
-        elif isinstance(inner, ast.Name):
-            run.heap.write(scope.holder(inner.id), inner.id, run.unknown(reason))
-        elif isinstance(inner, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            run.heap.write(scope.holder(inner.name), inner.name, run.unknown(reason))
-    run.call_in_the_dark(run.unknown(reason), [v for v in held if v is not MISSING], {})
+    unmodelled.happens(run, node, scope, reason)
     return None
+
+
+def _unmodelled(run: Interpreter, node: ast.stmt, scope: Scope) -> Done:
+    return _without(run, node, scope, f"what {type(node).__name__} does")
 
 
 def _expression(run: Interpreter, node: ast.Expr, scope: Scope) -> Done:
@@ -189,19 +186,50 @@ def _failed(run: Interpreter, test: ast.expr, scope: Scope) -> str:
     return f"{said}: {', and '.join(parts)}" if parts else said
 
 
+_EXCEPTION: Final = ("Exception", "BaseException")
+
+
 def _raise(run: Interpreter, node: ast.Raise, scope: Scope) -> Done:
     if node.exc is None:
-        return Raise(run.handled[-1] if run.handled else Raised("RuntimeError", None, ("Exception", "BaseException")))
-    return Raise(exception_of(run, run.evaluate(node.exc, scope)))
+        return Raise(run.handled[-1] if run.handled else Raised("RuntimeError", None, _EXCEPTION))
+    error = exception_of(run, run.evaluate(node.exc, scope))
+    if isinstance(error.value, Instance):
+        _chain(run, error.value, None if node.cause is None else (run.evaluate(node.cause, scope),))
+    elif node.cause is not None:
+        run.evaluate(node.cause, scope)
+    return Raise(error)
+
+
+def _chain(run: Interpreter, value: Instance, cause: tuple[Value] | None) -> None:
+    """An exception knows during which other one it was raised, and which it was raised from."""
+    if run.handled:
+        other = run.handled[-1].value
+        if other is not value:
+            context = other if isinstance(other, Instance) else run.unknown("an exception")
+            run.heap.write(value.cells, "__context__", context)
+    elif "__context__" not in value.cells:
+        run.heap.write(value.cells, "__context__", None)
+    if cause is not None:
+        given = run.resolve(cause[0])
+        run.heap.write(value.cells, "__cause__", run.call(given, ()) if isinstance(given, Class) else given)
+    elif "__cause__" not in value.cells:
+        run.heap.write(value.cells, "__cause__", None)
+    if cause is not None or "__suppress_context__" not in value.cells:
+        run.heap.write(value.cells, "__suppress_context__", cause is not None)
 
 
 def exception_of(run: Interpreter, value: Value) -> Raised:
     """The exception that ``raise value`` raises."""
     value = run.resolve(value)
+    if isinstance(value, Class) and classes.is_exception(value):
+        made = run.resolve(run.call(value, ()))
+        value = made if isinstance(made, Instance) else value
     cls = value.cls if isinstance(value, Instance) else value
     if isinstance(cls, Class):
         return Raised(cls.name, value, tuple(c.name for c in cls.mro[1:]))
-    return Raised("", value, ("Exception", "BaseException"))
+    if is_known(value):
+        return Raised("TypeError", None, _EXCEPTION)
+    return Raised("", value, _EXCEPTION)
 
 
 def _delete(run: Interpreter, node: ast.Delete, scope: Scope) -> Done:
@@ -247,6 +275,59 @@ def _try(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
     return branches.go_on(run, guards.guarded(run, guard, lambda: _guarded(run, node, scope)), finally_, _KINDS)
 
 
+def _try_star(run: Interpreter, node: Any, scope: Scope) -> Done:
+    """``except*``: what is raised is shared out among the handlers; which of them runs isn't known."""
+    if not node.finalbody:
+        return _shared_out(run, node, scope)
+    return _try(run, _in_finally(node), scope)
+
+
+@of_node
+def _in_finally(node: Any) -> ast.Try:
+    """``try: try: … except* …: …; finally: …``."""
+    inner = ast.copy_location(type(node)(node.body, node.handlers, node.orelse, []), node)
+    return ast.copy_location(ast.Try([inner], [], [], node.finalbody), node)
+
+
+def _shared_out(run: Interpreter, node: Any, scope: Scope) -> Done:
+    guard = Guard(lambda error: True, run.heap.depth)
+    run.tries += 1
+    try:
+        ways = guards.guarded(run, guard, lambda: run.execute(node.body, scope))
+    finally:
+        run.tries -= 1
+
+    def following(way: Outcome) -> Done:
+        if not isinstance(way.done, Raise):
+            return run.execute(node.orelse, scope)
+        return _each_handler(run, node.handlers, 0, way.done, scope)
+
+    return branches.go_on(run, ways, following, ("normal", "raise"))
+
+
+def _each_handler(
+    run: Interpreter, handlers: Sequence[ast.ExceptHandler], at: int, raised: Raise, scope: Scope
+) -> Done:
+    if at == len(handlers):
+        left = run.unknown("whether a handler takes all that is raised", "bool")
+        return branches.choose(run, left, lambda: None, lambda: raised)
+    handler = handlers[at]
+
+    def taken() -> Done:
+        if handler.name:
+            run.heap.write(scope.holder(handler.name), handler.name, run.unknown("a group of exceptions"))
+        run.handled.append(Raised("ExceptionGroup", None, _EXCEPTION))
+        try:
+            return run.execute(handler.body, scope)
+        finally:
+            run.handled.pop()
+
+    done = branches.choose(run, run.unknown("what is raised", "bool"), taken, lambda: None)
+    if isinstance(done, Split) and any(o.kind == "normal" for o in done.outcomes):
+        return branches.follow_on(run, done, lambda: _each_handler(run, handlers, at + 1, raised, scope))
+    return done if done is not None else _each_handler(run, handlers, at + 1, raised, scope)
+
+
 _OF_IMPORTS: Final = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 _OF_TORCH: Final = {"Exception", "BaseException", "RuntimeError", "ValueError", "IndexError", "TypeError"}
 _SELDOM: Final = {"KeyboardInterrupt", "SystemExit", "GeneratorExit", "ImportError", "ModuleNotFoundError"}
@@ -261,16 +342,23 @@ def _caught_names(run: Interpreter, handler: ast.ExceptHandler, scope: Scope) ->
     return tuple(c.name if isinstance(c, Class) else "" for c in map(run.resolve, classes_))
 
 
+EVERYTHING: Final[_Catching] = [(("BaseException",), ast.ExceptHandler(None, None, []))]
+"""What ``finally`` takes."""
+
+
+def handlers_of(run: Interpreter, node: ast.Try, scope: Scope) -> _Catching:
+    """The handlers of a ``try``, each with the names of what it takes."""
+    return [(_caught_names(run, h, scope), h) for h in node.handlers]
+
+
 def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
     """The body with ``else``, and the handlers of what it raises, or may raise."""
     if not node.handlers:
         return run.execute(node.body, scope)
-    catching = [(_caught_names(run, h, scope), h) for h in node.handlers]
+    catching = handlers_of(run, node, scope)
     reacts = any(_OF_TORCH.intersection(names) or "" in names for names, _ in catching)
     optional = any(_OF_IMPORTS.intersection(names) for names, _ in catching)
-    guard = Guard(
-        lambda error: _catches(error, catching), run.heap.depth, lambda error: tuple(_handlers(error, catching))
-    )
+    guard = Guard(lambda error: catches(error, catching), run.heap.depth, lambda error: tuple(takers(error, catching)))
     run.tries += reacts
     run.optional_imports += optional
     try:
@@ -287,13 +375,13 @@ def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
     return branches.go_on(run, ways, following, ("normal", "raise"))
 
 
-def _catches(error: Raised, catching: _Catching) -> bool | None:
+def catches(error: Raised, catching: _Catching) -> bool | None:
     """Whether one of the handlers takes it; None where that isn't known."""
-    options = _handlers(error, catching)
+    options = takers(error, catching)
     return False if options == [None] else True if None not in options else None
 
 
-def _handlers(error: Raised, catching: _Catching) -> list[ast.ExceptHandler | None]:
+def takers(error: Raised, catching: _Catching) -> list[ast.ExceptHandler | None]:
     """The handlers of which one takes it; None among them says that maybe none does."""
     names = {error.name, *error.bases}
     options: list[ast.ExceptHandler | None] = []
@@ -306,7 +394,7 @@ def _handlers(error: Raised, catching: _Catching) -> list[ast.ExceptHandler | No
 
 
 def _handled(run: Interpreter, error: Raised, catching: _Catching, scope: Scope) -> Done:
-    return _one_of(run, error, _handlers(error, catching), scope)
+    return _one_of(run, error, takers(error, catching), scope)
 
 
 def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler | None], scope: Scope) -> Done:
@@ -322,13 +410,26 @@ def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler
     if handler is None:
         return Raise(error)
     if handler.name:
-        value = error.value if isinstance(error.value, Instance) else run.unknown("an exception", None)
-        run.heap.write(scope.holder(handler.name), handler.name, value)
+        run.heap.write(scope.holder(handler.name), handler.name, object_of(run, error))
     run.handled.append(error)
     try:
         return run.execute(handler.body, scope)
     finally:
         run.handled.pop()
+        if handler.name and handler.name in scope.holder(handler.name):
+            run.heap.write(scope.holder(handler.name), handler.name, MISSING)
+
+
+def object_of(run: Interpreter, error: Raised) -> Value:
+    """What ``except … as name`` names: of Python's own exceptions the class is known."""
+    if isinstance(error.value, Instance):
+        return error.value
+    cls = run.program.library(run, f"builtins.{error.name}") if error.name else MISSING
+    if not isinstance(cls, Class) or not classes.is_exception(cls):
+        return run.unknown("an exception")
+    error.value = Instance(cls)
+    run.heap.write(error.value.state, "open", True)
+    return error.value
 
 
 def _function(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Done:
@@ -375,7 +476,7 @@ def _import_from(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> Done:
     return None
 
 
-TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = {
+_MODELS: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = {
     ast.Expr: _expression,
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
@@ -394,7 +495,6 @@ TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = 
     ast.With: _with,
     ast.AsyncWith: _with,
     ast.Try: _try,
-    ast.TryStar: _try,
     ast.FunctionDef: _function,
     ast.AsyncFunctionDef: _function,
     ast.ClassDef: _class,
@@ -404,5 +504,7 @@ TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = 
     ast.Import: _import,
     ast.ImportFrom: _import_from,
 }
+_MODELS[ast.TryStar] = _try_star
 if (alias := getattr(ast, "TypeAlias", None)) is not None:
-    TABLE[alias] = _alias
+    _MODELS[alias] = _alias
+TABLE: Final = unmodelled.Table(_MODELS, _unmodelled)

@@ -274,10 +274,14 @@ def _path(run: Interpreter, text: Value) -> Instance:
     return Instance(run.program.library_class("pathlib.Path"), text)
 
 
+_LONGEST: Final = 10_000  # characters of a path
+
+
 def _make_path(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     def compute(parts: tuple[Value, ...]) -> Value:
         if all(isinstance(p, str) for p in parts):
-            return Instance(cls, str(PurePosixPath(*parts)))
+            long = sum(map(len, parts)) > _LONGEST
+            return Instance(cls, run.unknown("a long path", "str") if long else str(PurePosixPath(*parts)))
         return Instance(cls, texts.of_path(run, parts, "a path"))
 
     return _on_each(run, args, compute)

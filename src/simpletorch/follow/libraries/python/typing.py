@@ -8,7 +8,8 @@ from simpletorch.follow.libraries import ALIASES, VALUES, gives, library_class, 
 from simpletorch.follow.libraries.python.builtins import make_dict
 from simpletorch.follow.libraries.python.collections import make_named_tuple
 from simpletorch.follow.libraries.python.dataclasses import own_annotations
-from simpletorch.follow.values import MISSING, Class, Instance, Native, Property, Value
+from simpletorch.follow.model import metaclasses
+from simpletorch.follow.values import MISSING, Class, Instance, Native, Property, StaticMethod, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -71,8 +72,7 @@ def _cast(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 
 @native("typing.overload", "typing.final", "typing.override", "typing.runtime_checkable", "typing.no_type_check",
-        "abc.abstractmethod", "abc.abstractclassmethod", "abc.abstractstaticmethod", "typing.assert_type",
-        "types.coroutine", "abc.update_abstractmethods")  # fmt: skip
+        "typing.assert_type", "types.coroutine", "abc.update_abstractmethods")  # fmt: skip
 def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return args[0]
 
@@ -93,9 +93,24 @@ library_class("abc.ABC")
 library_class("abc.ABCMeta", ("builtins.type",))
 
 
+@native("abc.abstractmethod")
+def _abstract(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return metaclasses.mark_abstract(run, args[0])
+
+
 @native("abc.abstractproperty")
 def _abstract_property(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Property(args[0])
+    return Property(metaclasses.mark_abstract(run, args[0]))
+
+
+@native("abc.abstractclassmethod")
+def _abstract_of_class(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return StaticMethod(metaclasses.mark_abstract(run, args[0]), of_class=True)
+
+
+@native("abc.abstractstaticmethod")
+def _abstract_static(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return StaticMethod(metaclasses.mark_abstract(run, args[0]))
 
 
 # -- types -----------------------------------------------------------------------------------------------------------
