@@ -452,7 +452,8 @@ def _super(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
             return unmodelled.of_expression(run, node, scope)
         owner, receiver = method.owner, next(iter(method.cells.values()), MISSING)
         receiver = method.first if method.first is not MISSING else receiver
-    if owner is MISSING or isinstance(owner, Unknown) or isinstance(receiver, Unknown):
+    if not isinstance(owner, Class) or isinstance(receiver, Unknown):
+        guards.may_raise(run, guards.ANY)
         return run.unknown("super() of what isn't known")
     return Super(receiver, owner)
 
