@@ -427,7 +427,7 @@ def program(seed: int, size: int = 14) -> str:
             subject=chance.choice(("xs", "t", "d", "p", "o", "i", "None", "'ab'")),
         )
 
-    lines = [HEAD.format(**sizes).replace("{", "{").strip(), START.format(**sizes)]
+    lines = [HEAD.format(**sizes).strip(), START.format(**sizes)]
     for number in range(size):
         statement = one() if chance.random() < 0.7 else several()
         body = "\n".join(f"    {line}" for line in statement.splitlines())
@@ -440,7 +440,8 @@ def main() -> int:
     """Execute and follow so many programs."""
     from executed import compared
 
-    number, first = (int(a) for a in (*sys.argv[1:], "300", "0")[:2])
+    given = [int(a) for a in sys.argv[1:]]
+    number, first = (*given, *(300, 0)[len(given) :])
     claims = known = wrong = 0
     began = time.process_time()
     with tempfile.TemporaryDirectory() as folder:

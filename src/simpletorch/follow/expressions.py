@@ -501,7 +501,7 @@ def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Va
 def _later(run: Interpreter, node: ast.GeneratorExp, scope: Scope) -> Value:
     """``(element for target in source)``: the source is computed here, all else when it is asked for."""
     first = node.generators[0]
-    source = run.resolve(run.evaluate(first.iter, scope))
+    source = iteration.asked(run, run.evaluate(first.iter, scope))
     if any(g.is_async for g in node.generators):
         return _comprehension(run, node, scope, source)
     inner = Scope(scope, scope.path, is_inner=True)

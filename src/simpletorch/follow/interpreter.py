@@ -35,7 +35,8 @@ from simpletorch.follow.memory import recursion, remembered, stand_ins
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Ending, Exhausted, Outcome, Raised
 from simpletorch.follow.sources.syntax import number, parse, unparsed
-from simpletorch.follow.values import Choice, Class, Dict, Function, Instance, List, Tensor, Unknown, Value
+from simpletorch.follow.model import generators
+from simpletorch.follow.values import Choice, Class, Dict, Function, Instance, Iterator, List, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
 from simpletorch.rules.core.codes import CODES
 from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_compound, some, substitute, variables
@@ -73,6 +74,7 @@ class Interpreter:
         self.takers = 0  # how many of them don't just pass them on: without one, nobody minds what may be raised
         self.hypothetical = False  # whether what runs may never run: an entry, a generator that nobody asks for more
         self.pending: list[tuple[Dict, Class]] = []  # the classes that metaclasses are about to make
+        self.waiting = False  # whether a generator was left that does something when it is dropped
         self.handled: list[Raised] = []  # the exceptions whose handlers run
         self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...], bool]] = []
         self.running: list[recursion.Running] = []  # the functions that run, for recursion
@@ -167,6 +169,12 @@ class Interpreter:
         """A call of which not all arguments are known."""
         return calls.in_the_dark(self, function, tuple(args), kwargs)
 
+    def dropped(self, *values: Value) -> None:
+        """Names of these values are gone: a generator that waits may have been closed."""
+        for value in values:
+            if type(value) is Iterator and isinstance(value.lazy, generators.Steps):
+                value.lazy.drop()
+
     def escape(self, values: Sequence[Value]) -> None:
         """What these values are, and hold, may have changed in a way that isn't known."""
         calls.escape(self, tuple(values))
@@ -198,6 +206,8 @@ class Interpreter:
             self.stack.pop()
             self.running.pop()
             self.path, self.node = path, node
+            if self.waiting:
+                self.dropped(*scope.cells.values())
 
     def attribute(self, value: Value, name: str) -> Value:
         """``value.name``."""

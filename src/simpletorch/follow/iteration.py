@@ -15,6 +15,7 @@ from simpletorch.follow.values import (
     Choice,
     Class,
     Dict,
+    Function,
     Instance,
     Iterator,
     List,
@@ -28,7 +29,7 @@ from simpletorch.follow.values import (
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["another", "asynchronous", "common_length", "item", "items", "iterator", "letter", "stream"]
+__all__ = ["another", "asked", "asynchronous", "common_length", "item", "items", "iterator", "letter", "stream"]
 
 _MOST_ITEMS: Final = 5_000
 _MOST_SLICES: Final = 64
@@ -146,6 +147,15 @@ def stream(run: Interpreter, value: Value) -> Value:
     return value
 
 
+def asked(run: Interpreter, value: Value) -> Value:
+    """What goes over an object of the program's, where that can be asked item by item; any other value itself."""
+    value = run.resolve(value)
+    if isinstance(value, Instance) and (own := value.cls.find("__iter__")) is not None and isinstance(own[0], Function):
+        found = iterator(run, value)
+        return found if iterators.can_pull(found) else value
+    return value
+
+
 def iterator(run: Interpreter, value: Instance | Class) -> Value:
     """What ``iter(value)`` gives, None where that isn't known."""
     if isinstance(value, Class):
@@ -160,7 +170,9 @@ def iterator(run: Interpreter, value: Instance | Class) -> Value:
         return found
     if value.cls.fields is not None and value.cls.metadata.get("tuple"):
         return tuple(value.cells[name] for name, _ in value.cls.fields)
-    if value.cls.find("__getitem__") is not None:
+    if (own := value.cls.find("__getitem__")) is not None:
+        if isinstance(own[0], Function) and not value.cls.is_a("torch.utils.data.Dataset"):
+            return iterators.by_index(run, value, lambda: _by_index(run, value))
         return _by_index(run, value)
     return None
 

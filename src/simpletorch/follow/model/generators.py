@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import assignment, branches, guards, statements
 from simpletorch.follow.guards import Guard
-from simpletorch.follow.model import iterators
+from simpletorch.follow.model import iterators, unmodelled
 from simpletorch.follow.model.iterators import END, UNSURE
 from simpletorch.follow.outcomes import Done, Raise, Raised, Return, Split
 from simpletorch.follow.scopes import Scope
@@ -60,6 +60,16 @@ def _may_change(call: ast.Call) -> bool:
     return not (isinstance(call.func, ast.Name) and call.func.id == "print")
 
 
+@of_node
+def _last_things(node: ast.AST) -> tuple[ast.stmt, ...]:
+    """What a generator does where it is left in the middle of a ``try``."""
+    found: list[ast.stmt] = []
+    for inner in walk(node):
+        if isinstance(inner, ast.Try) and any(map(_has_yield, inner.body)):
+            found += [*inner.finalbody, *(s for h in inner.handlers for s in h.body)]
+    return tuple(found)
+
+
 class Steps(iterators.Lazy):
     """A generator: its body, and how far it has come.
 
@@ -71,7 +81,7 @@ class Steps(iterators.Lazy):
     """
 
     def __init__(self, run: Interpreter, function: Function, scope: Scope, whole: Callable[[], Value]) -> None:
-        super().__init__(whole, self._next, minds=has_effects(function.node))
+        super().__init__(whole, self._next, minds=True)
         self.run, self.function, self.scope = run, function, scope
         self.body: _Stepping | None = None
         self.at = 0  # how often it was resumed
@@ -124,7 +134,18 @@ class Steps(iterators.Lazy):
             raise
         if first:
             run.heap.keep()
+            run.waiting |= self.waits
         return value
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is in the middle of something, and does something when nobody needs it any more."""
+        return self.at > 0 and not self.is_over and bool(_last_things(self.function.node))
+
+    def drop(self) -> None:
+        """A name of it is gone: if that was the last one, its ``finally`` runs."""
+        for statement in _last_things(self.function.node) if self.waits else ():
+            unmodelled.happens(self.run, statement, self.scope, "what a generator does when it is dropped")
 
     def _step(self, sent: Value, thrown: Raised | None) -> Value:
         assert self.body is not None

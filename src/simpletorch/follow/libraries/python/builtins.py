@@ -482,6 +482,8 @@ def _iter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
         return found if isinstance(found, Iterator | Instance) else _iter(run, (found,), {})
     if len(args) == 2:
         return _until_sentinel(run, source, args[1])
+    if isinstance(source, Dict):
+        source = run.resolve(run.call(BoundNative("keys", source), ()))
     if isinstance(source, List) and source.items is not None:
         return iterators.alive(source)
     found = run.items(source)
@@ -537,11 +539,15 @@ def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 
 def _lazily(
-    run: Interpreter, sources: tuple[Value, ...], whole: Callable[[], Value], one: Callable[..., Value]
+    run: Interpreter,
+    sources: tuple[Value, ...],
+    whole: Callable[[tuple[Value, ...]], Value],
+    one: Callable[..., Value],
 ) -> Value:
     """What is computed of several iterables, item by item, where these can be asked so; else at once."""
+    sources = tuple(iteration.asked(run, s) for s in sources)
     if not all(iterators.is_simple(run, s) for s in sources):
-        return whole()
+        return whole(sources)
     asked: list[Value] = []
 
     def next_one() -> Value:
@@ -549,7 +555,7 @@ def _lazily(
             asked.extend(iterators.over(run, s) for s in sources)
         return one(asked)
 
-    return iterators.lazily(iterators.Lazy(whole, next_one, minds=iterators.minds(run, sources)))
+    return iterators.lazily(iterators.Lazy(lambda: whole(sources), next_one, minds=iterators.minds(run, sources)))
 
 
 def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
@@ -567,7 +573,7 @@ def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
 def _zip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if kwargs:
         return _zip_whole(run, args, kwargs)
-    return _lazily(run, args, lambda: _zip_whole(run, args, kwargs), lambda asked: _row(run, asked))
+    return _lazily(run, args, lambda given: _zip_whole(run, given, kwargs), lambda asked: _row(run, asked))
 
 
 def _zip_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -617,7 +623,7 @@ def _enumerate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
         run.heap.write(number.cells, "next", at + 1)
         return (at, *row)
 
-    return _lazily(run, args[:1], lambda: _enumerate_whole(run, args, start), one)
+    return _lazily(run, args[:1], lambda given: _enumerate_whole(run, given, start), one)
 
 
 def _enumerate_whole(run: Interpreter, args: tuple[Value, ...], start: Value) -> Value:
@@ -644,7 +650,7 @@ def _map(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
         row = _row(run, asked)
         return run.call(args[0], row) if isinstance(row, tuple) else row
 
-    return _lazily(run, args[1:], lambda: _map_whole(run, args, kwargs), one)
+    return _lazily(run, args[1:], lambda given: _map_whole(run, (args[0], *given), kwargs), one)
 
 
 def _map_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -665,7 +671,7 @@ def _filter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
                 return row[0]
         return row
 
-    return _lazily(run, args[1:], lambda: _filter_whole(run, args, kwargs), one)
+    return _lazily(run, args[1:], lambda given: _filter_whole(run, (args[0], *given), kwargs), one)
 
 
 def _filter_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -889,7 +895,7 @@ def _all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 
 def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
-    source = run.resolve(source)
+    source = iteration.asked(run, source)
     while iterators.can_pull(source):
         one = iterators.pull(run, source)
         if one is iterators.END:
