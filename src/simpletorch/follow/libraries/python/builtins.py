@@ -788,8 +788,17 @@ def _min(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 @native("builtins.sum")
 def _sum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
+    source = iteration.asked(run, args[0])
     out: Value = args[1] if len(args) > 1 else kwargs.get("start", 0)
+    if iterators.can_pull(source) and (source.lazy is None or not source.lazy.minds):
+        taken = 0
+        while taken < _LONGEST and (one := iterators.pull(run, source)) is not iterators.UNSURE:
+            if one is iterators.END:
+                return out
+            out, taken = run.operate("__add__", out, one), taken + 1
+        run.escape((source,))
+        return run.unknown("a sum")
+    found = run.items(source)
     if found is None:
         one = iteration.item(run, args[0])
         return (
