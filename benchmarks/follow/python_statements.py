@@ -43,7 +43,9 @@ class Base:
         return hash(self.n)
 
     def __add__(self, other):
-        return NotImplemented if isinstance(other, str) else Base(self.n + (other.n if isinstance(other, Base) else other))
+        if isinstance(other, str):
+            return NotImplemented
+        return Base(self.n + (other.n if isinstance(other, Base) else other))
 
     def __radd__(self, other):
         return other + self.n
@@ -422,7 +424,9 @@ def program(seed: int, size: int = 14) -> str:
             s1=one(),
             s2=one(),
             s3=one(),
-            xs=chance.choice(("xs", "ys[:3]", "it", "c", "list(d.values())", "range(3)", "enumerate(xs)", "count(3)", "t")),
+            xs=chance.choice(
+                ("xs", "ys[:3]", "it", "c", "list(d.values())", "range(3)", "enumerate(xs)", "count(3)", "t")
+            ),
             swallow=chance.choice(("True", "False")),
             subject=chance.choice(("xs", "t", "d", "p", "o", "i", "None", "'ab'")),
         )
@@ -451,7 +455,8 @@ def main() -> int:
             wrong += bool(found.wrong)
             for text in found.wrong[:2]:
                 print(f"seed {seed}: {text}", flush=True)
-    print(f"{number} programs, {claims} values, {known} known, {wrong} programs wrong, {time.process_time() - began:.0f} s")
+    seconds = time.process_time() - began
+    print(f"{number} programs, {claims} values, {known} known, {wrong} programs wrong, {seconds:.0f} s")
     return wrong > 0
 
 

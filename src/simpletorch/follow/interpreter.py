@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import abc
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
@@ -32,10 +33,10 @@ from simpletorch.follow.heap import Cells, Heap, born, now
 from simpletorch.follow.marks import devices, gradients, purity, sparsity
 from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered, stand_ins
+from simpletorch.follow.model import generators
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Ending, Exhausted, Outcome, Raised
 from simpletorch.follow.sources.syntax import number, parse, unparsed
-from simpletorch.follow.model import generators
 from simpletorch.follow.values import Choice, Class, Dict, Function, Instance, Iterator, List, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
 from simpletorch.rules.core.codes import CODES
@@ -214,7 +215,7 @@ class Interpreter:
         return attributes.get(self, value, name)
 
     def special(self, value: Instance, name: str) -> Value:
-        """The method that an operation on an object calls: its class's, whatever the object itself has; None without."""
+        """The method of its class that an operation on an object calls; None without."""
         found = value.cls.find(name)
         return None if found is None else attributes.bind(self, found[0], value, value.cls)
 
@@ -266,7 +267,7 @@ class Interpreter:
             self.in_the_dark[place] = unparsed(self.node.func)
 
     @contextmanager
-    def asked(self) -> Iterator[None]:
+    def asked(self) -> abc.Iterator[None]:
         """While it lasts, an exception is an answer: ``hasattr(x, name)``."""
         self.questions += 1
         try:
@@ -354,7 +355,7 @@ class Interpreter:
         return substitute(dim, sizes) if sizes else dim
 
     @contextmanager
-    def knowing(self) -> Iterator[None]:
+    def knowing(self) -> abc.Iterator[None]:
         """While it lasts, sizes are compared with what is assumed."""
         with assuming(self.settled):
             yield
@@ -362,7 +363,7 @@ class Interpreter:
     # -- the way ------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def elsewhere(self, path: str) -> Iterator[None]:
+    def elsewhere(self, path: str) -> abc.Iterator[None]:
         """While it lasts another file is followed: one that is imported here."""
         before = self.path, self.node
         self.path = path
@@ -372,7 +373,7 @@ class Interpreter:
             self.path, self.node = before
 
     @contextmanager
-    def at_the_start(self, path: str) -> Iterator[None]:
+    def at_the_start(self, path: str) -> abc.Iterator[None]:
         """While it lasts another file is followed, as if that came before all else: one that is needed only now."""
         before = {name: getattr(self, name) for name in _OF_THE_WAY}
         modes = dict(self.modes)
@@ -530,7 +531,7 @@ class Interpreter:
         return not open_ and all(c in self.going for c in self.conditions)
 
     @contextmanager
-    def silently(self) -> Iterator[list[Finding]]:
+    def silently(self) -> abc.Iterator[list[Finding]]:
         """While it lasts nothing is said: what is found is given, what else would be shown is forgotten, and nobody
         around takes what may be raised.
         """

@@ -9,6 +9,7 @@ from simpletorch.follow.budget import length
 from simpletorch.follow.marks import gradients, layout, origins
 from simpletorch.follow.model import iterators, metaclasses
 from simpletorch.follow.numbers import indexes, sizes
+from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
     NEXT,
@@ -25,11 +26,23 @@ from simpletorch.follow.values import (
     Value,
     behind,
 )
+from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["another", "asked", "asynchronous", "common_length", "item", "items", "iterator", "letter", "stream"]
+__all__ = [
+    "another",
+    "asked",
+    "asynchronous",
+    "check",
+    "common_length",
+    "item",
+    "items",
+    "iterator",
+    "letter",
+    "stream",
+]
 
 _MOST_ITEMS: Final = 5_000
 _MOST_SLICES: Final = 64
@@ -144,6 +157,18 @@ def stream(run: Interpreter, value: Value) -> Value:
         if inner is None or inner is value:
             break
         value = run.resolve(inner)
+    return value
+
+
+def check(run: Interpreter, value: Value) -> Value:
+    """A value that is gone over.
+
+    Raises:
+        Raised: that can't be done.
+    """
+    value = run.resolve(value)
+    if isinstance(value, int | float | Expr | type(None) | Function):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     return value
 
 

@@ -122,9 +122,7 @@ def compared(source: str, path: Path, *, known_names: bool = True) -> Compared:
     return out
 
 
-def _compare(
-    source: str, path: Path, real: dict[tuple[int, str], list[Any]], out: Compared, known_names: bool
-) -> None:
+def _compare(source: str, path: Path, real: dict[tuple[int, str], list[Any]], out: Compared, known_names: bool) -> None:
     result = follow(path)
     lines = source.splitlines()
 

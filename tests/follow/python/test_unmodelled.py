@@ -1,4 +1,4 @@
-"""What has no model is unknown, may raise, and may have changed what it could reach: no claim is wrong for want of it."""
+"""Without a model a value is unknown, something may be raised, and what was reached may have changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def programs_with(kind: type[ast.AST]) -> list[str]:
     """Some of the programs in which this kind of syntax is."""
     trees = {source: [type(n) for n in ast.walk(ast.parse(source))] for source in SOURCES.values()}
     is_statement = issubclass(kind, ast.stmt)
-    found = [s for s, kinds in trees.items() if kind in kinds and not (is_statement and {*YIELDS, ast.Return} & {*kinds})]
+    found = [
+        s for s, kinds in trees.items() if kind in kinds and not (is_statement and {*YIELDS, ast.Return} & {*kinds})
+    ]
     return found[:: max(1, len(found) // 12)]
 
 
@@ -96,5 +98,7 @@ def test_a_method_without_a_model(kind: str, name: str, tmp_path: Path, monkeypa
     literal = {"list": "[3, 2]", "dict": "{3: 2}", "set": "{3, 2}", "str": "'abc'"}[kind]
     for arguments in ("", "2", "3, 5", "[2]", "'a'"):
         source = CALLED.format(call=f"v.{name}({arguments})").replace("xs = ", f"v = {literal}\nxs = ", 1)
-        found = compared(source + "q = len(v)\nr = sum(v) if all(type(i) is int for i in v) else 0\n", tmp_path / "p.py")
+        found = compared(
+            source + "q = len(v)\nr = sum(v) if all(type(i) is int for i in v) else 0\n", tmp_path / "p.py"
+        )
         assert not found.wrong, arguments

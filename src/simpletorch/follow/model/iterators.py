@@ -248,9 +248,7 @@ def minds(run: Interpreter, values: tuple[Value, ...]) -> bool:
 def by_next(run: Interpreter, source: Instance) -> Iterator:
     """The iterator that an object of the program's is, whose class has ``__next__``."""
     method = run.special(source, "__next__")
-    return _until(
-        run, "StopIteration", lambda: run.call(method, ()), lambda: Iterator(None, run.call(method, ()))
-    )
+    return _until(run, "StopIteration", lambda: run.call(method, ()), lambda: Iterator(None, run.call(method, ())))
 
 
 def by_index(run: Interpreter, source: Instance, otherwise: Callable[[], Value]) -> Iterator:

@@ -75,4 +75,3 @@ def _given(node: ast.AST) -> str | None:
 def of_expression(run: Interpreter, node: ast.expr, scope: Scope) -> Any:
     """The value of a kind of expression that no model is there for."""
     return happens(run, node, scope, f"what {type(node).__name__} gives")
-

@@ -138,7 +138,7 @@ def _sequence(run: Interpreter, args: tuple[Value, ...]) -> tuple[Value, ...] | 
     """The items of the only argument; where their number isn't known, an unknown-length list of them."""
     if not args:
         return ()
-    source = run.resolve(args[0])
+    source = iteration.check(run, args[0])
     found = None if isinstance(source, Choice) else run.items(source)
     if found is not None:
         return found
@@ -545,7 +545,7 @@ def _lazily(
     one: Callable[..., Value],
 ) -> Value:
     """What is computed of several iterables, item by item, where these can be asked so; else at once."""
-    sources = tuple(iteration.asked(run, s) for s in sources)
+    sources = tuple(iteration.asked(run, iteration.check(run, s)) for s in sources)
     if not all(iterators.is_simple(run, s) for s in sources):
         return whole(sources)
     asked: list[Value] = []
@@ -578,11 +578,12 @@ def _zip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 def _zip_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     asked = tuple(map(run.resolve, args))
-    if iterators.minds(run, asked) and all(iterators.is_simple(run, a) for a in asked) and not kwargs:
-        if any(not isinstance(a, Iterator) or a.items is not None for a in asked):  # one of them has an end
-            sources = [iterators.over(run, a) for a in asked]
-            made = iterators.lazily(iterators.Lazy(lambda: None, lambda: _row(run, sources)))
-            return Iterator(*iterators.taken(run, made, _LONGEST))
+    simple = not kwargs and all(iterators.is_simple(run, a) for a in asked)
+    ends = any(not isinstance(a, Iterator) or a.items is not None for a in asked)
+    if simple and ends and iterators.minds(run, asked):
+        sources = [iterators.over(run, a) for a in asked]
+        made = iterators.lazily(iterators.Lazy(lambda: None, lambda: _row(run, sources)))
+        return Iterator(*iterators.taken(run, made, _LONGEST))
     rows = [run.items(a) for a in args]
     known = [r for r in rows if r is not None]
     if len(known) == len(rows):
@@ -720,7 +721,7 @@ def _backwards(run: Interpreter, source: List) -> Iterator:
 
 @native("builtins.sorted")
 def _sorted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
+    found = run.items(iteration.check(run, args[0]))
     if found is None:
         return List(None, iteration.item(run, args[0]))
     return List(in_order(run, found, kwargs))
@@ -747,7 +748,7 @@ def _in_known_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str
 
 
 def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = args if len(args) > 1 else run.items(args[0])
+    found = args if len(args) > 1 else run.items(iteration.check(run, args[0]))
     if found is None:
         one = iteration.item(run, args[0])
         return run.unknown(f"the {name} of a list", branches.type_name(one), getattr(one, "cause", "data"))
@@ -788,7 +789,7 @@ def _min(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 @native("builtins.sum")
 def _sum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = iteration.asked(run, args[0])
+    source = iteration.asked(run, iteration.check(run, args[0]))
     out: Value = args[1] if len(args) > 1 else kwargs.get("start", 0)
     if iterators.can_pull(source) and (source.lazy is None or not source.lazy.minds):
         taken = 0
@@ -904,7 +905,7 @@ def _all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 
 def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
-    source = iteration.asked(run, source)
+    source = iteration.asked(run, iteration.check(run, source))
     while iterators.can_pull(source):
         one = iterators.pull(run, source)
         if one is iterators.END:
