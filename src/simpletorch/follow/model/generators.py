@@ -10,9 +10,9 @@ import ast
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simpletorch.follow import assignment, branches, guards, statements
+from simpletorch.follow import assignment, branches, guards
 from simpletorch.follow.guards import Guard
-from simpletorch.follow.model import iterators, unmodelled
+from simpletorch.follow.model import handlers, iterators, unmodelled
 from simpletorch.follow.model.iterators import END, UNSURE
 from simpletorch.follow.outcomes import Done, Raise, Raised, Return, Split
 from simpletorch.follow.scopes import Scope
@@ -363,7 +363,7 @@ def _guarded(run: Interpreter, body: _Stepping, catching: Any) -> _Stepping:
             stepped.append((False, value))  # noqa: B023
             return None
 
-        guard = Guard(lambda error: statements.catches(error, catching), run.heap.depth)
+        guard = Guard(lambda error: handlers.catches(error, catching), run.heap.depth)
         run.tries += 1
         try:
             ways = guards.guarded(run, guard, step)
@@ -388,7 +388,7 @@ def _try(run: Interpreter, node: ast.Try, scope: Scope) -> _Stepping:
     if node.finalbody:
         inner = _handled(run, node, scope)
         try:
-            done = yield from _guarded(run, inner, statements.EVERYTHING)
+            done = yield from _guarded(run, inner, handlers.EVERYTHING)
         except Raised as error:
             done = Raise(error)
         last = yield from _block(run, node.finalbody, scope)
@@ -399,18 +399,18 @@ def _try(run: Interpreter, node: ast.Try, scope: Scope) -> _Stepping:
 def _handled(run: Interpreter, node: ast.Try, scope: Scope) -> _Stepping:
     if not node.handlers:
         return (yield from _block(run, node.body, scope))
-    catching = statements.handlers_of(run, node, scope)
+    catching = handlers.handlers_of(run, node, scope)
     done = yield from _guarded(run, _block(run, node.body, scope), catching)
     if not isinstance(done, Raise):
         return done if done is not None else (yield from _block(run, node.orelse, scope))
-    options = statements.takers(done.error, catching)
+    options = handlers.takers(done.error, catching)
     if len(options) != 1:
         raise _Unsure
     if options[0] is None:
         return done
     handler = options[0]
     if handler.name:
-        run.heap.write(scope.holder(handler.name), handler.name, statements.object_of(run, done.error))
+        run.heap.write(scope.holder(handler.name), handler.name, handlers.object_of(run, done.error))
     run.handled.append(done.error)
     try:
         return (yield from _block(run, handler.body, scope))
