@@ -20,6 +20,7 @@ from simpletorch.follow import (
     attributes,
     branches,
     calls,
+    classes,
     expressions,
     iteration,
     operators,
@@ -165,6 +166,10 @@ class Interpreter:
     def call(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value] | None = None) -> Value:
         """What a call gives."""
         return calls.call(self, function, tuple(args), dict(kwargs) if kwargs else {})
+
+    def make(self, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        """``type.__call__(cls, *args, **kwargs)``."""
+        return classes.plainly(self, cls, args, kwargs)
 
     def call_in_the_dark(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """A call of which not all arguments are known."""
