@@ -43,7 +43,11 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
         name = target.id
         if run.promises and name in scope.outside:
             purity.declares(run, name, scope.holder(name))
-        run.heap.write(scope.holder(name) if scope.outside else scope.cells, name, value)
+        cells = scope.holder(name) if scope.outside else scope.cells
+        before = cells.get(name, MISSING) if run.waiting else MISSING
+        run.heap.write(cells, name, value)
+        if before is not MISSING and before is not value:
+            run.dropped(before)
         if not scope.is_inner:
             run.claim(name, value)
         return
@@ -110,6 +114,7 @@ def unpack(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Va
 
 def _taken(run: Interpreter, value: Value, number: int) -> tuple[Value, ...] | None:
     """What is unpacked into so many targets: of an iterator one more is asked for, to see that there is none."""
+    value = iteration.asked(run, value)
     if not isinstance(value, Iterator) or not iterators.can_pull(value):
         return run.items(value)
     found: list[Value] = []
@@ -208,7 +213,9 @@ def delete(run: Interpreter, target: ast.expr, scope: Scope) -> None:
             cells = scope.holder(name)
             if name not in cells and not scope.globals.stars:
                 raise Raised("NameError", None, ("Exception", "BaseException"))
+            before = cells.get(name, MISSING)
             run.heap.write(cells, name, MISSING)
+            run.dropped(before)
         case ast.Attribute(value=owner, attr=name):
             held = run.evaluate(owner, scope)
             if run.takers and isinstance(run.resolve(held), Unknown | Choice):

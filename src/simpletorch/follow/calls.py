@@ -313,6 +313,9 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
             todo += value.cells.values()
             if behind(value) is not value:
                 todo.append(behind(value))
+            for cls in value.cls.mro:
+                if cls.module == run.program.main:
+                    todo += [v for v in cls.cells.values() if isinstance(v, List | Dict | Set)]
             if layers.is_module(value):
                 run.training.called[id(value.cells)] = value
             _open(run, value)

@@ -306,16 +306,16 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
         fill(run, made, args, kwargs)
     elif cls.unknown_base is not None:
         run.heap.write(made.state, "open", True)
-    elif (
-        (args or kwargs)
-        and cls.module == run.program.main
-        and not any(c.module not in ("builtins", run.program.main) for c in cls.mro)
-    ):
-        if not is_exception(cls):
-            raise Raised("TypeError", None, ("Exception", "BaseException"))
+    elif (args or kwargs) and not is_exception(cls) and _is_programs_own(run, cls):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if is_exception(cls) and "args" not in made.cells:
         run.heap.write(made.cells, "args", args)
     return made
+
+
+def _is_programs_own(run: Interpreter, cls: Class) -> bool:
+    """Whether a class and its bases are the program's, or Python's."""
+    return cls.module == run.program.main and all(c.module in ("builtins", run.program.main) for c in cls.mro)
 
 
 def is_exception(cls: Class) -> bool:

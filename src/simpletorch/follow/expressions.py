@@ -95,6 +95,10 @@ def _perhaps(run: Interpreter, found: Choice, error: Raised) -> Value:
     return run.resolve(found)
 
 
+_OF_ANY_KIND: Final = (Instance, Tensor, Unknown, Choice)
+"""What an attribute that isn't known says nothing of: whether there is one is asked elsewhere."""
+
+
 def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     owner = run.evaluate(node.value, scope)
     run.node = node
@@ -112,7 +116,7 @@ def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
         if no_tensors.lacks(one, node.attr):
             return no_tensors.lacks_attribute(run, one, node.attr)
         return modules.lacks(run, one, node.attr)
-    if run.takers and type(found) is Unknown and isinstance(owner, Function | Native | Class | Namespace):
+    if run.takers and type(found) is Unknown and not isinstance(run.resolve(owner), _OF_ANY_KIND):
         guards.may_raise(run, (_NO_ATTRIBUTE,))
     if run.takers and type(found) is BoundNative and no_tensors.has_not(found.receiver, node.attr):
         raise Raised(_NO_ATTRIBUTE.name, None, _NO_ATTRIBUTE.bases)
@@ -143,7 +147,7 @@ def _several(run: Interpreter, nodes: list[ast.expr], scope: Scope) -> tuple[Val
     out: list[Value] = []
     for node in nodes:
         if type(node) is ast.Starred:
-            value = run.evaluate(node.value, scope)
+            value = iteration.check(run, run.evaluate(node.value, scope))
             found = run.items(value)
             if found is None:
                 guards.may_raise(run, guards.ANY)
@@ -452,7 +456,8 @@ def _super(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
             return unmodelled.of_expression(run, node, scope)
         owner, receiver = method.owner, next(iter(method.cells.values()), MISSING)
         receiver = method.first if method.first is not MISSING else receiver
-    if owner is MISSING or isinstance(owner, Unknown) or isinstance(receiver, Unknown):
+    if not isinstance(owner, Class) or isinstance(receiver, Unknown):
+        guards.may_raise(run, guards.ANY)
         return run.unknown("super() of what isn't known")
     return Super(receiver, owner)
 
@@ -500,7 +505,7 @@ def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Va
 def _later(run: Interpreter, node: ast.GeneratorExp, scope: Scope) -> Value:
     """``(element for target in source)``: the source is computed here, all else when it is asked for."""
     first = node.generators[0]
-    source = run.resolve(run.evaluate(first.iter, scope))
+    source = iteration.asked(run, run.evaluate(first.iter, scope))
     if any(g.is_async for g in node.generators):
         return _comprehension(run, node, scope, source)
     inner = Scope(scope, scope.path, is_inner=True)

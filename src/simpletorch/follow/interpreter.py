@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import abc
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
@@ -19,6 +20,7 @@ from simpletorch.follow import (
     attributes,
     branches,
     calls,
+    classes,
     expressions,
     iteration,
     operators,
@@ -32,10 +34,11 @@ from simpletorch.follow.heap import Cells, Heap, born, now
 from simpletorch.follow.marks import devices, gradients, purity, sparsity
 from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered, stand_ins
+from simpletorch.follow.model import generators
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Ending, Exhausted, Outcome, Raised
 from simpletorch.follow.sources.syntax import number, parse, unparsed
-from simpletorch.follow.values import Choice, Class, Dict, Function, Instance, List, Tensor, Unknown, Value
+from simpletorch.follow.values import Choice, Class, Dict, Function, Instance, Iterator, List, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
 from simpletorch.rules.core.codes import CODES
 from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_compound, some, substitute, variables
@@ -73,6 +76,7 @@ class Interpreter:
         self.takers = 0  # how many of them don't just pass them on: without one, nobody minds what may be raised
         self.hypothetical = False  # whether what runs may never run: an entry, a generator that nobody asks for more
         self.pending: list[tuple[Dict, Class]] = []  # the classes that metaclasses are about to make
+        self.waiting = False  # whether a generator was left that does something when it is dropped
         self.handled: list[Raised] = []  # the exceptions whose handlers run
         self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...], bool]] = []
         self.running: list[recursion.Running] = []  # the functions that run, for recursion
@@ -163,9 +167,19 @@ class Interpreter:
         """What a call gives."""
         return calls.call(self, function, tuple(args), dict(kwargs) if kwargs else {})
 
+    def make(self, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        """``type.__call__(cls, *args, **kwargs)``."""
+        return classes.plainly(self, cls, args, kwargs)
+
     def call_in_the_dark(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """A call of which not all arguments are known."""
         return calls.in_the_dark(self, function, tuple(args), kwargs)
+
+    def dropped(self, *values: Value) -> None:
+        """Names of these values are gone: a generator that waits may have been closed."""
+        for value in values:
+            if type(value) is Iterator and isinstance(value.lazy, generators.Steps):
+                value.lazy.drop()
 
     def escape(self, values: Sequence[Value]) -> None:
         """What these values are, and hold, may have changed in a way that isn't known."""
@@ -198,13 +212,15 @@ class Interpreter:
             self.stack.pop()
             self.running.pop()
             self.path, self.node = path, node
+            if self.waiting:
+                self.dropped(*scope.cells.values())
 
     def attribute(self, value: Value, name: str) -> Value:
         """``value.name``."""
         return attributes.get(self, value, name)
 
     def special(self, value: Instance, name: str) -> Value:
-        """The method that an operation on an object calls: its class's, whatever the object itself has; None without."""
+        """The method of its class that an operation on an object calls; None without."""
         found = value.cls.find(name)
         return None if found is None else attributes.bind(self, found[0], value, value.cls)
 
@@ -256,7 +272,7 @@ class Interpreter:
             self.in_the_dark[place] = unparsed(self.node.func)
 
     @contextmanager
-    def asked(self) -> Iterator[None]:
+    def asked(self) -> abc.Iterator[None]:
         """While it lasts, an exception is an answer: ``hasattr(x, name)``."""
         self.questions += 1
         try:
@@ -344,7 +360,7 @@ class Interpreter:
         return substitute(dim, sizes) if sizes else dim
 
     @contextmanager
-    def knowing(self) -> Iterator[None]:
+    def knowing(self) -> abc.Iterator[None]:
         """While it lasts, sizes are compared with what is assumed."""
         with assuming(self.settled):
             yield
@@ -352,7 +368,7 @@ class Interpreter:
     # -- the way ------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def elsewhere(self, path: str) -> Iterator[None]:
+    def elsewhere(self, path: str) -> abc.Iterator[None]:
         """While it lasts another file is followed: one that is imported here."""
         before = self.path, self.node
         self.path = path
@@ -362,7 +378,7 @@ class Interpreter:
             self.path, self.node = before
 
     @contextmanager
-    def at_the_start(self, path: str) -> Iterator[None]:
+    def at_the_start(self, path: str) -> abc.Iterator[None]:
         """While it lasts another file is followed, as if that came before all else: one that is needed only now."""
         before = {name: getattr(self, name) for name in _OF_THE_WAY}
         modes = dict(self.modes)
@@ -520,7 +536,7 @@ class Interpreter:
         return not open_ and all(c in self.going for c in self.conditions)
 
     @contextmanager
-    def silently(self) -> Iterator[list[Finding]]:
+    def silently(self) -> abc.Iterator[list[Finding]]:
         """While it lasts nothing is said: what is found is given, what else would be shown is forgotten, and nobody
         around takes what may be raised.
         """

@@ -9,12 +9,14 @@ from simpletorch.follow.budget import length
 from simpletorch.follow.marks import gradients, layout, origins
 from simpletorch.follow.model import iterators, metaclasses
 from simpletorch.follow.numbers import indexes, sizes
+from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
     NEXT,
     Choice,
     Class,
     Dict,
+    Function,
     Instance,
     Iterator,
     List,
@@ -24,11 +26,23 @@ from simpletorch.follow.values import (
     Value,
     behind,
 )
+from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["another", "asynchronous", "common_length", "item", "items", "iterator", "letter", "stream"]
+__all__ = [
+    "another",
+    "asked",
+    "asynchronous",
+    "check",
+    "common_length",
+    "item",
+    "items",
+    "iterator",
+    "letter",
+    "stream",
+]
 
 _MOST_ITEMS: Final = 5_000
 _MOST_SLICES: Final = 64
@@ -146,6 +160,27 @@ def stream(run: Interpreter, value: Value) -> Value:
     return value
 
 
+def check(run: Interpreter, value: Value) -> Value:
+    """A value that is gone over.
+
+    Raises:
+        Raised: that can't be done.
+    """
+    value = run.resolve(value)
+    if isinstance(value, int | float | Expr | type(None) | Function):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    return value
+
+
+def asked(run: Interpreter, value: Value) -> Value:
+    """What goes over an object of the program's, where that can be asked item by item; any other value itself."""
+    value = run.resolve(value)
+    if isinstance(value, Instance) and (own := value.cls.find("__iter__")) is not None and isinstance(own[0], Function):
+        found = iterator(run, value)
+        return found if iterators.can_pull(found) else value
+    return value
+
+
 def iterator(run: Interpreter, value: Instance | Class) -> Value:
     """What ``iter(value)`` gives, None where that isn't known."""
     if isinstance(value, Class):
@@ -160,7 +195,9 @@ def iterator(run: Interpreter, value: Instance | Class) -> Value:
         return found
     if value.cls.fields is not None and value.cls.metadata.get("tuple"):
         return tuple(value.cells[name] for name, _ in value.cls.fields)
-    if value.cls.find("__getitem__") is not None:
+    if (own := value.cls.find("__getitem__")) is not None:
+        if isinstance(own[0], Function) and not value.cls.is_a("torch.utils.data.Dataset"):
+            return iterators.by_index(run, value, lambda: _by_index(run, value))
         return _by_index(run, value)
     return None
 

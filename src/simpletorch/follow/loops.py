@@ -16,7 +16,7 @@ from simpletorch.follow import assignment, branches, calls, guards, items, itera
 from simpletorch.follow.heap import OF_GRAPHS, Cells, Change, Missing, born, now
 from simpletorch.follow.marks import last_batches, last_rounds, schedules
 from simpletorch.follow.memory import closures, stand_ins
-from simpletorch.follow.model import iterators
+from simpletorch.follow.model import generators, iterators
 from simpletorch.follow.numbers import between, sizes
 from simpletorch.follow.numbers.growth import Growth
 from simpletorch.follow.numbers.progress import Progress, item_by_number
@@ -123,13 +123,14 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
             lambda: _over(run, node, scope, run.resolve(left)),
             lambda: _over(run, node, scope, run.resolve(right)),
         )
+    iteration.check(run, source)
     loop, start = _Loop(run, node, scope), now()
     if isinstance(source, Iterator) and iterators.can_pull(source):
         named = not isinstance(node.iter, ast.Call)
-        if named or (source.lazy is not None and source.lazy.minds):
+        if named or _minds(source):
             return _after(run, _one_by_one(loop, node, source), node.orelse, scope)
     whole, source = source, iteration.stream(run, source)
-    if source is not whole and iterators.can_pull(source) and _may_leave(node):
+    if source is not whole and iterators.can_pull(source) and (_minds(source) or _may_leave(node)):
         return _after(run, _one_by_one(loop, node, source), node.orelse, scope)
     iterators.force(run, source)
     loop.last = last_batches.of(source)
@@ -157,6 +158,11 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
     return _after(run, done, node.orelse, scope)
 
 
+def _minds(source: Iterator) -> bool:
+    """Whether it makes a difference when an item is computed."""
+    return source.lazy is not None and source.lazy.minds
+
+
 @of_node
 def _may_leave(node: ast.For | ast.AsyncFor) -> bool:
     """Whether a loop may be left before its source has no more items."""
@@ -178,8 +184,11 @@ def _one_by_one(loop: _Loop, node: ast.For | ast.AsyncFor, source: Iterator) -> 
             break
         done = loop.once(partial(assignment.assign, run, node.target, one, scope))
         if isinstance(done, Split):
+            run.dropped(source)
             return branches.follow_on(run, done, partial(_one_by_one, loop, node, source), ("normal", "continue"))
         if done is not None and done.kind != "continue":
+            if isinstance(node.iter, ast.Call) and run.waiting:  # nobody else has it
+                generators.close(run, source)
             return done
     found = run.items(source)
     if found is not None:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, guards, items, texts
+from simpletorch.follow import branches, guards, items, iteration, texts
 from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.marks import no_tensors, sparsity
 from simpletorch.follow.memory import stand_ins
@@ -715,6 +715,7 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
                 else run.unknown("whether a dict has a key", "bool")
             )
         )
+    collection = iteration.asked(run, collection)
     if isinstance(collection, Iterator):
         return _in_iterator(run, collection, value)
     found = None if isinstance(collection, Unknown) else run.items(collection)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, branches, classes, guards, loops
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices, modules, moves
-from simpletorch.follow.model import unmodelled
+from simpletorch.follow.model import handlers, unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports, machines
 from simpletorch.follow.sources.syntax import of_node, walk
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["EVERYTHING", "TABLE", "block", "catches", "handlers_of", "object_of", "takers"]
+__all__ = ["TABLE", "block"]
 
 
 def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope, start: int) -> Done:
@@ -192,7 +192,7 @@ _EXCEPTION: Final = ("Exception", "BaseException")
 def _raise(run: Interpreter, node: ast.Raise, scope: Scope) -> Done:
     if node.exc is None:
         return Raise(run.handled[-1] if run.handled else Raised("RuntimeError", None, _EXCEPTION))
-    error = exception_of(run, run.evaluate(node.exc, scope))
+    error = handlers.exception_of(run, run.evaluate(node.exc, scope))
     if isinstance(error.value, Instance):
         _chain(run, error.value, None if node.cause is None else (run.evaluate(node.cause, scope),))
     elif node.cause is not None:
@@ -216,20 +216,6 @@ def _chain(run: Interpreter, value: Instance, cause: tuple[Value] | None) -> Non
         run.heap.write(value.cells, "__cause__", None)
     if cause is not None or "__suppress_context__" not in value.cells:
         run.heap.write(value.cells, "__suppress_context__", cause is not None)
-
-
-def exception_of(run: Interpreter, value: Value) -> Raised:
-    """The exception that ``raise value`` raises."""
-    value = run.resolve(value)
-    if isinstance(value, Class) and classes.is_exception(value):
-        made = run.resolve(run.call(value, ()))
-        value = made if isinstance(made, Instance) else value
-    cls = value.cls if isinstance(value, Instance) else value
-    if isinstance(cls, Class):
-        return Raised(cls.name, value, tuple(c.name for c in cls.mro[1:]))
-    if is_known(value):
-        return Raised("TypeError", None, _EXCEPTION)
-    return Raised("", value, _EXCEPTION)
 
 
 def _delete(run: Interpreter, node: ast.Delete, scope: Scope) -> Done:
@@ -330,35 +316,20 @@ def _each_handler(
 
 _OF_IMPORTS: Final = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 _OF_TORCH: Final = {"Exception", "BaseException", "RuntimeError", "ValueError", "IndexError", "TypeError"}
-_SELDOM: Final = {"KeyboardInterrupt", "SystemExit", "GeneratorExit", "ImportError", "ModuleNotFoundError"}
-_Catching: TypeAlias = list[tuple[tuple[str, ...], ast.ExceptHandler]]
-
-
-def _caught_names(run: Interpreter, handler: ast.ExceptHandler, scope: Scope) -> tuple[str, ...]:
-    if handler.type is None:
-        return ("BaseException",)
-    found = run.evaluate(handler.type, scope)
-    classes_ = found if isinstance(found, tuple) else (found,)
-    return tuple(c.name if isinstance(c, Class) else "" for c in map(run.resolve, classes_))
-
-
-EVERYTHING: Final[_Catching] = [(("BaseException",), ast.ExceptHandler(None, None, []))]
-"""What ``finally`` takes."""
-
-
-def handlers_of(run: Interpreter, node: ast.Try, scope: Scope) -> _Catching:
-    """The handlers of a ``try``, each with the names of what it takes."""
-    return [(_caught_names(run, h, scope), h) for h in node.handlers]
 
 
 def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
     """The body with ``else``, and the handlers of what it raises, or may raise."""
     if not node.handlers:
         return run.execute(node.body, scope)
-    catching = handlers_of(run, node, scope)
+    catching = handlers.handlers_of(run, node, scope)
     reacts = any(_OF_TORCH.intersection(names) or "" in names for names, _ in catching)
     optional = any(_OF_IMPORTS.intersection(names) for names, _ in catching)
-    guard = Guard(lambda error: catches(error, catching), run.heap.depth, lambda error: tuple(takers(error, catching)))
+    guard = Guard(
+        lambda error: handlers.catches(error, catching),
+        run.heap.depth,
+        lambda error: tuple(handlers.takers(error, catching)),
+    )
     run.tries += reacts
     run.optional_imports += optional
     try:
@@ -375,26 +346,8 @@ def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
     return branches.go_on(run, ways, following, ("normal", "raise"))
 
 
-def catches(error: Raised, catching: _Catching) -> bool | None:
-    """Whether one of the handlers takes it; None where that isn't known."""
-    options = takers(error, catching)
-    return False if options == [None] else True if None not in options else None
-
-
-def takers(error: Raised, catching: _Catching) -> list[ast.ExceptHandler | None]:
-    """The handlers of which one takes it; None among them says that maybe none does."""
-    names = {error.name, *error.bases}
-    options: list[ast.ExceptHandler | None] = []
-    for caught, handler in catching:
-        if "BaseException" in caught or names.intersection(caught):
-            return [*options, handler]
-        if "" in caught or (error.name == "" and set(caught) - _SELDOM):
-            options.append(handler)
-    return [*options, None]
-
-
-def _handled(run: Interpreter, error: Raised, catching: _Catching, scope: Scope) -> Done:
-    return _one_of(run, error, takers(error, catching), scope)
+def _handled(run: Interpreter, error: Raised, catching: handlers.Catching, scope: Scope) -> Done:
+    return _one_of(run, error, handlers.takers(error, catching), scope)
 
 
 def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler | None], scope: Scope) -> Done:
@@ -410,7 +363,7 @@ def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler
     if handler is None:
         return Raise(error)
     if handler.name:
-        run.heap.write(scope.holder(handler.name), handler.name, object_of(run, error))
+        run.heap.write(scope.holder(handler.name), handler.name, handlers.object_of(run, error))
     run.handled.append(error)
     try:
         return run.execute(handler.body, scope)
@@ -418,18 +371,6 @@ def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler
         run.handled.pop()
         if handler.name and handler.name in scope.holder(handler.name):
             run.heap.write(scope.holder(handler.name), handler.name, MISSING)
-
-
-def object_of(run: Interpreter, error: Raised) -> Value:
-    """What ``except … as name`` names: of Python's own exceptions the class is known."""
-    if isinstance(error.value, Instance):
-        return error.value
-    cls = run.program.library(run, f"builtins.{error.name}") if error.name else MISSING
-    if not isinstance(cls, Class) or not classes.is_exception(cls):
-        return run.unknown("an exception")
-    error.value = Instance(cls)
-    run.heap.write(error.value.state, "open", True)
-    return error.value
 
 
 def _function(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Done:

@@ -1,4 +1,4 @@
-"""What has no model is unknown, may raise, and may have changed what it could reach: no claim is wrong for want of it."""
+"""Without a model a value is unknown, something may be raised, and what was reached may have changed."""
 
 from __future__ import annotations
 

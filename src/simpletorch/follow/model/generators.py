@@ -10,9 +10,9 @@ import ast
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simpletorch.follow import assignment, branches, guards, statements
+from simpletorch.follow import assignment, branches, guards
 from simpletorch.follow.guards import Guard
-from simpletorch.follow.model import iterators
+from simpletorch.follow.model import handlers, iterators, unmodelled
 from simpletorch.follow.model.iterators import END, UNSURE
 from simpletorch.follow.outcomes import Done, Raise, Raised, Return, Split
 from simpletorch.follow.scopes import Scope
@@ -60,6 +60,16 @@ def _may_change(call: ast.Call) -> bool:
     return not (isinstance(call.func, ast.Name) and call.func.id == "print")
 
 
+@of_node
+def _last_things(node: ast.AST) -> tuple[ast.stmt, ...]:
+    """What a generator does where it is left in the middle of a ``try``."""
+    found: list[ast.stmt] = []
+    for inner in walk(node):
+        if isinstance(inner, ast.Try) and any(map(_has_yield, inner.body)):
+            found += [*inner.finalbody, *(s for h in inner.handlers for s in h.body)]
+    return tuple(found)
+
+
 class Steps(iterators.Lazy):
     """A generator: its body, and how far it has come.
 
@@ -71,7 +81,7 @@ class Steps(iterators.Lazy):
     """
 
     def __init__(self, run: Interpreter, function: Function, scope: Scope, whole: Callable[[], Value]) -> None:
-        super().__init__(whole, self._next, minds=has_effects(function.node))
+        super().__init__(whole, self._next, minds=True)
         self.run, self.function, self.scope = run, function, scope
         self.body: _Stepping | None = None
         self.at = 0  # how often it was resumed
@@ -124,7 +134,18 @@ class Steps(iterators.Lazy):
             raise
         if first:
             run.heap.keep()
+            run.waiting |= self.waits
         return value
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is in the middle of something, and does something when nobody needs it any more."""
+        return self.at > 0 and not self.is_over and bool(_last_things(self.function.node))
+
+    def drop(self) -> None:
+        """A name of it is gone: if that was the last one, its ``finally`` runs."""
+        for statement in _last_things(self.function.node) if self.waits else ():
+            unmodelled.happens(self.run, statement, self.scope, "what a generator does when it is dropped")
 
     def _step(self, sent: Value, thrown: Raised | None) -> Value:
         assert self.body is not None
@@ -342,7 +363,7 @@ def _guarded(run: Interpreter, body: _Stepping, catching: Any) -> _Stepping:
             stepped.append((False, value))  # noqa: B023
             return None
 
-        guard = Guard(lambda error: statements.catches(error, catching), run.heap.depth)
+        guard = Guard(lambda error: handlers.catches(error, catching), run.heap.depth)
         run.tries += 1
         try:
             ways = guards.guarded(run, guard, step)
@@ -367,7 +388,7 @@ def _try(run: Interpreter, node: ast.Try, scope: Scope) -> _Stepping:
     if node.finalbody:
         inner = _handled(run, node, scope)
         try:
-            done = yield from _guarded(run, inner, statements.EVERYTHING)
+            done = yield from _guarded(run, inner, handlers.EVERYTHING)
         except Raised as error:
             done = Raise(error)
         last = yield from _block(run, node.finalbody, scope)
@@ -378,18 +399,18 @@ def _try(run: Interpreter, node: ast.Try, scope: Scope) -> _Stepping:
 def _handled(run: Interpreter, node: ast.Try, scope: Scope) -> _Stepping:
     if not node.handlers:
         return (yield from _block(run, node.body, scope))
-    catching = statements.handlers_of(run, node, scope)
+    catching = handlers.handlers_of(run, node, scope)
     done = yield from _guarded(run, _block(run, node.body, scope), catching)
     if not isinstance(done, Raise):
         return done if done is not None else (yield from _block(run, node.orelse, scope))
-    options = statements.takers(done.error, catching)
+    options = handlers.takers(done.error, catching)
     if len(options) != 1:
         raise _Unsure
     if options[0] is None:
         return done
     handler = options[0]
     if handler.name:
-        run.heap.write(scope.holder(handler.name), handler.name, statements.object_of(run, done.error))
+        run.heap.write(scope.holder(handler.name), handler.name, handlers.object_of(run, done.error))
     run.handled.append(done.error)
     try:
         return (yield from _block(run, handler.body, scope))

@@ -13,7 +13,7 @@ from simpletorch.follow.budget import length
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import NEXT, SIZE
 from simpletorch.follow.outcomes import Raise, Raised, Return
-from simpletorch.follow.values import PENDING, Instance, Iterator, List, Unknown, Value
+from simpletorch.follow.values import MISSING, PENDING, Choice, Dict, Instance, Iterator, List, Unknown, Value, View
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -26,6 +26,7 @@ __all__ = [
     "Lazy",
     "all_at_once",
     "are_endless",
+    "by_index",
     "by_next",
     "can_pull",
     "force",
@@ -160,6 +161,10 @@ def pull(run: Interpreter, value: Value) -> Value:
         elif found is UNSURE:
             run.heap.write(value.cells, "items", None)
         return found
+    held = value.cells["items"]
+    if isinstance(held, View) and value.cells[NEXT] < FINISHED and not _check_keys(run, value, held):
+        guards.may_raise(run, guards.ANY)
+        return UNSURE
     left = value.items
     if left is None:
         return UNSURE
@@ -213,7 +218,26 @@ def alive(source: List) -> Iterator:
     """The iterator of a list, which sees what becomes of it."""
     made = Iterator(None)
     made.cells["items"] = source
+    if isinstance(source, View):
+        made.cells[_KEYS] = len(source.owner.cells)
     return made
+
+
+_KEYS: Final = "(keys)"  # how many keys a dict had when somebody began to go over it
+
+
+def _check_keys(run: Interpreter, value: Iterator, source: View) -> bool:
+    """Whether it is known that a dict has as many keys as before.
+
+    Raises:
+        Raised: it has others.
+    """
+    owner = source.owner
+    if owner.rest is not MISSING or any(isinstance(v, Choice) for v in owner.cells.values()):
+        return False
+    if len(owner.cells) != value.cells[_KEYS]:
+        raise Raised("RuntimeError", None, ("Exception", "BaseException"))
+    return True
 
 
 def minds(run: Interpreter, values: tuple[Value, ...]) -> bool:
@@ -224,24 +248,44 @@ def minds(run: Interpreter, values: tuple[Value, ...]) -> bool:
 def by_next(run: Interpreter, source: Instance) -> Iterator:
     """The iterator that an object of the program's is, whose class has ``__next__``."""
     method = run.special(source, "__next__")
+    return _until(run, "StopIteration", lambda: run.call(method, ()), lambda: Iterator(None, run.call(method, ())))
+
+
+def by_index(run: Interpreter, source: Instance, otherwise: Callable[[], Value]) -> Iterator:
+    """The old protocol: ``source[0]``, ``source[1]``, … until there is none."""
+    method, at = run.special(source, "__getitem__"), Dict({"next": 0})
+
+    def ask() -> Value:
+        index = at.cells["next"]
+        run.heap.write(at.cells, "next", index + 1)
+        return run.call(method, (index,))
+
+    return _until(run, "IndexError", ask, otherwise)
+
+
+def _until(run: Interpreter, last: str, ask: Callable[[], Value], otherwise: Callable[[], Value]) -> Iterator:
+    """What a method of the program's gives until it raises an exception of this name.
+
+    ``otherwise`` gives what is known of all items if they don't seem to end.
+    """
 
     def one() -> Value:
-        guard = Guard(lambda error: "StopIteration" in (error.name, *error.bases), run.heap.depth)
-        ways = guards.guarded(run, guard, lambda: Return(run.call(method, ())))
+        guard = Guard(lambda error: last in (error.name, *error.bases), run.heap.depth)
+        ways = guards.guarded(run, guard, lambda: Return(ask()))
         if len(ways) != 1:
             return UNSURE
         run.heap.apply(ways[0].change)
         done = ways[0].done
         if not isinstance(done, Raise):
             return done.value if isinstance(done, Return) else UNSURE
-        if done.error.name == "StopIteration":
+        if last in (done.error.name, *done.error.bases):
             return END
         raise done.error
 
     def whole() -> Value:
         number = _ends_after(run, one)
         if number is None:
-            return Iterator(None, run.call(method, ()))
+            return otherwise()
         found = tuple(one() for _ in range(number))
         one()  # the end
         return found

@@ -139,9 +139,7 @@ def of_type(run: Interpreter, value: Super, name: str) -> Value:
     if found is not None and isinstance(found[0], Function):
         return Method(found[0], receiver)
     if name == "__call__":
-        from simpletorch.follow import classes
-
-        return Native(name, lambda run, args, kwargs: classes.plainly(run, receiver, args, kwargs))
+        return Native(name, lambda run, args, kwargs: run.make(receiver, args, kwargs))
     if name == "__init__":
         return Native(name, lambda run, args, kwargs: None)
     if name in ("__setattr__", "__delattr__"):

@@ -6,7 +6,7 @@ import ast
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import guards
 from simpletorch.follow.libraries.harmless import is_harmless

@@ -139,7 +139,7 @@ def _sequence(run: Interpreter, args: tuple[Value, ...]) -> tuple[Value, ...] | 
     """The items of the only argument; where their number isn't known, an unknown-length list of them."""
     if not args:
         return ()
-    source = run.resolve(args[0])
+    source = iteration.check(run, args[0])
     found = None if isinstance(source, Choice) else run.items(source)
     if found is not None:
         return found
@@ -483,6 +483,8 @@ def _iter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
         return found if isinstance(found, Iterator | Instance) else _iter(run, (found,), {})
     if len(args) == 2:
         return _until_sentinel(run, source, args[1])
+    if isinstance(source, Dict):
+        source = run.resolve(run.call(BoundNative("keys", source), ()))
     if isinstance(source, List) and source.items is not None:
         return iterators.alive(source)
     found = run.items(source)
@@ -538,11 +540,15 @@ def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 
 def _lazily(
-    run: Interpreter, sources: tuple[Value, ...], whole: Callable[[], Value], one: Callable[..., Value]
+    run: Interpreter,
+    sources: tuple[Value, ...],
+    whole: Callable[[tuple[Value, ...]], Value],
+    one: Callable[..., Value],
 ) -> Value:
     """What is computed of several iterables, item by item, where these can be asked so; else at once."""
+    sources = tuple(iteration.asked(run, iteration.check(run, s)) for s in sources)
     if not all(iterators.is_simple(run, s) for s in sources):
-        return whole()
+        return whole(sources)
     asked: list[Value] = []
 
     def next_one() -> Value:
@@ -550,7 +556,7 @@ def _lazily(
             asked.extend(iterators.over(run, s) for s in sources)
         return one(asked)
 
-    return iterators.lazily(iterators.Lazy(whole, next_one, minds=iterators.minds(run, sources)))
+    return iterators.lazily(iterators.Lazy(lambda: whole(sources), next_one, minds=iterators.minds(run, sources)))
 
 
 def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
@@ -568,16 +574,17 @@ def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
 def _zip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if kwargs:
         return _zip_whole(run, args, kwargs)
-    return _lazily(run, args, lambda: _zip_whole(run, args, kwargs), lambda asked: _row(run, asked))
+    return _lazily(run, args, lambda given: _zip_whole(run, given, kwargs), lambda asked: _row(run, asked))
 
 
 def _zip_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     asked = tuple(map(run.resolve, args))
-    if iterators.minds(run, asked) and all(iterators.is_simple(run, a) for a in asked) and not kwargs:
-        if any(not isinstance(a, Iterator) or a.items is not None for a in asked):  # one of them has an end
-            sources = [iterators.over(run, a) for a in asked]
-            made = iterators.lazily(iterators.Lazy(lambda: None, lambda: _row(run, sources)))
-            return Iterator(*iterators.taken(run, made, _LONGEST))
+    simple = not kwargs and all(iterators.is_simple(run, a) for a in asked)
+    ends = any(not isinstance(a, Iterator) or a.items is not None for a in asked)
+    if simple and ends and iterators.minds(run, asked):
+        sources = [iterators.over(run, a) for a in asked]
+        made = iterators.lazily(iterators.Lazy(lambda: None, lambda: _row(run, sources)))
+        return Iterator(*iterators.taken(run, made, _LONGEST))
     rows = [run.items(a) for a in args]
     known = [r for r in rows if r is not None]
     if len(known) == len(rows):
@@ -618,7 +625,7 @@ def _enumerate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
         run.heap.write(number.cells, "next", at + 1)
         return (at, *row)
 
-    return _lazily(run, args[:1], lambda: _enumerate_whole(run, args, start), one)
+    return _lazily(run, args[:1], lambda given: _enumerate_whole(run, given, start), one)
 
 
 def _enumerate_whole(run: Interpreter, args: tuple[Value, ...], start: Value) -> Value:
@@ -645,7 +652,7 @@ def _map(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
         row = _row(run, asked)
         return run.call(args[0], row) if isinstance(row, tuple) else row
 
-    return _lazily(run, args[1:], lambda: _map_whole(run, args, kwargs), one)
+    return _lazily(run, args[1:], lambda given: _map_whole(run, (args[0], *given), kwargs), one)
 
 
 def _map_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -666,7 +673,7 @@ def _filter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
                 return row[0]
         return row
 
-    return _lazily(run, args[1:], lambda: _filter_whole(run, args, kwargs), one)
+    return _lazily(run, args[1:], lambda given: _filter_whole(run, (args[0], *given), kwargs), one)
 
 
 def _filter_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -715,7 +722,7 @@ def _backwards(run: Interpreter, source: List) -> Iterator:
 
 @native("builtins.sorted")
 def _sorted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
+    found = run.items(iteration.check(run, args[0]))
     if found is None:
         return List(None, iteration.item(run, args[0]))
     return List(in_order(run, found, kwargs))
@@ -748,7 +755,7 @@ def _in_known_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str
 
 
 def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = args if len(args) > 1 else run.items(args[0])
+    found = args if len(args) > 1 else run.items(iteration.check(run, args[0]))
     if found is None:
         one = iteration.item(run, args[0])
         return run.unknown(f"the {name} of a list", branches.type_name(one), getattr(one, "cause", "data"))
@@ -789,8 +796,17 @@ def _min(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 @native("builtins.sum")
 def _sum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
+    source = iteration.asked(run, iteration.check(run, args[0]))
     out: Value = args[1] if len(args) > 1 else kwargs.get("start", 0)
+    if iterators.can_pull(source) and (source.lazy is None or not source.lazy.minds):
+        taken = 0
+        while taken < _LONGEST and (one := iterators.pull(run, source)) is not iterators.UNSURE:
+            if one is iterators.END:
+                return out
+            out, taken = run.operate("__add__", out, one), taken + 1
+        run.escape((source,))
+        return run.unknown("a sum")
+    found = run.items(source)
     if found is None:
         one = iteration.item(run, args[0])
         return (
@@ -896,7 +912,7 @@ def _all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 
 def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
-    source = run.resolve(source)
+    source = iteration.asked(run, iteration.check(run, source))
     while iterators.can_pull(source):
         one = iterators.pull(run, source)
         if one is iterators.END:

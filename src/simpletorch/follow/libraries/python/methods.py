@@ -11,9 +11,9 @@ from simpletorch.follow.libraries import METHODS, Work, method
 from simpletorch.follow.libraries.python.builtins import computed, in_order
 from simpletorch.follow.memory import remembered, stand_ins
 from simpletorch.follow.model import generators, iterators
+from simpletorch.follow.model.handlers import exception_of
 from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.statements import exception_of
 from simpletorch.follow.values import MISSING, SIZE, Dict, Fields, Iterator, List, Set, Sizes, Value, View, is_known
 from simpletorch.shapes import Expr
 
