@@ -199,12 +199,18 @@ def tricky():
     sampled = DataLoader([1, 2, 3], sampler=sampler)
     pair = collections.namedtuple("pair", "a b")
     wrong = type("Wrong", (pair,), {"__module__": "__main__", "_field_defaults": hostile, "_fields": hostile})
-    fielded = type("Fielded", (), {"__module__": "__main__", "__dataclass_fields__": hostile, "__dataclass_params__": hostile})
-    point = dataclasses.make_dataclass("Point", [("x", int)], module="__main__") if sys.version_info >= (3, 12) else (
-        dataclasses.make_dataclass("Point", [("x", int)])
+    fielded = type(
+        "Fielded", (), {"__module__": "__main__", "__dataclass_fields__": hostile, "__dataclass_params__": hostile}
+    )
+    point = (
+        dataclasses.make_dataclass("Point", [("x", int)], module="__main__")
+        if sys.version_info >= (3, 12)
+        else (dataclasses.make_dataclass("Point", [("x", int)]))
     )
     point.__dataclass_params__.eq = hostile
-    quiet = type("Quiet", (), {"__module__": "__main__", "__eq__": trap("quiet.__eq__"), "__len__": trap("quiet.__len__")})
+    quiet = type(
+        "Quiet", (), {"__module__": "__main__", "__eq__": trap("quiet.__eq__"), "__len__": trap("quiet.__len__")}
+    )
     color = enum.Enum("Color", {"A": object.__new__(quiet), "B": 2})
     color.__module__ = "__main__"
     odd_module = types.ModuleType("odd")

@@ -264,7 +264,9 @@ def _checked(index: Any) -> Mapping[str, Any]:
         for part in entry["parts"]:
             rows = list(zip(part["offsets"], part["sizes"], shape, strict=True))
             numbers = (part["at"], part["bytes"], *part["offsets"], *part["sizes"], *shape)
-            if not all(type(n) is int and n >= 0 for n in numbers) or any(at + size > whole for at, size, whole in rows):
+            if not all(type(n) is int and n >= 0 for n in numbers) or any(
+                at + size > whole for at, size, whole in rows
+            ):
                 raise ValueError(f"a part of {name} lies outside of it")
             if part["bytes"] != math.prod(part["sizes"]) * itemsize or Path(part["file"]).name != part["file"]:
                 raise ValueError(f"a part of {name} is in no file beside it, or of another size")

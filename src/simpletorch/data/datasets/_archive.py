@@ -93,7 +93,8 @@ _NO_NAMES: Final = (errno.ENAMETOOLONG, errno.EEXIST, errno.EISDIR, errno.ENOTDI
 
 def _not_written(archive: Path, folder: Path, error: OSError) -> DataError:
     return as_also(DataError, type(error))(
-        f"{archive} can't be unpacked to {folder}: {error.strerror or error}", hint="give a folder that can be written to"
+        f"{archive} can't be unpacked to {folder}: {error.strerror or error}",
+        hint="give a folder that can be written to",
     )
 
 

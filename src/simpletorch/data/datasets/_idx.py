@@ -42,7 +42,9 @@ def read_idx(path: str | os.PathLike[str]) -> torch.Tensor:
         with gzip.open(path) if packed else open(path, "rb") as source:
             head = source.read(4)
             if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _DTYPES or not head[3]:
-                raise DataError(f"{path} is no IDX file: it starts with {head!r}, not with two zeros, a type and a rank")
+                raise DataError(
+                    f"{path} is no IDX file: it starts with {head!r}, not with two zeros, a type and a rank"
+                )
             dtype, sizes = _DTYPES[head[2]], source.read(4 * head[3])
             shape = [int.from_bytes(sizes[at : at + 4], "big") for at in range(0, len(sizes), 4)]
             stated = math.prod(shape) * dtype.itemsize

@@ -207,4 +207,6 @@ def _field(live: Live, field: Any) -> Field:
     default = MISSING if field.default is dataclasses.MISSING else live.value(field.default)
     factory = MISSING if field.default_factory is dataclasses.MISSING else live.value(field.default_factory)
     by_name = field.kw_only is True
-    return Field(field.name, default, factory, field.init is not False, by_name, field._field_type is dataclasses._FIELD_INITVAR)  # type: ignore[attr-defined]
+    return Field(
+        field.name, default, factory, field.init is not False, by_name, field._field_type is dataclasses._FIELD_INITVAR
+    )  # type: ignore[attr-defined]
