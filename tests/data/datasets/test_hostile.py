@@ -61,7 +61,7 @@ def test_damaged_archives(tmp_path, kind, seed):
 
 def test_a_folder_that_can_t_be_made(tmp_path):
     path = archive(tmp_path, KINDS["tar"])
-    with pytest.raises(DataError, match="give a folder that can be written to") as caught:
+    with pytest.raises(DataError, match=r"give a folder that can be written to") as caught:
         extract(path, path / "out")
     assert isinstance(caught.value, OSError)
 
@@ -93,7 +93,7 @@ def test_hostile_idx_files(tmp_path, content):
 def test_a_pipe_isn_t_waited_for(tmp_path):
     os.mkfifo(tmp_path / "a")
     for read in (read_idx, lambda path: extract(path, tmp_path / "out"), Table.from_numpy):
-        with pytest.raises(DataError, match="it is no file|no archive"):
+        with pytest.raises(DataError, match=r"it is no file|no archive"):
             read(tmp_path / "a")
 
 
