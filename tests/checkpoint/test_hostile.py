@@ -2,15 +2,21 @@
 
 import copy
 import json
+import os
 import random
+import socket
+import subprocess
+import sys
 import threading
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
-from simpletorch import checkpoint
+from simpletorch import _atomic, checkpoint
 from simpletorch.data import DataLoader, TensorDataset
 from simpletorch.errors import CheckpointError
 from simpletorch.metrics import Accuracy, Mean
@@ -262,3 +268,99 @@ def test_damaged_files_change_nothing(tmp_path, seed):
             with pytest.raises(CheckpointError):
                 checkpoint.load(tmp_path / "b", **its)
     assert everything(its) == before
+
+
+# -- places ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_link_stays_and_the_file_behind_it_is_replaced(tmp_path):
+    (tmp_path / "disk").mkdir()
+    there = checkpoint.save(tmp_path / "disk" / "a", rng=False, n=1)
+    link = tmp_path / "link"
+    link.symlink_to("disk/a")
+    checkpoint.save(link, rng=False, n=2)
+    assert link.is_symlink()
+    assert checkpoint.read(there).parts["n"] == checkpoint.read(link).parts["n"] == 2
+    assert sorted(os.listdir(tmp_path / "disk")) == ["a"]
+    _atomic.duplicate(checkpoint.save(tmp_path / "b", rng=False, n=3), link)
+    assert link.is_symlink()
+    assert checkpoint.read(there).parts["n"] == 3
+
+
+def irregular(folder):
+    """What is no file, by what it is called in messages."""
+    (folder / "folder").mkdir()
+    os.mkfifo(folder / "pipe")
+    (folder / "dangling").symlink_to("nowhere")
+    (folder / "looping").symlink_to("looping")
+    (folder / "to a device").symlink_to(os.devnull)
+    (folder / "to a folder").symlink_to("folder")
+    sock = socket.socket(socket.AF_UNIX)
+    sock.bind(str(folder / "socket"))
+    sock.close()
+    names = ["folder", "pipe", "dangling", "looping", "to a device", "to a folder", "socket"]
+    return [*(folder / name for name in names), Path(os.devnull)]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_what_is_no_file_is_neither_replaced_nor_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a socket's path may not be long
+    paths = irregular(Path())
+    before = sorted((name, os.lstat(name).st_ino) for name in os.listdir())
+    model = torch.nn.Linear(2, 3)
+    for path in paths:
+        for act in (
+            lambda: checkpoint.save(path, n=1),  # noqa: B023  # called at once
+            lambda: checkpoint.read(path),  # noqa: B023
+            lambda: checkpoint.load_weights(path, model),  # noqa: B023
+            lambda: checkpoint.from_torch(path, "new"),  # noqa: B023
+        ):
+            with pytest.raises(CheckpointError) as caught:
+                act()
+            assert isinstance(caught.value, OSError)
+    assert sorted((name, os.lstat(name).st_ino) for name in os.listdir()) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounts a small disk")
+def test_a_full_disk_and_one_that_becomes_read_only(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("this machine mounts nothing")
+    try:
+        path = checkpoint.save(disk / "a", rng=False, n=1)
+        for act in (
+            lambda: checkpoint.save(path, rng=False, x=torch.zeros(1 << 19)),
+            lambda: checkpoint.save_async(path, rng=False, x=torch.zeros(1 << 19)).result(),
+        ):
+            with pytest.raises(CheckpointError, match="No space left on device"):
+                act()
+        assert os.listdir(disk) == ["a"]
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        with pytest.raises(CheckpointError, match="Read-only file system"):
+            checkpoint.save(path, rng=False, n=2)
+        assert checkpoint.read(path).parts["n"] == 1
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_clock_that_jumps_changes_no_order(tmp_path, monkeypatch):
+    for step, year in ((3, 2031), (5, 1999), (7, 2020)):
+        path = checkpoint.save(tmp_path / f"step-{step:09d}.safetensors", rng=False, n=step)
+        stamp = (year - 1970) * 31_556_952
+        os.utime(path, (stamp, stamp))
+    assert checkpoint.latest(tmp_path) == path
+
+
+def test_a_torch_file_of_which_gigabytes_would_come(tmp_path):
+    torch.save({"model": {"x": torch.zeros(1 << 20)}}, tmp_path / "a")
+    with (
+        zipfile.ZipFile(tmp_path / "a") as source,
+        zipfile.ZipFile(tmp_path / "b", "w", zipfile.ZIP_DEFLATED) as target,
+    ):
+        for member in source.infolist():
+            target.writestr(member.filename, source.read(member))
+    with pytest.raises(CheckpointError, match="is compressed, as torch"):
+        checkpoint.from_torch(tmp_path / "b", tmp_path / "c")

@@ -31,65 +31,14 @@ def trap(name):
     return called
 
 
-_ASKED = [
-    "__getattribute__",
-    "__getattr__",
-    "__len__",
-    "__iter__",
-    "__bool__",
-    "__repr__",
-    "__str__",
-    "__format__",
-    "__dir__",
-    "__eq__",
-    "__ne__",
-    "__hash__",
-    "__contains__",
-    "__getitem__",
-    "__next__",
-    "__call__",
-    "__index__",
-    "__int__",
-    "__float__",
-    "__instancecheck__",
-    "__subclasscheck__",
-    "__fspath__",
-    "__bytes__",
-    "__lt__",
-    "__array__",
-    "__torch_function__",
-    "__torch_dispatch__",
-    "__reduce_ex__",
-    "__missing__",
-    "keys",
-    "items",
-    "values",
-    "get",
-    "__enter__",
-    "__exit__",
-    "__length_hint__",
-    "__sizeof__",
-    "__or__",
-    "__ror__",
-    "__add__",
-    "__radd__",
-    "__and__",
-    "__neg__",
-    "__copy__",
-    "__deepcopy__",
-    "__get__",
-    "state_dict",
-    "parameters",
-    "named_modules",
-    "forward",
-    "extra_repr",
-    "dim",
-    "size",
-    "stride",
-    "is_contiguous",
-    "numel",
-    "is_floating_point",
-]
+_ASKED = (  # noqa: SIM905  # fifty words
+    "__getattribute__ __getattr__ __len__ __iter__ __bool__ __repr__ __str__ __format__ __dir__ __eq__ __ne__ __hash__ "
+    "__contains__ __getitem__ __next__ __call__ __index__ __int__ __float__ __instancecheck__ __subclasscheck__ "
+    "__fspath__ __bytes__ __lt__ __array__ __torch_function__ __torch_dispatch__ __reduce_ex__ "
+    "__missing__ keys items values get __enter__ __exit__ __length_hint__ __sizeof__ "
+    "__or__ __ror__ __add__ __radd__ __and__ __neg__ __copy__ __deepcopy__ __get__ "
+    "state_dict parameters named_modules forward extra_repr dim size stride is_contiguous numel is_floating_point"
+).split()
 _READ = ["__class__", "__dict__", "__name__", "__mro__", "__bases__", "shape", "dtype", "device", "layout"]
 
 
@@ -141,12 +90,8 @@ def filled_dict(cls):
 
 def module_of(cls):
     found = object.__new__(cls)
-    held = vars(nn.Linear(3, 5))
-    for kind in (nn.Linear, nn.Module):
-        try:
-            object.__getattribute__(found, "__dict__").update(held)
-        except (RuntimeError, AttributeError):
-            continue
+    own = next(vars(kind)["__dict__"] for kind in type.mro(nn.Module) if "__dict__" in vars(kind))
+    own.__get__(found).update(vars(nn.Linear(3, 5)))  # past what a class has made of the name
     return found
 
 
@@ -279,7 +224,8 @@ def tricky():
     with torch.no_grad():
         decorated = torch.no_grad()(function)
     return {
-        "hostile": hostile, "metaclassed": metaclassed, "of_meta": of_meta, "odd": odd, "wrapped": wrapped, "coded": coded,
+        "hostile": hostile, "metaclassed": metaclassed, "of_meta": of_meta, "odd": odd, "wrapped": wrapped,
+        "coded": coded,
         "shadowed": shadowed, "layer": layer, "parameters": parameters, "hooked": hooked, "modules": modules,
         "record": np.zeros(3, np.dtype((record, [("x", "f4")]))), "loader": loader, "sampled": sampled,
         "wrong": wrong, "wronged": tuple.__new__(wrong, (1, 2)), "fielded": fielded, "point": point, "color": color,

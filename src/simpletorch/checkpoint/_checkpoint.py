@@ -21,7 +21,7 @@ from simpletorch.checkpoint._folder import previous_good
 from simpletorch.checkpoint._format import read as read_file
 from simpletorch.checkpoint._format import write
 from simpletorch.checkpoint._plain import pack, unpack
-from simpletorch.checkpoint._sharded import Lent, filled, is_folder, read_folder, write_sharded
+from simpletorch.checkpoint._sharded import Lent, filled, is_folder, of_one_version, read_folder, write_sharded
 from simpletorch.checkpoint._stateful import Data, Part, Stateful, differences, in_order, load_into, state_of, undoing
 from simpletorch.errors import CheckpointError
 from simpletorch.reproducibility import rng_state, set_rng_state
@@ -157,8 +157,12 @@ def read(path: StrPath, /) -> Saved:
     Raises:
         CheckpointError: there is no such file, or it is no checkpoint, damaged, or of a newer version of the format.
     """
-    saved = read_unfilled(Path(path))
-    return replace(saved, parts=filled(saved.parts))
+
+    def work() -> Saved:
+        saved = read_unfilled(Path(path))
+        return replace(saved, parts=filled(saved.parts))
+
+    return of_one_version(Path(path), work)
 
 
 def read_unfilled(path: Path) -> Saved:
@@ -197,7 +201,11 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
     Raises:
         CheckpointError: as for `read`, or a part is missing or doesn't fit: all differences are listed.
     """
-    saved = read_unfilled(Path(path))
+    return of_one_version(Path(path), lambda: _load(Path(path), rng, parts))
+
+
+def _load(path: Path, rng: bool, parts: Mapping[str, Part]) -> Saved:
+    saved = read_unfilled(path)
     if missing := sorted(set(parts) - set(saved.parts)):
         raise CheckpointError(f"{path} has no {', '.join(missing)}; it has {', '.join(sorted(saved.parts))}")
     lines = [line for name, part in parts.items() for line in differences(part, saved.parts[name], name)]

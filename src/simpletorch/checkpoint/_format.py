@@ -86,7 +86,7 @@ def write(path: Path, about: dict[str, Any], state: Any, tensors: dict[str, torc
     head = head_of(header)
     if len(head) - 8 > _LONGEST:
         raise CheckpointError(
-            f"{path} would have {len(head):,} bytes of lists, dicts and strings; at most {_LONGEST:,} can be read again",
+            f"{path} would have {len(head):,} bytes of lists and strings; at most {_LONGEST:,} can be read again",
             hint="give long lists of numbers as tensors or arrays",
         )
     digest = hashlib.sha256(head)

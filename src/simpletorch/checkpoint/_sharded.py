@@ -13,15 +13,17 @@ for each part. DCP plans who writes what and who reads what of it (`_shards`), s
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import torch
 import torch.distributed as dist
@@ -103,8 +105,9 @@ def _write(
     from simpletorch.checkpoint._shards import ShardWriter
 
     def commit(index: dict[str, Any]) -> None:
+        before = _index_at(path)
         write(path / MANIFEST, {**about, _INDEX: index}, state, tensors)
-        _tidy(path, index)
+        _tidy(path, before, index)
         for copy in copies:
             _copy(path, copy, index)
 
@@ -135,10 +138,27 @@ def _files_of(index: Mapping[str, Any]) -> set[str]:
     return {part["file"] for entry in index.values() for part in entry["parts"]}
 
 
-def _tidy(folder: Path, index: Mapping[str, Any]) -> None:
-    """Remove the parts of the checkpoint that was here before."""
-    kept = _files_of(index)
-    for path in folder.glob("part-*.safetensors"):
+def _index_at(folder: Path) -> Mapping[str, Any]:
+    """The index of the checkpoint in a folder; an empty one if there is none that can be read."""
+    try:
+        return _checked(json.loads(verify(folder / MANIFEST)["about"]).get(_INDEX, {}))
+    except (CheckpointError, *_NO_INDEX):
+        return {}
+
+
+def _tidy(folder: Path, before: Mapping[str, Any], index: Mapping[str, Any]) -> None:
+    """Remove the parts of the checkpoint that was here before.
+
+    Not all others: another program may be writing here too, and its index comes last.
+    """
+    for name in _files_of(before) - _files_of(index):
+        (folder / name).unlink(missing_ok=True)
+
+
+def remove_strays(folder: Path) -> None:
+    """Remove parts that no index names, as a process leaves them that was killed; nobody may be writing here."""
+    kept = _files_of(_index_at(folder))
+    for path in folder.glob("part-*.safetensors") if kept else ():
         if path.name not in kept:
             path.unlink(missing_ok=True)
 
@@ -146,9 +166,10 @@ def _tidy(folder: Path, index: Mapping[str, Any]) -> None:
 def _copy(folder: Path, other: Path, index: Mapping[str, Any]) -> None:
     """The same checkpoint under another name, which is there as soon as its index is."""
     other.mkdir(parents=True, exist_ok=True)
+    before = _index_at(other)
     for name in (*sorted(_files_of(index)), MANIFEST):
         duplicate(folder / name, other / name)
-    _tidy(other, index)
+    _tidy(other, before, index)
 
 
 def remove(path: Path) -> None:
@@ -182,6 +203,37 @@ def _saver(process: int) -> ThreadPoolExecutor:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
+Result = TypeVar("Result")
+
+
+def of_one_version(path: Path, work: Callable[[], Result]) -> Result:
+    """What ``work`` reads of a checkpoint, once more if it is replaced meanwhile and a part of the old one is gone.
+
+    Raises:
+        CheckpointError: as ``work`` does.
+    """
+    for left in reversed(range(_TRIES)):
+        before = _stamp(path)
+        try:
+            return work()
+        except CheckpointError as error:
+            if not (isinstance(error, FileNotFoundError) and left and before != _stamp(path)):
+                raise
+    raise AssertionError
+
+
+_TRIES: Final = 100
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """What tells one version of a checkpoint in several files from another."""
+    try:
+        found = os.stat(path / MANIFEST)
+    except (OSError, ValueError):
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
 def read_folder(path: Path) -> tuple[int, dict[str, Any], Any, dict[str, torch.Tensor]]:
     """As `_format.read`; a tensor without numbers, on the meta device, stands for each that is divided (see `filled`).
 
@@ -189,14 +241,41 @@ def read_folder(path: Path) -> tuple[int, dict[str, Any], Any, dict[str, torch.T
         CheckpointError: it is damaged, or no checkpoint.
     """
     version, about, state, tensors = read_file(path / MANIFEST)
-    index = about.get(_INDEX, {})
     try:
+        index = _checked(about.get(_INDEX, {}))
         for name, entry in index.items():
             tensors[name] = torch.empty(entry["shape"], dtype=DTYPES[entry["dtype"]], device="meta")
             vars(tensors[name])[_PLACE] = (path, index, name)
-    except (KeyError, TypeError, RuntimeError, AttributeError) as error:
+    except _NO_INDEX as error:
         raise CheckpointError(f"{path} is no valid checkpoint: {type(error).__name__}: {error}") from error
     return version, about, state, tensors
+
+
+_NO_INDEX: Final = (KeyError, TypeError, RuntimeError, AttributeError, ValueError, OverflowError, RecursionError)
+
+
+def _checked(index: Any) -> Mapping[str, Any]:
+    """An index, whose parts are all of each tensor.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError: it is none.
+    """
+    for name, entry in index.items():
+        shape, itemsize = entry["shape"], DTYPES[entry["dtype"]].itemsize
+        for part in entry["parts"]:
+            rows = list(zip(part["offsets"], part["sizes"], shape, strict=True))
+            numbers = (part["at"], part["bytes"], *part["offsets"], *part["sizes"], *shape)
+            if not all(type(n) is int and n >= 0 for n in numbers) or any(
+                at + size > whole for at, size, whole in rows
+            ):
+                raise ValueError(f"a part of {name} lies outside of it")
+            if part["bytes"] != math.prod(part["sizes"]) * itemsize or Path(part["file"]).name != part["file"]:
+                raise ValueError(f"a part of {name} is in no file beside it, or of another size")
+        counted = sum(math.prod(part["sizes"]) for part in entry["parts"])
+        if counted != math.prod(shape) or len({tuple(p["offsets"]) for p in entry["parts"]}) != len(entry["parts"]):
+            raise ValueError(f"the parts of {name} aren't all of it")
+    found: Mapping[str, Any] = index
+    return found
 
 
 def verify_folder(path: Path) -> dict[str, str]:
@@ -205,12 +284,13 @@ def verify_folder(path: Path) -> dict[str, str]:
     Raises:
         CheckpointError: there is none, or it is damaged.
     """
-    import json
-
     from simpletorch.checkpoint._shards import verified
 
     metadata = verify(path / MANIFEST)
-    index = json.loads(metadata["about"]).get(_INDEX, {})
+    try:
+        index = _checked(json.loads(metadata["about"]).get(_INDEX, {}))
+    except _NO_INDEX as error:
+        raise CheckpointError(f"{path} is no valid checkpoint: {type(error).__name__}: {error}") from error
     files: dict[str, Any] = {}
     for entry in index.values():
         for part in entry["parts"]:

@@ -20,12 +20,12 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
-from zipfile import BadZipFile, ZipFile
 
 import torch
 from torch import nn
 
 from simpletorch.checks import outer_names
+from simpletorch.data import extract
 from simpletorch.errors import BackendError, DataError, TorchError, TypeMismatch, as_also
 from simpletorch.interop._typed import attach_signature
 
@@ -146,17 +146,16 @@ def _fetched(repo: str) -> Path:
         with TemporaryDirectory(dir=home) as work:
             archive = Path(work, "repository.zip")
             torch.hub.download_url_to_file(f"https://github.com/{name}/zipball/{commit}", str(archive), progress=False)
-            with ZipFile(archive) as files:
-                files.extractall(Path(work, "files"))  # which keeps what is named elsewhere inside
+            extract(archive, Path(work, "files"))  # which keeps what is named elsewhere out, and bombs
             (inner,) = Path(work, "files").iterdir()
             # in one step, so that nobody finds half of it
             inner.rename(folder)
-    except (OSError, ValueError, BadZipFile) as cause:  # what urllib raises is an OSError
+    except (OSError, ValueError, DataError) as cause:  # what urllib raises is an OSError
         if folder.is_dir():  # another process was as fast
             return folder
         hint = (
             f"git clone https://github.com/{name} where there is a network, git checkout {commit}, and load that folder"
         )
-        reason = f"{repo} can't be fetched from GitHub: {cause}"
+        reason = f"{repo} can't be fetched from GitHub: {cause.reason if isinstance(cause, DataError) else cause}"
         raise DataError(reason, operation="hub.load", hint=hint) from cause
     return folder

@@ -44,7 +44,7 @@ def check_rng_state(state: Any) -> None:
         ValueError: it is nothing that `rng_state` gave.
     """
     try:
-        random.Random().setstate(_of_python(state))  # no secret
+        random.Random().setstate(_of_python(state))
         numpy = _of_numpy(state)
         # NumPy takes any position, and then reads what lies there in memory
         if numpy["bit_generator"] == "MT19937" and not 0 <= numpy["state"]["pos"] <= len(numpy["state"]["key"]) == 624:

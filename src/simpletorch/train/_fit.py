@@ -248,9 +248,9 @@ class Fit:
         """
         if reason := self._why_not(state):
             raise TorchError(reason)
-        for generators in (state["rng"], state["epoch_rng"]):
-            if generators is not None:
-                check_rng_state(generators)
+        for drawn in (state["rng"], state["epoch_rng"]):
+            if drawn is not None:
+                check_rng_state(drawn)
         before = dict(vars(self))
         others = [part for part in (self.scheduler, self.scaler, self.loader) if part is not None]
         with undoing([self.optimizer, *others, *self.train_metrics.values(), *self.callbacks]):

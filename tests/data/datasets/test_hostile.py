@@ -1,7 +1,6 @@
 """Archives and IDX files that are damaged, or made with bad intentions: `DataError`, and nothing is left behind."""
 
 import gzip
-import lzma
 import os
 import random
 import struct
@@ -34,8 +33,6 @@ HOSTILE = {
     "hard link to itself": tar_bytes([special("l", tarfile.LNKTYPE, "l")]),
     "device": tar_bytes([special("l", tarfile.CHRTYPE)]),
     "pipe": tar_bytes([special("l", tarfile.FIFOTYPE)]),
-    "bomb.gz": gzip.compress(bytes(10**7)),
-    "bomb.xz": lzma.compress(bytes(10**7)),
     "bomb of ones.gz": gzip.compress(b"1" * 10**7),
     "bomb.tar": tar_bytes([("x", bytes(10**7))]),
     "bomb.zip": zip_bytes([("x", bytes(10**7))]),
@@ -64,7 +61,7 @@ def test_damaged_archives(tmp_path, kind, seed):
 
 def test_a_folder_that_can_t_be_made(tmp_path):
     path = archive(tmp_path, KINDS["tar"])
-    with pytest.raises(DataError, match="give a folder that can be written to") as caught:
+    with pytest.raises(DataError, match=r"give a folder that can be written to") as caught:
         extract(path, path / "out")
     assert isinstance(caught.value, OSError)
 
@@ -96,7 +93,7 @@ def test_hostile_idx_files(tmp_path, content):
 def test_a_pipe_isn_t_waited_for(tmp_path):
     os.mkfifo(tmp_path / "a")
     for read in (read_idx, lambda path: extract(path, tmp_path / "out"), Table.from_numpy):
-        with pytest.raises(DataError, match="it is no file|no archive"):
+        with pytest.raises(DataError, match=r"it is no file|no archive"):
             read(tmp_path / "a")
 
 

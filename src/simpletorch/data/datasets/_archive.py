@@ -239,10 +239,11 @@ def _unpack_tar(archive: Path, target: _Target) -> None:
         tar.fileobj.seek(tar.offset)
         if tar.fileobj.read(_BLOCK) != bytes(_BLOCK):
             raise tarfile.ReadError("its end is missing")
+        behind = 0
         while chunk := tar.fileobj.read(_CHUNK):  # a compressed file's checksum stands at its end
-            target.written += len(chunk)
-            if target.written > target.max_bytes:
-                raise target.refuse("its end", f"goes over the {target.max_bytes:,} bytes allowed (max_bytes)")
+            behind += len(chunk)
+            if behind > max(_GIB, target.max_bytes):
+                raise target.refuse("at its end", f"goes over the {target.max_bytes:,} bytes allowed (max_bytes)")
 
 
 def _unpack_zip(archive: Path, target: _Target) -> None:

@@ -134,8 +134,9 @@ def _own(live: Live, given: type) -> Class:
     if names:
         defaults = plain_dict(_inherited(given, "_field_defaults"))
         make_named_tuple(made, tuple((n, live.value(defaults[n]) if n in defaults else MISSING) for n in names))
-    fields, options = held.get("__dataclass_fields__"), held.get("__dataclass_params__")
-    if type(fields) is dict and type(options) is _OPTIONS:
+    fields: Any = held.get("__dataclass_fields__")
+    options: Any = held.get("__dataclass_params__")
+    if type(fields) is dict and is_one_of(type(options), (_OPTIONS,)):
         known = [f for f in dict.values(fields) if type(f) is dataclasses.Field and type(f.name) is str]
         rows = [_field(live, f) for f in known if f._field_type is not dataclasses._FIELD_CLASSVAR]  # type: ignore[attr-defined]
         define(made, tuple(rows), eq=options.eq is not False, init=options.init is not False)
@@ -207,6 +208,5 @@ def _field(live: Live, field: Any) -> Field:
     default = MISSING if field.default is dataclasses.MISSING else live.value(field.default)
     factory = MISSING if field.default_factory is dataclasses.MISSING else live.value(field.default_factory)
     by_name = field.kw_only is True
-    return Field(
-        field.name, default, factory, field.init is not False, by_name, field._field_type is dataclasses._FIELD_INITVAR
-    )  # type: ignore[attr-defined]
+    of_init = field._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
+    return Field(field.name, default, factory, field.init is not False, by_name, of_init)

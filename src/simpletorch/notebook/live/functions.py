@@ -100,8 +100,8 @@ def _in_grad_mode(given: FunctionType, inner: Function) -> Value:
         factory = None if cell is None else cell.cell_contents
     except ValueError:  # nothing was put into it
         factory = None
-    manager = factory.__self__ if type(factory) is MethodType else factory
-    cls = manager if is_a(type(manager), type) else type(manager)
+    manager: Any = factory.__self__ if type(factory) is MethodType else factory
+    cls: type = manager if is_a(type(manager), type) else type(manager)
     name = name_of(cls) if home_of(cls) == "torch.autograd.grad_mode" else ""
     mode = (own_of(manager) or {}).get("mode") is not False
     if name == "enable_grad":

@@ -64,7 +64,7 @@ def qualified(kind: type) -> str:
 
 
 def _are_plain(keys: Iterable[Any]) -> bool:
-    for key in keys:
+    for key in keys:  # noqa: SIM110  # `all` would make a generator for each dict
         if type(key) is not str:
             return False
     return True
@@ -84,7 +84,7 @@ def is_a(kind: type, other: type) -> bool:
 
 def is_one_of(given: Any, others: Iterable[Any]) -> bool:
     """Whether it is one of these objects."""
-    for each in others:  # no `any`, which would make a generator for each question
+    for each in others:  # noqa: SIM110  # `any` would make a generator for each question
         if each is given:
             return True
     return False

@@ -130,6 +130,7 @@ def _array(given: Any) -> Value:
 
 _OPAQUE: Final = (torch.jit.ScriptModule, nn.DataParallel)
 _HOOKS: Final = ("_forward_hooks", "_forward_pre_hooks")
+_LAZY: Final[type] = vars(nn.parameter)["UninitializedTensorMixin"]  # which its annotations leave out
 _KEPT_APART: Final = ("_parameters", "_buffers", "_modules")
 _DICTS: Final = (dict, OrderedDict)
 
@@ -192,7 +193,7 @@ def _as_made(live: Live, held: dict[str, Any], made: Instance) -> set[str]:
     here = {k: v for k, v in (held["_parameters"] | held["_buffers"]).items() if v is not None}
     if not here and made.native is None:
         return set()
-    if any(is_a(type(p), nn.parameter.UninitializedTensorMixin) for p in here.values()):  # the first call makes them
+    if any(is_a(type(p), _LAZY) for p in here.values()):  # the first call makes them
         return set()
     if not all(map(_is_readable, here.values())):
         made.state["changed"] = True
