@@ -18,6 +18,7 @@ from simpletorch.follow.values import (
     HISTORY,
     MISSING,
     NEXT,
+    PENDING,
     SIZE,
     BoundNative,
     Cause,
@@ -603,6 +604,8 @@ def _merge_items(
     for way in (a, b):
         rows.append(way[id(cells), "items"][2] if (id(cells), "items") in way else cells["items"])
         others.append(way[id(cells), "item"][2] if (id(cells), "item") in way else cells["item"])
+    if any(row is PENDING for row in rows):  # on one way only nothing has been taken of it
+        rows, others = [None, None], [Unknown("what an iterator gives")] * 2
     left, right = rows
     if left is not None and right is not None and len(left) == len(right):
         change[id(cells), "items"] = cells, "items", merge(condition, left, right, moved)

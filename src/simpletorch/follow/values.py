@@ -563,7 +563,7 @@ class Iterator(Object):
         found = self.cells["items"]
         if isinstance(found, List):
             found = found.items
-        return None if found is None or found is PENDING else found[self.cells[NEXT] :]
+        return found[self.cells[NEXT] :] if isinstance(found, tuple) else None
 
 
 @final

@@ -415,8 +415,12 @@ def tensor_may_lack(value: Tensor, name: str) -> bool:
 
 
 def tensor_lacks(value: Tensor, name: str) -> bool:
-    """The same, and no library may have added it: some do to parameters, as in ``p.main_grad``."""
-    return not value.type.is_parameter and tensor_may_lack(value, name)
+    """The same, and no library may have added it: some do to parameters, as in ``p.main_grad``.
+
+    Of what isn't known torch makes what it is a class of: a proxy for a graph, a picture that has its own methods.
+    """
+    of_torchs_own = value.type.dtype is not None or value.type.shape.rank is not None
+    return of_torchs_own and not value.type.is_parameter and tensor_may_lack(value, name)
 
 
 def is_misspelt(value: Tensor, name: str) -> bool:
