@@ -284,10 +284,10 @@ def _is_kept(value: Value) -> bool:
 
 
 def _owner(function: Value) -> Value:
-    """The object whose method an unknown function is, or whose attribute's."""
-    while isinstance(function, Unknown) and function.fact is not None and function.fact[0].startswith("."):
+    """What isn't known either, and whose method an unknown function is, or whose attribute's."""
+    while isinstance(function, Unknown) and function.fact is not None and isinstance(function.fact[1], Unknown):
         function = function.fact[1]
-    return function
+    return function if isinstance(function, Unknown) else None
 
 
 def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
