@@ -148,6 +148,13 @@ RIGHT = {
     "for one in zip(Pair(*seen), Pair(*seen)):\n    one[0] + one[1]\n",
     "a reduction of long ago": "x, y = torch.zeros(3, 5), torch.zeros(3, 5)\n"
     "F.l1_loss(x, y, reduction='elementwise_mean').item()\nnn.MSELoss(reduction='elementwise_mean')(x, y).item()\n",
+    "a dim that may be 1": "import random\nn = random.choice([1, 1])\nx = torch.zeros(n, 6, 4).view(n, -1, 4)\n"
+    "boxes = torch.cat([x, x], 1).squeeze(0)\nboxes[:, :2] * boxes[:, 2:]\nboxes[:, 3]\n",
+    "an infinite width": "for width in (1, 2, np.inf):\n    if np.isinf(width) or np.isnan(width):\n        continue\n"
+    "    if np.isfinite(width):\n        nn.Conv1d(3, 5, width)\n",
+    "a wrapper on some machines": "net = nn.Sequential(nn.Linear(3, 4))\nif torch.cuda.device_count() > 1:\n"
+    "    net = nn.DataParallel(net)\nx = torch.zeros(2, 3)\nif isinstance(net, nn.DataParallel):\n    net.module(x)\n"
+    "def show():\n    net.module(x)\n",
     "a global at the margin": "if __name__ != '':\n    global path\n    path = 'a'\n    print(path)\n",
 }
 WRONG = {
@@ -176,6 +183,8 @@ WRONG = {
         "net = nn.Sequential(nn.Linear(3, 4))\nnet._modules['0'](torch.zeros(2, 5))\nvars(net)\n", 6,
     ),
     "a reduction that isn't one": ("F.l1_loss(torch.zeros(3), torch.zeros(3), reduction='average')\n", 5),
+    "a dim that isn't 1": ("x = torch.zeros(2, 6, 4).squeeze(0)\nx[:, :2] * x[:, 2:4]\nx @ torch.zeros(6, 4)\n", 7),
+    "an infinite width": ("if np.isinf(np.inf):\n    nn.Conv1d(3, 5, np.inf)\n", 6),
     "is it a tensor": ("if not torch.is_tensor([1]):\n    torch.zeros(2, 3) @ torch.zeros(2, 3)\n", 6),
     "exec": ("exec('n = 5')\ntorch.zeros(2, n) @ torch.zeros(4, 3)\n", 6),
     "a range as an index": ("X = np.zeros((300, 2))\nX[range(100, 200)] = np.ones((50, 2))\n", 6),

@@ -401,6 +401,8 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
         return refuse(run, f"a tensor has no attribute {name!r}", hint, "AttributeError")
     if isinstance(value, Instance) and not name.startswith("__"):
         of_torch = value.cls.is_a(MODULE) and (name in _OF_MODULES or name[0] == "_")
+        if name == "module" and value.cls.is_a(MODULE):  # of a DataParallel, where the machine has several GPUs
+            return run.unknown("the module in a DataParallel")
         of_torch = of_torch or (name in _OF_DATASETS and value.cls.is_a("torch.utils.data.Dataset"))
         hint = _meant(run, value, name) if not of_torch and _is_complete(run, value) else None
         if hint is not None or (name[0] != "_" and not of_torch and _surely_lacks(run, value)):
