@@ -180,7 +180,8 @@ WRONG = {
     ),
     "a compiled layer": ("m = torch.jit.trace(nn.Linear(3, 4), torch.zeros(2, 3))\nm(torch.zeros(2, 5))\n", 6),
     "the modules of a module": (
-        "net = nn.Sequential(nn.Linear(3, 4))\nnet._modules['0'](torch.zeros(2, 5))\nvars(net)\n", 6,
+        "net = nn.Sequential(nn.Linear(3, 4))\nnet._modules['0'](torch.zeros(2, 5))\nvars(net)\n",
+        6,
     ),
     "a reduction that isn't one": ("F.l1_loss(torch.zeros(3), torch.zeros(3), reduction='average')\n", 5),
     "a dim that isn't 1": ("x = torch.zeros(2, 6, 4).squeeze(0)\nx[:, :2] * x[:, 2:4]\nx @ torch.zeros(6, 4)\n", 7),
