@@ -263,7 +263,7 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
     hook = value.cls.find("__getattr__")
     if hook is not None:
         return run.call(Method(hook[0], value), (name,))
-    if modules.is_layer_of_torchs(value) and layers.lacks(value.native, name):
+    if not value.state.get("listed") and modules.is_layer_of_torchs(value) and layers.lacks(value.native, name):
         return MISSING
     if value.cls.unknown_base is not None or value.state.get("open") or value.cls.native is not None:
         modules.check_method(run, value, name)
@@ -273,6 +273,8 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
         return Native(name, lambda run, args, kwargs: _BY_NAME[name](run, (value, *args), kwargs))
     if name == "__call__" and is_module:
         return Native(name, lambda run, args, kwargs: run.call(value, args, kwargs))
+    if name == "_orig_mod" and value.state.get("compiled"):
+        return value
     if name == "_modules" and is_module:
         return _modules_of(run, value)
     if value.state.get("listed") or _every_has(value.cls, name):
@@ -306,10 +308,14 @@ _OF_EXCEPTIONS: Final = frozenset(dir(BaseException))
 def attributes_of(run: Interpreter, value: Instance) -> Dict:
     """``vars(value)``: what is put into it is an attribute."""
     run.heap.write(value.state, "dict", True)
-    may_have_more = value.state.get("open", MISSING)
-    made = Dict({}, MISSING if may_have_more is MISSING else run.unknown("an attribute"))
+    registers = value.cls.is_a(modules.MODULE)  # what that is isn't here, but in "_modules" and the like
+    may_have_more = registers or "open" in value.state
+    made = Dict({}, run.unknown("an attribute") if may_have_more else MISSING)
     made.cells = value.cells
-    if may_have_more is MISSING:
+    if registers:
+        run.heap.write(value.state, "listed", True)
+        made.state["registers"] = True
+    elif not may_have_more:
         made.state = value.state  # what is put into the one without a name, may be an attribute of the other
     return made
 

@@ -18,6 +18,7 @@ from simpletorch.follow.values import (
     HISTORY,
     MISSING,
     NEXT,
+    PENDING,
     SIZE,
     BoundNative,
     Cause,

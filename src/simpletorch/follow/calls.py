@@ -259,7 +259,7 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
         files.spoiled(run, (*args, *kwargs.values()))
         return run.part(function, function.reason)
     run.note_dark()
-    escape(run, (*args, *kwargs.values()))
+    escape(run, (*args, *kwargs.values(), _owner(function)))
     if isinstance(function, Method):
         escape(run, (function.receiver,))
     if isinstance(function, BoundNative):
@@ -271,7 +271,23 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
     if isinstance(function, Instance) and layers.is_module(function) and function.native is None:
         return run.unknown(f"what {function!r} gives for arguments that aren't known")
     reason = function.reason if isinstance(function, Unknown) else f"what {function!r} gives"
-    return run.unknown(reason)
+    made = run.unknown(reason)
+    made.given = tuple(v for a in (*args, *kwargs.values()) for v in (a if type(a) is tuple else (a,)) if _is_kept(v))
+    return made
+
+
+def _is_kept(value: Value) -> bool:
+    """Whether it is an object with methods of the program's own, which may be called back; modules change nothing."""
+    if type(value) is not Instance or value.native is not None or layers.is_module(value):
+        return False
+    return any(type(f) is Function for c in value.cls.mro for f in c.cells.values())
+
+
+def _owner(function: Value) -> Value:
+    """What isn't known either, and whose method an unknown function is, or whose attribute's."""
+    while isinstance(function, Unknown) and function.fact is not None and isinstance(function.fact[1], Unknown):
+        function = function.fact[1]
+    return function if isinstance(function, Unknown) else None
 
 
 def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
@@ -319,6 +335,8 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
             if layers.is_module(value):
                 run.training.called[id(value.cells)] = value
             _open(run, value)
+        elif isinstance(value, Unknown):
+            todo += value.given
         elif isinstance(value, Method):
             todo += [value.receiver, value.function]
         elif isinstance(value, Function):

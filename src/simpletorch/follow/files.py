@@ -320,7 +320,7 @@ def _write(run: Interpreter, entry: Saved, target: Value) -> Value:
     if isinstance(target, str | Instance | Unknown):
         written(run, path_of(run, target), entry)
         return None
-    return run.each(target, lambda one: _write(run, entry, one)) if not isinstance(target, int) else None
+    return run.each(target, lambda one: _write(run, entry, one)) if isinstance(target, Choice) else None
 
 
 def put_into(run: Interpreter, stream: Instance, entry: Saved) -> None:

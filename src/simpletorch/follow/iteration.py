@@ -194,7 +194,8 @@ def iterator(run: Interpreter, value: Instance | Class) -> Value:
             return iterators.by_next(run, found)
         return found
     if value.cls.fields is not None and value.cls.metadata.get("tuple"):
-        return tuple(value.cells[name] for name, _ in value.cls.fields)
+        names = [name for name, _ in value.cls.fields]
+        return tuple(value.cells[n] if n in value.cells else run.unknown(f"the field {n!r}") for n in names)
     if (own := value.cls.find("__getitem__")) is not None:
         if isinstance(own[0], Function) and not value.cls.is_a("torch.utils.data.Dataset"):
             return iterators.by_index(run, value, lambda: _by_index(run, value))

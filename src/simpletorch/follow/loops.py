@@ -26,6 +26,7 @@ from simpletorch.follow.values import (
     GOES_ROUND,
     MISSING,
     NEXT,
+    PENDING,
     REPEATED,
     SIZE,
     Choice,
@@ -554,6 +555,9 @@ def _wide(run: Interpreter, cells: dict[Any, Any], key: Any, old: Value, now: Va
         known = tuple(v for part in (old, now) if part is not None for v in part)
         rest = () if cells.get("item") is None or now is not None else (cells["item"],)
         run.heap.write(cells, "item", branches.common_item((*known, *rest), "which item of a list it is"))
+        return None
+    if old is PENDING or now is PENDING:
+        run.heap.write(cells, "item", run.unknown("what an iterator gives that a loop has begun"))
         return None
     if key == NEXT:
         return 0

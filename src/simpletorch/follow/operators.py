@@ -703,6 +703,8 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     if isinstance(collection, Dict):
         known = items.can_be_key(value)
         held = collection.cells.get(value, MISSING) if known else MISSING
+        if "registers" in collection.state and isinstance(held, Instance | Tensor):
+            return run.unknown("whether a module has registered it", "bool")
         there = not branches.may_be_missing(run, held)
         if isinstance(held, Choice) and not there and MISSING in (held.when_true, held.when_false):
             return held.condition if held.when_false is MISSING else negate(run, held.condition)

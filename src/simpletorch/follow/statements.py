@@ -127,7 +127,7 @@ def _if(run: Interpreter, node: ast.If, scope: Scope) -> Done:
     if (
         type(test) is bool
         and machines.is_refusal(node.body if test else node.orelse)
-        and machines.is_guard(run, node.test)
+        and machines.is_guard(run, node.test, scope)
     ):
         return run.execute(node.orelse if test else node.body, scope)
     done = branches.choose(run, test, lambda: run.execute(node.body, scope), lambda: run.execute(node.orelse, scope))
@@ -149,7 +149,7 @@ def _there(run: Interpreter, node: ast.If, scope: Scope) -> None:
 
 def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
     test = run.evaluate(node.test, scope)
-    if test is False and machines.is_guard(run, node.test):
+    if test is False and machines.is_guard(run, node.test, scope):
         return None
     if test is False and _is_about_shapes(node.test):
         run.node = node

@@ -114,6 +114,7 @@ class Unknown:
     __slots__ = (
         "cause",
         "fact",
+        "given",
         "harmless",
         "length",
         "matrix",
@@ -133,6 +134,7 @@ class Unknown:
     def __init__(self, reason: str, type: str | None = None, cause: Cause = "code", *, harmless: bool = False) -> None:
         self.reason, self.type, self.cause, self.harmless = reason, type, cause, harmless
         self.place: tuple[str, int] | None = None
+        self.given: tuple[Instance, ...] = ()  # objects that the unknown call was given which made it: it may keep them
         self.negates: Unknown | None = None  # of a bool: it is true where that one is false
         self.usual: bool | None = None  # of a bool: what it is unless something goes wrong (an exception is caught)
         self.length: int | Expr | None = None  # of a string
@@ -563,7 +565,7 @@ class Iterator(Object):
         found = self.cells["items"]
         if isinstance(found, List):
             found = found.items
-        return None if found is None or found is PENDING else found[self.cells[NEXT] :]
+        return found[self.cells[NEXT] :] if isinstance(found, tuple) else None
 
 
 @final

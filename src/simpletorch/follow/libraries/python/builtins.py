@@ -352,6 +352,12 @@ def _isinstance(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
     return operators.is_instance(run, args[0], args[1])
 
 
+@native("torch.is_tensor")
+def _is_tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = args[0] if args else kwargs["obj"]
+    return operators.is_instance(run, value, run.program.library_class("torch.Tensor"))
+
+
 @native("builtins.issubclass")
 def _issubclass(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     cls, other = map(run.resolve, args)
