@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow.values import Cause, Class, Native, Unknown, Value
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "MADE",
     "METHODS",
     "NATIVES",
+    "OWN",
     "VALUES",
     "Work",
     "by_name",
@@ -42,6 +45,8 @@ METHODS: Final[dict[type | str, dict[str, Work]]] = {}
 """Methods of values that are no objects of the program, by their Python class; the receiver comes first."""
 CLASSES: Final[dict[str, Callable[[Callable[[str], Class]], Class]]] = {}
 """Makers of classes; each gets what finds other classes by name."""
+OWN: Final[dict[str, Path]] = {}
+"""Of simpletorch's names those that are followed in a file of ours: the source itself, or a text that says the same."""
 ALIASES: Final[dict[str, str]] = {}
 """Other dotted names of the same thing, or of the same package: the longest one counts."""
 
@@ -84,6 +89,7 @@ _FILES: Final = {
     "re": "python.patterns",
     "scipy": "scipy",
     "sklearn": "sklearn",
+    "simpletorch": "simpletorch",
     "simpletorch.data": "pytorch.torch_data",
     "simpletorch.interop": "pytorch.torch_interop",
     "simpletorch.kernels": "pytorch.shipped_kernels",

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, VALUES, load
+from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, OWN, VALUES, load
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.scopes import Scope
@@ -39,6 +39,8 @@ class Program:
         self.is_library = lazily.is_library(path)  # then only what is needed of its package is run
         self._classes: dict[str, Class] = {}
         self._members: dict[str, Value] = {}
+        self._files: dict[Path, Namespace] = {}
+        self.own: set[str] = set()  # the files of simpletorch's that are followed for what the program uses of them
         self.roots = [path.parent]
         package = path.parent
         while (package / "__init__.py").exists() and package != package.parent:
@@ -152,11 +154,27 @@ class Program:
         """What a library has under a dotted name, MISSING if that isn't known."""
         real = canonical(name)
         if real not in self._members:
-            self._members[real] = MADE[real](run) if real in MADE else self._look_up(real)
+            self._members[real] = (
+                MADE[real](run) if real in MADE else self._own(run, real) if real in OWN else self._look_up(real)
+            )
         found = self._members[real]
         if isinstance(found, Namespace) and name != real:  # its members may have other names than the real one's
             found = self._members.setdefault(name, Namespace(name))
         return found
+
+    def _own(self, run: Interpreter, name: str) -> Value:
+        """A function or a class of simpletorch's, by the file that says what it does."""
+        file, short = OWN[name], name.rpartition(".")[2]
+        if file not in self._files:
+            path = str(file)
+            self.own.add(path)
+            self._files[file] = made = Namespace(name.rpartition(".")[0], self.cells(run, f"_{name}", path), path)
+            if file.suffix != ".py":  # it says what a loop does, which counts as the program's
+                self.modules[f"_{name}"] = made
+            tree = parse(file)
+            with run.at_the_start(path):
+                run.execute([] if tree is None else tree.body, Scope(None, path, made.cells))
+        return run.resolve(self._files[file].cells.get(short, MISSING))
 
     def _look_up(self, name: str) -> Value:
         if name in NATIVES:

@@ -1,0 +1,118 @@
+"""simpletorch's own names: each is a name of torch's, a face of one, or is followed in a file of ours.
+
+The stub ``simpletorch/__init__.pyi`` says which of torch's functions a name is; `TORCHS` says it of the tensor classes'
+factories; `OWN` says which file has the rest. What a file of ours does is reported where the program calls it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch._stub import homes
+from simpletorch.follow.libraries import ALIASES, NATIVES, OWN, VALUES, Work, library_class, native
+from simpletorch.follow.values import Native, StaticMethod, Tensor, Unknown, Value
+from simpletorch.rules import Device
+from simpletorch.rules.core.dtype import BY_NAME, DType
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["TORCHS"]
+
+_PACKAGE: Final = Path(__file__).parents[3]
+_HERE: Final = Path(__file__).parent
+
+# -- torch's functions -------------------------------------------------------------------------------------------------
+
+ALIASES.update({f"simpletorch.{name}": f"{home}.{name}" for name, home in homes("simpletorch").items()
+                if home in ("torch", "torch.linalg", "torch.nn.functional")})  # fmt: skip
+ALIASES.update({"simpletorch.dtypes": "torch", "simpletorch.device": "torch"})
+VALUES.update({f"torch.{name}": dtype for name, dtype in BY_NAME.items() if dtype.is_concrete})
+
+# -- tensors -----------------------------------------------------------------------------------------------------------
+
+TORCHS: Final = {
+    **{
+        name: f"torch.{name}"
+        for name in (
+            *("zeros", "ones", "full", "empty", "rand", "randn", "randint", "arange", "linspace", "logspace", "eye"),
+            *("tensor", "from_numpy", "zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like"),
+            "tril_indices",
+        )
+    },
+    "from_array": "torch.asarray",
+    "from_dlpack": "torch.interop.from_dlpack",
+    "one_hot": "torch.nn.functional.one_hot",
+}
+"""What makes the tensor of ``Tensor.zeros`` and its like."""
+_WITHOUT_DEVICE: Final = frozenset(("from_numpy", "one_hot"))
+_WITHOUT_DTYPE: Final = _WITHOUT_DEVICE | {"from_dlpack"}
+
+
+def _factory(name: str, dtype: DType | None = None, device: str | None = None) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        given, moves = dict(kwargs), dict[str, Any]()
+        for key, wanted, without in (("dtype", dtype, _WITHOUT_DTYPE), ("device", device, _WITHOUT_DEVICE)):
+            if wanted is not None and run.resolve(given.get(key)) is None:
+                (moves if name in without else given)[key] = wanted
+        made = run.call(run.program.library(run, TORCHS[name]), args, given)
+        return run.call(run.attribute(made, "to"), (), moves) if moves else made
+
+    return work
+
+
+def _parameter(name: str) -> Work:
+    make = _factory(name)
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        given = dict(kwargs)
+        trains = given.pop("requires_grad", True)
+        parameter = run.program.library(run, "torch.nn.Parameter")
+        return run.call(parameter, (make(run, args, given),), {"requires_grad": trains})
+
+    return work
+
+
+def _factories(owner: str, dtype: DType | None = None, device: str | None = None) -> dict[str, Any]:
+    return {name: StaticMethod(Native(f"{owner}.{name}", _factory(name, dtype, device))) for name in TORCHS}
+
+
+for _name in TORCHS:
+    native(f"torch.Tensor.{_name}")(_factory(_name))
+    native(f"torch.nn.Parameter.{_name}")(_parameter(_name))
+for _name, _dtype in BY_NAME.items():
+    if _dtype.is_concrete:
+        library_class(f"torch.Tensor[{_dtype}]", ("torch.Tensor",), _factories(f"Tensor[{_name}]", _dtype))
+for _face in ("CPU", "CUDA", "MPS"):
+    library_class(f"torch.{_face}Tensor", ("torch.Tensor",), _factories(f"{_face}Tensor", device=_face.lower()))
+ALIASES.update({"simpletorch.Parameter": "torch.nn.Parameter", "simpletorch.from_array": "torch.asarray"})
+for _name in ("Tensor", "CPUTensor", "CUDATensor", "MPSTensor", "Parameter", "from_array"):
+    ALIASES[f"simpletorch.tensor.{_name}"] = ALIASES.get(f"simpletorch.{_name}", f"torch.{_name}")
+
+# -- devices -----------------------------------------------------------------------------------------------------------
+
+
+def _indexed(kind: str) -> StaticMethod:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        index = run.resolve(next(iter((*args, *kwargs.values())), 0))
+        name = f"{kind}:{index}" if type(index) is int else kind
+        return run.call(run.program.library(run, "torch.device"), (name,))
+
+    return StaticMethod(Native(f"Device.{kind}", work))
+
+
+def _best(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("the best device that there is", "device")
+
+
+library_class(
+    "torch.Device",
+    methods={
+        "CPU": Device("cpu"),
+        "MPS": Device("mps"),
+        "CUDA": _indexed("cuda"),
+        "Vulkan": _indexed("vulkan"),
+        "best": StaticMethod(Native("Device.best", _best)),
+    },
+)
