@@ -194,6 +194,12 @@ class Interpreter:
             self.entered.add(function.node)
         try:
             return work()
+        except Raised as error:
+            if not error.is_told or self.border is None or border is not None:
+                raise
+            if isinstance(scope.first, Instance):
+                self.heap.write(scope.first.state, "open", True)  # it may not be built
+            return self.unknown("an error was found here")
         finally:
             self.stack.pop()
             self.running.pop()
@@ -240,14 +246,16 @@ class Interpreter:
 
     def note_reason(self, reason: str) -> tuple[str, int]:
         """Remember why something isn't known on this line, which it gives."""
-        place = self.path, getattr(self.node, "lineno", 0)
-        self.reasons.setdefault(place, {})[reason] = None
+        path, node, _ = self.place
+        place = path, getattr(node, "lineno", 0)
+        if path not in self.program.own:
+            self.reasons.setdefault(place, {})[reason] = None
         return place
 
     def note_dark(self) -> None:
         """Remember that what is called here isn't followed."""
         path, node, _ = self.place
-        if isinstance(node, ast.Call) and not self.entry:
+        if isinstance(node, ast.Call) and not self.entry and path not in self.program.own:
             self.in_the_dark[path, node.lineno] = unparsed(node.func)
 
     @contextmanager

@@ -11,7 +11,7 @@ from simpletorch.follow import assignment, branches, classes, guards, loops
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices, modules, moves
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
-from simpletorch.follow.sources import imports, machines
+from simpletorch.follow.sources import imports, machines, refusals
 from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import MISSING, Class, Instance, Value, is_known
 
@@ -192,6 +192,8 @@ def _failed(run: Interpreter, test: ast.expr, scope: Scope) -> str:
 def _raise(run: Interpreter, node: ast.Raise, scope: Scope) -> Done:
     if node.exc is None:
         return Raise(run.handled[-1] if run.handled else Raised("RuntimeError", None, ("Exception", "BaseException")))
+    if scope.path in run.program.own and isinstance(node.exc, ast.Call):
+        return Raise(refusals.refused(run, node.exc, scope))
     return Raise(exception_of(run, run.evaluate(node.exc, scope)))
 
 

@@ -171,9 +171,10 @@ class Program:
             self._files[file] = made = Namespace(name.rpartition(".")[0], self.cells(run, f"_{name}", path), path)
             if file.suffix != ".py":  # it says what a loop does, which counts as the program's
                 self.modules[f"_{name}"] = made
-            tree = parse(file)
+            tree, seen = parse(file), run.training.lost_sight
             with run.at_the_start(path):
                 run.execute([] if tree is None else tree.body, Scope(None, path, made.cells))
+            run.training.lost_sight = seen
         return run.resolve(self._files[file].cells.get(short, MISSING))
 
     def _look_up(self, name: str) -> Value:
@@ -228,8 +229,9 @@ def canonical(name: str) -> str:
     prefix = name
     while "." in prefix:
         prefix = prefix.rpartition(".")[0]
-        if ALIASES.get(prefix, prefix) != prefix:
-            return canonical(ALIASES[prefix] + name[len(prefix) :])
+        if prefix in ALIASES:
+            real = ALIASES[prefix]
+            return name if real == prefix else canonical(real + name[len(prefix) :])
     return name
 
 

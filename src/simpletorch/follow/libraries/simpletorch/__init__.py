@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch._stub import homes
-from simpletorch.follow.libraries import ALIASES, NATIVES, OWN, VALUES, Work, library_class, native
-from simpletorch.follow.values import Native, StaticMethod, Tensor, Unknown, Value
+from simpletorch.follow.libraries import ALIASES, OWN, VALUES, Work, gives, library_class, native
+from simpletorch.follow.values import Dict, Fields, Instance, List, Native, StaticMethod, Tensor, Value
 from simpletorch.rules import Device
 from simpletorch.rules.core.dtype import BY_NAME, DType
 
@@ -115,4 +115,104 @@ library_class(
         "Vulkan": _indexed("vulkan"),
         "best": StaticMethod(Native("Device.best", _best)),
     },
+)
+
+# -- what is followed in a file of ours --------------------------------------------------------------------------------
+
+
+def _package_of(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def _followed(package: str, **files: str) -> None:
+    """Names of a package, by the file: a source of ours (``_blocks``), or a text beside this file."""
+    for file, names in files.items():
+        path = _PACKAGE / package / f"{file}.py" if file.startswith("_") else _HERE / f"{file}.txt"
+        for name in names.split():
+            for dotted in (f"simpletorch.{package}.{name}", f"simpletorch.{package}.{file}.{name}"):
+                OWN[dotted] = path
+                ALIASES[dotted] = dotted
+
+
+_followed(
+    "nn",
+    _blocks="MLP FeedForward Residual SelfAttention TransformerBlock",
+    _arguments="sizes divisible probability refuse",
+)
+_followed(
+    "losses",
+    _dice="dice_loss",
+    _focal="focal_loss sigmoid_focal_loss",
+    _smoothing="smooth_labels smoothed_cross_entropy",
+    _sum="WeightedSum",
+)
+_followed(
+    "metrics",
+    metrics="Accuracy AUROC ConfusionMatrix F1 Mean MeanLoss MeanSquaredError Metric Perplexity Precision Recall",
+)
+_followed(
+    "train",
+    step="Step",
+    trainer="Trainer",
+    update="Update",
+    evaluate="evaluate predict",
+    callbacks="Callback Fit",
+    mode="mode",
+)
+_followed("train", batches="parts_of")
+ALIASES["simpletorch.nn._module"] = "torch.nn"
+for _name in (*map(_package_of, OWN), "simpletorch.train._following"):
+    ALIASES.setdefault(_name, _name)
+
+
+@native("torch.errors.as_also")
+def _as_also(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("a class of errors")
+
+
+@native("simpletorch.train._following.is_known")
+def _is_known(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return isinstance(run.resolve(args[0]), Instance)
+
+
+@native("simpletorch.train._following.moved")
+def _moved(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A batch on the device of a model."""
+    batch, model = map(run.resolve, args)
+    if not run.places:
+        return batch
+    parameters = run.items(run.call(run.attribute(model, "parameters"), ())) if isinstance(model, Instance) else None
+    device = run.attribute(parameters[0], "device") if parameters else run.unknown("a model's device", "device")
+
+    def move(value: Value) -> Value:
+        value = run.resolve(value)
+        if isinstance(value, Tensor):
+            return run.call(run.attribute(value, "to"), (device,))
+        if isinstance(value, Fields):
+            return Fields(value.names, tuple(map(move, value)))
+        if isinstance(value, tuple):
+            return tuple(map(move, value))
+        if isinstance(value, List) and value.items is not None:
+            return List(tuple(map(move, value.items)))
+        if isinstance(value, Dict):
+            return Dict({k: move(v) for k, v in value.cells.items()}, value.rest)
+        return run.unknown("a batch that was moved")
+
+    return move(batch)
+
+
+@native("simpletorch.train.track")
+def _track(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return args[0]
+
+
+gives(
+    " ".join(
+        f"simpletorch.train.{name}"
+        for name in (
+            *("AimLogger", "BatchSizeFinder", "Checkpoint", "CSVLogger", "DetectNaN", "EarlyStopping"),
+            *("GradientMonitor", "LearningRateFinder", "Live", "MLflowLogger", "Profiler", "TensorBoardLogger"),
+            *("WandbLogger", "rng_state"),
+        )
+    )
 )
