@@ -502,6 +502,19 @@ class Interpreter:
         """The file, the node and the depth of what is followed; of a file of ours, those of the program's call of it."""
         return (self.path, self.node, len(self.stack)) if self.border is None else self.border
 
+    def _way(self, path: str, depth: int) -> Sequence[tuple[str, int, str, Any, bool]]:
+        """The calls that lead to a line of a file, without those inside files of ours."""
+        if not (depth and self.program.own):
+            return self.stack[:depth]
+        way, place = [], ("", 0)
+        inside = [*(entry[0] for entry in self.stack[1:depth]), path]  # where what each of them calls stands
+        for entry, called in zip(self.stack[:depth], inside, strict=True):
+            if entry[0] not in self.program.own:
+                place = entry[:2]
+            if called not in self.program.own:
+                way.append((*place, *entry[2:]))
+        return way
+
     def finding(self, code: str, message: str, hint: str | None, *, is_promise: bool = False) -> Finding:
         """A mistake here, with the way here."""
         path, node, depth = self.place
@@ -512,7 +525,7 @@ class Interpreter:
             code,
             message,
             hint,
-            tuple(_call(*entry) for entry in reversed(self.stack[:depth])),
+            tuple(_call(*entry) for entry in reversed(self._way(path, depth))),
             None if hasattr(node, "body") else getattr(node, "end_lineno", None),
             None if hasattr(node, "body") else getattr(node, "end_col_offset", None),
             self.entry,
