@@ -160,6 +160,20 @@ _followed(
     mode="mode",
 )
 _followed("train", batches="parts_of")
+_followed(
+    "transforms",
+    _blur="GaussianBlur",
+    _color="ColorJitter Grayscale",
+    _compose="Compose",
+    _convert="Normalize ToTensor",
+    _crop="CenterCrop RandomCrop",
+    _erase="RandomErasing",
+    _flip="RandomHorizontalFlip RandomVerticalFlip",
+    _mix="CutMix MixUp",
+    _pad="Pad MODES mode pad sides",
+    _resize="RandomResizedCrop Resize",
+    _transform="Transform takes_batches between pair probability DT check_dtype as_float as_before",
+)
 ALIASES["simpletorch.nn._module"] = "torch.nn"
 for _name in (*map(_package_of, OWN), "simpletorch.train._following"):
     ALIASES.setdefault(_name, _name)
