@@ -161,6 +161,13 @@ _followed(
 )
 _followed("train", batches="parts_of")
 _followed(
+    "data",
+    images="MNIST FashionMNIST CIFAR10 CIFAR100",
+    datasets="CachedDataset MappedDataset ZippedDataset",
+    replay="ReplayBuffer",
+)
+ALIASES["simpletorch.data.collate"] = "torch.utils.data.default_collate"
+_followed(
     "transforms",
     _blur="GaussianBlur",
     _color="ColorJitter Grayscale",
