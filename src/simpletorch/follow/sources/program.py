@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, OWN, VALUES, load
+from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, OWN, VALUES, load, source_of
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.scopes import Scope
@@ -154,17 +154,18 @@ class Program:
         """What a library has under a dotted name, MISSING if that isn't known."""
         real = canonical(name)
         if real not in self._members:
+            own = OWN.get(real) or source_of(real.rpartition(".")[0])
             self._members[real] = (
-                MADE[real](run) if real in MADE else self._own(run, real) if real in OWN else self._look_up(real)
+                MADE[real](run) if real in MADE else self._look_up(real) if own is None else self._own(run, real, own)
             )
         found = self._members[real]
         if isinstance(found, Namespace) and name != real:  # its members may have other names than the real one's
             found = self._members.setdefault(name, Namespace(name))
         return found
 
-    def _own(self, run: Interpreter, name: str) -> Value:
-        """A function or a class of simpletorch's, by the file that says what it does."""
-        file, short = OWN[name], name.rpartition(".")[2]
+    def _own(self, run: Interpreter, name: str, file: Path) -> Value:
+        """What a file of simpletorch's says of a name of ours."""
+        short = name.rpartition(".")[2]
         if file not in self._files:
             path = str(file)
             self.own.add(path)
@@ -175,6 +176,9 @@ class Program:
             with run.at_the_start(path):
                 run.execute([] if tree is None else tree.body, Scope(None, path, made.cells))
             run.training.lost_sight = seen
+            source = ".".join(("simpletorch", *file.with_suffix("").parts[-2:]))  # what is known of it beside its text
+            known = {name: NATIVES[f"{source}.{name}"] for name in list(made.cells) if f"{source}.{name}" in NATIVES}
+            made.cells.update(known)
         return run.resolve(self._files[file].cells.get(short, MISSING))
 
     def _look_up(self, name: str) -> Value:
@@ -189,7 +193,7 @@ class Program:
             return BY_TORCH_NAME[short]
         if name in RULES:
             return Native(name, lambda run, args, kwargs: run.ask(name, args, kwargs))
-        return Namespace(name) if name in _packages() else MISSING
+        return Namespace(name) if name in _packages() or source_of(name) else MISSING
 
     def member(self, run: Interpreter, namespace: Namespace, name: str) -> Value:
         """``namespace.name`` of a library's module, or a submodule of the program's."""

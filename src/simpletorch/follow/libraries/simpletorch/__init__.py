@@ -124,10 +124,11 @@ def _package_of(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-def _followed(package: str, **files: str) -> None:
+def _followed(package: str, folder: str = "", **files: str) -> None:
     """Names of a package, by the file: a source of ours (``_blocks``), or a text beside this file."""
+    source = _PACKAGE / (folder or package.replace(".", "/"))
     for file, names in files.items():
-        path = _PACKAGE / package / f"{file}.py" if file.startswith("_") else _HERE / f"{file}.txt"
+        path = source / f"{file}.py" if file.startswith("_") else _HERE / f"{file}.txt"
         for name in names.split():
             for dotted in (f"simpletorch.{package}.{name}", f"simpletorch.{package}.{file}.{name}"):
                 OWN[dotted] = path
@@ -166,6 +167,16 @@ _followed(
     datasets="CachedDataset MappedDataset ZippedDataset",
     replay="ReplayBuffer",
 )
+_followed("data", "data/loading", _builder="LoaderBuilder")
+_followed(
+    "language.models",
+    _attention="KeyValues",
+    _bert="BertConfig BertForMaskedLM BertForSequenceClassification BertModel BertOutput bert_base bert_large",
+    _gpt2="GPT2Config GPT2LMHeadModel GPT2Model gpt2 gpt2_large gpt2_medium gpt2_xl",
+    _llama="LlamaConfig LlamaForCausalLM LlamaModel llama_2_7b llama_3_2_1b llama_3_8b",
+    _rotary="Rotary",
+    _t5="T5Config T5ForConditionalGeneration t5_base t5_large t5_small",
+)
 ALIASES["simpletorch.data.collate"] = "torch.utils.data.default_collate"
 _followed(
     "transforms",
@@ -177,13 +188,21 @@ _followed(
     _erase="RandomErasing",
     _flip="RandomHorizontalFlip RandomVerticalFlip",
     _mix="CutMix MixUp",
-    _pad="Pad MODES mode pad sides",
+    _pad="Pad",
     _resize="RandomResizedCrop Resize",
-    _transform="Transform takes_batches between pair probability DT check_dtype as_float as_before",
+    _transform="Transform takes_batches",
 )
 ALIASES["simpletorch.nn._module"] = "torch.nn"
-for _name in (*map(_package_of, OWN), "simpletorch.train._following"):
+for _name in (*map(_package_of, OWN), "simpletorch.train._following", "simpletorch.language"):
     ALIASES.setdefault(_name, _name)
+
+
+@native("simpletorch.transforms._crop.windows")
+def _windows(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Windows of images, wherever they are."""
+    images, _, height, width = args
+    window = slice(None), slice(None), slice(None, height), slice(None, width)
+    return run.ask("Tensor.__getitem__", (images, window))
 
 
 @native("torch.errors.as_also")
