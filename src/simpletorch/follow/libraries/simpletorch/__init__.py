@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch._stub import homes
+from simpletorch.follow import layers
 from simpletorch.follow.libraries import ALIASES, OWN, VALUES, Work, gives, library_class, native
+from simpletorch.follow.marks import training
 from simpletorch.follow.values import Dict, Fields, Instance, List, Native, StaticMethod, Tensor, Value
 from simpletorch.rules import Device
 from simpletorch.rules.core.dtype import BY_NAME, DType
@@ -215,6 +217,17 @@ def _is_known(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return isinstance(run.resolve(args[0]), Instance)
 
 
+@native("simpletorch.train._following.trains")
+def _trains(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """False if surely none of a model's parameters is an optimizer's."""
+    optimizer, model = map(run.resolve, args)
+    if not isinstance(optimizer, Instance) or not isinstance(model, Instance) or not layers.is_certain(run, model):
+        return True
+    own = {id(t.cells) for _, t in layers.named_tensors(run, model, parameters_only=True)}
+    given = list(training.given(run, optimizer))
+    return not own or not given or None in given or any(id(t.cells) in own for t in given if t is not None)
+
+
 @native("simpletorch.train._following.moved")
 def _moved(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """A batch on the device of a model."""
@@ -246,6 +259,27 @@ def _track(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     return args[0]
 
 
+ALIASES.update(
+    {
+        "simpletorch.seed_everything": "torch.manual_seed",
+        "simpletorch.reproducibility.seed_everything": "torch.manual_seed",
+        "simpletorch.cuda_available": "torch.cuda.is_available",
+        "simpletorch.device.cuda_available": "torch.cuda.is_available",
+    }
+)
+gives("torch.device_count torch.torch_available torch.torch_version", cause="data")
+gives(
+    " ".join(
+        f"simpletorch.{name}"
+        for name in (
+            *("checkpoint.save", "checkpoint.save_async", "checkpoint.latest", "checkpoint.checkpoints_in"),
+            *("checkpoint.read", "nn.initialize", "nn.summary", "nn.typed_repr", "reproducibility.checksum"),
+            *("reproducibility.rng_state", "export.onnx", "export.torchscript", "export.program", "export.aot"),
+        )
+    )
+)
+for _name in ("checkpoint", "reproducibility", "export", "nn.initialize", "nn.summary", "nn.typed_repr"):
+    ALIASES.setdefault(f"simpletorch.{_name}", f"simpletorch.{_name}")
 gives(
     " ".join(
         f"simpletorch.train.{name}"
