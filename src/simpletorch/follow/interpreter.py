@@ -499,7 +499,7 @@ class Interpreter:
 
     @property
     def place(self) -> tuple[str, ast.AST, int]:
-        """The file, the node and the depth of what is followed; of a file of ours, those of the program's call of it."""
+        """The file, the node and the depth of what is followed; in a file of ours, those of the call of it."""
         return (self.path, self.node, len(self.stack)) if self.border is None else self.border
 
     def _way(self, path: str, depth: int) -> Sequence[tuple[str, int, str, Any, bool]]:

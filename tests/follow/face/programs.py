@@ -46,7 +46,9 @@ def _read() -> list[Program]:
 
 
 _MODULES = {"data": "torch.utils.data", "optim": "torch.optim", "nn": "torch.nn"}
-_OURS = re.compile(r"\b(?:losses|metrics|train|transforms|pure|Digits|MLP|FeedForward|Residual|SelfAttention)\b|\w+Block")
+_OURS = re.compile(
+    r"\b(?:losses|metrics|train|transforms|pure|Digits|MLP|FeedForward|Residual|SelfAttention)\b|\w+Block"
+)
 
 
 def as_torch(text: str) -> str | None:

@@ -54,7 +54,7 @@ def test_torch_raises_where_a_mistake_is_an_error_and_nowhere_else(title: str) -
 def _lines_of_failure(text: str) -> list[int]:
     """The program's lines through which an exception goes; none if it runs."""
     try:
-        exec(compile(text, "<program>", "exec"), {"__name__": "__main__"})  # noqa: S102
+        exec(compile(text, "<program>", "exec"), {"__name__": "__main__"})
     except Exception:
         return [f.lineno or 0 for f in traceback.extract_tb(sys.exc_info()[2]) if f.filename == "<program>"]
     return []

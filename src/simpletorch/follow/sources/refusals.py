@@ -41,8 +41,8 @@ def _value(run: Interpreter, node: ast.expr, scope: Scope) -> Value:
     """An argument; of a text with values in it, each is shown as far as it is known."""
     if not isinstance(node, ast.JoinedStr):
         return run.resolve(run.evaluate(node, scope))
-    parts = (p.value if isinstance(p, ast.Constant) else _shown(_value(run, p.value, scope)) for p in node.values)
-    return "".join(map(str, parts))
+    parts = (p.value if isinstance(p, ast.FormattedValue) else p for p in node.values)
+    return "".join(_shown(_value(run, p, scope)) for p in parts)
 
 
 def _name(made: ast.expr) -> str:
