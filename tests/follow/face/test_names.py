@@ -1,4 +1,4 @@
-"""Every public name: the follower knows it, and what it answers is what torch gives; or ``unknown.txt`` says why not."""
+"""Every public name: the follower knows it and answers what torch gives, or ``unknown.txt`` says why not."""
 
 from __future__ import annotations
 

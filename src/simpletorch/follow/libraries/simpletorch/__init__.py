@@ -29,7 +29,7 @@ _HERE: Final = Path(__file__).parent
 
 ALIASES.update({f"simpletorch.{name}": f"{home}.{name}" for name, home in homes("simpletorch").items()
                 if home in ("torch", "torch.linalg", "torch.nn.functional")})  # fmt: skip
-ALIASES.update({"simpletorch.dtypes": "torch", "simpletorch.device": "torch"})
+ALIASES.update({"simpletorch.dtypes": "torch", "simpletorch.device": "torch", "simpletorch.vmap": "torch.func.vmap"})
 VALUES.update({f"torch.{name}": dtype for name, dtype in BY_NAME.items() if dtype.is_concrete})
 
 # -- tensors -----------------------------------------------------------------------------------------------------------
