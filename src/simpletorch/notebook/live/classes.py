@@ -11,7 +11,7 @@ import sys
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.libraries import CLASSES
+from simpletorch.follow.libraries import CLASSES, OWN
 from simpletorch.follow.libraries.python.collections import make_named_tuple
 from simpletorch.follow.libraries.python.dataclasses import Field, define
 from simpletorch.follow.libraries.python.enum import define as define_members
@@ -45,13 +45,13 @@ _LEFT_OUT: Final = frozenset({
 
 def class_of(live: Live, given: type) -> Value:
     """A class."""
-    name = _library_name(given)
-    if name is not None:
+    name, public = _library_name(given), _public_name(given)
+    if name is not None and public not in OWN:
         return live.run.program.library_class(name)
     if given.__module__ == "builtins":
         found = live.run.program.builtin(live.run, given.__name__)
         return Unknown(f"the class {given.__name__}") if found is MISSING else found
-    found = live.run.program.library(live.run, f"{given.__module__}.{given.__qualname__}")
+    found = live.run.program.library(live.run, public)
     if found is not MISSING:
         return found
     if type(given) not in _PLAIN_KINDS or not _is_own_class(given):
@@ -72,6 +72,13 @@ def _library_name(given: type) -> str | None:
         if not ours:
             return None
     return None
+
+
+def _public_name(given: type) -> str:
+    """The dotted name of a class; of ours that of the package which it is in."""
+    package = given.__module__.partition("._")[0]
+    public = f"{package}.{given.__qualname__}"
+    return public if public in OWN else f"{given.__module__}.{given.__qualname__}"
 
 
 def _is_own_class(given: type) -> bool:

@@ -128,7 +128,8 @@ class Live:
         if isinstance(given, enum.Enum):  # its class has made its members; several flags are none of them
             return self._known[id(given)][1] if id(given) in self._known else Unknown(f"a {type(given).__name__}")
         attributes = attributes_of(given)
-        plain = isinstance(cls, Class) and (cls.metadata.get("live") or cls.qualified in _OF_ATTRIBUTES)
+        ours = isinstance(cls, Class) and cls.module == "simpletorch"  # what it does is followed in a file of ours
+        plain = isinstance(cls, Class) and (cls.metadata.get("live") or cls.qualified in _OF_ATTRIBUTES or ours)
         if not isinstance(cls, Class) or not plain or attributes is None:
             return Unknown(f"a {type(given).__name__}")
         if isinstance(given, tuple):
@@ -138,7 +139,7 @@ class Live:
             }
         made = Instance(cls, self._collection(given))
         made.cells = LazyCells(attributes, self.value)
-        made.state = {"open": True} if cls.unknown_base is not None else {}
+        made.state = {"open": True} if cls.unknown_base is not None or ours else {}
         return made
 
     def _collection(self, given: Any) -> Value:
