@@ -38,12 +38,12 @@ def _errors(cell: str) -> list[str]:
     [
         ("for x, y in loader:\n    right(x)", "for x, y in loader:\n    wrong(x)"),
         ("mlp(torch.ones(3, 7))", "mlp(torch.ones(3, 5))"),
-        ("accuracy.update(torch.ones(5, 3), torch.ones(5).long())", "accuracy.update(torch.ones(5, 3), torch.ones(7).long())"),
+        ("accuracy.update(torch.ones(5, 3), torch.arange(5))", "accuracy.update(torch.ones(5, 3), torch.arange(7))"),
         ("step(torch.ones(5, 64), torch.ones(5).long())", "step(torch.ones(5, 63), torch.ones(5).long())"),
         ("trainer.test(right, loader)", "trainer.test(wrong, loader)"),
     ],
 )  # fmt: skip
 def test_a_cell_is_followed_from_what_is_alive(right: str, wrong: str) -> None:
-    """A loader, a block, a metric, a step and a trainer."""
+    """A loader, a block, a metric, a step, and what a trainer tests."""
     assert _errors(right) == []
     assert _errors(wrong) in (["tensor-shape"], ["tensor-shape", "tensor-shape"])

@@ -139,7 +139,7 @@ class Live:
             }
         made = Instance(cls, self._collection(given))
         made.cells = LazyCells(attributes, self.value)
-        made.state = {"open": True} if cls.unknown_base is not None or ours else {}
+        made.state = {"open": True} if cls.unknown_base is not None else {}
         return made
 
     def _collection(self, given: Any) -> Value:
