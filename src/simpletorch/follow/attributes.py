@@ -439,6 +439,8 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
         if name == "__setattr__":
             return Native(name, lambda run, args, kwargs: run.heap.write(receiver.cells, args[0], args[1]))
         return Native(name, lambda run, args, kwargs: None)
+    if name == "__call__" and isinstance(receiver, Instance) and cls.is_a(modules.MODULE):
+        return Native(name, lambda run, args, kwargs: layers.call(run, receiver, args, kwargs))
     if name == "__new__":
         return Native(name, lambda run, args, kwargs: Instance(args[0]) if isinstance(args[0], Class) else None)
     if name == "__getattribute__" and isinstance(receiver, Instance):

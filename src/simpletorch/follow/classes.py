@@ -236,7 +236,8 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     options = {k.arg: run.evaluate(k.value, scope) for k in node.keywords if k.arg}
     known = tuple(b for b in bases if isinstance(b, Class))
     body = Scope(scope, scope.path, is_class=True)
-    made = Class(node.name, known or (run.program.library_class("builtins.object"),), body.cells, run.program.main)
+    module = "simpletorch" if scope.path in run.program.own else run.program.main  # of ours not all is said
+    made = Class(node.name, known or (run.program.library_class("builtins.object"),), body.cells, module)
     strange = next((b for b in bases if not isinstance(b, Class)), None)
     if strange is not None:
         made.unknown_base = strange if isinstance(strange, Unknown) else run.unknown(f"base {strange!r}")

@@ -106,6 +106,7 @@ class Interpreter:
         self.places = program.has_cuda or devices.counts(program.path)  # whether the program has to do with CUDA
         self.moved: dict[Any, Any] = {}  # where parameters and buffers have been moved
         self.path = ""  # where the program is
+        self.border: tuple[str, ast.AST, int] | None = None  # while a file of ours is followed: who called it, how deep
         self.node: ast.AST = ast.Pass(lineno=0, col_offset=0)
         self.faults: list[str] = []  # of the follower itself
         self.raised = Ending()  # the last exception of the program
@@ -199,7 +200,11 @@ class Interpreter:
 
     def enter(self, function: Function, scope: Scope, work: Callable[[], Value]) -> Value:
         """``work`` as the body of a function that is called here."""
-        path, node = self.path, self.node
+        path, node, border = self.path, self.node, self.border
+        if scope.path not in self.program.own:
+            self.border = None
+        elif border is None:
+            self.border = path, node, len(self.stack)
         given = tuple((k, v.type) for k, v in scope.cells.items() if type(v) is Tensor)
         self.stack.append((path, getattr(node, "lineno", 0), function.name, given, node is function.node))
         self.running.append(recursion.running(self, function, scope.cells.values()))
@@ -208,10 +213,16 @@ class Interpreter:
             self.entered.add(function.node)
         try:
             return work()
+        except Raised as error:
+            if not error.is_told or self.border is None or border is not None:
+                raise
+            if isinstance(scope.first, Instance):
+                self.heap.write(scope.first.state, "open", True)  # it may not be built
+            return self.unknown("an error was found here")
         finally:
             self.stack.pop()
             self.running.pop()
-            self.path, self.node = path, node
+            self.path, self.node, self.border = path, node, border
             if self.waiting:
                 self.dropped(*scope.cells.values())
 
@@ -261,15 +272,17 @@ class Interpreter:
 
     def note_reason(self, reason: str) -> tuple[str, int]:
         """Remember why something isn't known on this line, which it gives."""
-        place = self.path, getattr(self.node, "lineno", 0)
-        self.reasons.setdefault(place, {})[reason] = None
+        path, node, _ = self.place
+        place = path, getattr(node, "lineno", 0)
+        if path not in self.program.own:
+            self.reasons.setdefault(place, {})[reason] = None
         return place
 
     def note_dark(self) -> None:
         """Remember that what is called here isn't followed."""
-        place = self.path, getattr(self.node, "lineno", 0)
-        if isinstance(self.node, ast.Call) and not self.entry:
-            self.in_the_dark[place] = unparsed(self.node.func)
+        path, node, _ = self.place
+        if isinstance(node, ast.Call) and not self.entry and path not in self.program.own:
+            self.in_the_dark[path, node.lineno] = unparsed(node.func)
 
     @contextmanager
     def asked(self) -> abc.Iterator[None]:
@@ -506,20 +519,39 @@ class Interpreter:
     def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
         """Write a mistake down, with the way here."""
         self.told += 1
-        if not self._is_found(self.path, getattr(self.node, "lineno", 0), code):  # a loop comes here in each round
+        path, node, _ = self.place
+        if not self._is_found(path, getattr(node, "lineno", 0), code):  # a loop comes here in each round
             self.findings.append(self.finding(code, message, hint, is_promise=is_promise))
+
+    @property
+    def place(self) -> tuple[str, ast.AST, int]:
+        """The file, the node and the depth of what is followed; in a file of ours, those of the call of it."""
+        return (self.path, self.node, len(self.stack)) if self.border is None else self.border
+
+    def _way(self, path: str, depth: int) -> Sequence[tuple[str, int, str, Any, bool]]:
+        """The calls that lead to a line of a file, without those inside files of ours."""
+        if not (depth and self.program.own):
+            return self.stack[:depth]
+        way, place = [], ("", 0)
+        inside = [*(entry[0] for entry in self.stack[1:depth]), path]  # where what each of them calls stands
+        for entry, called in zip(self.stack[:depth], inside, strict=True):
+            if entry[0] not in self.program.own:
+                place = entry[:2]
+            if called not in self.program.own:
+                way.append((*place, *entry[2:]))
+        return way
 
     def finding(self, code: str, message: str, hint: str | None, *, is_promise: bool = False) -> Finding:
         """A mistake here, with the way here."""
-        node = self.node
+        path, node, depth = self.place
         return Finding(
-            self.path,
+            path,
             getattr(node, "lineno", 0),
             getattr(node, "col_offset", 0) + 1,
             code,
             message,
             hint,
-            tuple(_call(*entry) for entry in reversed(self.stack)),
+            tuple(_call(*entry) for entry in reversed(self._way(path, depth))),
             None if hasattr(node, "body") else getattr(node, "end_lineno", None),
             None if hasattr(node, "body") else getattr(node, "end_col_offset", None),
             self.entry,
@@ -565,7 +597,7 @@ class Interpreter:
     def claim(self, name: str, value: Value) -> None:
         """Remember what a line gives to a name, for the shapes beside the source."""
         kind = type(value)
-        if kind in _NEVER_CLAIMED:
+        if kind in _NEVER_CLAIMED or self.path in self.program.own:
             return
         line = getattr(self.node, "lineno", 0)
         if kind is Tensor:

@@ -39,6 +39,7 @@ from simpletorch.follow.values import (
     is_known,
 )
 from simpletorch.rules import TensorType
+from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
@@ -171,6 +172,8 @@ def _of_class(run: Interpreter, owner: Value, index: Value) -> Value:
     """``List[int]``, ``Generic[T]`` and their like are the class; ``Color["RED"]`` is a member."""
     if isinstance(owner, Class) and "members" in owner.metadata and isinstance(index, str):
         return owner.cells.get(index, run.unknown("a member of an enumeration"))
+    if isinstance(index, DType) and isinstance(owner, Class) and owner.qualified == "torch.Tensor":
+        return run.program.library_class(f"torch.Tensor[{index}]")  # which makes tensors of this dtype
     if isinstance(owner, Class):
         if (own := metaclasses.special(owner, "__getitem__")) is not None:
             return run.call(own, (index,))

@@ -862,7 +862,7 @@ def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
         return isinstance(value, _ABSTRACT[cls.name])
     if cls.qualified == "torch.dtype":
         return type(value).__name__ == "DType"
-    if cls.qualified == "torch.device":
+    if cls.qualified in ("torch.device", "torch.Device"):
         return isinstance(value, Device)
     if cls.qualified == "torch.Size":
         return isinstance(value, Sizes)

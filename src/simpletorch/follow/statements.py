@@ -12,7 +12,7 @@ from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices, modules, moves
 from simpletorch.follow.model import handlers, unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
-from simpletorch.follow.sources import imports, machines
+from simpletorch.follow.sources import imports, machines, refusals
 from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import MISSING, Class, Instance, Value, is_known
 
@@ -192,6 +192,8 @@ _EXCEPTION: Final = ("Exception", "BaseException")
 def _raise(run: Interpreter, node: ast.Raise, scope: Scope) -> Done:
     if node.exc is None:
         return Raise(run.handled[-1] if run.handled else Raised("RuntimeError", None, _EXCEPTION))
+    if scope.path in run.program.own and isinstance(node.exc, ast.Call):
+        return Raise(refusals.refused(run, node.exc, scope))
     error = handlers.exception_of(run, run.evaluate(node.exc, scope))
     if isinstance(error.value, Instance):
         _chain(run, error.value, None if node.cause is None else (run.evaluate(node.cause, scope),))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.values import Cause, Class, Native, Unknown, Value
@@ -21,6 +22,7 @@ __all__ = [
     "MADE",
     "METHODS",
     "NATIVES",
+    "OWN",
     "VALUES",
     "Work",
     "by_name",
@@ -29,6 +31,7 @@ __all__ = [
     "load",
     "method",
     "native",
+    "source_of",
 ]
 
 Work = Callable[["Interpreter", tuple[Value, ...], dict[str, Value]], Value]
@@ -42,6 +45,10 @@ METHODS: Final[dict[type | str, dict[str, Work]]] = {}
 """Methods of values that are no objects of the program, by their Python class; the receiver comes first."""
 CLASSES: Final[dict[str, Callable[[Callable[[str], Class]], Class]]] = {}
 """Makers of classes; each gets what finds other classes by name."""
+OWN: Final[dict[str, Path]] = {}
+"""Of simpletorch's names those that are followed in a file of ours: the source itself, or a text that says the same."""
+_FOLLOWED: Final = tuple(f"simpletorch.{name}._" for name in ("losses", "transforms", "language.models"))
+"""How the dotted names begin of sources of ours that are followed from one to the other."""
 ALIASES: Final[dict[str, str]] = {}
 """Other dotted names of the same thing, or of the same package: the longest one counts."""
 
@@ -89,6 +96,7 @@ _FILES: Final = {
     "re": "python.patterns",
     "scipy": "scipy",
     "sklearn": "sklearn",
+    "simpletorch": "simpletorch",
     "simpletorch.data": "pytorch.torch_data",
     "simpletorch.interop": "pytorch.torch_interop",
     "simpletorch.kernels": "pytorch.shipped_kernels",
@@ -132,6 +140,14 @@ def load(name: str) -> bool:
         _loaded.add(file)
         import_module(f"{__name__}.{file}")
     return bool(files)
+
+
+def source_of(module: str) -> Path | None:
+    """The file of a module of ours, if what it imports of others is followed there."""
+    if not module.startswith(_FOLLOWED):
+        return None
+    path = Path(__file__).parents[2].joinpath(*module.split(".")[1:]).with_suffix(".py")
+    return path if path.is_file() else None
 
 
 def native(*names: str) -> Callable[[Work], Work]:

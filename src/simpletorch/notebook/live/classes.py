@@ -11,7 +11,7 @@ import sys
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.libraries import CLASSES
+from simpletorch.follow.libraries import CLASSES, OWN
 from simpletorch.follow.libraries.python.collections import make_named_tuple
 from simpletorch.follow.libraries.python.dataclasses import Field, define
 from simpletorch.follow.libraries.python.enum import define as define_members
@@ -60,14 +60,14 @@ _BASES: Final[Any] = type.__dict__["__bases__"].__get__
 
 def class_of(live: Live, given: type) -> Value:
     """A class."""
-    name = _library_name(given)
-    if name is not None:
+    name, public = _library_name(given), _public_name(given)
+    if name is not None and public not in OWN:
         return live.run.program.library_class(name)
     home, own_name = home_of(given), name_of(given)
     if home == "builtins":
         found = live.run.program.builtin(live.run, own_name)
         return Unknown(f"the class {own_name}") if found is MISSING else found
-    found = live.run.program.library(live.run, f"{home}.{qualified(given)}")
+    found = live.run.program.library(live.run, public)
     if found is not MISSING:
         return found
     if not is_one_of(type(given), _PLAIN_KINDS) or not _is_own_class(given):
@@ -89,6 +89,13 @@ def _library_name(given: type) -> str | None:
         if not ours:
             return None
     return None
+
+
+def _public_name(given: type) -> str:
+    """The dotted name of a class; of ours that of the package which it is in."""
+    home, name = home_of(given), qualified(given)
+    public = f"{home.partition('._')[0]}.{name}"
+    return public if public in OWN else f"{home}.{name}"
 
 
 def _is_own_class(given: type) -> bool:

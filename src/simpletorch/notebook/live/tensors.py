@@ -321,7 +321,7 @@ def _dataset(live: Live, given: Any) -> Value:
         return Unknown(f"a {name_of(type(given))}")
     if cls.metadata.get("live"):
         return MISSING
-    names = _PARTS.get(cls.name) if cls.module == _DATA else None
+    names = next((_PARTS[c.name] for c in cls.mro if c.name in _PARTS and c.module == _DATA), None)
     if names is None:
         return Unknown(f"a {name_of(type(given))}")
     made = Instance(cls)

@@ -131,8 +131,9 @@ class Live:
         cls = self.value(kind)
         if is_a(kind, enum.Enum):  # its class has made its members; several flags are none of them
             return self._known[id(given)][1] if id(given) in self._known else Unknown(f"a {name_of(kind)}")
-        attributes = None if any(is_a(kind, each) for each in _MORE_INSIDE) else attributes_of(given)
-        plain = isinstance(cls, Class) and (cls.metadata.get("live") or cls.qualified in _OF_ATTRIBUTES)
+        ours = isinstance(cls, Class) and cls.module == "simpletorch"  # what it does is followed in a file of ours
+        attributes = None if not ours and any(is_a(kind, each) for each in _MORE_INSIDE) else attributes_of(given)
+        plain = isinstance(cls, Class) and (cls.metadata.get("live") or cls.qualified in _OF_ATTRIBUTES or ours)
         if not isinstance(cls, Class) or not plain or attributes is None:
             return Unknown(f"a {name_of(kind)}")
         if is_a(kind, tuple):
