@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import inspect
 import types
-from abc import ABCMeta
 from typing import Annotated, Any
+
+from torch import nn
+from typing_extensions import Protocol
 
 from simpletorch.nn._construction import build
 
 
-class Face(ABCMeta):
+class Face(type(Protocol)):  # type: ignore[misc]  # the class of a class is known when it runs
     """Metaclass of faces.
 
-    It extends `ABCMeta` only because ``class Mine(nn.Linear, ABC)`` must find one metaclass that both bases accept.
+    It extends the metaclass of protocols, and with it `ABCMeta`, because ``class Mine(nn.Linear, ABC)`` and
+    ``class Mine(nn.Module, SomeProtocol)`` must find one metaclass that both bases accept.
     """
 
     torch_class: type
@@ -67,3 +70,19 @@ class Face(ABCMeta):
 
     def __hash__(cls) -> int:
         return hash(cls.torch_class)
+
+
+class ModuleFace(Face):
+    """The face of our own `Module`: any `torch.nn.Module` is an instance of it, and it takes ``[In, Out]``.
+
+    A subclass is an ordinary class, without this metaclass: nothing is slower for it.
+    """
+
+    def __getitem__(cls, parameters: Any) -> Any:
+        return cls.torch_class.__class_getitem__(parameters)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, nn.Module)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, nn.Module)
