@@ -158,3 +158,19 @@ def test_from_dlpack_shares_memory_on_its_device_and_in_its_dtype():
     assert Tensor[st.Float64].from_dlpack(array).dtype == torch.float64
     with pytest.raises(ValueError, match="makes tensors on cpu, not on meta"):
         CPUTensor.from_dlpack(array, device="meta")
+
+
+METHODS = [n for n in dir(torch.Tensor) if not n.startswith("_") and callable(getattr(torch.Tensor, n))]
+
+
+@pytest.mark.parametrize("cls", [Tensor, CPUTensor, CUDATensor, MPSTensor])
+def test_every_method_of_torch_is_a_function(cls: type):
+    assert len(METHODS) > 500
+    assert [name for name in METHODS if getattr(cls, name, None) is not getattr(torch.Tensor, name)] == []
+
+
+def test_a_method_as_a_function():
+    x = torch.arange(6.0).reshape(2, 3)
+    assert torch.equal(Tensor.sum(x, 1), x.sum(1))
+    with pytest.raises(AttributeError, match="type object 'Tensor' has no attribute 'smu'"):
+        _ = Tensor.smu

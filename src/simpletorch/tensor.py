@@ -129,7 +129,16 @@ def _of(dtype: type[Shaped], name: str, make: Callable[..., torch.Tensor]) -> Ca
 
 
 class _Face(Phantom):
-    """The class of the phantom tensors, with factories: ``Tensor[Float32].zeros(3, 4)`` makes a float32 tensor."""
+    """The class of the phantom tensors, with factories: ``Tensor[Float32].zeros(3, 4)`` makes a float32 tensor.
+
+    torch's methods are functions there too: ``Tensor.sum(t)`` is ``torch.Tensor.sum(t)``.
+    """
+
+    def __getattr__(cls, name: str) -> Any:
+        method = None if name.startswith("_") else getattr(cls.base, name, None)
+        if callable(method):
+            return method
+        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}", name=name, obj=cls)
 
     def __getitem__(cls, item: object) -> Any:
         made = super().__getitem__(item)
