@@ -174,3 +174,14 @@ def test_a_method_as_a_function():
     assert torch.equal(Tensor.sum(x, 1), x.sum(1))
     with pytest.raises(AttributeError, match="type object 'Tensor' has no attribute 'smu'"):
         _ = Tensor.smu
+
+
+def test_an_array_may_be_given_its_shape():
+    x = st.from_array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], shape=[2, 3], requires_grad=True)
+    assert x.shape == (2, 3)
+    assert x.is_leaf
+    assert x.requires_grad
+    array = np.arange(6.0)
+    assert Tensor.from_array(array, shape=(3, 2)).data_ptr() == array.ctypes.data
+    with pytest.raises(RuntimeError, match="invalid for input of size 6"):
+        st.from_array(array, shape=[5, 2])

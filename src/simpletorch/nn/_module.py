@@ -5,13 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from types import FrameType, FunctionType, GenericAlias
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from torch import nn
 
 from simpletorch.checks import bordered, config, is_bordered, local_names, remember_sizes
 from simpletorch.nn._contract import hold
 from simpletorch.nn._state import IncompatibleKeys, load
+
+if TYPE_CHECKING:
+    from simpletorch._atomic import StrPath
+    from simpletorch.export import Exported
 
 __all__ = ["Module"]
 
@@ -75,6 +79,18 @@ class Module(nn.Module):
             StateMismatch: (a `CheckpointError`) with all missing, unexpected and misshapen keys; nothing has changed.
         """
         return load(self, super().load_state_dict, state_dict, strict, assign)
+
+    def to_torchscript(self, path: StrPath, **options: Any) -> Exported[..., Any]:
+        """Write the model as a TorchScript archive: `simpletorch.export.torchscript` with its options."""
+        from simpletorch.export import torchscript  # seldom needed
+
+        return torchscript(self, path, **options)
+
+    def to_onnx(self, path: StrPath, **options: Any) -> Exported[..., Any]:
+        """Write the model as an ONNX file: `simpletorch.export.onnx` with its options."""
+        from simpletorch.export import onnx  # seldom needed
+
+        return onnx(self, path, **options)
 
     def __prepare_scriptable__(self) -> nn.Module:
         """What `torch.jit.script` compiles in the place of the module: torch asks each submodule for it."""
