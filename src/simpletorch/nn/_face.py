@@ -44,7 +44,8 @@ class Face(type(Protocol)):  # type: ignore[misc]  # the class of a class is kno
             # torch.compile doesn't see `__call__` below: for ``nn.ReLU()(x)`` in a compiled forward it asks for this
             "__new__": lambda _cls, *args, **kwargs: torch_class(*args, **kwargs),
         }
-        return super().__new__(mcls, torch_class.__name__, (torch_class,), namespace)
+        made: Face = super().__new__(mcls, torch_class.__name__, (torch_class,), namespace)
+        return made
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Build torch's own object; what it can't be built from is explained."""
@@ -77,6 +78,8 @@ class ModuleFace(Face):
 
     A subclass is an ordinary class, without this metaclass: nothing is slower for it.
     """
+
+    torch_class: Any  # our own class
 
     def __getitem__(cls, parameters: Any) -> Any:
         return cls.torch_class.__class_getitem__(parameters)

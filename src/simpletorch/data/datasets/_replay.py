@@ -93,7 +93,7 @@ class ReplayBuffer(Dataset[T], Generic[T]):
         if not hasattr(kind, "_fields"):
             self.add(cast("T", fields))
         elif len(fields) == len(kind._fields):
-            self.add(kind(*fields))
+            self.add(cast("T", kind(*fields)))
         else:
             raise DataError(
                 f"push got {len(fields)} fields, but a {kind.__name__} has {len(kind._fields)}: "
