@@ -8,7 +8,8 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-from simpletorch._stub import homes, load
+from simpletorch import _stub
+from simpletorch._stub import homes
 
 __version__ = "0.1.0"
 _OF_IPYTHON = ("load_ipython_extension", "unload_ipython_extension")
@@ -19,7 +20,7 @@ def __getattr__(name: str) -> object:
     if name == "__all__":
         value: object = ["__version__", *sorted(homes(__name__))]
     elif name in homes(__name__):
-        value = load(__name__, name)
+        value = _stub.load(__name__, name)
     elif name in _OF_IPYTHON:  # ``%load_ext simpletorch`` asks this module for them
         value = getattr(import_module("simpletorch.notebook"), name)
     else:

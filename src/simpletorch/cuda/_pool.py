@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -15,6 +15,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from simpletorch._tensors import tensors_in
 from simpletorch.cuda._streams import Event, Stream, current_stream, device_of
 from simpletorch.device import DeviceLike
+from simpletorch.dtypes import Shaped
 from simpletorch.errors import TorchError, as_also
 
 __all__ = ["TensorPool"]
@@ -72,13 +73,29 @@ class TensorPool:
         self._loans: MutableMapping[torch.Tensor, _Loan] = WeakIdKeyDictionary()
         self._watches: list[_Watch] = []
 
-    def get(self, *shape: int, dtype: torch.dtype | None = None, device: DeviceLike = None) -> torch.Tensor:
+    @overload
+    def get(
+        self, *shape: int, dtype: torch.dtype | type[Shaped] | None = None, device: DeviceLike = None
+    ) -> torch.Tensor: ...
+    @overload
+    def get(
+        self, shape: Sequence[int], /, dtype: torch.dtype | type[Shaped] | None = None, device: DeviceLike = None
+    ) -> torch.Tensor: ...
+    def get(self, *shape: Any, dtype: Any = None, device: DeviceLike = None) -> torch.Tensor:
         """A tensor of this shape, with any contents, ``dtype`` torch's default if it isn't given.
+
+        ``pool.get(64, 784, dtype=torch.float32)`` and ``pool.get([64, 784], Float32)`` are the same.
 
         Raises:
             ValueError: a size isn't an int of 0 or more.
             TorchError: the pool is in debug mode, and somebody wrote to this buffer after it was given back.
         """
+        if shape and isinstance(shape[0], Sequence):
+            if len(shape) > 2 or (len(shape) == 2 and dtype is not None):
+                raise _Wrong(f"get takes a list of sizes and a dtype, but got {len(shape)} positional arguments")
+            shape, dtype = tuple(shape[0]), shape[1] if len(shape) == 2 else dtype
+        if isinstance(dtype, type) and issubclass(dtype, Shaped):
+            dtype = dtype.dtype
         for size in shape:
             if not isinstance(size, int) or isinstance(size, bool) or size < 0:
                 raise _Wrong(f"a size is an int of 0 or more, not {size!r}: pool.get(64, 784) has one argument a dim")
