@@ -18,7 +18,6 @@ from simpletorch.follow.values import (
     HISTORY,
     MISSING,
     NEXT,
-    PENDING,
     SIZE,
     BoundNative,
     Cause,
