@@ -79,9 +79,10 @@ IDX = b"\0\0\x08\x03" + struct.pack(">III", 3, 5, 7) + bytes(105)
         b"\0\0\x08\x03" + struct.pack(">III", MANY, MANY, MANY),
         b"\0\0\x08\x04\0\0",
         gzip.compress(b"\0\0\x08\x01" + struct.pack(">I", 3) + bytes(10**7)),
-        gzip.compress(IDX)[:-5],
+        gzip.compress(IDX, mtime=0)[:-5],
         b"",
     ],
+    ids=range(8),
 )
 def test_hostile_idx_files(tmp_path, content):
     (tmp_path / "a").write_bytes(content)

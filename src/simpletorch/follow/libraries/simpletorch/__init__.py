@@ -88,7 +88,14 @@ for _name, _dtype in BY_NAME.items():
         library_class(f"torch.Tensor[{_dtype}]", ("torch.Tensor",), _factories(f"Tensor[{_name}]", _dtype))
 for _face in ("CPU", "CUDA", "MPS"):
     library_class(f"torch.{_face}Tensor", ("torch.Tensor",), _factories(f"{_face}Tensor", device=_face.lower()))
-ALIASES.update({"simpletorch.Parameter": "torch.nn.Parameter", "simpletorch.from_array": "torch.asarray"})
+ALIASES.update(
+    {
+        "simpletorch.Parameter": "torch.nn.Parameter",
+        "simpletorch.TensorShape": "torch.Size",
+        "simpletorch.from_array": "torch.asarray",
+        "simpletorch.distributed.DistributedDataParallel": "torch.nn.parallel.DistributedDataParallel",
+    }
+)
 for _name in ("Tensor", "CPUTensor", "CUDATensor", "MPSTensor", "Parameter", "from_array"):
     ALIASES[f"simpletorch.tensor.{_name}"] = ALIASES.get(f"simpletorch.{_name}", f"torch.{_name}")
 
