@@ -211,12 +211,18 @@ def found(run: Interpreter, path: Parts) -> Value:
 
 def _on_disk(run: Interpreter, path: Parts) -> Value:
     """The entry of a data file; MISSING if the program, or unknown code, may have written to it."""
-    text = path[0] if len(path) == 1 else None
-    if not isinstance(text, str) or run.program.reach.is_spoiled(text):
+    text = _unspoiled(run, path)
+    if text is None:
         return MISSING
     vague = any(type(k) is tuple and _may_be(path, k) for k in run.files if k != path)
     vague = vague or any(isinstance(k, _Vague) and _may_be(path, k.parts) for k in run.files)
     return MISSING if vague or path in run.files else disk.entry(run, text)
+
+
+def _unspoiled(run: Interpreter, path: Parts) -> str | None:
+    """The text of a path that is known, and that unknown code can't have written to."""
+    text = path[0] if len(path) == 1 else None
+    return text if isinstance(text, str) and not run.program.reach.is_spoiled(text) else None
 
 
 def _own(run: Interpreter, path: Parts) -> Value:
@@ -359,17 +365,19 @@ def load(
             return copied(run, entry.value, tensor)
         return run.unknown("what is loaded from a file")
 
-    source = run.resolve(source)
-    if not (is_text(source) or isinstance(source, Instance)):
-        return MISSING
-    entry = holds(run, source)
+    entry = _in(run, source)
     return MISSING if entry is MISSING else run.each(entry, one)
+
+
+def _in(run: Interpreter, source: Value) -> Value:
+    """The entry to read in a value that may be a path or a stream, MISSING if it is neither."""
+    source = run.resolve(source)
+    return holds(run, source) if isinstance(source, Instance) or is_text(source) else MISSING
 
 
 def loaded(run: Interpreter, kind: str, source: Value, parts: int) -> tuple[Value, ...]:
     """The parts of an image or a sound in a path or a stream; None for each where it isn't known."""
-    known = isinstance(source, Instance) or is_text(source)
-    entry = holds(run, source) if known else MISSING
+    entry = _in(run, source)
     if isinstance(entry, Saved) and entry.kind == kind and isinstance(entry.value, tuple):
         return entry.value
     return (None,) * parts
@@ -377,16 +385,13 @@ def loaded(run: Interpreter, kind: str, source: Value, parts: int) -> tuple[Valu
 
 def text_of(run: Interpreter, source: Value) -> str | None:
     """The whole text in a path or a stream, None if it isn't known."""
-    source = run.resolve(source)
-    known = isinstance(source, Instance) or is_text(source)
-    return disk.text_of(run, holds(run, source)) if known else None
+    return disk.text_of(run, _in(run, source))
 
 
 def folder(run: Interpreter, value: Value) -> str | None:
     """The path of a folder on the disk that the program hasn't written to, as a text."""
-    path = path_of(run, value)
-    text = path[0] if len(path) == 1 else None
-    if not isinstance(text, str) or run.program.reach.is_spoiled(text):
+    text = _unspoiled(run, path_of(run, value))
+    if text is None:
         return None
     start = "" if text == "." else text
     touched = any(

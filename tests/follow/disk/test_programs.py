@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import glob
 import os
 import subprocess
 import sys
+from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
@@ -58,6 +61,8 @@ def test_sizes_of_data(folder, source, expected):
 
 
 UNKNOWN = {
+    "in its folder": "import numpy as np, tool\ntool.fill('.')\nreveal_type(np.load('x.npy').shape)",
+    "by its whole path": "import numpy as np, tool\ntool.do('HERE/x.npy')\nreveal_type(np.load('x.npy').shape)",
     "written before": "import numpy as np\nnp.save('x.npy', make())\nreveal_type(np.load('x.npy').shape)",
     "written to some path": "import numpy as np, sys\nnp.save(sys.argv[1], 1)\nreveal_type(np.load('x.npy').shape)",
     "given to unknown code": "import numpy as np, tool\ntool.convert('./x.npy')\nreveal_type(np.load('x.npy').shape)",
@@ -70,7 +75,33 @@ UNKNOWN = {
 
 @pytest.mark.parametrize("source", UNKNOWN.values(), ids=UNKNOWN)
 def test_what_may_have_changed_is_unknown(folder, source):
-    assert known(source).startswith("unknown")
+    assert known(source.replace("HERE", str(folder))).startswith("unknown")
+
+
+def test_names_are_those_that_python_gives(folder):
+    for name in ("a.npy", ".b.npy", "in/c.npy", "in/.d/e.npy", ".f/g.npy"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
+    for asked in ("glob.glob('*.npy')", "glob.glob('**/*.npy', recursive=True)", "os.listdir('in')"):
+        there = eval(asked, {"glob": glob, "os": os})
+        assert known(f"import glob, os\nreveal_type(sorted({asked}))") == str(sorted(there)), asked
+    for asked in ("Path('.').glob('*.npy')", "Path('.').rglob('*.npy')", "Path('in').iterdir()"):
+        there = eval(asked, {"Path": Path})
+        shown = known(f"from pathlib import Path\nreveal_type([str(p) for p in sorted({asked})])")
+        assert shown == str([str(p) for p in sorted(there)]), asked
+
+
+def test_a_link_to_a_folder_makes_what_is_below_unknown(folder):
+    (folder / "real" / "a").mkdir(parents=True)
+    (folder / "data").mkdir()
+    (folder / "data" / "a").symlink_to(folder / "real" / "a")
+    assert known("import glob\nreveal_type(len(glob.glob('data/*/*')))").startswith("unknown")
+
+
+def test_nothing_of_the_process_is_changed(folder):
+    before = csv.field_size_limit()
+    assert known("import pandas as pd\nreveal_type(len(pd.read_csv('t.csv')))") == "23"
+    assert csv.field_size_limit() == before
 
 
 def test_a_file_that_the_program_writes_counts(folder):

@@ -1,6 +1,6 @@
 """Which files of data a follow may read, and how much: only regular files below a few folders, within a budget.
 
-Nothing is written or executed, and no link leads out. Each path that was looked for is noted, found or not.
+Nothing is written or executed, and no link leads out.
 """
 
 from __future__ import annotations
@@ -47,21 +47,19 @@ class Reach:
         self._all_spoiled = False
         self._opened = 0
         self._bytes = 0
-        self.looked: dict[str, tuple[int, int] | None] = {}
-        """Each path that was looked for, with its size and time of change; None where no readable file is."""
 
     def spoil(self, text: str | None = None) -> None:
         """Unknown code may write to a path or below it; without one, to any."""
         if text is None:
             self._all_spoiled = True
-        elif self._folders and ("/" in text or "." in text):
-            self._spoiled.add(os.path.normpath(text))
+        elif self._folders:
+            self._spoiled.add(os.path.abspath(text))
 
     def is_spoiled(self, text: str) -> bool:
         """Whether unknown code may have written to a path."""
         if self._all_spoiled or not self._spoiled:
             return self._all_spoiled
-        path = os.path.normpath(text)
+        path = os.path.abspath(text)
         return path in self._spoiled or any(path.startswith(f"{s}/") for s in self._spoiled)
 
     def find(self, text: str) -> str | None:
@@ -79,7 +77,6 @@ class Reach:
         try:
             real = os.path.realpath(path, strict=True)
         except (OSError, ValueError):
-            self.looked[path] = None
             return None
         inside = any(real == f or real.startswith(f + os.path.sep) for f in self._folders)
         return real if inside else None
@@ -92,14 +89,11 @@ class Reach:
         try:
             number = os.open(real, flags)
         except OSError:
-            self.looked[real] = None
             return None
-        about = os.fstat(number)
-        if not stat.S_ISREG(about.st_mode):
+        if not stat.S_ISREG(os.fstat(number).st_mode):
             os.close(number)
             return None
         self._opened += 1
-        self.looked[real] = about.st_size, about.st_mtime_ns
         return os.fdopen(number, "rb")
 
     def take(self, size: int) -> bool:
@@ -107,18 +101,18 @@ class Reach:
         self._bytes += size
         return self._bytes <= _MOST_BYTES
 
-    def names(self, real: str) -> list[tuple[str, bool]] | None:
-        """The entries of a folder, sorted, each with whether it is a folder; None if unreadable, or too many."""
-        found: list[tuple[str, bool]] = []
+    def names(self, real: str) -> list[tuple[str, bool | None]] | None:
+        """The entries of a folder, sorted, each with whether it is a folder (None: a link to one).
+
+        None if it is unreadable, or there are too many.
+        """
+        found: list[tuple[str, bool | None]] = []
         try:
             with os.scandir(real) as entries:
                 for entry in entries:
-                    found.append((entry.name, entry.is_dir(follow_symlinks=False)))
+                    found.append((entry.name, None if entry.is_symlink() and entry.is_dir() else entry.is_dir()))
                     if len(found) > _MOST_NAMES:
                         return None
-            about = os.stat(real)
         except OSError:
-            self.looked[real] = None
             return None
-        self.looked[real] = about.st_size, about.st_mtime_ns
-        return sorted(found)
+        return sorted(found, key=lambda entry: entry[0])

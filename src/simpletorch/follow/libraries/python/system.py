@@ -91,14 +91,14 @@ def _glob(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return _known(run, None if given else _matching(run, pattern, recursive is True), item)
 
 
-def _matching(run: Interpreter, pattern: Value, recursive: bool) -> list[Value] | None:
+def _matching(run: Interpreter, pattern: Value, recursive: bool, hidden: bool = False) -> list[Value] | None:
     """The paths that fit a pattern; None if that isn't known, or the program may have written there."""
     if not isinstance(pattern, str) or not pattern:
         return None
     start = posixpath.dirname(pattern.partition("*")[0].partition("?")[0].partition("[")[0])
     if files.folder(run, start or ".") is None or run.program.reach.find(start or ".") is None:
         return None
-    found = matching(run.program.reach, pattern, recursive=recursive)
+    found = matching(run.program.reach, pattern, recursive=recursive, hidden=hidden)
     return found and list(found)
 
 
@@ -388,10 +388,7 @@ def _paths(name: str) -> Any:
         found = None
         if isinstance(folder, str) and isinstance(pattern, str) and not kwargs:
             whole = posixpath.join(folder, "**" if name == "rglob" else "", pattern)
-            found = _matching(run, whole.removeprefix("./"), True)
-        if found is not None and name == "iterdir":  # its hidden entries are among them
-            hidden = _matching(run, posixpath.join(folder, ".*"), False)
-            found = None if hidden is None else sorted((*found, *hidden))
+            found = _matching(run, whole.removeprefix("./"), True, hidden=True)
         return _known(
             run,
             None if found is None else [_path(run, one) for one in found],
