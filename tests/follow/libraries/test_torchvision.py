@@ -131,3 +131,22 @@ def test_a_layer_with_other_weights_takes_what_they_take(tmp_path: Path) -> None
 def test_what_does_not_fit_is_found(line: str, message: str, tmp_path: Path) -> None:
     ((_, found),) = findings(HEAD + line + "\n", tmp_path)
     assert message in found
+
+
+@pytest.mark.parametrize("name", ["vgg11_bn", "densenet121", "efficientnet_b0", "vit_b_16"])
+def test_a_model_may_be_put_into_another_mode(name: str, tmp_path: Path) -> None:
+    lines = (
+        f"m = models.{name}(num_classes=17)",
+        "m.eval()",
+        "y = m(torch.rand(2, 3, 224, 224))",
+        "m.train()",
+        "z = m(torch.rand(5, 3, 64, 64))",
+    )
+    shown = _shown("\n".join(lines), tmp_path)
+    assert (shown["y"], shown["z"]) == ("Float32[2, 17]", "Float32[5, 17]")
+
+
+def test_its_parameters_are_not_those_of_its_head_alone(tmp_path: Path) -> None:
+    program = "m = models.vit_b_16()\nfor p in m.parameters():\n    pass\nfor n, q in m.named_parameters():\n    pass\n"
+    shown = _shown(program, tmp_path)
+    assert (shown["p"], shown["q"]) == ("Tensor[...]", "Tensor[...]")

@@ -161,8 +161,17 @@ def _some(run: Interpreter, module: Instance, rows: list[Value], kind: str) -> V
         one = row[1] if isinstance(row, tuple) else row
         if isinstance(one, Tensor):
             gradients.escaped(run, one)
-    one = branches.common_item(rows, f"which {kind} it is") if rows else run.unknown(f"a {kind}")
+    one = _OF_KIND[kind]() if kind in _OF_KIND else run.unknown(f"a {kind}")
+    if rows:  # or one that isn't known
+        other = (run.unknown("a name", "str"), one) if isinstance(rows[0], tuple) else one
+        one = branches.common_item((*rows, other), f"which {kind} it is")
     return Iterator(None, one)
+
+
+_OF_KIND: Final = {
+    "parameter": lambda: Tensor(TensorType(is_parameter=True)),
+    "buffer": lambda: Tensor(TensorType()),
+}
 
 
 def _parameters(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:

@@ -44,7 +44,7 @@ def _unet(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 def _forward(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     me, value = args[0], run.resolve(args[1] if len(args) > 1 else next(iter(kwargs.values()), None))
-    if me.cells.keys() != {"head"} or isinstance(me.cells["head"], Unknown):
+    if me.cells.keys() - {"training"} != {"head"} or isinstance(me.cells["head"], Unknown):
         return run.unknown("what a model gives that was changed")
     kind = value.type if isinstance(value, Tensor) else TensorType()
     if kind.shape.is_exact and kind.shape.rank != 4:
