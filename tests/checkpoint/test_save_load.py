@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+from importlib import metadata
 
 import numpy as np
 import pytest
@@ -403,3 +404,17 @@ def test_a_forked_process_writes_in_the_background_too(tmp_path):
     process.join(400)
     assert process.exitcode == 0
     assert checkpoint.read(tmp_path / "b").parts["epoch"] == 2
+
+
+def test_a_library_that_runs_from_its_source_has_an_unknown_version(tmp_path, monkeypatch):
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    _checkpoint.library_versions.cache_clear()
+    try:
+        saved = checkpoint.read(checkpoint.save(tmp_path / "a.safetensors", epoch=3))
+    finally:
+        _checkpoint.library_versions.cache_clear()
+    assert saved.versions["simpletorch"] == "unknown"
+    assert saved.parts["epoch"] == 3

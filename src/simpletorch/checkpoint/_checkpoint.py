@@ -142,11 +142,18 @@ def save_parts(
 
 @lru_cache(1)
 def library_versions() -> dict[str, str]:
-    """The versions that a checkpoint records."""
+    """The versions that a checkpoint records; "unknown" of what runs from its source and isn't installed."""
     return {"python": platform.python_version()} | {
-        name: metadata.version(distribution)
+        name: _version(distribution)
         for name, distribution in (("torch", "torch"), ("simpletorch", NAME), ("numpy", "numpy"))
     }
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def read(path: StrPath, /) -> Saved:
