@@ -19,7 +19,7 @@ _SUFFIXES: Final = (".py", ".pyi", ".txt", ".json")
 
 @cache
 def digest_of_simpletorch(store: Store) -> str:
-    """A digest of the contents of our files, which the store keeps by their states: reading them takes 20 ms.
+    """A digest of where our files lie and of their contents; the store keeps it by their states: to read them takes 20 ms.
 
     Raises:
         OSError: one of them can't be read.
@@ -29,7 +29,7 @@ def digest_of_simpletorch(store: Store) -> str:
     known = store.get(f"own-{states}")
     if isinstance(known, str):
         return known
-    found = digest("".join(f"{path}\0{digest(_content(path))}\n" for path, _ in files).encode())
+    found = digest(_PACKAGE.encode() + "".join(f"{path}\0{digest(_content(path))}\n" for path, _ in files).encode())
     if all(is_settled(state) for _, state in files):
         store.put(f"own-{states}", found)
     return found
