@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from simpletorch._settings import SettingError, settings
-from simpletorch.cli._beside import beside, of_line
 from simpletorch.cli._followed import diagnostics
 from simpletorch.cli._notebook import why_no_notebook
 from simpletorch.cli._output import OUTPUTS, Outcome, could_not, written
 from simpletorch.cli._run import Diagnostic
+from simpletorch.cli._shapes.beside import beside, of_line
 from simpletorch.follow import Finding
 from simpletorch.follow.cache.kept import Question
 from simpletorch.follow.cache.told import Told
@@ -110,7 +110,7 @@ def _tell(
 
 
 def _print_page(file: str, arguments: Sequence[str], opened: Mapping[str, str], options: Mapping[str, Any]) -> int:
-    from simpletorch.cli._page import page  # it needs what the interpreter has seen
+    from simpletorch.cli._shapes.page import page  # it needs what the interpreter has seen
     from simpletorch.follow.followed import follow as follow_program
 
     found = follow_program(file, arguments, watched=True, opened=opened, **options)

@@ -49,7 +49,7 @@ def find(
         if is_notebook(file):
             followed = Told.of(follow_document(file, **options))
         else:
-            followed = Question(file, kind=kind, uses_cache=uses_cache, **options).told()
+            followed = Question(file, kind=kind, uses_cache=uses_cache, keeps_cut=True, **options).told()
         for found in (*followed.errors, *followed.warnings):
             place = str(Path(found.path).resolve()), found.line, found.code
             if place not in seen:

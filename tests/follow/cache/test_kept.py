@@ -116,11 +116,13 @@ def test_another_folder_follows_again(monkeypatch, tmp_path):
     assert asked().kept() is None
 
 
-def test_what_the_clock_has_cut_short_is_not_kept():
+def test_what_the_clock_has_cut_short_is_kept_only_where_that_is_asked_for():
     Path("net.py").write_text("import torch\nn = 0\nwhile n < 10**9:\n    n += torch.ones(3).shape[0]\n" * 40)
     assert follow("net.py", seconds=0.0, steps=10**7).is_cut
     asked(seconds=0.0, steps=10**7).told()
     assert asked(seconds=0.0, steps=10**7).kept() is None
+    told = asked(seconds=0.0, steps=10**7, keeps_cut=True).told()
+    assert asked(seconds=0.0, steps=10**7, keeps_cut=True).kept() == told
 
 
 def test_what_the_steps_have_ended_is_kept():

@@ -39,6 +39,7 @@ class Question:
 
     Args:
         uses_cache: whether an answer may be kept, and one that is kept may be given.
+        keeps_cut: also one that the limit of time or memory has cut short. A fresh follow would end somewhere near.
         opened: texts that count instead of the disk's; then nothing is kept.
         path, arguments, kind, steps, seconds, severities, data: those of `follow`.
     """
@@ -49,6 +50,7 @@ class Question:
         arguments: Sequence[str] = (),
         *,
         uses_cache: bool,
+        keeps_cut: bool = False,
         kind: Kind = "program",
         data: bool | Sequence[Path] = True,
         severities: Mapping[str, Severity] | None = None,
@@ -56,6 +58,7 @@ class Question:
         **limits: float,
     ) -> None:
         self._path, self._arguments, self._opened = path, arguments, opened
+        self._keeps_cut = keeps_cut
         self._options: dict[str, Any] = {"kind": kind, "data": data, "severities": severities, **limits}
         folder = folder_of(os.environ) if uses_cache and not opened else None
         self._store = None if folder is None else _store(folder)
@@ -86,13 +89,14 @@ class Question:
             return None
 
     def followed(self) -> Told:
-        """Follow the program, and keep the answer, unless the clock has cut it short or a fault of ours is in it."""
+        """Follow the program, and keep the answer if it may count again: a fault of ours, or an edit meanwhile, forbids it."""
         from simpletorch.follow.followed import follow
 
         with outside.recording() as looks:
             found = follow(self._path, self._arguments, opened=self._opened, **self._options)
         told = Told.of(found)
-        if self._store is not None and self._key is not None and looks.is_stable and not (found.is_cut or found.faults):
+        is_whole = self._keeps_cut or not found.is_cut
+        if self._store is not None and self._key is not None and is_whole and looks.is_stable and not found.faults:
             self._store.put(self._key, {"looks": looks.answers, "told": told.as_json()})
         return told
 

@@ -19,7 +19,7 @@ _SUFFIXES: Final = (".py", ".pyi", ".txt", ".json")
 
 @cache
 def digest_of_simpletorch(store: Store) -> str:
-    """A digest of where our files lie and of their contents; the store keeps it by their states: to read them takes 20 ms.
+    """A digest of where our files lie and of their contents, which the store keeps by their states: reading is slow.
 
     Raises:
         OSError: one of them can't be read.

@@ -26,7 +26,7 @@ _LARGEST: Final = 1 << 22  # of an entry
 _NO: Final = ("0", "false", "no", "off")
 _ENTRY: Final = ".json"
 _UNFINISHED: Final = ".new"
-_ABANDONED: Final = 3600  # seconds after which nobody writes an unfinished file any more
+_ABANDONED: Final = 3600  # seconds after which an unfinished file is left over
 _USED_AGAIN: Final = 600  # seconds between two notes that an entry is in use
 
 

@@ -20,7 +20,7 @@ Passed: TypeAlias = tuple[str, int, int]
 @final
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What `Followed` has, without values: two are equal where every surface prints the same."""
+    """`Followed` without its values: two are equal if every surface prints the same."""
 
     errors: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
@@ -40,7 +40,7 @@ class Told:
 
     @classmethod
     def of(cls, found: Followed) -> Told:
-        """What a follow has found."""
+        """The answer of a follow."""
         from simpletorch.follow.cache.shown import texts_of  # it needs the rules' types
 
         return cls(

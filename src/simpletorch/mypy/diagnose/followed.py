@@ -111,8 +111,9 @@ class Follower:
         """What is found, also what a comment ignores (mypy counts those), and the files that were read."""
         from simpletorch.follow.cache.kept import Question  # a run without changes must not pay for it
 
-        options: dict[str, Any] = {"steps": _STEPS, "seconds": _SECONDS, "severities": self._severities}
-        found = Question(path, kind=kind, data=False, uses_cache=self._uses_cache, **options).told()
+        limits: dict[str, Any] = {"steps": _STEPS, "seconds": _SECONDS, "keeps_cut": True}
+        options: dict[str, Any] = {"kind": kind, "severities": self._severities, "data": False}
+        found = Question(path, uses_cache=self._uses_cache, **limits, **options).told()
         ignored = (f for f in found.ignored if f.path == path and f.severity == "error")
         return [*found.errors, *ignored], found.files
 

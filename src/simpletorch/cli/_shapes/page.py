@@ -6,8 +6,8 @@ import html
 from pathlib import Path
 from typing import Final
 
-from simpletorch.cli._beside import WIDEST, of_line
-from simpletorch.cli._diagram import STYLE, diagram
+from simpletorch.cli._shapes.beside import WIDEST, of_line
+from simpletorch.cli._shapes.diagram import STYLE, diagram
 from simpletorch.follow import Finding, Followed
 from simpletorch.follow.cache.told import Told
 from simpletorch.follow.sources import texts

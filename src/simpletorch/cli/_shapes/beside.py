@@ -17,7 +17,7 @@ _MOST_SHOWN: Final = 3  # shapes of one name on one line, when a loop changes it
 
 
 def of_line(found: Told, file: str, line: int) -> str:
-    """What a line gives to its names: ``x: Float32[64, 128]``, or how it changes in a loop."""
+    """The shapes that a line gives to its names: ``x: Float32[64, 128]``, or how they change in a loop."""
     parts = []
     for name, texts_of_name in found.shown.get((file, line), {}).items():
         shown = [text for text, _ in groupby(texts_of_name)]  # sizes that aren't known differ, and look the same
