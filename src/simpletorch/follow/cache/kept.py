@@ -75,7 +75,7 @@ class Question:
             for name, value in self._options.items()
         }
         python = sys.version, sys.platform, sys.byteorder, sys.flags.utf8_mode
-        asked = _FORM, own, python, here, self._path, tuple(self._arguments), sorted(options.items())
+        asked = _FORM, own, python, here, self._keeps_cut, self._path, tuple(self._arguments), sorted(options.items())
         return outside.digest(repr(asked).encode(errors="surrogatepass"))
 
     def kept(self) -> Told | None:
@@ -89,7 +89,7 @@ class Question:
             return None
 
     def followed(self) -> Told:
-        """Follow the program, and keep the answer if it may count again: a fault of ours, or an edit meanwhile, forbids it."""
+        """Follow the program, and keep the answer unless a fault of ours is in it, or a file changed meanwhile."""
         from simpletorch.follow.followed import follow
 
         with outside.recording() as looks:
