@@ -29,13 +29,6 @@ def has_member(module: str, name: str) -> bool:
     return found
 
 
-AGAIN: Final[Mapping[str, Callable[[str], bool]]] = {
-    "module": lambda asked: _has_module(asked),
-    "member": lambda asked: _has_member(*asked.split(":")),
-}
-"""How look-ups are answered again that were noted here."""
-
-
 @cache
 def _has_module(name: str) -> bool:
     spec, rest = _spec(name), name.partition(".")[2]
@@ -73,3 +66,10 @@ def _file(spec: ModuleSpec, rest: str) -> Path | None:
         if inner.is_dir():
             return inner
     return None
+
+
+AGAIN: Final[Mapping[str, Callable[[str], bool]]] = {
+    "module": _has_module,
+    "member": lambda asked: _has_member(*asked.split(":")),
+}
+"""How look-ups are answered again that were noted here."""
