@@ -68,7 +68,7 @@ _looks: Looks | None = None
 
 @contextmanager
 def recording() -> Iterator[Looks]:
-    """Note the look-ups in here; those of an inner recording are its own."""
+    """Note the look-ups in here. There is one follow at a time in a process."""
     global _looks
     before, _looks = _looks, Looks()
     try:
