@@ -13,8 +13,8 @@ fetched once, without their dependencies, into a folder outside the tree::
 An error is new if plain mypy has none with the same code on the same line. A ``tensor-*`` error that is listed in
 ``true_finds.md``, with a proof, is a mistake of the package and no false alarm. What mypy said of each package is kept
 beside the packages, in ``said/``. CPU time is that of mypy's process, user and system together; "cold" is without a
-cache, "warm" with a cache that has torch and all else but the package itself; memory is the peak of the warm run. An
-edit is one changed line in one file of the package, under dmypy.
+cache, "warm" with a cache of mypy's that has torch and all else but the package itself; in both nothing was followed
+before. Memory is the peak of the warm run. An edit is one changed line in one file of the package, under dmypy.
 """
 
 from __future__ import annotations
@@ -175,11 +175,18 @@ def environment(home: Path) -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {"MYPYPATH": str(home)}
 
 
+def _without_answers(home: Path, folder: str) -> dict[str, str]:
+    """The same, where nothing has been followed before."""
+    return environment(home) | {"XDG_CACHE_HOME": folder}
+
+
 def _run(arguments: Sequence[str], home: Path, kept: Path) -> tuple[int, float, float]:
     """mypy's exit code, its CPU time, and the most megabytes that it took."""
-    with kept.open("w") as said:
+    with kept.open("w") as said, tempfile.TemporaryDirectory() as answers:
         command = [sys.executable, "-m", "mypy", *arguments]
-        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, cwd=home, env=environment(home))
+        process = subprocess.Popen(
+            command, stdout=said, stderr=subprocess.STDOUT, cwd=home, env=_without_answers(home, answers)
+        )
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024

@@ -40,6 +40,8 @@ def _one_thread() -> Iterator[None]:
 
 # what mypy says by itself is tested apart from what following says: the tests of following turn it on
 os.environ.setdefault("SIMPLETORCH_FOLLOW", "off")
+# a test says what it keeps: the summary of an answer that is kept differs, and nothing is written to a user's folders
+os.environ.setdefault("SIMPLETORCH_CACHE", "off")
 
 
 # -- tests that need a package which may not be installed --------------------------------------------------------------

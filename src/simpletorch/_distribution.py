@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import metadata
 from typing import Final
 
 __all__ = ["NAME", "installing", "version"]
@@ -16,6 +15,8 @@ def version() -> str:
     Raises:
         importlib.metadata.PackageNotFoundError: it is imported from a folder, without having been installed.
     """
+    from importlib import metadata  # it takes a third of the time of a command that has nothing to do
+
     return metadata.version(NAME)
 
 

@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from simpletorch import _outside as outside
+
 __all__ = ["Kind", "followed_as", "kind_of", "text_of"]
 
 Kind: TypeAlias = Literal["program", "library"]
@@ -43,7 +45,7 @@ def kind_of(path: Path, text: str) -> Kind | None:
         path: the file. One that is in no package is a program.
         text: of the file.
     """
-    if not (path.parent / "__init__.py").exists() or _is_run(path, text):
+    if not outside.exists(path.parent / "__init__.py") or _is_run(path, text):
         return "program"
     may_annotate = "jaxtyping" in text or "simpletorch" in text
     return "library" if may_annotate and _ANNOTATES.search(text) else None

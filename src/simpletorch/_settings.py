@@ -5,6 +5,7 @@
     [tool.simpletorch]
     follow = false  # programs aren't followed
     data = false  # the headers of data files aren't read; or a list of further folders to read below
+    cache = false  # programs are followed again that haven't changed
 
     [tool.simpletorch.findings]
     tensor-training = "off"  # or error, warning, note; true: as severe as it is by itself
@@ -45,6 +46,8 @@ class Settings:
     follow: bool = True
     data: bool | tuple[Path, ...] = True
     """Whether data files are read for their sizes; further folders that they may lie in."""
+    cache: bool = True
+    """Whether answers of follows are kept on the disk, and given again while nothing has changed."""
     severities: Mapping[str, Severity] = field(default_factory=dict)
     """By code, of those that shall have another one than they have by themselves."""
 
@@ -64,12 +67,13 @@ def settings(config_file: str | Path | None = None, here: Path | None = None) ->
     else:
         written = {}
     codes = dict(written.get("findings", {}))
-    for name in written.keys() - {"follow", "data", "findings"}:
+    for name in written.keys() - {"follow", "data", "cache", "findings"}:
         codes[_code(name, file)] = written[name]
     follow = os.environ.get(FOLLOW_VARIABLE) or str(written.get("follow", ""))  # a variable that is empty says nothing
     return Settings(
         follow.strip().lower() not in _NO,
         _folders(written.get("data", True), file) if written else True,
+        str(written.get("cache", "")).strip().lower() not in _NO,
         {_code(name, file): _severity(name, value, file) for name, value in codes.items()},
     )
 
@@ -103,8 +107,8 @@ def _written(file: Path) -> dict[str, Any] | None:
 def _code(name: str, file: Path) -> str:
     if name in CODES:
         return name
-    close = get_close_matches(name, (*CODES, "follow", "data", "findings"), 1)
-    meant = f"did you mean {close[0]}?" if close else f"there are follow, data, {', '.join(sorted(CODES))}"
+    close = get_close_matches(name, (*CODES, "follow", "data", "cache", "findings"), 1)
+    meant = f"did you mean {close[0]}?" if close else f"there are follow, data, cache, {', '.join(sorted(CODES))}"
     raise SettingError(f"{file}: {name} is no setting and no code of a finding; {meant}")
 
 

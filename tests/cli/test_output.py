@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from simpletorch.cli import _follow as follow_module
 from simpletorch.cli import main
 from simpletorch.cli._output import Outcome, grouped, written
 from simpletorch.cli._run import Diagnostic
+from simpletorch.follow.cache.kept import Question
 
 MISTAKEN = """\
 import torch
@@ -149,7 +149,7 @@ def test_a_mistake_of_our_own_is_json(program, monkeypatch, capsys):
     def fail(*args, **kwargs):
         raise ZeroDivisionError("seven by nothing")
 
-    monkeypatch.setattr(follow_module, "follow_program", fail)
+    monkeypatch.setattr(Question, "followed", fail)
     said = problem(capsys, "follow", "--json", "net.py")
     assert said.startswith("internal error, please report it")
     assert said.endswith("ZeroDivisionError: seven by nothing")

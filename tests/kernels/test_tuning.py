@@ -111,3 +111,5 @@ def test_the_folder(monkeypatch, tmp_path):
     monkeypatch.delenv("SIMPLETORCH_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder() == tmp_path / "simpletorch"
+    monkeypatch.setenv("SIMPLETORCH_CACHE", "off")  # of what following said
+    assert cache_folder() == tmp_path / "simpletorch"

@@ -13,7 +13,7 @@ from simpletorch.mypy.digest import digest, sources
 ROOT = Path(simpletorch.__file__).parent
 LOADED = """
 import sys
-import simpletorch.mypy, simpletorch.follow
+import simpletorch.mypy, simpletorch.follow.followed, simpletorch.follow.cache.kept, simpletorch.follow.cache.shown
 from simpletorch.follow.libraries import _FILES, load
 [load(name) for name in _FILES]
 from simpletorch.rules import MODULES, RULES

@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from simpletorch._distribution import version
 from simpletorch.cli._commands import COMMANDS
@@ -74,10 +74,18 @@ def _unknown(command: str, words: Sequence[str]) -> str:
     return f"{said} (mypy's own go behind --)" if command == "check" else said
 
 
+class _Version(argparse.Action):
+    """argparse's own wants the version even if it isn't asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *others: Any) -> NoReturn:
+        print(f"simpletorch {version()}")
+        parser.exit()
+
+
 def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """The parser of the command line, and that of each command."""
     parser = argparse.ArgumentParser(prog="simpletorch", description="PyTorch with shapes in the types.")
-    parser.add_argument("--version", action="version", version=f"simpletorch {version()}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     parsers = {}
     for name, command in COMMANDS.items():

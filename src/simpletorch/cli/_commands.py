@@ -42,8 +42,8 @@ def _add_arguments(parser: argparse.ArgumentParser, what: str) -> None:
 def _follow(parser: argparse.ArgumentParser) -> Run:
     """find the lines at which a program's shapes don't fit, without running it"""
     parser.usage = (
-        "simpletorch follow [--shapes | --html | --json | --output FORMAT | --why LINE] [--sizes] [--no-data] FILE "
-        "[ARGUMENT ...]"
+        "simpletorch follow [--shapes | --html | --json | --output FORMAT | --why LINE] [--sizes] [--no-data] "
+        "[--no-cache] FILE [ARGUMENT ...]"
     )
     parser.description = (
         "The program is run on shapes, as 'python FILE ARGUMENT ...' would run it, without running it: it "
@@ -58,6 +58,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
         "--sizes", action="store_true", help="warn of sizes that a caller must choose equal, which nothing says"
     )
     parser.add_argument("--no-data", action="store_true", help="do not read the sizes of data files")
+    parser.add_argument("--no-cache", action="store_true", help="follow also what hasn't changed since it was followed")
     parser.add_argument("file", metavar="FILE", help="the file that would be run; - is standard input")
     _add_arguments(parser, "the program's own arguments")
 
@@ -73,6 +74,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
             why=given.why,
             sizes=given.sizes,
             data=not given.no_data,
+            cache=not given.no_cache,
         )
 
     return run

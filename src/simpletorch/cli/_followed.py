@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from simpletorch._programs import followed_as
 from simpletorch.cli._checking.files import Listed
 from simpletorch.cli._run import Diagnostic, Report, count
-from simpletorch.follow import Finding, follow
+from simpletorch.follow import Finding
+from simpletorch.follow.cache.kept import Question
+from simpletorch.follow.cache.told import Told
 from simpletorch.follow.sources.ignored import is_ignored_by_others
 from simpletorch.notebook.document import file_of, follow_document, is_notebook
 from simpletorch.rules.core.codes import Severity
@@ -28,21 +30,26 @@ _CHECKED: Final = re.compile(r"(?:checked|found in) (\d+ source files?)")
 
 
 def find(
-    files: Listed, severities: Mapping[str, Severity] | None = None, data: bool | Sequence[Path] = True
+    files: Listed,
+    severities: Mapping[str, Severity] | None = None,
+    data: bool | Sequence[Path] = True,
+    *,
+    uses_cache: bool = True,
 ) -> Iterator[Finding]:
     """Follow each file for errors and warnings; a mistake in a module that several import is found once.
 
     A file that is named is followed as a program; of a folder's those that are one, and what libraries annotate.
     """
     seen: set[tuple[str, int, str]] = set()
+    options: dict[str, Any] = {"steps": _STEPS, "seconds": _SECONDS, "severities": severities, "data": data}
     for file in files.followed:
         kind = "program" if file in files.named else followed_as(file)
         if kind is None:
             continue
         if is_notebook(file):
-            followed = follow_document(file, steps=_STEPS, seconds=_SECONDS, severities=severities, data=data)
+            followed = Told.of(follow_document(file, **options))
         else:
-            followed = follow(file, kind=kind, steps=_STEPS, seconds=_SECONDS, severities=severities, data=data)
+            followed = Question(file, kind=kind, uses_cache=uses_cache, keeps_cut=True, **options).told()
         for found in (*followed.errors, *followed.warnings):
             place = str(Path(found.path).resolve()), found.line, found.code
             if place not in seen:

@@ -70,6 +70,8 @@ class Budget:
         self._most = peak + _BYTES
         self._collects = peak + _GROWTH
         self.left = _BETWEEN  # expressions until somebody must `look`
+        self.is_cut = False
+        """The clock or the memory has ended the follow, or it was cancelled: another run may get further."""
 
     def spend(self, work: int) -> None:
         """Something was done that takes as long as this many expressions.
@@ -94,11 +96,13 @@ class Budget:
         self.left = _BETWEEN
         now = time.thread_time()
         if now > self.ends or (self._is_cancelled is not None and self._is_cancelled()):
+            self.is_cut = True
             raise Exhausted
         if now < self._looked + _MOMENT:
             return
         self._looked, peak = now, _peak()
         if peak > self._most:
+            self.is_cut = True
             raise Exhausted
         if peak > self._collects:
             gc.collect()
@@ -128,6 +132,7 @@ def watched(budget: Budget) -> Iterator[None]:
                     return
                 if time.clock_gettime(mine) > budget.ends + _GRACE:
                     broken.append(True)
+                    budget.is_cut = True
                     raises(ctypes.c_ulong(thread), ctypes.py_object(Exhausted))
 
     watching = threading.Thread(target=watch, name="simpletorch: the clock of a follow", daemon=True)

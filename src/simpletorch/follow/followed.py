@@ -59,6 +59,7 @@ class Followed:
     reasons: Mapping[tuple[str, int], Sequence[str]] = field(default_factory=dict)
     faults: tuple[str, ...] = ()  # mistakes of the follower's own, with the lines that it could not follow
     complete: bool = True  # False where the budget was used up
+    is_cut: bool = False  # by the clock or the memory, not by the steps: another run may get further
     ended: str = ""  # where an exception ends the program, and which; "" where it comes to its end
     not_followed: tuple[tuple[str, int, str], ...] = ()  # calls of what isn't known: path, line, name
     coverage: tuple[int, int] = (
@@ -184,6 +185,7 @@ def follow_from(
         reasons,
         tuple(run.faults),
         complete,
+        run.budget.is_cut,
         ended,
         tuple((*place, name) for place, name in sorted(run.in_the_dark.items())),
         _coverage(run),

@@ -30,7 +30,8 @@ __all__ = ["Tuning", "cache_folder"]
 
 def cache_folder() -> Path:
     """Where choices are kept: ``$SIMPLETORCH_CACHE``, else ``simpletorch`` in the user's cache folder."""
-    given = os.environ.get("SIMPLETORCH_CACHE")
+    given = os.environ.get("SIMPLETORCH_CACHE", "")
+    given = "" if given.lower() in ("0", "false", "no", "off") else given  # which is about `follow.cache` alone
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(given) if given else Path(home) / "simpletorch"
 

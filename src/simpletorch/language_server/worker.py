@@ -147,7 +147,7 @@ class Worker:
             yield from hints(path, tree, found.claims, found.seen)
 
     def _page(self, path: str, found: Followed) -> str:
-        from simpletorch.cli._follow import page
+        from simpletorch.cli._shapes.page import page
 
         with texts.instead(self.good):
             return page(path, found)

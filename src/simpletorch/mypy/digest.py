@@ -17,7 +17,12 @@ _IMPORT: Final = re.compile(r"^(?:import|from) +(simpletorch[\w.]*)(?: +import +
 _LOADS_ITS_FOLDER: Final = ("walk_packages(__path__", 'import_module(f"{__name__}.')
 _READ_IN_PARTS: Final = ("simpletorch.rules",)  # a family when one of its names is asked for
 _IS_A_PROGRAM: Final = 'if __name__ == "__main__":'
-_ENTRIES: Final = ("simpletorch.mypy", "simpletorch.follow")  # the second is imported when the first file is checked
+_ENTRIES: Final = (  # all but the first are imported when the first file is checked
+    "simpletorch.mypy",
+    "simpletorch.follow.followed",
+    "simpletorch.follow.cache.kept",
+    "simpletorch.follow.cache.shown",
+)
 
 
 @cache

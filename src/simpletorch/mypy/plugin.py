@@ -257,7 +257,9 @@ class SimpletorchPlugin(Plugin):
         said = settings(options.config_file)
         self._severities = said.severities
         ask_first()  # nobody, not the follower of an earlier run in this process
-        self._follower = Follower(said.severities, is_daemon=self._is_daemon) if said.follow else None
+        self._follower = (
+            Follower(said.severities, is_daemon=self._is_daemon, uses_cache=said.cache) if said.follow else None
+        )
         self._reading = Reading()
         weigh(said.severities)
 

@@ -10,13 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow import Call, Finding, Followed, Note, follow
+from simpletorch.follow import Call, Finding, Note
 from simpletorch.follow.sources.python import why_refused
 from simpletorch.notebook._cells import read as read_cell
 from simpletorch.notebook._cells import unknown
 from simpletorch.rules.core.codes import Severity
+
+if TYPE_CHECKING:
+    from simpletorch.follow import Followed
 
 __all__ = ["Document", "file_of", "follow_document", "is_notebook", "read", "with_cell"]
 
@@ -158,6 +161,8 @@ def follow_document(
         ValueError: it is no notebook, or no cell is Python.
         OSError: it can't be read.
     """
+    from simpletorch.follow import follow  # it takes 0.1 s to import
+
     document = read(path)
     opened = {str(path): document.text}
     found = document.relocated(follow(path, arguments, severities=severities, opened=opened, **limits))

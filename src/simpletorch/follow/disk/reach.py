@@ -6,15 +6,15 @@ Nothing is written or executed, and no link leads out.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Final, final
 
+from simpletorch import _outside as outside
+
 __all__ = ["Reach", "folders_of"]
 
 _MOST_FILES: Final = 2_000
-_MOST_NAMES: Final = 20_000
 _MOST_BYTES: Final = 1 << 28
 _OF_A_PROJECT: Final = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
@@ -25,9 +25,9 @@ def folders_of(program: Path, arguments: Sequence[str] = ()) -> list[Path]:
     They are the program's project, the current folder, and paths on its command line.
     """
     folder = program.absolute().parent
-    above = (p for p in (folder, *folder.parents) if any((p / name).exists() for name in _OF_A_PROJECT))
+    above = (p for p in (folder, *folder.parents) if any(outside.exists(p / name) for name in _OF_A_PROJECT))
     given = [Path(a) for a in arguments if a and not a.startswith("-")]
-    return [next(above, folder), Path.cwd(), *(p for p in given if p.exists())]
+    return [next(above, folder), Path.cwd(), *(p for p in given if outside.exists(p))]
 
 
 @final
@@ -40,7 +40,7 @@ class Reach:
     """
 
     def __init__(self, folders: Iterable[Path] | None, beside: Path) -> None:
-        real = [] if folders is None else [os.path.realpath(f) for f in folders]
+        real = [] if folders is None else [outside.real(f) for f in folders]
         self._folders = [f for f in real if f != os.path.sep]
         self._beside = beside
         self._spoiled: set[str] = set()
@@ -74,9 +74,8 @@ class Reach:
         return None  # two files, and it depends on where the program will be started
 
     def _real(self, path: str) -> str | None:
-        try:
-            real = os.path.realpath(path, strict=True)
-        except (OSError, ValueError):
+        real = outside.real_of_existing(path)
+        if real is None:
             return None
         inside = any(real == f or real.startswith(f + os.path.sep) for f in self._folders)
         return real if inside else None
@@ -85,16 +84,9 @@ class Reach:
         """A regular file, for reading; None if it isn't one, or the budget is used up."""
         if self._opened >= _MOST_FILES or self._bytes >= _MOST_BYTES:
             return None
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-        try:
-            number = os.open(real, flags)
-        except OSError:
-            return None
-        if not stat.S_ISREG(os.fstat(number).st_mode):
-            os.close(number)
-            return None
-        self._opened += 1
-        return os.fdopen(number, "rb")
+        file = outside.opened(real)
+        self._opened += file is not None
+        return file
 
     def take(self, size: int) -> bool:
         """Whether so many bytes may still be read."""
@@ -106,13 +98,4 @@ class Reach:
 
         None if it is unreadable, or there are too many.
         """
-        found: list[tuple[str, bool | None]] = []
-        try:
-            with os.scandir(real) as entries:
-                for entry in entries:
-                    found.append((entry.name, None if entry.is_symlink() and entry.is_dir() else entry.is_dir()))
-                    if len(found) > _MOST_NAMES:
-                        return None
-        except OSError:
-            return None
-        return sorted(found, key=lambda entry: entry[0])
+        return outside.names(real)

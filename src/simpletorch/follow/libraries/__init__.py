@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch import _outside as outside
 from simpletorch.follow.values import Cause, Class, Native, Unknown, Value
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def source_of(module: str) -> Path | None:
     if not module.startswith(_FOLLOWED):
         return None
     path = Path(__file__).parents[2].joinpath(*module.split(".")[1:]).with_suffix(".py")
-    return path if path.is_file() else None
+    return path if outside.is_file(path) else None
 
 
 def native(*names: str) -> Callable[[Work], Work]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from simpletorch import _outside as outside
 from simpletorch.follow import guards
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.outcomes import Raised
@@ -113,7 +113,7 @@ def _member(run: Interpreter, source: Value, name: str) -> Value:
         return run.derived(f".{name}", source, None, None)
     found = run.program.member(run, source, name)
     if found is MISSING:
-        is_package = source.path is None or not Path(source.path).is_dir()
+        is_package = source.path is None or not outside.is_dir(source.path)
         if source.name in run.program.modules and is_package:  # an installed module comes before a mere folder
             raise Raised("ImportError", None, ("Exception", "BaseException"))
         found = run.unknown(f"{source.name}.{name}")

@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
-__all__ = ["has_member", "has_module"]
+from simpletorch import _outside as outside
+
+__all__ = ["AGAIN", "has_member", "has_module"]
+
+
+def has_module(name: str) -> bool:
+    """Whether a module of this dotted name is there. Nothing is imported for it."""
+    found = _has_module(name)
+    outside.note("module", name, found)
+    return found
+
+
+def has_member(module: str, name: str) -> bool:
+    """Whether ``from module import name`` may work: not where the module's source doesn't speak of the name."""
+    found = _has_member(module, name)
+    outside.note("member", f"{module}:{name}", found)
+    return found
 
 
 @cache
-def has_module(name: str) -> bool:
-    """Whether a module of this dotted name is there. Nothing is imported for it."""
+def _has_module(name: str) -> bool:
     spec, rest = _spec(name), name.partition(".")[2]
     return spec is not None and (not rest or not spec.submodule_search_locations or _file(spec, rest) is not None)
 
 
 @cache
-def has_member(module: str, name: str) -> bool:
-    """Whether ``from module import name`` may work: not where the module's source doesn't speak of the name."""
+def _has_member(module: str, name: str) -> bool:
     spec, rest = _spec(module), module.partition(".")[2]
     if spec is None:
         return False
     file = _file(spec, rest)
-    if file is None or file.suffix != ".py" or (spec.submodule_search_locations and has_module(f"{module}.{name}")):
+    if file is None or file.suffix != ".py" or (spec.submodule_search_locations and _has_module(f"{module}.{name}")):
         return True
     text = file.read_text(errors="replace")
     return re.search(rf"\b{re.escape(name)}\b|\bimport \*|\b__getattr__\b", text) is not None
@@ -50,3 +66,10 @@ def _file(spec: ModuleSpec, rest: str) -> Path | None:
         if inner.is_dir():
             return inner
     return None
+
+
+AGAIN: Final[Mapping[str, Callable[[str], bool]]] = {
+    "module": _has_module,
+    "member": lambda asked: _has_member(*asked.split(":")),
+}
+"""How look-ups are answered again that were noted here."""

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch import _outside as outside
 from simpletorch.follow.disk.reach import Reach
 from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, OWN, VALUES, load, source_of
 from simpletorch.follow.libraries.harmless import is_harmless
@@ -50,7 +51,7 @@ class Program:
         self.own: set[str] = set()  # the files of simpletorch's that are followed for what the program uses of them
         self.roots = [path.parent]
         package = path.parent
-        while (package / "__init__.py").exists() and package != package.parent:
+        while outside.exists(package / "__init__.py") and package != package.parent:
             package = package.parent
             self.roots.append(package)
 
@@ -70,12 +71,12 @@ class Program:
         first = name.partition(".")[0]
         if first not in sys.stdlib_module_names and canonical(first) not in _packages():
             return self.roots
-        return [root for root in self.roots if not (root / "__init__.py").exists()]
+        return [root for root in self.roots if not outside.exists(root / "__init__.py")]
 
     def show(self, path: Path) -> str:
         """The path as the user would write it: relative to where the program's own path starts."""
         try:
-            inside = path.resolve().relative_to(self.path.parent.resolve())
+            inside = Path(outside.real(path)).relative_to(outside.real(self.path.parent))
         except ValueError:
             return str(path)
         return str(Path(self.shown).parent / inside)
@@ -95,8 +96,8 @@ class Program:
         tree = None if path is None else parse(path)
         if path is None or tree is None:
             folders = (root / Path(*name.split(".")) for root in self._roots(name))
-            folder = next((f for f in folders if f.is_dir()), None)
-            if folder is not None and any(folder.glob("*.py")):
+            folder = next((f for f in folders if outside.is_dir(f)), None)
+            if folder is not None and outside.has_python(folder):
                 self.modules[name] = Namespace(name, {}, str(folder))
                 return self.modules[name]
             return None
@@ -136,7 +137,7 @@ class Program:
         if name == self.main or name not in self.modules:
             parts: list[str] = []
             folder = Path(file).absolute().parent if file else self.path.parent
-            while (folder / "__init__.py").exists():
+            while outside.exists(folder / "__init__.py"):
                 parts.insert(0, folder.name)
                 folder = folder.parent
             return ".".join(parts)

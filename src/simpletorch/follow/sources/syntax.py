@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 from pathlib import Path
-from typing import Any, Concatenate, Final, ParamSpec, TypeGuard, TypeVar, cast
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeGuard, TypeVar, cast
 
+from simpletorch import _outside as outside
 from simpletorch.follow.sources import texts
 
 __all__ = [
@@ -34,32 +35,69 @@ P = ParamSpec("P")
 
 _MOST_BYTES: Final = 2_000_000
 _MOST_KEPT: Final = 6_000_000  # bytes of source; their syntax takes forty times as much
-_trees: Final[dict[str, tuple[Any, int, ast.Module]]] = {}  # by path, those that were used last at the end
+
+
+class _Kept(NamedTuple):
+    """The syntax of a file, with the state of the file as it was read, and a digest of its content."""
+
+    state: outside.State | str  # the text itself if an editor has it
+    is_settled: bool
+    digest: str
+    size: int
+    tree: ast.Module
+
+
+_trees: Final[dict[str, _Kept]] = {}  # by path, those that were used last at the end
 
 
 def parse(path: Path) -> ast.Module | None:
     """The syntax of a file, None if it can't be read as Python. Kept for as long as the file is the same."""
     try:
-        state, size = _state(path)
-        known, _, tree = _trees.pop(str(path), (None, 0, None))
-        if tree is None or known != state:
-            if size > _MOST_BYTES:
-                return None
-            text = state if isinstance(state, str) else path.read_bytes()
-            tree = ast.parse(text.removeprefix("\ufeff") if isinstance(text, str) else text, str(path))
-        _trees[str(path)] = state, size, tree
+        text, known = texts.opened(path), _trees.pop(str(path), None)
+        found = _read(path, known) if text is None else _read_opened(path, text, known)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    kept = sum(size for _, size, _ in _trees.values())
+    if found is None:
+        return None
+    _trees[str(path)] = found
+    kept = sum(one.size for one in _trees.values())
     while kept > _MOST_KEPT:
-        kept -= _trees.pop(next(iter(_trees)))[1]
-    return tree
+        kept -= _trees.pop(next(iter(_trees))).size
+    return found.tree
+
+
+def _read(path: Path, known: _Kept | None) -> _Kept | None:
+    """The syntax of a file; what is known of it if that hasn't changed, None if it is too large."""
+    try:
+        state = outside.state(path)
+    except OSError:
+        outside.note("content", path, None)
+        raise
+    if known is not None and known.is_settled and known.state == state:
+        outside.note("content", path, known.digest)
+        return known
+    is_settled = outside.is_settled(state)
+    if outside.size_in(state) > _MOST_BYTES and outside.size(path) > _MOST_BYTES:
+        return None
+    content = outside.content(path)
+    digest = outside.digest(content)
+    same = known is not None and known.digest == digest
+    tree = known.tree if known is not None and same else ast.parse(content, str(path))
+    return _Kept(state, is_settled, digest, len(content), tree)
+
+
+def _read_opened(path: Path, text: str, known: _Kept | None) -> _Kept | None:
+    if known is not None and known.state == text:
+        return known
+    if len(text) > _MOST_BYTES:
+        return None
+    return _Kept(text, True, "", len(text), ast.parse(text.removeprefix("\ufeff"), str(path)))
 
 
 def forget(path: str) -> None:
     """Nobody has the syntax of a file any more: its nodes lead to each other, and needn't be looked for."""
-    _, _, tree = _trees.pop(path, (None, 0, None))
-    for node in () if tree is None else ast.walk(tree):
+    known = _trees.pop(path, None)
+    for node in () if known is None else ast.walk(known.tree):
         node.__dict__.pop(_PLACE, None)
 
 
@@ -70,15 +108,6 @@ def number(node: ast.AST) -> None:
     """
     if _PLACE not in node.__dict__:
         _number(node)
-
-
-def _state(path: Path) -> tuple[Any, int]:
-    """What differs where a file has changed, and its size: the text itself if an editor has it."""
-    text = texts.opened(path)
-    if text is not None:
-        return text, len(text)
-    status = path.stat()
-    return (status.st_mtime_ns, status.st_size), status.st_size
 
 
 @lru_cache(maxsize=256)

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from simpletorch import _outside as outside
+
 __all__ = ["LINE_END", "instead", "is_file", "lines", "opened", "read"]
 
 LINE_END: Final = re.compile(r"\r\n|\n|\r")
@@ -46,7 +48,7 @@ def opened(path: str | Path) -> str | None:
 
 def is_file(path: Path) -> bool:
     """Whether there is such a file, on the disk or in an editor."""
-    return opened(path) is not None or path.is_file()
+    return opened(path) is not None or outside.is_file(path)
 
 
 def read(path: Path) -> str:
@@ -55,9 +57,10 @@ def read(path: Path) -> str:
     if text is not None:
         return text
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        text = outside.content(path).decode("utf-8", errors="replace")
     except OSError:
         return ""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def lines(text: str) -> list[str]:

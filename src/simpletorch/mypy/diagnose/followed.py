@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,9 +68,9 @@ class _Known:
 class Follower:
     """Follows each file once for each time that mypy reads it."""
 
-    def __init__(self, severities: Mapping[str, Severity], *, is_daemon: bool = False) -> None:
+    def __init__(self, severities: Mapping[str, Severity], *, is_daemon: bool = False, uses_cache: bool = True) -> None:
         self._severities = severities
-        self._is_daemon = is_daemon
+        self._is_daemon, self._uses_cache = is_daemon, uses_cache
         self._known: dict[str, _Known] = {}
         self._followed: dict[str, list[Statement]] = {}
         self._said: dict[str, list[_Said]] = {}
@@ -101,12 +100,22 @@ class Follower:
     def _found(self, path: str, kind: Kind) -> Sequence[Finding]:
         """What is found. The daemon reads each file with errors again for each edit of any other."""
         if not self._is_daemon:
-            return _follow(path, self._severities, kind)[0]
+            return self._follow(path, kind)[0]
         imported, known = Reading().by(path), self._known.get(path)
         if known is None or known.imported != imported or any(_state(f) != state for f, state in known.files.items()):
-            found, files = _follow(path, self._severities, kind)
+            found, files = self._follow(path, kind)
             known = self._known[path] = _Known(found, {f: _state(f) for f in files}, imported)
         return known.found
+
+    def _follow(self, path: str, kind: Kind) -> tuple[list[Finding], Sequence[str]]:
+        """What is found, also what a comment ignores (mypy counts those), and the files that were read."""
+        from simpletorch.follow.cache.kept import Question  # a run without changes must not pay for it
+
+        limits: dict[str, Any] = {"steps": _STEPS, "seconds": _SECONDS, "keeps_cut": True}
+        options: dict[str, Any] = {"kind": kind, "severities": self._severities, "data": False}
+        found = Question(path, uses_cache=self._uses_cache, **limits, **options).told()
+        ignored = (f for f in found.ignored if f.path == path and f.severity == "error")
+        return [*found.errors, *ignored], found.files
 
     def _is_said(self, file: str, info: ErrorInfo) -> bool:
         """Whether mypy need not say this. If it must, what was found behind that line may follow from it, and goes."""
@@ -157,14 +166,6 @@ def _is_the_users(tree: MypyFile, errors: Errors, path: str) -> bool:
 def is_the_users(path: str) -> bool:
     """Whether a file isn't a library's."""
     return not any(part in path for part in _NOT_THE_USERS)
-
-
-def _follow(path: str, severities: Mapping[str, Severity], kind: Kind) -> tuple[list[Finding], Sequence[str]]:
-    """What is found, also what a comment ignores (mypy counts those comments itself), and the files that were read."""
-    follow = import_module("simpletorch.follow").follow  # takes 0.1 s, which a run without changes must not pay
-    found = follow(path, steps=_STEPS, seconds=_SECONDS, severities=severities, kind=kind, data=False)
-    ignored = (f for f in found.ignored if f.path == path and f.severity == "error")
-    return [*found.errors, *ignored], found.files
 
 
 def _state(path: str) -> tuple[int, int]:

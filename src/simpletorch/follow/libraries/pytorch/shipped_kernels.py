@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from simpletorch import _outside as outside
 from simpletorch.follow.classes import define
 from simpletorch.follow.libraries import MADE, native
 from simpletorch.follow.libraries.pytorch.kernels import promised
@@ -32,7 +33,7 @@ _FOLDER: Final = Path(__file__).parents[3] / "kernels/shipped"
 
 def _names() -> Iterator[tuple[str, Path]]:
     """What the package gives, and the file that defines it."""
-    for node in ast.parse((_FOLDER / "__init__.py").read_text()).body:
+    for node in ast.parse(outside.content(_FOLDER / "__init__.py")).body:
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             for name in node.names:
                 yield name.name, _FOLDER / f"{node.module.rpartition('.')[2]}.py"
@@ -40,7 +41,7 @@ def _names() -> Iterator[tuple[str, Path]]:
 
 @cache
 def _definition(name: str, path: Path) -> ast.FunctionDef:
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(outside.content(path))
     return next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
 
 

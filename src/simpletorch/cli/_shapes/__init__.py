@@ -1,0 +1,1 @@
+"""The shapes of a program beside its source: as text, as a page, and as a diagram."""

@@ -1,0 +1,32 @@
+"""Claims as surfaces print them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from simpletorch.rules import TensorType
+
+__all__ = ["texts_of"]
+
+
+def texts_of(
+    claims: Mapping[tuple[str, int], Mapping[str, Sequence[Any]]],
+) -> dict[tuple[str, int], dict[str, tuple[str, ...]]]:
+    """By file and line, for each name the texts of the tensors and tuples that it gets, as far as it gets some."""
+    found = {}
+    for place, names in claims.items():
+        texts = {name: tuple(map(_text, filter(_is_shown, values))) for name, values in names.items()}
+        if shown := {name: said for name, said in texts.items() if said}:
+            found[place] = shown
+    return found
+
+
+def _is_shown(value: Any) -> bool:
+    return isinstance(value, TensorType | tuple)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, tuple) and not isinstance(value, TensorType):
+        return f"({', '.join(map(_text, value))})"
+    return "…" if value is None else str(value)
