@@ -45,7 +45,6 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
-    behind,
     is_known,
 )
 
@@ -314,7 +313,7 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
             _named_twice(kwargs, {k.arg: value})
             kwargs[k.arg] = value
             continue
-        value = behind(run.resolve(value))
+        value = items.as_dict(run, run.resolve(value))
         if isinstance(value, Dict) and not hidden and (ways := items.whole(run, value)) is not value:
             several.append(ways)
         elif isinstance(value, Dict) and value.rest is MISSING and all(isinstance(n, str) for n in value.cells):

@@ -249,7 +249,7 @@ def canonical(name: str) -> str:
 @cache
 def _packages() -> frozenset[str]:
     """The dotted names that others lie under, as far as libraries are read."""
-    return _packages_of_rules() | _above(NATIVES, CLASSES, MADE, VALUES, ALIASES)
+    return _packages_of_rules() | _above(NATIVES, CLASSES, MADE, VALUES, ALIASES, OWN)
 
 
 @cache
