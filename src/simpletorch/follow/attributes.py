@@ -466,7 +466,11 @@ def _of_namespace(run: Interpreter, value: Namespace, name: str) -> Value:
         return run.derived(f".{name}", value, None, type=None)
     if name == "__dict__":
         names = [n for n in value.cells if isinstance(n, str)]
-        return Dict({n: find(run, value, n) for n in names}, run.unknown(f"a name in {value.name}"))
+        known = value.path is not None and run.program.has_all_names(value.cells)
+        rest = MISSING if known else run.unknown(f"a name in {value.name}")
+        if value.path is None:
+            return run.program.names_of(run, value.name)
+        return Dict({n: value.cells[n] if known else find(run, value, n) for n in names}, rest)
     return run.program.member(run, value, name)
 
 

@@ -373,7 +373,8 @@ def _names_here(run: Interpreter, scope: Scope, function: str) -> Dict:
         return Dict(scope.cells)
     cells = scope.globals.cells if function == "builtins.globals" else scope.cells
     run.heap.touch(cells)  # what is remembered of a call notes one name at a time
-    made = Dict({}, run.unknown("a name of a module or class"))
+    known = cells is scope.globals.cells and run.program.has_all_names(cells)
+    made = Dict({}, MISSING if known else run.unknown("a name of a module or class"))
     made.cells = cells
     return made
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Final, final
 
-__all__ = ["Reach", "folders_of"]
+__all__ = ["Reach", "folders_of", "project_of"]
 
 _MOST_FILES: Final = 2_000
 _MOST_NAMES: Final = 20_000
@@ -25,9 +25,14 @@ def folders_of(program: Path, arguments: Sequence[str] = ()) -> list[Path]:
     They are the program's project, the current folder, and paths on its command line.
     """
     folder = program.absolute().parent
-    above = (p for p in (folder, *folder.parents) if any((p / name).exists() for name in _OF_A_PROJECT))
     given = [Path(a) for a in arguments if a and not a.startswith("-")]
-    return [next(above, folder), Path.cwd(), *(p for p in given if p.exists())]
+    return [project_of(folder) or folder, Path.cwd(), *(p for p in given if p.exists())]
+
+
+def project_of(folder: Path) -> Path | None:
+    """The next folder upwards that is a project's, or a repository."""
+    above = (p for p in (folder, *folder.parents) if any((p / name).exists() for name in _OF_A_PROJECT))
+    return next(above, None)
 
 
 @final
@@ -100,6 +105,11 @@ class Reach:
         """Whether so many bytes may still be read."""
         self._bytes += size
         return self._bytes <= _MOST_BYTES
+
+    def names_of(self, text: str) -> list[tuple[str, bool | None]]:
+        """The entries of what a program names, if that is a folder."""
+        real = self.find(text)
+        return [] if real is None or not os.path.isdir(real) else self.names(real) or []
 
     def names(self, real: str) -> list[tuple[str, bool | None]] | None:
         """The entries of a folder, sorted, each with whether it is a folder (None: a link to one).

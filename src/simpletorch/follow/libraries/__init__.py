@@ -69,8 +69,8 @@ _FILES: Final = {
     "functools": "python.functools",
     "heapq": "python.ordering",
     "bisect": "python.ordering",
-    "hydra": "command_lines",
-    "importlib": "python.system",
+    "hydra": "configs.hydra",
+    "importlib": "python.modules",
     "io": "python.storage",
     "itertools": "python.itertools",
     "jax": "jax",
@@ -143,6 +143,7 @@ _FILES: Final = {
     "yacs": "configs.dicts",
     "omegaconf": "configs.omegaconf",
     "simpletorch_omegaconf": "configs.omegaconf",
+    "pkgutil": "python.modules",
 }
 """Which file knows a library or a package of one: it is read when the program first speaks of it."""
 _loaded: Final[set[str]] = set()

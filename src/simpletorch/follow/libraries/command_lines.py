@@ -1,4 +1,4 @@
-"""``fire``, ``click``, ``typer``, ``hydra`` and ``absl``: functions that a library calls with the command line says."""
+"""``fire``, ``click``, ``typer`` and ``absl``: functions that a library calls with the command line says."""
 
 from __future__ import annotations
 
@@ -167,17 +167,6 @@ def _call_app(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
 
 
 library_class("typer.Typer", methods={"command": _typer_command, "__call__": _call_app})
-
-
-# -- hydra -----------------------------------------------------------------------------------------------------------
-
-
-@native("hydra.main")
-def _hydra(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    def decorate(run: Interpreter, given: tuple[Value, ...], _: dict[str, Value]) -> Value:
-        return Native("main", lambda run, args, kwargs: run.call(given[0], args or (run.unknown("a configuration"),)))
-
-    return Native("hydra.main", decorate)
 
 
 # -- absl ------------------------------------------------------------------------------------------------------------
