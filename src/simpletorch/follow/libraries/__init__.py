@@ -144,6 +144,19 @@ _FILES: Final = {
     "omegaconf": "configs.omegaconf",
     "simpletorch_omegaconf": "configs.omegaconf",
     "pkgutil": "python.modules",
+    "draccus": "configs.records",
+    "pyrallis": "configs.records",
+    "simple_parsing": "configs.records",
+    "transformers": "configs.records",
+    "tyro": "configs.records",
+    "ml_collections.config_flags": "command_lines",
+    "attr": "configs.classes",
+    "attrs": "configs.classes",
+    "pydantic": "configs.classes",
+    "pydantic_settings": "configs.classes",
+    "configargparse": "configs.options",
+    "getopt": "configs.options",
+    "optparse": "configs.options",
 }
 """Which file knows a library or a package of one: it is read when the program first speaks of it."""
 _loaded: Final[set[str]] = set()

@@ -17,7 +17,7 @@ from simpletorch.follow.disk.described import Unreadable
 from simpletorch.follow.libraries import ALIASES, MADE, by_name, gives, library_class, native
 from simpletorch.follow.libraries.configs.omegaconf import config_of, plain_of
 from simpletorch.follow.libraries.python.modules import locate
-from simpletorch.follow.values import MISSING, Dict, Instance, List, Native, Unknown, Value, behind
+from simpletorch.follow.values import MISSING, Dict, Instance, List, Native, StaticMethod, Unknown, Value, behind
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -100,17 +100,23 @@ class _Composition:
             package_of = None if package == whole.replace("/", ".") else package
             self.add(one, whole, package_of, optional="optional" in words)
 
-    def overrides_of(self, path: str, group: str) -> None:
-        """Note what ``override`` chooses in a file and those that it includes first, before anything is added."""
-        found = self._read(path)
-        if found is None:
-            return
-        for entry in found[0].get("defaults") or ():
-            if isinstance(entry, dict) and len(entry) == 1:
-                ((key, option),) = entry.items()
-                if str(key).startswith("override "):
-                    name = str(key).split()[-1].partition("@")[0]
-                    self.overridden[name.lstrip("/") if name.startswith("/") else posixpath.join(group, name)] = option
+    def collect(self, path: str) -> None:
+        """Note what ``override`` chooses in a file and in all that it includes, before anything is added."""
+        self.left -= 1
+        found = self._read(path) if self.left > 0 else None
+        group = posixpath.dirname(path)
+        for entry in (found[0].get("defaults") if found else None) or ():
+            key, option = next(iter(entry.items())) if isinstance(entry, dict) and len(entry) == 1 else ("", entry)
+            name = str(key).split(" ")[-1].partition("@")[0]
+            whole = name.lstrip("/") if name.startswith("/") else posixpath.join(group, name)
+            if str(key).startswith("override "):
+                self.overridden[whole] = option
+                continue
+            option = self.choices.get(whole, option)
+            for one in option if isinstance(option, list) else [option]:
+                if isinstance(one, str) and one != "_self_":
+                    inner = one.lstrip("/") if one.startswith("/") else posixpath.join(whole, one)
+                    self.collect(inner.partition("@")[0].removesuffix(".yaml"))
 
     def _read(self, path: str) -> tuple[dict[Any, Any], str | None] | None:
         """A copy of what a file says, and its package; one of the `ConfigStore` has a value of the program's."""
@@ -214,7 +220,8 @@ def compose(run: Interpreter, folders: tuple[str, ...], name: str | None, words:
             elif key in groups:
                 made.choices[key] = None
         if name is not None:
-            made.overrides_of(name.removesuffix(".yaml"), "")
+            made.collect(name.removesuffix(".yaml"))
+            made.left = _MOST_FILES
             made.add(name, "", "")
         for key, option in list(made.choices.items()):  # ``+group=option``
             group, package = _split(key, "")
@@ -391,8 +398,10 @@ def _instance(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return Instance(run.program.library_class("hydra.core.config_store.ConfigStore"))
 
 
-library_class("hydra.core.config_store.ConfigStore", methods={"instance": None, "store": _keep})
-native("hydra.core.config_store.ConfigStore.instance")(_instance)
+library_class(
+    "hydra.core.config_store.ConfigStore",
+    methods={"instance": StaticMethod(Native("instance", _instance)), "store": _keep},
+)
 gives("hydra.core.hydra_config.HydraConfig.get")
 library_class("hydra.core.hydra_config.HydraConfig", unknown="Hydra's own settings")
 gives("hydra.utils.get_original_cwd", "str")
@@ -421,6 +430,7 @@ def _instantiate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
 
 
 def _made(run: Interpreter, value: Value, args: tuple[Value, ...], recursive: bool) -> Value:
+    """What a dict with ``_target_`` makes, and a list or dict of such."""
     value = run.resolve(value)
     if isinstance(value, List) and value.items is not None:
         return List(tuple(_made(run, v, (), recursive) for v in value.items))
@@ -437,8 +447,11 @@ def _made(run: Interpreter, value: Value, args: tuple[Value, ...], recursive: bo
         given = {k: _made(run, v, (), True) for k, v in given.items()}
     else:
         given = {k: config_of(run, v) for k, v in given.items()}
-    placed = value.cells.get("_args_")
-    args = args or tuple(run.items(placed) or ()) if placed is not None else args
+    if not args and "_args_" in value.cells:
+        placed = run.items(value.cells["_args_"])
+        if placed is None:
+            return run.call_in_the_dark(function, (), given)
+        args = tuple(_made(run, v, (), recursive=True) if recursive else config_of(run, v) for v in placed)
     if function is MISSING or not all(isinstance(k, str) for k in given):
         return run.call_in_the_dark(run.unknown(f"{target} isn't known"), args, given)
     if run.resolve(value.cells.get("_partial_", False)) is True:

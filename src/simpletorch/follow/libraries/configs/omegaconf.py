@@ -225,7 +225,9 @@ def _looked_up(run: Interpreter, node: Instance, name: str, depth: int) -> Value
 
 def _answered(run: Interpreter, name: str, words: list[str]) -> Value:
     if name in ("oc.env", "env"):
-        return _read(run, words[1]) if len(words) > 1 else run.unknown("an environment variable", "str")
+        if len(words) < 2:
+            return run.unknown("an environment variable", "str")
+        return None if words[1] == "null" else words[1].strip("'\"")
     if name == "oc.decode" and words:
         return _read(run, ",".join(words))
     known = run.program.library(run, "simpletorch_omegaconf._resolvers")

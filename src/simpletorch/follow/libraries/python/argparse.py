@@ -20,6 +20,8 @@ from simpletorch.shapes import var, variables
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
+__all__ = ["missing"]
+
 VALUES.update({f"argparse.{n}": getattr(argparse, n) for n in ("SUPPRESS", "REMAINDER", "OPTIONAL", "ZERO_OR_MORE")})
 VALUES["argparse.ONE_OR_MORE"] = argparse.ONE_OR_MORE
 _FLAGS: Final = {"store_true": False, "store_false": True}
@@ -159,15 +161,20 @@ _NO_SIZES: Final = re.compile(r"gpu|cuda|device|rank|seed|port|id$|idx|index|epo
 
 
 def _missing(run: Interpreter, action: Instance) -> Value:
-    """A value that the command line must give, and doesn't here: a size that the caller chooses, if it is an int."""
-    kind, dest = action.cells.get("type"), action.cells["dest"]
+    """A value that the command line must give, and doesn't here."""
+    kind = action.cells.get("type")
     several = action.cells.get("nargs") is not None and action.cells["nargs"] != "?"
-    name = kind.name if isinstance(kind, Class) and kind.name in ("int", "float", "bool") else None
-    if name == "int" and not several and not _NO_SIZES.search(dest.lower()):
-        size = var(dest, "the command line")
+    name = "str" if kind is None else kind.name if isinstance(kind, Class) else None
+    return missing(run, action.cells["dest"], name, several=several)
+
+
+def missing(run: Interpreter, name: str, kind: str | None, *, several: bool = False) -> Value:
+    """What a command line must give, and doesn't here, by the name of its type: of an int, a symbol."""
+    if kind == "int" and not several and not _NO_SIZES.search(name.lower()):
+        size = var(name, "the command line")
         run.symbols.update(variables(size))
         return size
-    one = run.unknown(f"--{dest} of the command line", "str" if kind is None else name)
+    one = run.unknown(f"--{name} of the command line", kind if kind in ("int", "float", "bool", "str") else None)
     return List(None, one) if several else one
 
 
