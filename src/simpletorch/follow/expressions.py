@@ -564,7 +564,14 @@ def _comprehension(
     sources: list[Value] = []
     roots = run.roots
     element = elements.looked_up(run, node, inner, elements.of_rows(run, node, inner, sources))
-    certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources, given)
+    steps = run.steps
+
+    def rest(left: tuple[Value, ...]) -> bool:
+        found = elements.of_the_rest(run, node, inner, out, left, steps - run.steps)
+        out.extend(found)
+        return bool(found)
+
+    certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources, given, rest)
     if isinstance(node, ast.SetComp):
         return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)
     if certain:
@@ -606,10 +613,11 @@ def _generate(
     emit: Callable[[], None],
     sources: list[Value] | None = None,
     given: Value = MISSING,
+    rest: Callable[[tuple[Value, ...]], bool] | None = None,
 ) -> bool:
     """Call ``emit`` for each round of the loops of a comprehension. False if it isn't known how many there are.
 
-    ``sources`` gets what the first loop goes over.
+    ``sources`` gets what the first loop goes over. ``rest`` may make all elements of the items that are left.
     """
     if index == len(generators):
         emit()
@@ -621,7 +629,10 @@ def _generate(
     found = run.items(source)
     certain = found is not None
     plain = certain and not generator.ifs and index + 1 == len(generators)
-    for value in (iteration.item(run, source),) if found is None else found:
+    for number, value in enumerate((iteration.item(run, source),) if found is None else found):
+        asks = plain and rest is not None and found is not None and elements.is_long(number, len(found))
+        if asks and rest is not None and found is not None and rest(found[number:]):
+            break
         run.step(run.node)
         assignment.assign(run, generator.target, value, scope)
         if plain:
@@ -634,7 +645,7 @@ def _generate(
         run.unsure_rounds += not surely
         try:
             certain &= surely
-            certain &= _generate(run, generators, index + 1, scope, emit)
+            certain &= _generate(run, generators, index + 1, scope, emit, rest=rest)
         finally:
             run.unsure_rounds -= not surely
     return certain
