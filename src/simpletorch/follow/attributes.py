@@ -307,6 +307,9 @@ _OF_EXCEPTIONS: Final = frozenset(dir(BaseException))
 
 def attributes_of(run: Interpreter, value: Instance) -> Dict:
     """``vars(value)``: what is put into it is an attribute."""
+    held = behind(value)
+    if isinstance(held, Dict) and value.state.get("mirrored"):
+        return held
     run.heap.write(value.state, "dict", True)
     registers = value.cls.is_a(modules.MODULE)  # what that is isn't here, but in "_modules" and the like
     may_have_more = registers or "open" in value.state

@@ -10,7 +10,7 @@ from simpletorch.follow.disk import entries, settings
 from simpletorch.follow.disk.described import Unreadable
 from simpletorch.follow.libraries import VALUES, Work, by_name, gives, library_class, native
 from simpletorch.follow.libraries.configs import own
-from simpletorch.follow.values import MISSING, Class, Dict, Instance, Saved, Unknown, Value
+from simpletorch.follow.values import MISSING, Class, Dict, Instance, Native, Saved, StaticMethod, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -73,10 +73,12 @@ def _is_stream(value: Value) -> bool:
 # -- YAML --------------------------------------------------------------------------------------------------------------
 
 _YAML: Final = _load("yaml", settings.yaml)
+_YAML_WITH_RESOLVERS: Final = _load("yaml", lambda text: settings.yaml(text, newer=True))
 for _name in ("safe_load", "full_load", "unsafe_load"):
     native(f"yaml.{_name}")(_YAML)
 for _name in ("SafeLoader", "FullLoader", "Loader", "UnsafeLoader", "CLoader", "CSafeLoader", "BaseLoader"):
-    library_class(f"yaml.{_name}", unknown="a loader of YAML")
+    more = {"add_implicit_resolver": StaticMethod(Native("add", lambda *a: _add_resolver(*a)), of_class=True)}
+    library_class(f"yaml.{_name}", methods=more, unknown="a loader of YAML")
 for _name in ("SafeDumper", "Dumper", "CDumper", "CSafeDumper"):
     library_class(f"yaml.{_name}", unknown="a writer of YAML")
 library_class("yaml.YAMLError", ("builtins.Exception",))
@@ -87,8 +89,17 @@ gives("yaml.safe_load_all yaml.load_all yaml.add_constructor yaml.add_represente
 def _yaml(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = by_name("stream Loader", args, kwargs)
     loader = run.resolve(given.get("Loader"))
-    plain = loader is None or (isinstance(loader, Class) and loader.module == "yaml" and loader.name != "BaseLoader")
-    return _YAML(run, (given.get("stream"),), {}) if plain else run.unknown("what a loader of its own makes of YAML")
+    if isinstance(loader, Class) and loader.is_a("yaml.BaseLoader"):
+        return run.unknown("YAML whose values are texts")
+    is_newer = isinstance(loader, Class) and any(c.metadata.get("resolvers") for c in loader.mro)
+    return (_YAML_WITH_RESOLVERS if is_newer else _YAML)(run, (given.get("stream"),), {})
+
+
+def _add_resolver(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``loader.add_implicit_resolver(…)``: floats are those of YAML 1.2, as people want them."""
+    if isinstance(args[0], Class):
+        args[0].metadata["resolvers"] = True
+    return None
 
 
 @native("yaml.dump", "yaml.safe_dump")
