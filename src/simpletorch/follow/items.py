@@ -449,7 +449,7 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
 
 
 def as_dict(run: Interpreter, value: Value) -> Value:
-    """What ``dict(value)`` and ``**value`` take of a mapping: one of the program's is asked for its keys."""
+    """The dict that ``dict(value)`` and ``**value`` take; a mapping of the program's is asked for its keys."""
     held = behind(value)
     keys = held.cls.find("keys") if isinstance(held, Instance) and held.cls.find("__getitem__") else None
     if keys is None or not isinstance(keys[0], Function):

@@ -442,7 +442,7 @@ _SINGLE: Final = {"integer": "int", "float": "float", "string": "str", "bool": "
 
 
 def _words_of(run: Interpreter, name: str, *, is_bool: bool) -> list[str | bool]:
-    """What the command line says of a flag, each time."""
+    """The command line's words for a flag, each time that it is given."""
     found: list[str | bool] = []
     words = list(run.program.arguments)
     while words:
@@ -505,7 +505,7 @@ for _name in (*_SINGLE, *_MULTI):
 
 @native("absl.flags.mark_flag_as_required", "absl.flags.mark_flags_as_required")
 def _required(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What isn't given, although it must be, isn't known."""
+    """A flag that must be given, and isn't, is unknown."""
     flags, names = run.program.library(run, "absl.flags.FLAGS"), run.resolve(args[0])
     for name in (names,) if isinstance(names, str) else run.items(names) or ():
         if isinstance(flags, Instance) and isinstance(name, str) and run.resolve(flags.cells.get(name)) is None:

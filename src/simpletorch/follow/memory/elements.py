@@ -149,7 +149,7 @@ def _fits(value: Value, example: Value) -> bool:
 
 
 def _other(run: Interpreter, value: Value) -> Value:
-    """Another number, or row, of which the same is known."""
+    """Another number, or row, known to the same extent."""
     if type(value) is List:
         return List(tuple(_other(run, v) for v in value.items or ()))
     if type(value) is tuple:

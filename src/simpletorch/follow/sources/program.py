@@ -192,6 +192,11 @@ class Program:
             while (folder / "__init__.py").exists():
                 parts.insert(0, folder.name)
                 folder = folder.parent
+            if not parts and folder == self.path.parent and folder != folder.parent:
+                # it is run by ``python -m``, from a folder above
+                parts = list(folder.relative_to(Path.cwd()).parts) if Path.cwd() in folder.parents else [folder.name]
+                above = folder.parents[len(parts) - 1]
+                self.roots += [] if above in self.roots else [above]
             return ".".join(parts)
         return name if file.endswith("__init__.py") else name.rpartition(".")[0]
 

@@ -430,7 +430,7 @@ def _instantiate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
 
 
 def _made(run: Interpreter, value: Value, args: tuple[Value, ...], recursive: bool) -> Value:
-    """What a dict with ``_target_`` makes, and a list or dict of such."""
+    """The object of a dict with ``_target_``, also inside of lists and dicts."""
     value = run.resolve(value)
     if isinstance(value, List) and value.items is not None:
         return List(tuple(_made(run, v, (), recursive) for v in value.items))

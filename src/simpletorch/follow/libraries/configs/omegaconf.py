@@ -199,7 +199,7 @@ def _settled(run: Interpreter, node: Instance, value: Value, depth: int) -> Valu
 
 
 def _looked_up(run: Interpreter, node: Instance, name: str, depth: int) -> Value:
-    """What ``${name}`` is: a value of the configuration, or the answer of a resolver."""
+    """The value of ``${name}``: one of the configuration, or the answer of a resolver."""
     resolver, colon, rest = name.partition(":")
     if colon:
         return _answered(run, resolver.strip(), [w.strip() for w in rest.split(",")] if rest else [])

@@ -21,7 +21,7 @@ _MOST_NAMED: Final = 6
 
 
 def read_text(run: Interpreter, text: Value, read: Callable[[str], Any]) -> Value:
-    """What a text says; unknown, with the reason, where it can't be read."""
+    """The settings in a text; unknown, with the reason, where it can't be read."""
     if not isinstance(text, str):
         return run.unknown("what a text says")
     try:
@@ -36,7 +36,7 @@ def read_text(run: Interpreter, text: Value, read: Callable[[str], Any]) -> Valu
 
 
 def read_file(run: Interpreter, path: Value, read: Callable[[str], Any]) -> Value:
-    """What a file says, by its path or a stream."""
+    """The settings in a file, by its path or a stream."""
     return read_text(run, files.text_of(run, path), read)
 
 

@@ -1,6 +1,6 @@
 """Command lines of libraries other than argparse: which words give an option, and what they stand for by its type.
 
-Python's own `argparse` reads the words. What must be given, and isn't, is what the model of `argparse` makes of it.
+Python's own `argparse` reads the words. An option that must be given, and isn't, becomes a symbol.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def _add_argument(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
 
 
 def _action(run: Interpreter, flags: tuple[Value, ...], options: dict[str, Value]) -> Instance:
-    """What an argument is: an object of the program's own class of actions, if it names one."""
+    """An argument: an object of the program's own class of actions, if it names one."""
     kind = options.get("action")
     if _is_own(kind):
         given = {k: v for k, v in options.items() if k != "action"}
@@ -169,7 +169,7 @@ def _missing(run: Interpreter, action: Instance) -> Value:
 
 
 def missing(run: Interpreter, name: str, kind: str | None, *, several: bool = False) -> Value:
-    """What a command line must give, and doesn't here, by the name of its type: of an int, a symbol."""
+    """An argument that must be given, and isn't, by the name of its type: an int is a symbol."""
     if kind == "int" and not several and not _NO_SIZES.search(name.lower()):
         size = var(name, "the command line")
         run.symbols.update(variables(size))

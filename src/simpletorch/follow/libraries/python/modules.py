@@ -17,7 +17,7 @@ __all__ = ["locate"]
 
 
 def locate(run: Interpreter, path: str) -> Value:
-    """What ``package.module.Name`` stands for, MISSING if that isn't known."""
+    """The value that ``package.module.Name`` names, MISSING if that isn't known."""
     parts = path.replace(":", ".").split(".")
     if not all(p.isidentifier() for p in parts):
         return MISSING

@@ -57,7 +57,7 @@ def _load(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 
 def _hooked(run: Interpreter, value: Value, options: dict[str, Value]) -> Value:
-    """What ``object_hook=`` or ``object_pairs_hook=`` makes of each dict, from the inside out."""
+    """Apply ``object_hook=`` or ``object_pairs_hook=`` to each dict, from the inside out."""
     if not options.keys() <= {"object_hook", "object_pairs_hook"} or len(options) != 1:
         return run.unknown("what a text says")
     ((name, hook),) = options.items()
