@@ -230,7 +230,7 @@ def _invoke(run: Interpreter, command: Value, words: list[str] | None) -> Value:
         return _invoke(run, commands.cells[words[place]], words[place + 1 :])
     if command.cells.get("alone") is True or not commands.cells:
         return None
-    each = {str(k): Native(str(k), lambda run, args, kwargs, c=c: _invoke(run, c, words)) for k, c in  # type: ignore[misc]
+    each = {str(k): Native(str(k), lambda run, args, kwargs, c=c: _invoke(run, c, words)) for k, c in
             commands.cells.items()}  # fmt: skip
     return run.call(_one_of(run, each), ())
 
@@ -413,7 +413,7 @@ def _typer_invoke(run: Interpreter, app: Value, words: list[str]) -> Value:
         _typer_call(run, callback, words[:place])
     if place is not None:
         return _typer_invoke(run, known[words[place]], words[place + 1 :])
-    each = {str(k): Native(str(k), lambda run, args, kwargs, c=c: _typer_invoke(run, c, words)) for k, c in  # type: ignore[misc]
+    each = {str(k): Native(str(k), lambda run, args, kwargs, c=c: _typer_invoke(run, c, words)) for k, c in
             known.items()}  # fmt: skip
     return run.call(_one_of(run, each), ())
 

@@ -376,7 +376,7 @@ def _compose(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     given = by_name("config_name overrides", args, kwargs)
     state, name = run.program.library(run, "hydra._folder"), run.resolve(given.get("config_name"))
     folder = run.resolve(state.cells.get("folder")) if isinstance(state, Dict) else None
-    words = [] if given.get("overrides") is None else run.items(given["overrides"])
+    words = run.items(given.get("overrides") or ())
     if not isinstance(name, str | None) or words is None or not all(isinstance(w, str) for w in words):
         return run.unknown("a configuration")
     return compose(run, (folder,) if isinstance(folder, str) else (), name, list(words))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import files
 from simpletorch.follow.disk import settings
+from simpletorch.follow.disk.described import Unreadable
 from simpletorch.follow.disk.entries import value as contents
 from simpletorch.follow.libraries import MADE, VALUES, gives, library_class, native
 from simpletorch.follow.libraries.configs import own
@@ -124,7 +125,7 @@ def _is_mapping(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
 def _read(run: Interpreter, text: str) -> Value:
     try:
         return contents(run, settings.yaml(text, newer=True))
-    except settings.Unreadable as error:
+    except Unreadable as error:
         return run.unknown(f"what a text says ({error})")
 
 

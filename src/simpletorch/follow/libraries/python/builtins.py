@@ -974,7 +974,7 @@ def _dir(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     """The names in a module of the program, in a plain class of it, or in an object of one."""
     owner = run.resolve(args[0]) if args else None
     cls = owner.cls if isinstance(owner, Instance) else owner
-    if isinstance(cls, Class):
+    if isinstance(cls, Class) and owner is not None:
         own = {n for c in cls.mro[:-1] for n in c.cells}
         held = {n for n in owner.cells if isinstance(n, str)} if isinstance(owner, Instance) else set()
         is_plain = all(c.module in run.program.modules and not c.unknown_base for c in cls.mro[:-1])
@@ -982,8 +982,9 @@ def _dir(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
             return List(tuple(sorted(own | held | {*dir(object), "__dict__", "__module__", "__weakref__"})))
         return List(None, run.unknown("a name", "str"))
     found = attributes.get(run, owner, "__dict__") if isinstance(owner, Namespace) else None
-    known = isinstance(found, Dict) and found.rest is MISSING and items.whole(run, found) is found
-    return List(tuple(sorted(found.cells))) if known else List(None, run.unknown("a name", "str"))
+    if isinstance(found, Dict) and found.rest is MISSING and items.whole(run, found) is found:
+        return List(tuple(sorted(found.cells)))
+    return List(None, run.unknown("a name", "str"))
 
 
 def _name_in(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
