@@ -246,3 +246,24 @@ def test_a_mistake_in_a_configuration(size, right, tmp_path):
         f"dim: 5\nnet:\n  _target_: torch.nn.Linear\n  in_features: {size}\n  out_features: 2\n"
     )
     assert bool(follow(tmp_path / "program.py").errors) is not right
+
+
+CYCLES = {
+    "itself": ({"config": "a: ${b}\nb: ${a}\n"}, "cfg.a"),
+    "twice each": ({"config": "a0: x\n" + "".join(f"a{i + 1}: ${{a{i}}}${{a{i}}}\n" for i in range(40))}, "cfg.a40"),
+    "its own defaults": ({"config": "defaults:\n  - config\na: 3\n"}, "cfg.a"),
+    "a group of itself": ({"config": "defaults:\n  - a: b\n", "a/b": "defaults:\n  - /config\n"}, "cfg.a"),
+}
+
+
+@pytest.mark.parametrize(("files", "asked"), CYCLES.values(), ids=CYCLES)
+def test_configurations_without_an_end_are_unknown(files, asked, tmp_path):
+    for name, text in files.items():
+        (tmp_path / f"{name}.yaml").parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.yaml").write_text(text)
+    head = "import hydra\n@hydra.main(version_base=None, config_path='.', config_name='config')\n"
+    (tmp_path / "program.py").write_text(f"{head}def main(cfg):\n    reveal_type({asked})\nmain()\n")
+    found = follow(tmp_path / "program.py", seconds=2)
+    assert found.complete
+    assert not found.faults
+    assert next(n.message for n in found.notes).startswith('Revealed type is "unknown')

@@ -8,7 +8,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["has_member", "has_module"]
+__all__ = ["has_member", "has_module", "is_installed"]
 
 
 @cache
@@ -16,6 +16,17 @@ def has_module(name: str) -> bool:
     """Whether a module of this dotted name is there. Nothing is imported for it."""
     spec, rest = _spec(name), name.partition(".")[2]
     return spec is not None and (not rest or not spec.submodule_search_locations or _file(spec, rest) is not None)
+
+
+@cache
+def is_installed(name: str, project: Path | None) -> bool:
+    """Whether a top-level module is there without the project's own folder on the search path."""
+    spec = _spec(name)
+    if spec is None:
+        return False
+    places = [Path(p) for p in (spec.origin, *(spec.submodule_search_locations or ())) if p]
+    own = [p for p in places if project is not None and p.is_relative_to(project) and "site-packages" not in p.parts]
+    return not own
 
 
 @cache

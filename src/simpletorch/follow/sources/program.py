@@ -16,7 +16,7 @@ from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import lazily, texts
-from simpletorch.follow.sources.installed import has_module
+from simpletorch.follow.sources.installed import is_installed
 from simpletorch.follow.sources.syntax import code, parse
 from simpletorch.follow.values import MISSING, Class, Instance, List, Namespace, Native, Unknown, Value
 from simpletorch.rules import MODULES, RULES
@@ -86,7 +86,9 @@ class Program:
     def _roots_of_project(self, name: str) -> Sequence[Path]:
         """Where a module lies that only a setting of the search path, or an installation, makes known to Python."""
         first = name.partition(".")[0]
-        if first in sys.stdlib_module_names or canonical(first) in _packages() or has_module(first):
+        if first in sys.stdlib_module_names or canonical(first) in _packages():
+            return ()
+        if is_installed(first, project_of(self.path.parent)):
             return ()
         if self._further is None:
             self._further = _folders_of_project(self.path.parent)

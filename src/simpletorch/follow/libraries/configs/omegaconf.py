@@ -44,6 +44,7 @@ gives("simpletorch_omegaconf.some_text", "str")
 gives("simpletorch_omegaconf.some_bool", "bool")
 MADE["simpletorch_omegaconf._resolvers"] = lambda run: Dict()
 _MOST_NESTED: Final = 20
+_LONGEST: Final = 2_000  # characters of a text that refers to others
 _INNERMOST: Final = re.compile(r"\$\{([^${}]*)\}")
 
 
@@ -187,7 +188,7 @@ def _settled(run: Interpreter, node: Instance, value: Value, depth: int) -> Valu
     text = value
     while "${" in text:
         found = _INNERMOST.search(text)
-        if found is None or depth > _MOST_NESTED:
+        if found is None or depth > _MOST_NESTED or len(text) > _LONGEST:
             return run.unknown("what a setting refers to")
         depth += 1
         inner = run.resolve(_looked_up(run, node, found[1], depth))
