@@ -425,7 +425,7 @@ def program(seed: int, size: int = 14) -> str:
             s2=one(),
             s3=one(),
             xs=chance.choice(
-                ("xs", "ys[:3]", "it", "c", "list(d.values())", "range(3)", "enumerate(xs)", "count(3)", "t")
+                ("xs[:]", "ys[:3]", "it", "c", "list(d.values())", "range(3)", "enumerate(xs)", "count(3)", "t")
             ),
             swallow=chance.choice(("True", "False")),
             subject=chance.choice(("xs", "t", "d", "p", "o", "i", "None", "'ab'")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, items, layers, texts
@@ -91,7 +92,7 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
         return run.derived(f".{name}", value, None, type=None) if method is None else method
     reader = _READERS.get(type(value), _of_plain)
     found = reader(run, value, name)
-    if found is MISSING and name in _OF_ALL:
+    if found is MISSING and name in _OF_ALL and not _is_without(value, name):
         return run.unknown(f".{name} of an object")
     return run.resolve(found) if type(found) is Choice else found
 
@@ -300,8 +301,17 @@ def _every_has(cls: Class, name: str) -> bool:
     return name in _OF_EXCEPTIONS and any(c.name == "BaseException" for c in cls.mro)
 
 
-_OF_ALL: Final = frozenset(dir(object)) | {"__dict__", "__module__", "__weakref__", "__annotations__"}
-"""What every object has."""
+_OF_MANY: Final = frozenset({"__dict__", "__module__", "__weakref__", "__annotations__"})
+_OF_ALL: Final = frozenset(dir(object)) | _OF_MANY
+"""What every object has, or may have."""
+_WITHOUT_DICT: Final = (int, float, complex, str, bytes, NoneType, List)
+"""Of these, objects of Python's own classes have none of `_OF_MANY`."""
+
+
+def _is_without(value: Value, name: str) -> bool:
+    return name in _OF_MANY and isinstance(value, _WITHOUT_DICT)
+
+
 _OF_EXCEPTIONS: Final = frozenset(dir(BaseException))
 
 
@@ -535,7 +545,7 @@ def _of_device(run: Interpreter, value: Device, name: str) -> Value:
 def _of_fields(run: Interpreter, value: Fields, name: str) -> Value:
     if name in value.names:
         return value[value.names.index(name)]
-    return MISSING if no_tensors.lacks(value, name) else BoundNative(name, value)
+    return MISSING if no_tensors.lacks(value, name) or _is_without(value, name) else BoundNative(name, value)
 
 
 _PLAIN: Final = {"str": str, "tuple": tuple}
@@ -553,7 +563,7 @@ def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
         return getattr(value, name)
     if isinstance(value, range) and name in ("start", "stop", "step"):
         return getattr(value, name)
-    return MISSING if no_tensors.lacks(value, name) else BoundNative(name, value)
+    return MISSING if no_tensors.lacks(value, name) or _is_without(value, name) else BoundNative(name, value)
 
 
 _READERS: Final[dict[type, Callable[[Any, Any, str], Value]]] = {

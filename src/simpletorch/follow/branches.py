@@ -620,7 +620,7 @@ def _merge_items(
     for way in (a, b):
         rows.append(way[id(cells), "items"][2] if (id(cells), "items") in way else cells["items"])
         others.append(way[id(cells), "item"][2] if (id(cells), "item") in way else cells["item"])
-    if rows[0] is rows[1] and not isinstance(rows[0], tuple):
+    if rows[0] is rows[1] and isinstance(rows[0], List):
         return
     for index, row in enumerate(rows):
         if isinstance(row, List):  # it is alive: what comes next is one of its items

@@ -90,7 +90,8 @@ _OF_MODULES: Final = frozenset({
     "register_full_backward_hook", "register_full_backward_pre_hook", "register_load_state_dict_post_hook",
     "register_load_state_dict_pre_hook", "register_module", "register_parameter",
     "register_state_dict_post_hook", "register_state_dict_pre_hook", "requires_grad_", "set_extra_state",
-    "set_submodule", "setdefault", "share_memory", "state_dict", "to", "to_empty", "train", "training", "type",
+    "set_submodule", "setdefault", "share_memory", "state_dict", "to", "to_empty", "to_onnx",
+    "to_torchscript", "train", "training", "type",
     "torch_class", "update", "values", "xpu", "zero_grad",
 })  # fmt: skip
 """What modules and containers have, torch's and ours; names with an underscore in front are left alone."""

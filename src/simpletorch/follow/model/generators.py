@@ -70,6 +70,12 @@ def _last_things(node: ast.AST) -> tuple[ast.stmt, ...]:
     return tuple(found)
 
 
+@of_node
+def _delegates(node: ast.AST) -> bool:
+    """Whether a body yields what another generator does, which is dropped with it."""
+    return any(isinstance(inner, ast.YieldFrom) for inner in walk(node))
+
+
 class Steps(iterators.Lazy):
     """A generator: its body, and how far it has come.
 
@@ -140,11 +146,16 @@ class Steps(iterators.Lazy):
     @property
     def waits(self) -> bool:
         """Whether it is in the middle of something, and does something when nobody needs it any more."""
-        return self.at > 0 and not self.is_over and bool(_last_things(self.function.node))
+        node = self.function.node
+        return self.at > 0 and not self.is_over and (bool(_last_things(node)) or _delegates(node))
 
     def drop(self) -> None:
         """A name of it is gone: if that was the last one, its ``finally`` runs."""
-        for statement in _last_things(self.function.node) if self.waits else ():
+        if not self.waits:
+            return
+        if _delegates(self.function.node):
+            self.run.escape((self.function, *self._own_values()))
+        for statement in _last_things(self.function.node):
             unmodelled.happens(self.run, statement, self.scope, "what a generator does when it is dropped")
 
     def _step(self, sent: Value, thrown: Raised | None) -> Value:
@@ -164,9 +175,12 @@ class Steps(iterators.Lazy):
     def _lost(self) -> Value:
         """How far it has come isn't known: it may have done, and give, anything."""
         self.is_over = False
-        self.run.escape((self.function, *(v for k, v in self.scope.cells.items() if k != _AT)))
+        self.run.escape((self.function, *self._own_values()))
         self.result = self.run.unknown("what a generator returns")
         return UNSURE
+
+    def _own_values(self) -> tuple[Value, ...]:
+        return tuple(value for key, value in self.scope.cells.items() if key != _AT)
 
     def _as_a_whole(self) -> Value:
         """Nothing of it has run: follow all of it."""
