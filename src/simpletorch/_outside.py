@@ -1,4 +1,4 @@
-"""Look-ups of files and folders, the only ones that following makes; `recording` notes each with its answer.
+"""Look-ups of files, folders and variables, the only ones that following makes; `recording` notes each with its answer.
 
 A follow is a function of its arguments and of these answers: it need not be repeated while each look-up answers the
 same, also that a file isn't there (`follow.cache`).
@@ -37,6 +37,7 @@ __all__ = [
     "state",
     "state_of",
     "still",
+    "variable",
 ]
 
 StrPath: TypeAlias = str | os.PathLike[str]
@@ -179,6 +180,13 @@ def _names(folder: StrPath) -> list[tuple[str, bool | None]] | None:
 
 def _digest_of_names(found: list[tuple[str, bool | None]] | None) -> str | None:
     return None if found is None else digest(repr(found).encode(errors="surrogateescape"))
+
+
+def variable(name: str) -> str:
+    """A variable of the environment; an empty text if there is none."""
+    found = os.environ.get(name, "")
+    note("variable", name, found)
+    return found
 
 
 # -- contents ----------------------------------------------------------------------------------------------------------
@@ -327,6 +335,7 @@ _AGAIN: Final[dict[str, Callable[[str], Answer]]] = {
     "has_python": has_python,
     "names": lambda folder: _digest_of_names(_names(folder)),
     "content": _content_digest,
+    "variable": lambda name: os.environ.get(name, ""),
 }
 
 

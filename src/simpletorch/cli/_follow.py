@@ -22,7 +22,7 @@ from simpletorch.follow.sources.piped import is_piped, named, text_of
 from simpletorch.follow.sources.python import why_no_python
 from simpletorch.notebook.document import follow_document, is_notebook, with_cell
 
-__all__ = ["follow"]
+__all__ = ["file_of_module", "follow"]
 
 _OPTIONS: Final = ("--shapes", "--html", "--json", "--output", "--why", "--sizes", "--no-data", "--no-cache")
 
@@ -52,6 +52,13 @@ def follow(
             return could_not("follow", f"{named(file)} can't be read: {error}", output)
     with texts.instead(opened):
         return _tell(named(file), arguments, opened, output=output, **options)
+
+
+def file_of_module(name: str) -> str:
+    """The file that ``python -m name`` runs here; the first that might be, where there is none."""
+    inner = Path(*name.split("."))
+    files = (inner / "__main__.py", inner.with_suffix(".py"))
+    return str(next((f for f in (*files, *(Path("src") / f for f in files)) if f.is_file()), files[1]))
 
 
 def _tell(

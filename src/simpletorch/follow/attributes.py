@@ -317,6 +317,9 @@ _OF_EXCEPTIONS: Final = frozenset(dir(BaseException))
 
 def attributes_of(run: Interpreter, value: Instance) -> Dict:
     """``vars(value)``: what is put into it is an attribute."""
+    held = behind(value)
+    if isinstance(held, Dict) and value.state.get("mirrored"):
+        return held
     run.heap.write(value.state, "dict", True)
     registers = value.cls.is_a(modules.MODULE)  # what that is isn't here, but in "_modules" and the like
     may_have_more = registers or "open" in value.state
@@ -476,7 +479,11 @@ def _of_namespace(run: Interpreter, value: Namespace, name: str) -> Value:
         return run.derived(f".{name}", value, None, type=None)
     if name == "__dict__":
         names = [n for n in value.cells if isinstance(n, str)]
-        return Dict({n: find(run, value, n) for n in names}, run.unknown(f"a name in {value.name}"))
+        known = value.path is not None and run.program.has_all_names(value.cells)
+        rest = MISSING if known else run.unknown(f"a name in {value.name}")
+        if value.path is None:
+            return run.program.names_of(run, value.name)
+        return Dict({n: value.cells[n] if known else find(run, value, n) for n in names}, rest)
     return run.program.member(run, value, name)
 
 

@@ -42,7 +42,7 @@ from simpletorch.follow.values import (
     is_plain,
 )
 from simpletorch.rules import TensorType
-from simpletorch.shapes import ANY_REST, UNKNOWN, Expr, Rest, Shape
+from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Expr, Rest, Shape
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -293,8 +293,20 @@ def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
     if isinstance(a, List) and isinstance(b, List):
         if a.items is not None and b.items is not None and len(a.items) == len(b.items):
             return List(tuple(generalise(x, y, reason, cause) for x, y in zip(a.items, b.items, strict=True)))
-        return List(None, common_item((*_members(a), *_members(b)), reason))
+        made = List(None, common_item((*_members(a), *_members(b)), reason))
+        size = _length(a)
+        if size is not None and size == _length(b):
+            made.cells[SIZE] = None, 0, size
+        return made
     return _common_unknown(a, b, reason, cause)
+
+
+def _length(value: List) -> Dim | None:
+    """How many items a list has, if that is known."""
+    if value.items is not None:
+        return len(value.items)
+    origin, _, size = value.cells.get(SIZE, (MISSING, 0, 0))
+    return size if origin is None else None
 
 
 def _common_unknown(a: Value, b: Value, reason: str, cause: Any) -> Unknown:

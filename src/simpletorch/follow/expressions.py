@@ -45,7 +45,6 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
-    behind,
     is_known,
 )
 
@@ -314,7 +313,7 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
             _named_twice(kwargs, {k.arg: value})
             kwargs[k.arg] = value
             continue
-        value = behind(run.resolve(value))
+        value = items.as_dict(run, run.resolve(value))
         if isinstance(value, Dict) and not hidden and (ways := items.whole(run, value)) is not value:
             several.append(ways)
         elif isinstance(value, Dict) and value.rest is MISSING and all(isinstance(n, str) for n in value.cells):
@@ -374,7 +373,8 @@ def _names_here(run: Interpreter, scope: Scope, function: str) -> Dict:
         return Dict(scope.cells)
     cells = scope.globals.cells if function == "builtins.globals" else scope.cells
     run.heap.touch(cells)  # what is remembered of a call notes one name at a time
-    made = Dict({}, run.unknown("a name of a module or class"))
+    known = cells is scope.globals.cells and run.program.has_all_names(cells)
+    made = Dict({}, MISSING if known else run.unknown("a name of a module or class"))
     made.cells = cells
     return made
 
@@ -564,7 +564,14 @@ def _comprehension(
     sources: list[Value] = []
     roots = run.roots
     element = elements.looked_up(run, node, inner, elements.of_rows(run, node, inner, sources))
-    certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources, given)
+    steps = run.steps
+
+    def rest(left: tuple[Value, ...]) -> bool:
+        found = elements.of_the_rest(run, node, inner, out, left, steps - run.steps)
+        out.extend(found)
+        return bool(found)
+
+    certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources, given, rest)
     if isinstance(node, ast.SetComp):
         return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)
     if certain:
@@ -606,10 +613,11 @@ def _generate(
     emit: Callable[[], None],
     sources: list[Value] | None = None,
     given: Value = MISSING,
+    rest: Callable[[tuple[Value, ...]], bool] | None = None,
 ) -> bool:
     """Call ``emit`` for each round of the loops of a comprehension. False if it isn't known how many there are.
 
-    ``sources`` gets what the first loop goes over.
+    ``sources`` gets what the first loop goes over. ``rest`` may make all elements of the items that are left.
     """
     if index == len(generators):
         emit()
@@ -621,7 +629,10 @@ def _generate(
     found = run.items(source)
     certain = found is not None
     plain = certain and not generator.ifs and index + 1 == len(generators)
-    for value in (iteration.item(run, source),) if found is None else found:
+    for number, value in enumerate((iteration.item(run, source),) if found is None else found):
+        asks = plain and rest is not None and found is not None and elements.is_long(number, len(found))
+        if asks and rest is not None and found is not None and rest(found[number:]):
+            break
         run.step(run.node)
         assignment.assign(run, generator.target, value, scope)
         if plain:
@@ -634,7 +645,7 @@ def _generate(
         run.unsure_rounds += not surely
         try:
             certain &= surely
-            certain &= _generate(run, generators, index + 1, scope, emit)
+            certain &= _generate(run, generators, index + 1, scope, emit, rest=rest)
         finally:
             run.unsure_rounds -= not surely
     return certain

@@ -129,6 +129,7 @@ class Interpreter:
         self.texts: dict[Any, Unknown] = {}  # those that aren't known, by what they are joined of
         self.spreads = False  # whether there are tensors over a mesh, see `spread`
         self.variables: dict[Unknown, str] = {}  # of the environment: the texts that say so
+        self.defaults: dict[Unknown, Value] = {}  # and what they are unless somebody sets them
         self.varying: set[int] = set()  # the numbers of those that vary
         self.sizes: list[int] = []  # when each got its name by `some_size`, see `heap.now`
         self.read: dict[tuple[int, int], tuple[Value, Value, list[Value], Value]] = {}

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "as_dict",
     "as_index",
     "can_be_key",
     "check_key",
@@ -447,9 +448,21 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
         remove(run, behind(owner), index)
 
 
+def as_dict(run: Interpreter, value: Value) -> Value:
+    """The dict that ``dict(value)`` and ``**value`` take; a mapping of the program's is asked for its keys."""
+    held = behind(value)
+    keys = held.cls.find("keys") if isinstance(held, Instance) and held.cls.find("__getitem__") else None
+    if keys is None or not isinstance(keys[0], Function):
+        return held
+    found = run.items(run.call(Method(keys[0], held), ()))
+    if found is None or not all(map(can_be_key, found)):
+        return run.unknown("a mapping whose keys aren't known")
+    return Dict({k: run.call(run.attribute(held, "__getitem__"), (k,)) for k in found})
+
+
 def update(run: Interpreter, owner: Dict, more: Value) -> None:
     """``owner.update(more)``."""
-    more = behind(run.resolve(more))
+    more = as_dict(run, run.resolve(more))
     if isinstance(more, Dict):
         for key, value in more.cells.items():
             run.heap.write(owner.cells, key, or_else(value, owner.cells.get(key, MISSING)))

@@ -144,7 +144,7 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
         done = _each(loop, node, found, 0, source if alive else None)
     else:
         guards.may_raise(run, guards.ANY)
-        length = between.count(source) if isinstance(source, List | Iterator) and loop.last is None else None
+        length = between.count(source) if isinstance(source, List | Iterator | range) and loop.last is None else None
         rounds = length if type(length) is int and length > 0 else None
         item = iteration.item(run, source)
         streams = isinstance(whole, Iterator | Instance)

@@ -823,7 +823,9 @@ def is_subclass(cls: Class, other: Class) -> bool:
 
 def _is_no_number(run: Interpreter, cls: Value) -> bool:
     """Whether numbers and strings are of this class only if it is their own."""
-    return isinstance(cls, Class) and cls.module.partition(".")[0] in ("builtins", "torch", run.program.main)
+    if not isinstance(cls, Class):
+        return False
+    return cls.qualified == "numpy.ndarray" or cls.module.partition(".")[0] in ("builtins", "torch", run.program.main)
 
 
 def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:

@@ -22,7 +22,7 @@ from simpletorch.shapes import Shape
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["DISK", "IMAGE", "SOUND", "TEXT", "describe", "entry", "read", "text_of"]
+__all__ = ["DISK", "IMAGE", "SOUND", "TEXT", "describe", "entry", "read", "text_of", "value"]
 
 TEXT, IMAGE, SOUND = "text", "image", "sound"
 """Kinds: an image is ``(mode, height, width)``, a sound ``(frames, channels, rate)``."""
@@ -69,6 +69,11 @@ def _entry(run: Interpreter, file: IO[bytes], real: str) -> Value:
         return Saved(DISK, real)
     text = _decoded(file.read())
     return Saved(DISK, real) if text is None else Saved(TEXT, text)
+
+
+def value(run: Interpreter, found: described.Contents) -> Value:
+    """Contents of a file as the program has them."""
+    return _Values(run).value(found)
 
 
 def describe(run: Interpreter, text: str, words: str) -> None:

@@ -12,7 +12,7 @@ from typing import IO, Final, final
 
 from simpletorch import _outside as outside
 
-__all__ = ["Reach", "folders_of"]
+__all__ = ["Reach", "folders_of", "here", "project_of"]
 
 _MOST_FILES: Final = 2_000
 _MOST_BYTES: Final = 1 << 28
@@ -25,9 +25,19 @@ def folders_of(program: Path, arguments: Sequence[str] = ()) -> list[Path]:
     They are the program's project, the current folder, and paths on its command line.
     """
     folder = program.absolute().parent
-    above = (p for p in (folder, *folder.parents) if any(outside.exists(p / name) for name in _OF_A_PROJECT))
     given = [Path(a) for a in arguments if a and not a.startswith("-")]
-    return [next(above, folder), Path.cwd(), *(p for p in given if outside.exists(p))]
+    return [project_of(folder) or folder, Path.cwd(), *(p for p in given if outside.exists(p))]
+
+
+def here() -> Path:
+    """The current folder, which is part of what tells one follow from another."""
+    return Path.cwd()
+
+
+def project_of(folder: Path) -> Path | None:
+    """The next folder upwards that is a project's, or a repository."""
+    above = (p for p in (folder, *folder.parents) if any(outside.exists(p / name) for name in _OF_A_PROJECT))
+    return next(above, None)
 
 
 @final
@@ -92,6 +102,11 @@ class Reach:
         """Whether so many bytes may still be read."""
         self._bytes += size
         return self._bytes <= _MOST_BYTES
+
+    def names_of(self, text: str) -> list[tuple[str, bool | None]]:
+        """The entries of what a program names, if that is a folder."""
+        real = self.find(text)
+        return [] if real is None or not os.path.isdir(real) else self.names(real) or []
 
     def names(self, real: str) -> list[tuple[str, bool | None]] | None:
         """The entries of a folder, sorted, each with whether it is a folder (None: a link to one).

@@ -12,18 +12,20 @@ from collections.abc import Callable
 from copy import copy
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.branches import alike
-from simpletorch.follow.heap import Cells
+from simpletorch.follow import assignment
+from simpletorch.follow.branches import alike, common_item, type_name
+from simpletorch.follow.heap import Cells, born, now
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.numbers import indexes
+from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources.syntax import of_node
-from simpletorch.follow.values import Dict, Instance, List, Object, Tensor, Value
+from simpletorch.follow.values import Dict, Instance, List, Object, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["looked_up", "of_rows"]
+__all__ = ["is_long", "looked_up", "of_rows", "of_the_rest"]
 
 _Comprehension = ast.ListComp | ast.GeneratorExp | ast.SetComp
 _WITHOUT_EFFECT: Final = (
@@ -80,6 +82,84 @@ def of_rows(run: Interpreter, node: _Comprehension, scope: Scope, sources: list[
         return value
 
     return give
+
+
+# -- numbers that are only computed ------------------------------------------------------------------------------------
+
+_FIRST: Final = 8  # elements that are followed one by one
+_MANY: Final = 24  # that are left, so that it is worth it
+_STEPS: Final = 20_000  # that a comprehension may take until its ints aren't followed one by one either
+
+
+def is_long(number: int, length: int) -> bool:
+    """Whether to ask `of_the_rest` before the element of this number."""
+    return length - number > _MANY and (number == _FIRST or (number > _FIRST and number % _MANY == 0))
+
+
+def of_the_rest(
+    run: Interpreter, node: _Comprehension, scope: Scope, made: list[Value], left: tuple[Value, ...], steps: int
+) -> list[Value]:
+    """The elements of the items that are left, if those are only numbers that are computed, or rows of them.
+
+    One is followed for all, whose item is any of them. It stands for the others if it changes nothing, and gives a
+    float (or a row of as many); of a comprehension that takes long, also an int. Else there are none.
+    """
+    kinds = ("float", "int") if steps > _STEPS else ("float",)
+    if run.takers or isinstance(node, ast.SetComp) or not all(_is_number(v, kinds) for v in made[-_FIRST:]):
+        return []
+    start, told = now(), len(run.sizes)
+    run.heap.begin()
+    try:
+        with run.silently() as found:
+            item = common_item(left, "which element of a comprehension it is")
+            assignment.assign(run, node.generators[-1].target, item, scope)
+            value = run.evaluate(node.elt, scope)
+    except Raised:
+        run.heap.end()
+        return []
+    changes = run.heap.snapshot()
+    changed = any(born(cells) < start and cells is not scope.cells for cells, *_ in changes.values())
+    if found or changed or len(run.sizes) != told or not _is_number(value, kinds) or not _fits(value, made[-1]):
+        run.heap.end()
+        return []
+    run.heap.keep()
+    run.note_reason("a number that is only computed")
+    return [_other(run, value) for _ in left]
+
+
+def _is_number(value: Value, kinds: tuple[str, ...]) -> bool:
+    """Whether it is a number of these kinds, or a row of such."""
+    row = value.items if type(value) is List else value if type(value) is tuple else None
+    if row is not None:
+        return all(_is_number(v, kinds) for v in row)
+    if type(value) is Tensor:  # NumPy's own number
+        dtype = value.type.dtype
+        return value.array and value.type.shape.rank == 0 and dtype is not None and dtype.category in kinds
+    return type_name(value) in kinds
+
+
+def _fits(value: Value, example: Value) -> bool:
+    """Whether rows are as long as those before, at every depth."""
+    if type(value) is not type(example) and (type(value) in (List, tuple) or type(example) in (List, tuple)):
+        return False
+    one, other = (v.items if type(v) is List else v for v in (value, example))
+    if not isinstance(one, tuple) or not isinstance(other, tuple):
+        return one is not None and other is not None
+    return len(one) == len(other) and all(map(_fits, one, other))
+
+
+def _other(run: Interpreter, value: Value) -> Value:
+    """Another number, or row, known to the same extent."""
+    if type(value) is List:
+        return List(tuple(_other(run, v) for v in value.items or ()))
+    if type(value) is tuple:
+        return tuple(_other(run, v) for v in value)
+    if type(value) in (int, float, Tensor):  # NumPy's numbers don't change
+        return value
+    another = Unknown("a number that is only computed", type_name(value), "data")
+    if isinstance(value, Unknown):
+        another.numbers = value.numbers
+    return another
 
 
 @of_node

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from simpletorch.follow import budget
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.numbers.indexes import Numbers
 from simpletorch.follow.values import (
@@ -112,8 +113,10 @@ def _numbers(several: Sequence[Value]) -> Numbers | None:
 
 def count(value: Value) -> Dim | None:
     """How many items a value surely has, as far as that has a number or a name; None if not."""
-    if isinstance(value, str | tuple | range):
+    if isinstance(value, str | tuple):
         return len(value)
+    if isinstance(value, range):
+        return budget.length(value)
     if isinstance(value, Unknown):
         return value.length
     if isinstance(value, Tensor):

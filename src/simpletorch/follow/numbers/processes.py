@@ -16,10 +16,22 @@ from simpletorch.shapes import Dim, counted
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["as_process", "environment", "local_rank", "number_in", "rank", "say", "world_size"]
+__all__ = [
+    "ENVIRONMENT",
+    "as_process",
+    "environment",
+    "local_rank",
+    "number_in",
+    "rank",
+    "say",
+    "variable",
+    "world_size",
+]
 
 _LEAST: Final = {"RANK": 0, "LOCAL_RANK": 0, "GROUP_RANK": 0, "WORLD_SIZE": 1, "LOCAL_WORLD_SIZE": 1}
 """What torchrun writes into the environment, and the least that it may be."""
+ENVIRONMENT: Final = "environ"
+"""The kind of dict that ``os.environ`` is."""
 _WORLD, _RANK = "number of processes", "number of this process"  # in `Interpreter.modes`
 
 
@@ -68,10 +80,25 @@ def environment(run: Interpreter) -> Value:
         text = Unknown(f"the environment variable {name}", "str")
         cells[name] = Choice(started, text, MISSING)
         run.variables[text] = name
-    return Dict(cells, Unknown("an environment variable", "str"))
+    made = Dict(cells, Unknown("an environment variable", "str"))
+    made.kind = ENVIRONMENT
+    return made
+
+
+def variable(run: Interpreter, name: Value, default: Value) -> Unknown:
+    """``os.environ.get(name, default)``: a number that is made of it is that of the default."""
+    made = run.unknown(f"the environment variable {name}", "str" if isinstance(default, str) else None)
+    run.defaults[made] = default
+    return made
 
 
 def number_in(run: Interpreter, text: Value) -> Dim | None:
     """``int(os.environ["RANK"])``; None for other strings."""
-    name = run.variables.get(text) if isinstance(text, Unknown) else None
+    if not isinstance(text, Unknown):
+        return None
+    name, default = run.variables.get(text), run.defaults.get(text)
+    if isinstance(default, str) and default.strip().isdecimal():
+        return int(default)
+    if is_int(default):
+        return default
     return None if name is None else _symbol(name)

@@ -114,7 +114,8 @@ def _member(run: Interpreter, source: Value, name: str) -> Value:
     found = run.program.member(run, source, name)
     if found is MISSING:
         is_package = source.path is None or not outside.is_dir(source.path)
-        if source.name in run.program.modules and is_package:  # an installed module comes before a mere folder
+        is_sure = source.name in run.program.modules and source.name not in run.program.by_project
+        if is_sure and is_package:  # an installed module comes before a mere folder
             raise Raised("ImportError", None, ("Exception", "BaseException"))
         found = run.unknown(f"{source.name}.{name}")
     if type(found) is Unknown and run.takers:
@@ -130,6 +131,7 @@ def _everything(run: Interpreter, source: Value, scope: Scope) -> None:
         return
     if source.path is None:
         scope.globals.stars.append(source)
+        run.program.starred.append(scope.globals.cells)
         return
     listed = run.resolve(source.cells.get("__all__"))
     chosen = None if listed is None else run.items(listed)

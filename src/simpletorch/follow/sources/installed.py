@@ -12,7 +12,7 @@ from typing import Final
 
 from simpletorch import _outside as outside
 
-__all__ = ["AGAIN", "has_member", "has_module"]
+__all__ = ["AGAIN", "has_member", "has_module", "is_installed", "is_library"]
 
 
 def has_module(name: str) -> bool:
@@ -29,10 +29,40 @@ def has_member(module: str, name: str) -> bool:
     return found
 
 
+def is_installed(name: str, project: Path | None) -> bool:
+    """Whether a top-level module is there without the project's own folder on the search path."""
+    found = _is_installed(name, project)
+    outside.note("installed", f"{name}:{project or ''}", found)
+    return found
+
+
+def is_library(name: str) -> bool:
+    """Whether a top-level module lies where packages are installed, and may be imported by us."""
+    found = _is_library(name)
+    outside.note("library", name, found)
+    return found
+
+
 @cache
 def _has_module(name: str) -> bool:
     spec, rest = _spec(name), name.partition(".")[2]
     return spec is not None and (not rest or not spec.submodule_search_locations or _file(spec, rest) is not None)
+
+
+@cache
+def _is_installed(name: str, project: Path | None) -> bool:
+    spec = _spec(name)
+    if spec is None:
+        return False
+    places = [Path(p) for p in (spec.origin, *(spec.submodule_search_locations or ())) if p]
+    own = [p for p in places if project is not None and p.is_relative_to(project) and "site-packages" not in p.parts]
+    return not own
+
+
+@cache
+def _is_library(name: str) -> bool:
+    spec = _spec(name)
+    return spec is not None and re.search("(site|dist)-packages", spec.origin or "") is not None
 
 
 @cache
@@ -68,8 +98,14 @@ def _file(spec: ModuleSpec, rest: str) -> Path | None:
     return None
 
 
+def _path(text: str) -> Path | None:
+    return Path(text) if text else None
+
+
 AGAIN: Final[Mapping[str, Callable[[str], bool]]] = {
     "module": _has_module,
+    "library": _is_library,
     "member": lambda asked: _has_member(*asked.split(":")),
+    "installed": lambda asked: _is_installed(name := asked.partition(":")[0], _path(asked[len(name) + 1 :])),
 }
 """How look-ups are answered again that were noted here."""

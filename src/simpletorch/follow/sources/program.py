@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
@@ -9,14 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch import _outside as outside
-from simpletorch.follow.disk.reach import Reach
+from simpletorch.follow.disk.reach import Reach, here, project_of
 from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, OWN, VALUES, load, source_of
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import lazily, texts
+from simpletorch.follow.sources.installed import is_installed
 from simpletorch.follow.sources.syntax import code, parse
-from simpletorch.follow.values import MISSING, Class, Namespace, Native, Unknown, Value
+from simpletorch.follow.values import MISSING, Class, Instance, List, Namespace, Native, Unknown, Value
 from simpletorch.rules import MODULES, RULES
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
 
@@ -48,7 +51,11 @@ class Program:
         self._classes: dict[str, Class] = {}
         self._members: dict[str, Value] = {}
         self._files: dict[Path, Namespace] = {}
+        self.starred: list[dict[str, Any]] = []  # the variables of modules that import everything of a library
         self.own: set[str] = set()  # the files of simpletorch's that are followed for what the program uses of them
+        self.is_elsewhere = False  # whether it has gone to another folder than the current one
+        self._further: list[Path] | None = None
+        self.by_project: set[str] = set()  # the modules that were found below the project's folder alone
         self.roots = [path.parent]
         package = path.parent
         while outside.exists(package / "__init__.py") and package != package.parent:
@@ -64,7 +71,29 @@ class Program:
             for candidate in (root / relative / "__init__.py", root / relative.with_suffix(".py")):
                 if texts.is_file(candidate):
                     return candidate
+        for root in self._roots_of_project(name):
+            for candidate in (root / relative / "__init__.py", root / relative.with_suffix(".py")):
+                if texts.is_file(candidate):
+                    self.by_project.add(name)
+                    return candidate
         return None
+
+    def search(self, folder: str, *, first: bool = False) -> None:
+        """Look for modules in a folder too; a relative one lies in the current folder, or beside the program."""
+        for path in (Path(os.path.abspath(folder)), self.path.parent / folder):
+            if path not in self.roots and outside.is_dir(path):
+                self.roots.insert(0 if first else len(self.roots), path)
+
+    def _roots_of_project(self, name: str) -> Sequence[Path]:
+        """Where a module lies that only a setting of the search path, or an installation, makes known to Python."""
+        first = name.partition(".")[0]
+        if first in sys.stdlib_module_names or canonical(first) in _packages():
+            return ()
+        if is_installed(first, project_of(self.path.parent)):
+            return ()
+        if self._further is None:
+            self._further = _folders_of_project(self.path.parent)
+        return self._further
 
     def _roots(self, name: str) -> Sequence[Path]:
         """Where a module may lie. Who names a module of a package ``torch`` or ``types`` doesn't import it by that."""
@@ -95,15 +124,27 @@ class Program:
         path = self.find(name)
         tree = None if path is None else parse(path)
         if path is None or tree is None:
-            folders = (root / Path(*name.split(".")) for root in self._roots(name))
+            roots = (*self._roots(name), *self._roots_of_project(name))
+            folders = (root / Path(*name.split(".")) for root in roots)
             folder = next((f for f in folders if outside.is_dir(f)), None)
             if folder is not None and outside.has_python(folder):
                 self.modules[name] = Namespace(name, {}, str(folder))
                 return self.modules[name]
             return None
+        return self._run(run, name, path, tree)
+
+    def load_file(self, run: Interpreter, name: str, path: Path) -> Namespace | None:
+        """The module that a file is under a name of the program's choice; None if it can't be read."""
+        key = f"{name} of {path}"
+        if key in self.modules:
+            return self.modules[key]
+        tree = parse(path)
+        return None if tree is None else self._run(run, name, path, tree, key)
+
+    def _run(self, run: Interpreter, name: str, path: Path, tree: ast.Module, key: str | None = None) -> Namespace:
         shown = self.show(path)
         made = Namespace(name, self.cells(run, name, str(path)), str(path))
-        self.modules[name] = made
+        self.modules[key or name] = made
         scope = Scope(None, shown, made.cells)
         if not self.is_library:
             # what one way here imports, the others have too; where somebody does without it, it is followed in place
@@ -118,8 +159,22 @@ class Program:
 
     def cells(self, run: Interpreter, name: str, file: str) -> dict[str, Any]:
         """The variables that a module begins with."""
-        first = {"__name__": name, "__file__": file}
+        first: dict[str, Any] = {"__name__": name, "__file__": file, "__doc__": None}
+        first.update({n: Unknown(f"{n} of a module") for n in ("__builtins__", "__spec__", "__loader__", "__cached__")})
+        if name != self.main:
+            is_package = file.endswith("__init__.py")
+            first["__package__"] = name if is_package else name.rpartition(".")[0]
+            if is_package:
+                first["__path__"] = List((str(Path(file).parent),))
         return lazily.cells_of(run, first) if self.is_library else first
+
+    def has_all_names(self, cells: dict[str, Any]) -> bool:
+        """Whether the variables of a module are all that it has."""
+        return "__spec__" in cells and not self.is_library and not any(cells is c for c in self.starred)
+
+    def names_of(self, run: Interpreter, library: str) -> Value:
+        """``library.__dict__``: whatever is asked for by name is looked up."""
+        return Instance(self.library_class("builtins._Names"), library)
 
     def absolute(self, name: str, file: Path) -> str | None:
         """The dotted name of a module that a file names with dots before it; None outside of a package."""
@@ -140,6 +195,11 @@ class Program:
             while outside.exists(folder / "__init__.py"):
                 parts.insert(0, folder.name)
                 folder = folder.parent
+            if not parts and folder == self.path.parent and folder != folder.parent:
+                # it is run by ``python -m``, from a folder above
+                parts = list(folder.relative_to(here()).parts) if here() in folder.parents else [folder.name]
+                above = folder.parents[len(parts) - 1]
+                self.roots += [] if above in self.roots else [above]
             return ".".join(parts)
         return name if file.endswith("__init__.py") else name.rpartition(".")[0]
 
@@ -228,6 +288,20 @@ class Program:
         return array_operation(run, name, args, kwargs)
 
 
+_BESIDE_PACKAGES: Final = ("scripts", "examples", "example", "tools", "bin", "experiments", "demo", "demos", "tests")
+
+
+def _folders_of_project(folder: Path) -> list[Path]:
+    """The folders of a project that hold its packages: its root, ``src``, and those of ``PYTHONPATH`` below it."""
+    root = project_of(folder)
+    beside = folder.parent if folder.name in _BESIDE_PACKAGES else None
+    current = here() if here() in (folder, *folder.parents) else None
+    found = [root, None if root is None else root / "src", beside, current]
+    named = [Path(os.path.abspath(p)) for p in outside.variable("PYTHONPATH").split(os.pathsep) if p]
+    found += [p for p in named if root is not None and p.is_relative_to(root)]
+    return list(dict.fromkeys(p for p in found if p is not None and outside.is_dir(p) and p != p.parent))
+
+
 @lru_cache(maxsize=10_000)
 def canonical(name: str) -> str:
     """The one name of what a library has under several: ``torch.nn.modules.linear.Linear`` is ``torch.nn.Linear``."""
@@ -250,7 +324,7 @@ def canonical(name: str) -> str:
 @cache
 def _packages() -> frozenset[str]:
     """The dotted names that others lie under, as far as libraries are read."""
-    return _packages_of_rules() | _above(NATIVES, CLASSES, MADE, VALUES, ALIASES)
+    return _packages_of_rules() | _above(NATIVES, CLASSES, MADE, VALUES, ALIASES, OWN)
 
 
 @cache

@@ -31,6 +31,7 @@ from simpletorch.follow.values import (
     Last,
     List,
     Method,
+    Namespace,
     Native,
     Property,
     Set,
@@ -474,6 +475,8 @@ def _vars(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     owner = run.resolve(args[0]) if args else None
     if isinstance(owner, Instance):
         return attributes.attributes_of(run, owner)
+    if isinstance(owner, Namespace):
+        return attributes.get(run, owner, "__dict__")
     return run.unknown("the attributes of a value")
 
 
@@ -956,9 +959,45 @@ def _open(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 
 @native("builtins.id", "builtins.globals", "builtins.locals", "builtins.eval", "builtins.exec",
-        "builtins.compile", "builtins.__import__", "builtins.dir")  # fmt: skip
+        "builtins.compile")  # fmt: skip
 def _dark(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.unknown("what Python's own function gives")
+
+
+@native("builtins.__import__")
+def _import(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.call(run.program.library(run, "importlib.__import__"), args, kwargs)
+
+
+@native("builtins.dir")
+def _dir(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """The names in a module of the program, in a plain class of it, or in an object of one."""
+    owner = run.resolve(args[0]) if args else None
+    cls = owner.cls if isinstance(owner, Instance) else owner
+    if isinstance(cls, Class) and owner is not None:
+        own = {n for c in cls.mro[:-1] for n in c.cells}
+        held = {n for n in owner.cells if isinstance(n, str)} if isinstance(owner, Instance) else set()
+        is_plain = all(c.module in run.program.modules and not c.unknown_base for c in cls.mro[:-1])
+        if is_plain and cls.native is None and not (isinstance(owner, Instance) and owner.state.get("open")):
+            return List(tuple(sorted(own | held | {*dir(object), "__dict__", "__module__", "__weakref__"})))
+        return List(None, run.unknown("a name", "str"))
+    found = attributes.get(run, owner, "__dict__") if isinstance(owner, Namespace) else None
+    if isinstance(found, Dict) and found.rest is MISSING and items.whole(run, found) is found:
+        return List(tuple(sorted(found.cells)))
+    return List(None, run.unknown("a name", "str"))
+
+
+def _name_in(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``torch.nn.__dict__[name]``."""
+    owner, name = run.program.library(run, args[0].native), run.resolve(args[1])
+    return run.attribute(owner, name) if isinstance(name, str) else run.unknown(f"a name in {args[0].native}")
+
+
+library_class(
+    "builtins._Names",
+    methods={"__getitem__": _name_in, "get": _name_in},
+    unknown="the names in a library",
+)
 
 
 @native("builtins.exit", "builtins.quit", "sys.exit", "os._exit")

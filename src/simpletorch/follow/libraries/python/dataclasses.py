@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.libraries import library_class, native
 from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Method, Native, Unknown, Value
 
 if TYPE_CHECKING:
@@ -207,15 +209,35 @@ def _replace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 @native("dataclasses.fields")
 def _fields(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    names = _names(run.resolve(args[0]))
+    value = run.resolve(args[0])
+    cls = value.cls if isinstance(value, Instance) else value
+    names = _names(value)
     if names is None:
         return run.unknown("the fields of a dataclass")
+    known = {f.name: f for c in reversed(cls.mro) for f in c.metadata.get("dataclass", ())}
     rows = []
     for name in names:
         made = Instance(run.program.library_class("dataclasses.Field"))
         made.cells["name"] = name
+        owner = next((c for c in cls.mro if name in own_annotations(c)), None)
+        if owner is not None:
+            made.cells["type"] = _type_of(run, owner, own_annotations(owner)[name])
+        if known[name].default is not MISSING:
+            made.cells["default"] = known[name].default
         rows.append(made)
     return tuple(rows)
+
+
+def _type_of(run: Interpreter, cls: Class, note: str) -> Value:
+    """``field.type``: the annotation itself, as a text where the module says that annotations are texts."""
+    module = run.program.modules.get(cls.module or run.program.main)
+    tree = None if module is None or module.path is None else parse(Path(module.path))
+    if tree is None:
+        return run.unknown("an annotation")
+    if any(isinstance(n, ast.ImportFrom) and n.module == "__future__" for n in tree.body):
+        return note
+    found = run.program.builtin(run, note) if note in ("int", "float", "str", "bool", "list", "dict") else MISSING
+    return run.unknown("an annotation") if found is MISSING else found
 
 
 @native("dataclasses.is_dataclass")

@@ -12,7 +12,7 @@ from simpletorch.follow.libraries.python.builtins import computed, in_order
 from simpletorch.follow.memory import remembered, stand_ins
 from simpletorch.follow.model import generators, iterators
 from simpletorch.follow.model.handlers import exception_of
-from simpletorch.follow.numbers import offsets
+from simpletorch.follow.numbers import offsets, processes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import MISSING, SIZE, Dict, Fields, Iterator, List, Set, Sizes, Value, View, is_known
 from simpletorch.shapes import Expr
@@ -224,6 +224,8 @@ def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     if items.can_be_key(key):
         if key in owner.cells:
             return run.resolve(items.or_else(owner.cells[key], default))
+        if owner.kind == processes.ENVIRONMENT and default is not None:
+            return processes.variable(run, key, default)
         return default if owner.rest is MISSING else branches.common_item((owner.rest, default), "an item of a dict")
     return stand_ins.one_of(run, (*items.values(owner), default), "which item of a dict it is")
 

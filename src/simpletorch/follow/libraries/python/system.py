@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Callable
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import files, items, operators, texts
@@ -15,13 +16,11 @@ from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import (
     ASKED_FOR,
     MISSING,
-    RELOADED,
     Choice,
     Class,
     Dict,
     Instance,
     List,
-    Namespace,
     Native,
     Property,
     StaticMethod,
@@ -37,20 +36,6 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return None
 
 
-# -- modules ---------------------------------------------------------------------------------------------------------
-
-
-@native("importlib.reload")
-def _reload(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What its file says now isn't known: who reads it again has changed it since."""
-    module = run.resolve(by_name("module", args, kwargs).get("module"))
-    if isinstance(module, Namespace) and module.path is not None:
-        for name in [n for n in module.cells if not n.startswith("__")]:
-            run.heap.write(module.cells, name, run.unknown(f"{name} of a module that was read again"))
-        run.heap.write(module.cells, RELOADED, True)
-    return module
-
-
 # -- os --------------------------------------------------------------------------------------------------------------
 
 VALUES.update({"os.sep": "/", "os.linesep": "\n", "os.pathsep": ":", "os.path.sep": "/"})
@@ -58,10 +43,7 @@ MADE["os.environ"] = processes.environment
 gives("os.path.isdir os.path.islink os.path.isabs os.access", "bool", "data")
 gives("os.path.getsize os.getpid os.getppid os.get_terminal_size", "int", "data")
 gives("os.path.getmtime os.path.getctime", "float", "data")
-gives(
-    "os.getcwd os.path.abspath os.path.realpath os.path.expanduser os.path.expandvars os.path.relpath os.getlogin",
-    "str",
-)
+gives("os.path.expanduser os.path.expandvars os.getlogin", "str")
 gives("os.cpu_count os.scandir os.walk os.popen os.stat os.uname os.sched_getaffinity", None, "data")
 native("os.makedirs", "os.mkdir", "os.rmdir", "os.kill", "os.umask", "os.chmod", "os.nice", "os.putenv")(_nothing)
 
@@ -137,6 +119,7 @@ def _rename(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 @native("os.chdir")
 def _chdir(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     files.left_behind(run)
+    run.program.is_elsewhere = True
     return None
 
 
@@ -144,6 +127,25 @@ def _text(run: Interpreter, value: Value) -> Value:
     """A path as a string."""
     value = run.resolve(value)
     return value.native if isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") else value
+
+
+def _from_here(name: str, function: Callable[..., str]) -> None:
+    """A path by where the program runs: in the current folder, until it goes to another one."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        def compute(given: tuple[Value, ...]) -> Value:
+            if not all(isinstance(a, str) and "\0" not in a for a in given) or run.program.is_elsewhere or kwargs:
+                return run.unknown(f"what {name} gives", "str")
+            return function(*given)
+
+        return _on_each(run, args, compute)
+
+    native(name)(work)
+
+
+for _name in ("abspath", "realpath", "relpath"):
+    _from_here(f"os.path.{_name}", getattr(posixpath, _name))
+_from_here("os.getcwd", os.getcwd)
 
 
 def _on_paths(name: str, function: Callable[..., Any], type: str | None) -> None:
@@ -234,12 +236,35 @@ MADE["sys.path"] = lambda run: Instance(run.program.library_class("sys._SearchPa
 def _search_here(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``sys.path.append(folder)``: the program's own modules may lie there."""
     folder = _text(run, args[-1])
-    if isinstance(folder, str) and folder and Path(folder) not in run.program.roots:
-        run.program.roots.append(Path(folder))
+    if isinstance(folder, str):
+        run.program.search(folder, first=len(args) == 3 and run.resolve(args[1]) == 0)
     return None
 
 
-library_class("sys._SearchPath", methods={"append": _search_here, "insert": _search_here})
+def _search_all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    for folder in run.items(args[1]) or ():
+        _search_here(run, (args[0], folder), {})
+    return args[0]
+
+
+def _first_folder(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``sys.path[0]``: the program's own folder."""
+    here = run.resolve(args[1]) == 0 and not run.program.is_elsewhere
+    return str(run.program.path.parent) if here else run.unknown("a folder of modules", "str")
+
+
+library_class(
+    "sys._SearchPath",
+    methods={
+        "append": _search_here,
+        "insert": _search_here,
+        "extend": lambda run, args, kwargs: _search_all(run, args, kwargs) and None,
+        "__iadd__": _search_all,
+        "__getitem__": _first_folder,
+        **dict.fromkeys(("remove", "pop"), _nothing),
+    },
+    unknown="where Python looks for modules",
+)
 
 
 def _modules(run: Interpreter) -> Instance:
@@ -335,6 +360,31 @@ def _elsewhere(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     return _path(run, run.unknown("a path", "str"))
 
 
+def _absolute(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``resolve()``, ``absolute()``."""
+    if not isinstance(args[0].native, str):
+        return _elsewhere(run, args, kwargs)
+    return _path(run, run.call(run.program.library(run, "os.path.realpath"), (args[0].native,)))
+
+
+def _here(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _path(run, run.call(run.program.library(run, "os.getcwd"), ()))
+
+
+def _parents(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    text = args[0].native
+    if not isinstance(text, str):
+        return List(None, _path(run, run.unknown("a path", "str")))
+    return tuple(_path(run, str(p)) for p in PurePosixPath(text).parents)
+
+
+def _relative(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    text, start = args[0].native, _text(run, args[1]) if len(args) == 2 else None
+    if isinstance(text, str) and isinstance(start, str) and PurePosixPath(text).is_relative_to(start):
+        return _path(run, str(PurePosixPath(text).relative_to(start)))
+    return _path(run, run.unknown("a path", "str"))
+
+
 def _same(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     other = run.resolve(args[1])
     if not isinstance(other, Instance) or not other.cls.is_a("pathlib.PurePath"):
@@ -410,8 +460,10 @@ _PATH_METHODS: Final[dict[str, Any]] = {
     "with_name": _changed("with_name"),
     "with_stem": _changed("with_stem"),
     **{n: _part(n) for n in ("parent", "name", "stem", "suffix", "parts")},
-    **dict.fromkeys(("resolve", "absolute", "expanduser"), _elsewhere),
-    "relative_to": lambda run, args, kwargs: _path(run, run.unknown("a path", "str")),
+    **dict.fromkeys(("resolve", "absolute"), _absolute),
+    "expanduser": _elsewhere,
+    "parents": Property(Native("parents", _parents)),
+    "relative_to": _relative,
     **dict.fromkeys(("is_dir", "is_symlink", "is_absolute"), _unknown("bool")),
     **dict.fromkeys(("stat", "samefile"), _unknown(None)),
     **dict.fromkeys(("exists", "is_file"), _is_there),
@@ -423,7 +475,7 @@ _PATH_METHODS: Final[dict[str, Any]] = {
     "unlink": lambda run, args, kwargs: _remove(run, args[:1], {}),
     **{n: _paths(n) for n in ("glob", "rglob", "iterdir")},
     **dict.fromkeys(("mkdir", "rmdir", "touch", "chmod"), _nothing),
-    "cwd": StaticMethod(Native("cwd", _elsewhere)),
+    "cwd": StaticMethod(Native("cwd", _here)),
     "home": StaticMethod(Native("home", _elsewhere)),
 }
 library_class("pathlib.PurePath", make=_make_path, methods=_PATH_METHODS)

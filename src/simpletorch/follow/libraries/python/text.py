@@ -45,13 +45,29 @@ def _loads(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
             return _loaded(run, text.written)
         return _loaded(run, Saved(files.TEXT, text))
 
-    return run.unknown("what a text says") if kwargs else run.each(args[0], one)
+    found = run.each(args[0], one)
+    return _hooked(run, found, kwargs) if kwargs else found
 
 
 @native("json.load")
 def _load(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    held = files.holds(run, run.resolve(args[0])) if args and not kwargs else MISSING
-    return run.unknown("what a text says") if held is MISSING else run.each(held, lambda v: _loaded(run, v))
+    held = files.holds(run, run.resolve(args[0])) if args else MISSING
+    found = run.unknown("what a text says") if held is MISSING else run.each(held, lambda v: _loaded(run, v))
+    return _hooked(run, found, kwargs) if kwargs else found
+
+
+def _hooked(run: Interpreter, value: Value, options: dict[str, Value]) -> Value:
+    """Apply ``object_hook=`` or ``object_pairs_hook=`` to each dict, from the inside out."""
+    if not options.keys() <= {"object_hook", "object_pairs_hook"} or len(options) != 1:
+        return run.unknown("what a text says")
+    ((name, hook),) = options.items()
+    value = run.resolve(value)
+    if isinstance(value, List) and value.items is not None:
+        return List(tuple(_hooked(run, v, options) for v in value.items))
+    if not isinstance(value, Dict) or value.rest is not MISSING or hook is None:
+        return value
+    cells = {k: _hooked(run, v, options) for k, v in value.cells.items()}
+    return run.call(hook, (Dict(cells) if name == "object_hook" else List(tuple(cells.items())),))
 
 
 def _loaded(run: Interpreter, entry: Value) -> Value:
