@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, files, layers
 from simpletorch.follow.heap import Cells
-from simpletorch.follow.libraries import METHODS
+from simpletorch.follow.libraries import METHODS, Model
 from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.outcomes import Raised
@@ -99,6 +99,8 @@ def _native(
     try:
         return work(run, args, kwargs)
     except (IndexError, KeyError, TypeError, AttributeError, ValueError, AssertionError) as error:
+        if type(work) is Model and (wrong := arguments.of_model(run, work, args, kwargs)):
+            return modules.refuse(run, *wrong)
         named = [name for name in _OPERANDS if name in kwargs]
         if named:  # they may be given by name, which few models look for
             rest = {k: v for k, v in kwargs.items() if k not in named}

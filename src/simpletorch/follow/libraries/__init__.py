@@ -1,16 +1,19 @@
 """What the follower knows of libraries: a file each, functions in a table by their dotted names.
 
-A function gets the interpreter, the positional arguments and those by name (`follow.values`), and answers a value.
+A `model` is a function with the library's own signature behind the interpreter; Python binds it as it binds the library's.
+A `native` function gets the interpreter, the positional arguments and those by name (`follow.values`) as they are.
 What a library's class needs is a `Class` that a maker builds once for each follow. A name that no table has is unknown.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
-from simpletorch.follow.values import Cause, Class, Native, Unknown, Value
+from simpletorch.follow.values import Cause, Choice, Class, Native, Property, Unknown, Value
+from simpletorch.rules.core.binding import Binder
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -19,15 +22,19 @@ __all__ = [
     "ALIASES",
     "CLASSES",
     "MADE",
+    "MEMBERS",
     "METHODS",
+    "Model",
     "NATIVES",
     "VALUES",
     "Work",
+    "attribute",
     "by_name",
     "gives",
     "library_class",
     "load",
     "method",
+    "model",
     "native",
 ]
 
@@ -42,6 +49,8 @@ METHODS: Final[dict[type | str, dict[str, Work]]] = {}
 """Methods of values that are no objects of the program, by their Python class; the receiver comes first."""
 CLASSES: Final[dict[str, Callable[[Callable[[str], Class]], Class]]] = {}
 """Makers of classes; each gets what finds other classes by name."""
+MEMBERS: Final[dict[str, dict[str, Native | Property]]] = {}
+"""Methods and properties of classes that are models, by the class's dotted name."""
 ALIASES: Final[dict[str, str]] = {}
 """Other dotted names of the same thing, or of the same package: the longest one counts."""
 
@@ -115,6 +124,8 @@ _FILES: Final = {
     "abc": "python.typing",
 }
 """Which file knows a library or a package of one: it is read when the program first speaks of it."""
+_KINDS: Final[dict[str, type | str]] = {"numpy.ndarray": "array"}
+"""Classes of libraries whose objects are no `Instance` here."""
 _loaded: Final[set[str]] = set()
 
 
@@ -140,6 +151,94 @@ def native(*names: str) -> Callable[[Work], Work]:
         return work
 
     return register
+
+
+@final
+class Model:
+    """What the follower knows of a library's function: the function that answers, bound as the library's is.
+
+    The signature behind the interpreter is the library's. One that ends with ``**rest`` is a part of it: of a call that
+    doesn't fit nothing is said. Arguments come without choices that are decided where the call stands.
+    """
+
+    __slots__ = ("_binder", "function", "is_method", "name")
+
+    def __init__(self, name: str, function: Callable[..., Value], is_method: bool) -> None:
+        self.name, self.function, self.is_method = name, function, is_method
+        self._binder: Binder | None = None
+
+    def __call__(self, run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        for value in args:
+            if type(value) is Choice:
+                args = tuple(map(run.resolve, args))
+                break
+        if kwargs:
+            kwargs = {name: run.resolve(value) for name, value in kwargs.items()}
+        return self.function(run, *args, **kwargs)
+
+    @property
+    def binder(self) -> Binder:
+        """The library's parameters."""
+        if self._binder is None:
+            self._binder = Binder.of(self.signature)
+        return self._binder
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """The library's signature, as far as the model has it."""
+        found = inspect.signature(self.function)
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+    @property
+    def shown(self) -> str:
+        """The name for messages: ``DataFrame.drop``, ``pandas.read_csv``."""
+        return ".".join(self.name.split(".")[-2:]) if self.is_method else self.name
+
+
+Modelled = TypeVar("Modelled", bound=Callable[..., Value])
+
+
+def model(*names: str) -> Callable[[Modelled], Modelled]:
+    """Register a function under dotted names: its parameters behind the interpreter are the library's own.
+
+    It is a method of a class where the first of them is ``self``::
+
+        @model("pandas.DataFrame.drop")
+        def drop(run, self, labels=None, *, axis=0, index=None, columns=None, level=None, inplace=False, errors="raise"):
+    """
+
+    def register(function: Modelled) -> Modelled:
+        is_method = function.__code__.co_varnames[1:2] == ("self",) and function.__code__.co_argcount > 1
+        for name in names:
+            work = Model(name, function, is_method)
+            owner, _, short = name.rpartition(".")
+            if not is_method:
+                native(name)(work)
+            elif owner in _KINDS:
+                method(_KINDS[owner], short)(work)
+            else:
+                _enter(owner, short, Native(name, work))
+        return function
+
+    return register
+
+
+def attribute(*names: str) -> Callable[[Modelled], Modelled]:
+    """Register properties of classes: functions of the interpreter and the object."""
+
+    def register(function: Modelled) -> Modelled:
+        for name in names:
+            owner, _, short = name.rpartition(".")
+            _enter(owner, short, Property(Native(name, Model(name, function, True))))
+        return function
+
+    return register
+
+
+def _enter(owner: str, name: str, value: Native | Property) -> None:
+    if name in MEMBERS.setdefault(owner, {}):
+        raise ValueError(f"two members {name} of {owner}")
+    MEMBERS[owner][name] = value
 
 
 def gives(names: str, type: str | None = None, cause: Cause = "code") -> None:
@@ -178,7 +277,7 @@ def library_class(
     def make(find: Callable[[str], Class]) -> Class:
         module, _, short = name.rpartition(".")
         cells = {k: Native(f"{name}.{k}", v) if callable(v) else v for k, v in (methods or {}).items()}
-        made = Class(short, tuple(map(find, bases)), cells, module)
+        made = Class(short, tuple(map(find, bases)), {**cells, **MEMBERS.get(name, {})}, module)
         made.metadata.update(metadata)
         if unknown is not None:
             made.unknown_base = Unknown(unknown)
