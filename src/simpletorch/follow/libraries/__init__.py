@@ -1,6 +1,6 @@
 """What the follower knows of libraries: a file each, functions in a table by their dotted names.
 
-A `model` is a function with the library's own signature behind the interpreter; Python binds it as it binds the library's.
+A `model` is a function with the library's own signature behind the interpreter; Python binds it as the library's.
 A `native` function gets the interpreter, the positional arguments and those by name (`follow.values`) as they are.
 What a library's class needs is a `Class` that a maker builds once for each follow. A name that no table has is unknown.
 """
@@ -24,9 +24,9 @@ __all__ = [
     "MADE",
     "MEMBERS",
     "METHODS",
-    "Model",
     "NATIVES",
     "VALUES",
+    "Model",
     "Work",
     "attribute",
     "by_name",
@@ -38,7 +38,8 @@ __all__ = [
     "native",
 ]
 
-Work = Callable[["Interpreter", tuple[Value, ...], dict[str, Value]], Value]
+Work = Callable[..., Value]
+"""A model, or a function of the interpreter, the arguments by place and those by name."""
 
 NATIVES: Final[dict[str, Native]] = {}
 VALUES: Final[dict[str, Value]] = {}
@@ -124,8 +125,6 @@ _FILES: Final = {
     "abc": "python.typing",
 }
 """Which file knows a library or a package of one: it is read when the program first speaks of it."""
-_KINDS: Final[dict[str, type | str]] = {"numpy.ndarray": "array"}
-"""Classes of libraries whose objects are no `Instance` here."""
 _loaded: Final[set[str]] = set()
 
 
@@ -147,7 +146,7 @@ def native(*names: str) -> Callable[[Work], Work]:
         for name in names:
             if name in NATIVES:
                 raise ValueError(f"two functions for {name}")
-            NATIVES[name] = Native(name, work)
+            NATIVES[name] = Native(name, _bound(name, work))
         return work
 
     return register
@@ -168,6 +167,7 @@ class Model:
         self._binder: Binder | None = None
 
     def __call__(self, run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        """The library's answer to a call."""
         for value in args:
             if type(value) is Choice:
                 args = tuple(map(run.resolve, args))
@@ -195,6 +195,13 @@ class Model:
         return ".".join(self.name.split(".")[-2:]) if self.is_method else self.name
 
 
+def _bound(name: str, function: Callable[..., Value], is_method: bool = False) -> Callable[..., Value]:
+    """A function that takes arguments as they are, ``(run, args, kwargs)``, as it is; a model behind its signature."""
+    code = getattr(function, "__code__", None)
+    as_they_are = code is None or code.co_varnames[:3] == ("run", "args", "kwargs")
+    return function if as_they_are else Model(name, function, is_method)
+
+
 Modelled = TypeVar("Modelled", bound=Callable[..., Value])
 
 
@@ -204,20 +211,16 @@ def model(*names: str) -> Callable[[Modelled], Modelled]:
     It is a method of a class where the first of them is ``self``::
 
         @model("pandas.DataFrame.drop")
-        def drop(run, self, labels=None, *, axis=0, index=None, columns=None, level=None, inplace=False, errors="raise"):
+        def drop(run, self, labels=None, *, axis=0, columns=None, inplace=False, **rest):
     """
 
     def register(function: Modelled) -> Modelled:
         is_method = function.__code__.co_varnames[1:2] == ("self",) and function.__code__.co_argcount > 1
         for name in names:
-            work = Model(name, function, is_method)
-            owner, _, short = name.rpartition(".")
-            if not is_method:
-                native(name)(work)
-            elif owner in _KINDS:
-                method(_KINDS[owner], short)(work)
+            if is_method:
+                _enter(name, Native(name, Model(name, function, True)))
             else:
-                _enter(owner, short, Native(name, work))
+                native(name)(function)
         return function
 
     return register
@@ -228,23 +231,23 @@ def attribute(*names: str) -> Callable[[Modelled], Modelled]:
 
     def register(function: Modelled) -> Modelled:
         for name in names:
-            owner, _, short = name.rpartition(".")
-            _enter(owner, short, Property(Native(name, Model(name, function, True))))
+            _enter(name, Property(Native(name, Model(name, function, True))))
         return function
 
     return register
 
 
-def _enter(owner: str, name: str, value: Native | Property) -> None:
-    if name in MEMBERS.setdefault(owner, {}):
-        raise ValueError(f"two members {name} of {owner}")
-    MEMBERS[owner][name] = value
+def _enter(name: str, value: Native | Property) -> None:
+    owner, _, short = name.rpartition(".")
+    if short in MEMBERS.setdefault(owner, {}):
+        raise ValueError(f"two members {name}")
+    MEMBERS[owner][short] = value
 
 
 def gives(names: str, type: str | None = None, cause: Cause = "code") -> None:
     """Register functions that change nothing, and of whose answer at most the class is known."""
     for name in names.split():
-        native(name)(lambda run, args, kwargs, n=name: run.unknown(f"what {n} gives", type, cause))  # type: ignore[misc]
+        native(name)(lambda run, args, kwargs, n=name: run.unknown(f"what {n} gives", type, cause))
 
 
 def method(kind: type | str, *names: str) -> Callable[[Work], Work]:
@@ -255,7 +258,7 @@ def method(kind: type | str, *names: str) -> Callable[[Work], Work]:
         for name in names:
             if name in table:
                 raise ValueError(f"two methods {name} of {kind}")
-            table[name] = work
+            table[name] = _bound(f"{getattr(kind, '__name__', kind)}.{name}", work, True)
         return work
 
     return register
@@ -276,7 +279,10 @@ def library_class(
 
     def make(find: Callable[[str], Class]) -> Class:
         module, _, short = name.rpartition(".")
-        cells = {k: Native(f"{name}.{k}", v) if callable(v) else v for k, v in (methods or {}).items()}
+        cells = {
+            k: Native(f"{name}.{k}", _bound(f"{name}.{k}", v, True)) if callable(v) else v
+            for k, v in (methods or {}).items()
+        }
         made = Class(short, tuple(map(find, bases)), {**cells, **MEMBERS.get(name, {})}, module)
         made.metadata.update(metadata)
         if unknown is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.libraries import MADE, Work, library_class, native
+from simpletorch.follow.libraries import MADE, Work, library_class, model, native
 from simpletorch.follow.values import Class, Function, Instance, List, Native, Value
 
 if TYPE_CHECKING:
@@ -130,15 +130,14 @@ def _default(run: Interpreter, kind: str, options: dict[str, Value]) -> Value:
 # -- typer -----------------------------------------------------------------------------------------------------------
 
 
-@native("typer.Option", "typer.Argument")
-def _typed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    default = run.resolve(args[0]) if args else ...
+@model("typer.Option", "typer.Argument")
+def _typed(run: Interpreter, default: Value = ..., *param_decls: Value, **rest: Value) -> Value:
     return run.unknown("an argument of the command line") if default is ... else default
 
 
-@native("typer.run")
-def _run(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _call_with_defaults(run, run.resolve(args[0]))
+@model("typer.run")
+def _run(run: Interpreter, function: Value) -> Value:
+    return _call_with_defaults(run, function)
 
 
 def _call_with_defaults(run: Interpreter, function: Value) -> Value:
@@ -210,7 +209,7 @@ for _name, _type in {"integer": "int", "float": "float", "string": "str", "bool"
     native(f"absl.flags.DEFINE_{_name}")(_define(_type))
 
 
-@native("absl.app.run")
-def _app_run(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    run.call(args[0], (List((run.program.shown,)),))
+@model("absl.app.run")
+def _app_run(run: Interpreter, main: Value, argv: Value = None, flags_parser: Value = None) -> Value:
+    run.call(main, (List((run.program.shown,)),))
     return None

@@ -17,6 +17,8 @@ from simpletorch.follow.libraries import (  # noqa: F401
     gives,
     jax,
     library_class,
+    method,
+    model,
     native,
     numpy_algebra,
     numpy_edits,
@@ -86,7 +88,7 @@ def both(*names: str) -> Callable[[Work], Work]:
     def register(work: Work) -> Work:
         for name in names:
             native(f"numpy.{name}")(work)
-            _ARRAY[name] = work
+            method("array", name)(work)
         return work
 
     return register
@@ -128,14 +130,14 @@ native("numpy.full")(_filled(2))
 native("numpy.full_like")(_alike(2))
 
 
-@native("numpy.from_dlpack")
-def _from_dlpack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.from_dlpack")
+def _from_dlpack(run: Interpreter, x: Value, /, *, device: Value = None, copy: Value = None) -> Value:
     def one(value: Value) -> Value:
         if isinstance(value, Tensor):
             gradients.to_numpy(run, value)
         return as_array(run, jax.as_tensor(value) or value)
 
-    return run.each(args[0] if args else kwargs.get("x"), one)
+    return run.each(x, one)
 
 
 @native("numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asfarray")
@@ -162,10 +164,9 @@ def _keep_matrix(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
     return args[0] if sparsity.matrix_of(run.resolve(args[0])) else _make_array(run, args, kwargs)
 
 
-@native("numpy.dtype")
-def _dtype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    named = run.resolve(args[0])
-    return as_dtype(named) or run.unknown("a dtype", STRUCTURED if is_structured(run, named) else None)
+@model("numpy.dtype")
+def _dtype(run: Interpreter, dtype: Value, align: Value = False, copy: Value = False, **rest: Value) -> Value:
+    return as_dtype(dtype) or run.unknown("a dtype", STRUCTURED if is_structured(run, dtype) else None)
 
 
 @native("numpy.arange")
@@ -211,10 +212,10 @@ def _linspace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return array(shape_of(run, 50 if count is None else count), dtype)
 
 
-@native("numpy.hanning", "numpy.hamming", "numpy.blackman", "numpy.bartlett", "numpy.kaiser")
-def _window(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.hanning", "numpy.hamming", "numpy.blackman", "numpy.bartlett", "numpy.kaiser")
+def _window(run: Interpreter, M: Value, *more: Value, **rest: Value) -> Value:
     """``(n)`` numbers of a window."""
-    return array(Shape((sizes.named_dim(run, argument(run, args, kwargs, 0, "M")),)), FLOAT64)
+    return array(Shape((sizes.named_dim(run, M),)), FLOAT64)
 
 
 @native("numpy.eye", "numpy.tri")
@@ -234,19 +235,18 @@ def _indices(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return array(Shape((dims.rank, *dims.items)), as_dtype(argument(run, args, kwargs, 1, "dtype"), INT64))
 
 
-@native("numpy.identity")
-def _identity(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    size = argument(run, args, kwargs, 0, "n")
-    rows = size if is_int(size) else UNKNOWN
-    return array(Shape((rows, rows)), as_dtype(argument(run, args, kwargs, 1, "dtype"), FLOAT64))
+@model("numpy.identity")
+def _identity(run: Interpreter, n: Value, dtype: Value = None, *, like: Value = None) -> Value:
+    rows = n if is_int(n) else UNKNOWN
+    return array(Shape((rows, rows)), as_dtype(dtype, FLOAT64))
 
 
-@native("numpy.meshgrid")
-def _meshgrid(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = [as_array(run, a) for a in args]
+@model("numpy.meshgrid")
+def _meshgrid(run: Interpreter, *xi: Value, copy: Value = True, sparse: Value = None, indexing: Value = "xy") -> Value:
+    rows = [as_array(run, a) for a in xi]
     flat = [by_rule(run, "torch.flatten", (r,)) for r in rows]
-    found = by_rule(run, "torch.meshgrid", flat, {"indexing": kwargs.get("indexing", "xy")})
-    if not isinstance(found, tuple) or kwargs.get("sparse") or not all(isinstance(v, Tensor) for v in found):
+    found = by_rule(run, "torch.meshgrid", flat, {"indexing": indexing})
+    if not isinstance(found, tuple) or sparse or not all(isinstance(v, Tensor) for v in found):
         return run.unknown("what meshgrid gives")
     return List(tuple(array(v.type.shape, r.type.dtype) for v, r in zip(found, rows, strict=True)))
 
@@ -457,7 +457,7 @@ _FUNCTIONS: Final = {
 }  # fmt: skip
 for _name, _operator in _FUNCTIONS.items():
     native(f"numpy.{_name}")(
-        lambda run, args, kwargs, o=_operator: _binary(run, o, as_array(run, args[0]), args[1])  # type: ignore[misc]
+        lambda run, args, kwargs, o=_operator: _binary(run, o, as_array(run, args[0]), args[1])
         if len(args) == 2 and not is_vague(run.resolve(args[0])) else run.unknown("what NumPy gives")
     )  # fmt: skip
 
@@ -576,12 +576,11 @@ for _name, (_rule, _kind) in _REDUCTIONS.items():
     both(_name)(_reduction(_name, _rule, _kind))
 
 
-@native("numpy.nancumsum", "numpy.nancumprod")
+@model("numpy.nancumsum", "numpy.nancumprod")
 @both("cumsum", "cumprod")
-def _cumulated(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0])
-    axis = argument(run, args, kwargs, 1, "axis")
-    dtype = as_dtype(run.resolve(kwargs.get("dtype")), _summed(given.type.dtype))
+def _cumulated(run: Interpreter, a: Value, axis: Value = None, dtype: Value = None, out: Value = None) -> Value:
+    given = as_array(run, a)
+    dtype = as_dtype(dtype, _summed(given.type.dtype))
     if axis is None:
         return by_rule(run, "torch.flatten", (given,), {}, dtype)
     return by_rule(run, "torch.cumsum", (_at_least_1d(given), axis), {}, dtype)
@@ -610,8 +609,8 @@ def _argsort(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 _ARRAY["sort"] = lambda run, args, kwargs: None
 
 
-@native("numpy.loadtxt", "numpy.genfromtxt")
-def _some_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.loadtxt", "numpy.genfromtxt")
+def _some_array(run: Interpreter, fname: Value, *more: Value, **rest: Value) -> Value:
     return run.unknown("an array of a shape that isn't known")
 
 
@@ -661,26 +660,24 @@ def _bins(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return array(as_array(run, args[0]).type.shape, INT64) if args else run.unknown("places in an array")
 
 
-@native("numpy.searchsorted")
-def _places(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.searchsorted")
+def _places(run: Interpreter, a: Value, v: Value, side: Value = "left", sorter: Value = None) -> Value:
     """``(n), (*m) -> (*m)``"""
-    looked_up = args[1] if len(args) > 1 else kwargs.get("v")
-    if looked_up is None:
+    if v is None:
         return run.unknown("places in an array")
-    return array(as_array(run, looked_up).type.shape, INT64)
+    return array(as_array(run, v).type.shape, INT64)
 
 
-@native("numpy.copyto")
-def _copy_to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    target, source = run.resolve(args[0]), run.resolve(args[1])
-    if isinstance(target, Tensor) and target.array:
-        return _put(run, target, ..., source)
+@model("numpy.copyto")
+def _copy_to(run: Interpreter, dst: Value, src: Value, casting: Value = "same_kind", where: Value = True) -> Value:
+    if isinstance(dst, Tensor) and dst.array:
+        return _put(run, dst, ..., src)
     return None
 
 
-@native("numpy.argwhere")
-def _argwhere(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rank = as_array(run, args[0]).type.shape.rank
+@model("numpy.argwhere")
+def _argwhere(run: Interpreter, a: Value) -> Value:
+    rank = as_array(run, a).type.shape.rank
     return array(Shape((UNKNOWN, UNKNOWN if rank is None else rank)), INT64)
 
 
@@ -768,9 +765,9 @@ for _name, _rule in {"moveaxis": "movedim", "broadcast_to": "broadcast_to", "til
     native(f"numpy.{_name}")(_shaped(f"torch.{_rule}", axis="axis" if _name == "roll" else None))
 
 
-@native("numpy.triu", "numpy.tril")
-def _triangle(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, run.resolve(args[0])).type
+@model("numpy.triu", "numpy.tril")
+def _triangle(run: Interpreter, m: Value, k: Value = 0) -> Value:
+    given = as_array(run, m).type
     rows = given.shape.items if given.shape.rank == 1 else ()  # one row is repeated
     return array(Shape((*rows, *given.shape.items)), given.dtype)
 
@@ -791,9 +788,9 @@ def _transpose(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     )
 
 
-@native("numpy.expand_dims")
-def _expand_dims(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given, axis = as_array(run, args[0]), argument(run, args, kwargs, 1, "axis")
+@model("numpy.expand_dims")
+def _expand_dims(run: Interpreter, a: Value, axis: Value) -> Value:
+    given = as_array(run, a)
     places, rank = axis if isinstance(axis, tuple) else (axis,), given.type.shape.rank
     if not all(type(p) is int for p in places) or (len(places) > 1 and rank is None):
         return array(ANY, given.type.dtype)
@@ -813,8 +810,8 @@ def _diagonal(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return by_rule(run, "torch.diagonal", (given, *places), {}, given.type.dtype)
 
 
-@native("numpy.triu_indices_from", "numpy.tril_indices_from")
-def _index_pairs(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.triu_indices_from", "numpy.tril_indices_from")
+def _index_pairs(run: Interpreter, arr: Value, k: Value = 0) -> Value:
     return tuple(array(Shape((UNKNOWN,)), INT64) for _ in range(2))
 
 
@@ -835,25 +832,26 @@ native("numpy.triu_indices")(_triangle_of("torch.triu_indices"))
 native("numpy.tril_indices")(_triangle_of("torch.tril_indices"))
 
 
-@native("numpy.matrix_transpose")
-def _matrix_transposed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0])
+@model("numpy.matrix_transpose")
+def _matrix_transposed(run: Interpreter, x: Value, /) -> Value:
+    given = as_array(run, x)
     return by_rule(run, "torch.transpose", (given, -2, -1), {}, given.type.dtype)
 
 
-@native("numpy.flip")
-def _flip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0]).type
+@model("numpy.flip")
+def _flip(run: Interpreter, m: Value, axis: Value = None) -> Value:
+    given = as_array(run, m).type
     return array(given.shape, given.dtype)
 
 
-@native("numpy.split", "numpy.array_split")
-def _split(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given, parts = as_array(run, args[0]), run.resolve(args[1])
-    axis = argument(run, args, kwargs, 2, "axis")
-    if not isinstance(parts, int | tuple | List) or isinstance(axis, Unknown):
+@model("numpy.split", "numpy.array_split")
+def _split(run: Interpreter, ary: Value, indices_or_sections: Value, axis: Value = None) -> Value:
+    given = as_array(run, ary)
+    if not isinstance(indices_or_sections, int | tuple | List) or isinstance(axis, Unknown):
         return List(None, array(ANY, given.type.dtype))
-    found = by_rule(run, "torch.tensor_split", (given, parts, 0 if axis is None else axis), {}, given.type.dtype)
+    found = by_rule(
+        run, "torch.tensor_split", (given, indices_or_sections, 0 if axis is None else axis), {}, given.type.dtype
+    )
     return List(found) if isinstance(found, tuple) else found
 
 
@@ -915,9 +913,9 @@ native("numpy.inner")(_product_of("inner", flat=False))
 native("numpy.kron")(_product_of("kron", flat=False))
 
 
-@native("numpy.einsum")
-def _einsum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    pattern, *rows = map(run.resolve, args)
+@model("numpy.einsum")
+def _einsum(run: Interpreter, *operands: Value, out: Value = None, optimize: Value = False, **rest: Value) -> Value:
+    pattern, *rows = map(run.resolve, operands)
     if not isinstance(pattern, str) or any(map(is_vague, rows)):
         return run.unknown("what einsum gives")
     arrays = [as_array(run, r) for r in rows]
@@ -934,9 +932,9 @@ def _norm(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return by_rule(run, "torch.sum", (given,), {"dim": axis, "keepdim": keep}, dtype)
 
 
-@native("numpy.linalg.det")
-def _det(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0])
+@model("numpy.linalg.det")
+def _det(run: Interpreter, a: Value) -> Value:
+    given = as_array(run, a)
     return by_rule(run, "torch.linalg.det", (given,), {}, floating(given.type.dtype))
 
 
@@ -961,20 +959,19 @@ def array_attribute(run: Interpreter, value: Tensor, name: str) -> Value:
     return BoundNative(name, value) if name in _ARRAY else run.unknown(f".{name} of an array")
 
 
-@native("numpy.copy")
-def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = as_array(run, args[0])
+@model("numpy.copy")
+def _copy(run: Interpreter, a: Value, order: Value = "K", subok: Value = False) -> Value:
+    source = as_array(run, a)
     made = array(source.type.shape, source.type.dtype)
     indexes.follow(run, "numpy.clone", (source,), {}, made)
     return made
 
 
-def _astype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    dtype = argument(run, args, kwargs, 1, "dtype")
+def _astype(run: Interpreter, self: Value, dtype: Value, *more: Value, **rest: Value) -> Value:
     if is_structured(run, dtype):
         return run.unknown(_FIELDS)
-    made = array(args[0].type.shape, as_dtype(dtype))
-    indexes.follow(run, "numpy.clone", (args[0],), {}, made)
+    made = array(self.type.shape, as_dtype(dtype))
+    indexes.follow(run, "numpy.clone", (self,), {}, made)
     return made
 
 
@@ -1015,8 +1012,9 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return None
 
 
-_ARRAY.update({
-    "copy": _copy, "astype": _astype, "tolist": _to_lists, "item": _to_number, "fill": write_into, "setflags": _nothing,
-    "tofile": _nothing, "conj": _copy, "view": _viewed, "searchsorted": _places,
-    "resize": _resized,
-})  # fmt: skip
+_METHODS: Final[dict[str, Work]] = {
+    "astype": _astype, "tolist": _to_lists, "item": _to_number, "fill": write_into, "setflags": _nothing,
+    "tofile": _nothing, "conj": _copy, "view": _viewed, "searchsorted": _places, "resize": _resized, "copy": _copy,
+}  # fmt: skip
+for _name, _work in _METHODS.items():
+    method("array", _name)(_work)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simpletorch.follow.libraries import by_name, method, native
+from simpletorch.follow.libraries import by_name, method, model, native
 from simpletorch.follow.libraries.arrays import ANY, array, as_array, by_rule, is_vague
 from simpletorch.follow.values import Value, is_int
 from simpletorch.rules import TensorType
@@ -85,19 +85,19 @@ def _eigenvalues(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return found[0] if isinstance(found, tuple) else found
 
 
-@native("numpy.linalg.qr")
-def _orthogonal(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.linalg.qr")
+def _orthogonal(run: Interpreter, a: Value, mode: Value = "reduced") -> Value:
     """``(*b, m, n) -> (*b, m, k), (*b, k, n)``"""
-    source, mode = as_array(run, args[0]), run.resolve(by_name("a mode", args, kwargs).get("mode", "reduced"))
+    source = as_array(run, a)
     if mode not in ("reduced", "complete"):
         return run.unknown("a decomposition")
     return by_rule(run, "torch.linalg.qr", (source,), {"mode": mode}, _float(source.type))
 
 
-@native("numpy.linalg.matrix_power")
-def _power(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.linalg.matrix_power")
+def _power(run: Interpreter, a: Value, n: Value) -> Value:
     """``(*b, n, n) -> (*b, n, n)``"""
-    kind = as_array(run, args[0]).type
+    kind = as_array(run, a).type
     return array(kind.shape, kind.dtype if kind.dtype == FLOAT64 else None)
 
 
@@ -120,14 +120,13 @@ def _flat_index(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return array(as_array(run, rows[0]).type.shape, INT64) if rows else array(ANY, INT64)
 
 
-@native("numpy.unravel_index")
-def _indexes(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.unravel_index")
+def _indexes(run: Interpreter, indices: Value, shape: Value, order: Value = "C") -> Value:
     """``(*n), k sizes -> k indexes (*n)``"""
-    given = by_name("indices shape", args, kwargs)
-    sizes, source = run.items(run.resolve(given.get("shape"))), run.resolve(given.get("indices"))
-    if sizes is None or is_vague(source):
+    sizes = run.items(shape)
+    if sizes is None or is_vague(indices):
         return run.unknown("indexes")
-    shape = as_array(run, source).type.shape
+    shape = as_array(run, indices).type.shape
     return tuple(array(shape, INT64) for _ in sizes)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simpletorch.follow.libraries import MADE, Work, by_name, library_class, method, native
+from simpletorch.follow.libraries import MADE, Work, by_name, library_class, method, model, native
 from simpletorch.follow.libraries.arrays import (
     ANY,
     argument,
@@ -63,17 +63,16 @@ def _append(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return by_rule(run, "torch.cat", (tuple(arrays), axis), {}, promote(arrays))
 
 
-@native("numpy.delete")
-def _delete(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.delete")
+def _delete(run: Interpreter, arr: Value, obj: Value, axis: Value = None) -> Value:
     """``(*a, n, *b) -> (*a, n - k, *b)``; without an axis ``(∏n - k)``"""
-    given = by_name("arr obj axis", args, kwargs)
-    found = _along(run, run.resolve(given.get("arr")), run.resolve(given.get("axis")))
+    found = _along(run, arr, axis)
     if found is None:
         return run.unknown("an array of which something is taken out")
     source, place = found
-    size, taken = source.type.shape.dim(place), run.resolve(given.get("obj"))
-    rows = run.items(taken) if isinstance(taken, tuple | List) else None
-    if is_int(taken) or (isinstance(taken, Unknown) and taken.type == "int"):
+    size = source.type.shape.dim(place)
+    rows = run.items(obj) if isinstance(obj, tuple | List) else None
+    if is_int(obj) or (isinstance(obj, Unknown) and obj.type == "int"):
         count: int | None = 1
     elif rows is not None and isinstance(size, int) and all(type(v) is int and -size <= v < size for v in rows):
         count = len({v % size for v in rows})
@@ -83,28 +82,24 @@ def _delete(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return with_size(source, place, run.operate("__sub__", size, count) if known else UNKNOWN)
 
 
-@native("numpy.insert")
-def _insert(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.insert")
+def _insert(run: Interpreter, arr: Value, obj: Value, values: Value, axis: Value = None) -> Value:
     """``(*a, n, *b) -> (*a, n + k, *b)``; without an axis ``(∏n + k)``"""
-    given = by_name("arr obj values axis", args, kwargs)
-    axis, values = run.resolve(given.get("axis")), run.resolve(given.get("values"))
-    found = _along(run, run.resolve(given.get("arr")), axis)
+    found = _along(run, arr, axis)
     if found is None:
         return run.unknown("an array with something put in")
     source, place = found
-    size, at = source.type.shape.dim(place), run.resolve(given.get("obj"))
-    one = (is_int(at) or (isinstance(at, Unknown) and at.type == "int")) and not is_hidden(values)
+    size = source.type.shape.dim(place)
+    one = (is_int(obj) or (isinstance(obj, Unknown) and obj.type == "int")) and not is_hidden(values)
     rank = as_array(run, values).type.shape.rank if one else None
     known = one and rank is not None and (rank == 0 or (axis is not None and rank < len(source.type.shape.dims)))
     return with_size(source, place, run.operate("__add__", size, 1) if known and size is not UNKNOWN else UNKNOWN)
 
 
-@native("numpy.resize")
-def _resize(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    given = by_name("a new_shape", args, kwargs)
-    source = run.resolve(given.get("a"))
-    dtype = None if is_hidden(source) else as_array(run, source).type.dtype
-    return array(shape_of(run, given.get("new_shape")), dtype)
+@model("numpy.resize")
+def _resize(run: Interpreter, a: Value, new_shape: Value) -> Value:
+    dtype = None if is_hidden(a) else as_array(run, a).type.dtype
+    return array(shape_of(run, new_shape), dtype)
 
 
 def _rows_of(run: Interpreter, value: Value, depth: int) -> Value:
@@ -120,13 +115,12 @@ def _rows_of(run: Interpreter, value: Value, depth: int) -> Value:
     return by_rule(run, "torch.cat", (tuple(parts), -depth), {}, promote(parts))
 
 
-@native("numpy.block")
-def _block(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.block")
+def _block(run: Interpreter, arrays: Value) -> Value:
     """Matrices, in lists of rows: ``[[(a, m), (a, n)], [(b, m), (b, n)]] -> (a + b, m + n)``"""
-    outer = run.resolve(args[0]) if args else None
-    rows = run.items(outer) if isinstance(outer, List) else None
+    rows = run.items(arrays) if isinstance(arrays, List) else None
     depth = 2 if rows and all(isinstance(run.resolve(r), List) for r in rows) else 1
-    found = _rows_of(run, outer, depth) if rows else None
+    found = _rows_of(run, arrays, depth) if rows else None
     return found if isinstance(found, Tensor) else run.unknown("arrays put together")
 
 
@@ -183,9 +177,9 @@ for _name in ("hsplit", "vsplit", "dsplit"):
     native(f"numpy.{_name}")(_cut(f"torch.{_name}"))
 
 
-@native("numpy.unstack")
-def _unstacked(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    given, axis = as_array(run, args[0]), run.resolve(kwargs.get("axis", 0))
+@model("numpy.unstack")
+def _unstacked(run: Interpreter, x: Value, /, *, axis: Value = 0) -> Value:
+    given = as_array(run, x)
     return by_rule(run, "torch.unbind", (given, axis), {}, given.type.dtype)
 
 
@@ -202,31 +196,28 @@ def _take_along(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 native("numpy.put_along_axis", "numpy.fill_diagonal", "numpy.put", "numpy.place", "numpy.putmask")(write_into)
 
 
-@native("numpy.flatnonzero")
-def _places(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.flatnonzero")
+def _places(run: Interpreter, a: Value) -> Value:
     """``(*n) -> (k)``"""
     return array(Shape((UNKNOWN,)), INT64)
 
 
-@native("numpy.trim_zeros")
-def _trimmed(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.trim_zeros")
+def _trimmed(run: Interpreter, filt: Value, trim: Value = "fb", axis: Value = None) -> Value:
     """``(n) -> (k)``"""
-    source = run.resolve(args[0]) if args else None
-    return array(Shape((UNKNOWN,)), None if is_hidden(source) else as_array(run, source).type.dtype)
+    return array(Shape((UNKNOWN,)), None if is_hidden(filt) else as_array(run, filt).type.dtype)
 
 
-@native("numpy.extract")
-def _extracted(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.extract")
+def _extracted(run: Interpreter, condition: Value, arr: Value) -> Value:
     """``(*n), (*n) -> (k)``"""
-    source = argument(run, args, kwargs, 1, "arr")
-    return array(Shape((UNKNOWN,)), None if is_hidden(source) else as_array(run, source).type.dtype)
+    return array(Shape((UNKNOWN,)), None if is_hidden(arr) else as_array(run, arr).type.dtype)
 
 
-@native("numpy.compress")
-def _compressed(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.compress")
+def _compressed(run: Interpreter, condition: Value, a: Value, axis: Value = None, out: Value = None) -> Value:
     """``(k), (*a, n, *b) -> (*a, ?, *b)``"""
-    given = by_name("condition a axis", args, kwargs)
-    found = _along(run, run.resolve(given.get("a")), run.resolve(given.get("axis")))
+    found = _along(run, a, axis)
     return run.unknown("what is picked of an array") if found is None else with_size(*found, UNKNOWN)
 
 
@@ -293,17 +284,14 @@ def _fills(run: Interpreter, args: Args, kwargs: Kwargs, dtype: DType | None) ->
 # -- windows and made of others --------------------------------------------------------------------------------------
 
 
-@native("numpy.lib.stride_tricks.sliding_window_view")
-def _windows(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.lib.stride_tricks.sliding_window_view")
+def _windows(run: Interpreter, x: Value, window_shape: Value, axis: Value = None, *more: Value, **rest: Value) -> Value:
     """``(n), w -> (n - w + 1, w)``; of several axes the windows' dims come last."""
-    given = by_name("x window_shape axis", args, kwargs)
-    source, wide = run.resolve(given.get("x")), run.resolve(given.get("window_shape"))
-    axis = run.resolve(given.get("axis"))
-    if is_hidden(source):
+    if is_hidden(x):
         return run.unknown("windows of an array")
-    kind = as_array(run, source).type
+    kind = as_array(run, x).type
     rank = kind.shape.rank
-    items = wide if isinstance(wide, tuple | List) else (wide,)
+    items = window_shape if isinstance(window_shape, tuple | List) else (window_shape,)
     windows = run.items(items) if isinstance(items, List) else items
     places = tuple(range(rank or 0)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     fits = rank is not None and windows is not None and len(windows) == len(places)
@@ -317,23 +305,20 @@ def _windows(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return array(Shape((*dims, *(windows or ()))), kind.dtype)
 
 
-@native("numpy.lib.stride_tricks.as_strided")
-def _strided(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    source, shape = run.resolve(args[0]), argument(run, args, kwargs, 1, "shape")
-    if is_hidden(source):
+@model("numpy.lib.stride_tricks.as_strided")
+def _strided(run: Interpreter, x: Value, shape: Value = None, *more: Value, **rest: Value) -> Value:
+    if is_hidden(x):
         return run.unknown("a view of an array")
-    kind = as_array(run, source).type
+    kind = as_array(run, x).type
     return array(kind.shape if shape is None else shape_of(run, shape), kind.dtype)
 
 
-@native("numpy.fromiter")
-def _from_items(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.fromiter")
+def _from_items(run: Interpreter, iter: Value, dtype: Value, count: Value = -1, *, like: Value = None) -> Value:
     """``(n)`` numbers."""
-    given = by_name("iter dtype count", args, kwargs)
-    source, count = run.resolve(given.get("iter")), run.resolve(given.get("count", -1))
-    found = run.items(source) if isinstance(source, Iterator | List | tuple | range) else None
+    found = run.items(iter) if isinstance(iter, Iterator | List | tuple | range) else None
     size = count if is_int(count) and count != -1 else UNKNOWN if found is None else len(found)
-    return array(Shape((size,)), as_dtype(run.resolve(given.get("dtype"))))
+    return array(Shape((size,)), as_dtype(dtype))
 
 
 @native("numpy.frombuffer", "numpy.fromfile", "numpy.fromstring")

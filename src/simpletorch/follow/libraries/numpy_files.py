@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import files, items, operators
-from simpletorch.follow.libraries import Work, by_name, library_class, native
+from simpletorch.follow.libraries import Work, library_class, model, native
 from simpletorch.follow.values import MISSING, Dict, Instance, List, Native, Property, Saved, Tensor, Value
 
 if TYPE_CHECKING:
@@ -31,10 +31,9 @@ def _put(run: Interpreter, target: Value, ending: str, entry: Saved) -> None:
     files.written(run, (*before, last), entry)
 
 
-@native("numpy.save")
-def _save(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("file arr", args, kwargs)
-    _put(run, given.get("file"), ".npy", Saved("npy", files.copied(run, _array(run, given.get("arr")))))
+@model("numpy.save")
+def _save(run: Interpreter, file: Value, arr: Value, allow_pickle: Value = True) -> Value:
+    _put(run, file, ".npy", Saved("npy", files.copied(run, _array(run, arr))))
     return None
 
 
@@ -46,19 +45,17 @@ def _save_all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return None
 
 
-@native("numpy.savetxt")
-def _save_text(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    target = args[0] if args else kwargs.get("fname")
-    files.spoiled(run, (target,))
-    if not isinstance(run.resolve(target), Instance) or files.path_of(run, target) != (None,):
-        files.written(run, files.path_of(run, target), run.unknown("numbers as a text"))
+@model("numpy.savetxt")
+def _save_text(run: Interpreter, fname: Value, X: Value, *more: Value, **rest: Value) -> Value:
+    files.spoiled(run, (fname,))
+    if not isinstance(run.resolve(fname), Instance) or files.path_of(run, fname) != (None,):
+        files.written(run, files.path_of(run, fname), run.unknown("numbers as a text"))
     return None
 
 
-@native("numpy.load")
-def _load(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("file", args, kwargs)
-    found = files.load(run, ("npy", "npz"), given.get("file"))
+@model("numpy.load")
+def _load(run: Interpreter, file: Value, *more: Value, **rest: Value) -> Value:
+    found = files.load(run, ("npy", "npz"), file)
     if found is MISSING:
         return run.unknown("what is loaded from a file")
     return run.each(found, lambda v: Instance(run.program.library_class(_ARCHIVE), v) if isinstance(v, Dict) else v)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
-from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.libraries import library_class, model, native
 from simpletorch.follow.libraries.arrays import ANY, array, as_array, as_dtype, by_rule, is_hidden, shape_of
 from simpletorch.follow.libraries.python.chance import any_of
 from simpletorch.follow.numbers import indexes, offsets
@@ -167,6 +167,6 @@ library_class(
 )
 
 
-@native("numpy.random.default_rng")
-def _default_rng(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.random.default_rng")
+def _default_rng(run: Interpreter, seed: Value = None) -> Value:
     return Instance(run.program.library_class("numpy.random.Generator"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.libraries import NATIVES, Work, by_name, native
+from simpletorch.follow.libraries import NATIVES, Work, by_name, model, native
 from simpletorch.follow.libraries.arrays import (
     ANY,
     argument,
@@ -102,16 +102,15 @@ def _histogram(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return array(Shape((_between(edges),)), INT64 if plain else None), array(Shape((edges,)), None)
 
 
-@native("numpy.histogram_bin_edges")
-def _bin_edges(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.histogram_bin_edges")
+def _bin_edges(run: Interpreter, a: Value, bins: Value = 10, range: Value = None, weights: Value = None) -> Value:
     """``(*n), bins -> (bins + 1)``"""
-    return array(Shape((_edges(run, run.resolve(by_name("a bins", args, kwargs).get("bins", 10))),)), None)
+    return array(Shape((_edges(run, bins),)), None)
 
 
-@native("numpy.histogram2d")
-def _histogram2d(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.histogram2d")
+def _histogram2d(run: Interpreter, x: Value, y: Value, bins: Value = 10, *more: Value, **rest: Value) -> Value:
     """``(n), (n), bins -> (bins, bins), (bins + 1), (bins + 1)``"""
-    bins = run.resolve(by_name("x y bins", args, kwargs).get("bins", 10))
     pair = run.items(bins) if isinstance(bins, tuple | List) else None
     both = [run.resolve(v) for v in pair] if pair is not None and len(pair) == 2 else [bins, bins]
     edges = [_edges(run, v) if is_int(v) or not isinstance(bins, tuple | List) else UNKNOWN for v in both]
@@ -147,20 +146,18 @@ native("numpy.convolve")(_filtered("full"))
 native("numpy.correlate")(_filtered("valid"))
 
 
-@native("numpy.interp")
-def _interpolated(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.interp")
+def _interpolated(run: Interpreter, x: Value, xp: Value, fp: Value, *more: Value, **rest: Value) -> Value:
     """``(*n), (k), (k) -> (*n)``"""
-    where = argument(run, args, kwargs, 0, "x")
-    return run.unknown("what lies between") if is_hidden(where) else array(as_array(run, where).type.shape, FLOAT64)
+    return run.unknown("what lies between") if is_hidden(x) else array(as_array(run, x).type.shape, FLOAT64)
 
 
-@native("numpy.gradient")
-def _slopes(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.gradient")
+def _slopes(run: Interpreter, f: Value, *varargs: Value, axis: Value = None, edge_order: Value = 1) -> Value:
     """``(*n) -> (*n)`` for each axis."""
-    source = run.resolve(args[0]) if args else None
-    if is_hidden(source):
+    if is_hidden(f):
         return run.unknown("slopes")
-    kind, axis = as_array(run, source).type, run.resolve(kwargs.get("axis"))
+    kind = as_array(run, f).type
     rank = kind.shape.rank
     if type(axis) is not int and (axis is not None or not rank):
         return run.unknown("slopes along several axes")
@@ -272,19 +269,17 @@ for _name in _OF_PAIRS:
 # -- polynomials -----------------------------------------------------------------------------------------------------
 
 
-@native("numpy.polyval")
-def _at_points(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.polyval")
+def _at_points(run: Interpreter, p: Value, x: Value) -> Value:
     """``(k), (*n) -> (*n)``"""
-    where = argument(run, args, kwargs, 1, "x")
-    return run.unknown("values of a polynomial") if is_hidden(where) else array(as_array(run, where).type.shape, None)
+    return run.unknown("values of a polynomial") if is_hidden(x) else array(as_array(run, x).type.shape, None)
 
 
-@native("numpy.vander")
-def _powers(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.vander")
+def _powers(run: Interpreter, x: Value, N: Value = None, increasing: Value = False) -> Value:
     """``(n), k -> (n, k)``"""
-    source, count = argument(run, args, kwargs, 0, "x"), argument(run, args, kwargs, 1, "N")
-    if is_hidden(source):
+    if is_hidden(x):
         return run.unknown("powers of numbers")
-    shape = as_array(run, source).type.shape
+    shape = as_array(run, x).type.shape
     size = shape.dims[0] if shape.rank == 1 else UNKNOWN
-    return array(Shape((size, size if count is None else count if is_int(count) else UNKNOWN)), None)
+    return array(Shape((size, size if N is None else N if is_int(N) else UNKNOWN)), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.libraries import gives, library_class, native
+from simpletorch.follow.libraries import gives, library_class, model, native
 from simpletorch.follow.libraries.arrays import ANY, array, as_array
 from simpletorch.follow.libraries.python.chance import any_of
 from simpletorch.follow.values import Class, Instance, List, Tensor, Unknown, Value
@@ -56,13 +56,13 @@ for _name in _LOADED:
     native(f"sklearn.datasets.{_name}")(_loader(_name))
 
 
-@native("sklearn.datasets.load_sample_image")
-def _sample_image(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("sklearn.datasets.load_sample_image")
+def _sample_image(run: Interpreter, image_name: Value) -> Value:
     return array(Shape(_PICTURE), UINT8)
 
 
-@native("sklearn.datasets.load_sample_images")
-def _sample_images(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("sklearn.datasets.load_sample_images")
+def _sample_images(run: Interpreter) -> Value:
     """Two photographs, which the package brings."""
     made = Instance(run.program.library_class("sklearn.utils.Bunch"))
     made.cells.update(images=List(tuple(array(Shape(_PICTURE), UINT8) for _ in range(2))))

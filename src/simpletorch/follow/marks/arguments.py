@@ -46,8 +46,6 @@ def of_model(
 ) -> tuple[str, str | None] | None:
     """The same of a library's function, whose model has the library's whole signature."""
     binder = model.binder
-    if binder.double_star is not None:
-        return None
     own = _receivers(run.node, args, kwargs, model.is_method)
     wrong = None if own is None else binder.misfit(len(args), kwargs, own)
     if own is None or wrong is None:
@@ -61,15 +59,16 @@ def _binder(function: Function) -> Binder:
     spec = function.node.args
     names = tuple(a.arg for a in (*spec.posonlyargs, *spec.args))
     keywords = tuple(a.arg for a in spec.kwonlyargs)
-    needed = (*names[: len(names) - len(function.defaults)], *(k for k in keywords if k not in function.keyword_defaults))
+    needed = (
+        *names[: len(names) - len(function.defaults)],
+        *(k for k in keywords if k not in function.keyword_defaults),
+    )
     by_name = frozenset((*names[len(spec.posonlyargs) :], *keywords))
     star, double = (None if a is None else a.arg for a in (spec.vararg, spec.kwarg))
     return Binder((*names, *keywords), names, by_name, needed, star, double)
 
 
-def _receivers(
-    node: ast.AST, args: tuple[Value, ...], kwargs: Mapping[str, Value], is_method: bool
-) -> int | None:
+def _receivers(node: ast.AST, args: tuple[Value, ...], kwargs: Mapping[str, Value], is_method: bool) -> int | None:
     """How many arguments stand before those of the call (1: the object of a method); None if it isn't this call."""
     if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import attributes, branches, files, items, iteration, operators, texts
 from simpletorch.follow.budget import is_huge
 from simpletorch.follow.heap import now
-from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, native
+from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, model, native
 from simpletorch.follow.marks import no_tensors
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
@@ -284,9 +284,9 @@ def _print(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     return None
 
 
-@native("builtins.len")
-def _len(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.each(args[0], lambda v: length(run, v))
+@model("builtins.len")
+def _len(run: Interpreter, obj: Value, /) -> Value:
+    return run.each(obj, lambda v: length(run, v))
 
 
 def length(run: Interpreter, value: Value) -> Value:
@@ -327,9 +327,9 @@ def _first_size(run: Interpreter, value: Tensor) -> Value:
     return shape[0] if isinstance(shape, tuple) and shape else run.unknown("the length of an array", "int", "data")
 
 
-@native("builtins.isinstance")
-def _isinstance(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return operators.is_instance(run, args[0], args[1])
+@model("builtins.isinstance")
+def _isinstance(run: Interpreter, obj: Value, class_or_tuple: Value, /) -> Value:
+    return operators.is_instance(run, obj, class_or_tuple)
 
 
 @native("builtins.issubclass")
@@ -342,8 +342,8 @@ def _issubclass(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
     return run.unknown("what a class is derived from", "bool")
 
 
-@native("builtins.callable")
-def _callable(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("builtins.callable")
+def _callable(run: Interpreter, obj: Value, /) -> Value:
     def one(value: Value) -> Value:
         if isinstance(value, Unknown):
             return run.derived("callable", value, None)
@@ -351,7 +351,7 @@ def _callable(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
             return value.cls.find("__call__") is not None or value.cls.is_a("torch.nn.Module")
         return isinstance(value, Function | Method | Native | BoundNative | Class | StaticMethod)
 
-    return run.each(args[0], one)
+    return run.each(obj, one)
 
 
 def _kind(*kinds: type) -> Work:
@@ -414,23 +414,21 @@ def _hasattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return run.derived("hasattr", owner, name) if isinstance(found, Unknown) else found is not MISSING
 
 
-@native("builtins.setattr")
-def _setattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, name = run.resolve(args[0]), run.resolve(args[1])
+@model("builtins.setattr")
+def _setattr(run: Interpreter, obj: Value, name: Value, value: Value, /) -> Value:
     if isinstance(name, str):
-        run.set_attribute(owner, name, args[2])
-    elif isinstance(owner, Instance):  # any attribute may be it
-        for key in list(owner.cells):
-            run.heap.write(owner.cells, key, run.unknown("an attribute that was set by a name that isn't known"))
-        run.heap.write(owner.state, "open", True)
+        run.set_attribute(obj, name, value)
+    elif isinstance(obj, Instance):  # any attribute may be it
+        for key in list(obj.cells):
+            run.heap.write(obj.cells, key, run.unknown("an attribute that was set by a name that isn't known"))
+        run.heap.write(obj.state, "open", True)
     return None
 
 
-@native("builtins.delattr")
-def _delattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, name = run.resolve(args[0]), run.resolve(args[1])
-    if isinstance(owner, Instance) and isinstance(name, str):
-        run.heap.write(owner.cells, name, MISSING)
+@model("builtins.delattr")
+def _delattr(run: Interpreter, obj: Value, name: Value, /) -> Value:
+    if isinstance(obj, Instance) and isinstance(name, str):
+        run.heap.write(obj.cells, name, MISSING)
     return None
 
 
@@ -501,15 +499,14 @@ def _count(run: Interpreter, source: Value) -> int | None:
     return found if isinstance(found, int) else None
 
 
-@native("builtins.enumerate")
-def _enumerate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    start = run.resolve(args[1] if len(args) > 1 else kwargs.get("start", 0))
-    source = iteration.stream(run, args[0])
+@model("builtins.enumerate")
+def _enumerate(run: Interpreter, iterable: Value, start: Value = 0) -> Value:
+    source = iteration.stream(run, iterable)
     found = run.items(source)
     if found is None or not isinstance(start, int):
         one = iteration.item(run, source) if found is None else branches.common_item(found)
         number = run.unknown("a number of enumerate", "int", "data")
-        return _also_last(Iterator(None, (number, one), _count(run, args[0])), source, number)
+        return _also_last(Iterator(None, (number, one), _count(run, iterable)), source, number)
     return _also_last(Iterator(tuple(enumerate(found, start))), source, start + len(found) - 1)
 
 
@@ -540,11 +537,10 @@ def _filter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return Iterator(tuple(v for v, a in zip(found, answers, strict=True) if a))
 
 
-@native("builtins.reversed")
-def _reversed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[0])
-    found = run.items(source)
-    return Iterator(None, iteration.item(run, source)) if found is None else Iterator(tuple(reversed(found)))
+@model("builtins.reversed")
+def _reversed(run: Interpreter, sequence: Value, /) -> Value:
+    found = run.items(sequence)
+    return Iterator(None, iteration.item(run, sequence)) if found is None else Iterator(tuple(reversed(found)))
 
 
 @native("builtins.sorted")
@@ -615,12 +611,12 @@ def _min(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     return _extreme(run, "min", args, kwargs)
 
 
-@native("builtins.sum")
-def _sum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
-    out: Value = args[1] if len(args) > 1 else kwargs.get("start", 0)
+@model("builtins.sum")
+def _sum(run: Interpreter, iterable: Value, /, start: Value = 0) -> Value:
+    found = run.items(iterable)
+    out: Value = start
     if found is None:
-        one = iteration.item(run, args[0])
+        one = iteration.item(run, iterable)
         return (
             run.operate("__add__", one, one)
             if isinstance(one, Tensor)
@@ -631,8 +627,8 @@ def _sum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     return out
 
 
-@native("builtins.abs")
-def _abs(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("builtins.abs")
+def _abs(run: Interpreter, x: Value, /) -> Value:
     def one(value: Value) -> Value:
         if isinstance(value, Tensor):
             return run.ask("Tensor.__abs__", (value,))
@@ -640,7 +636,7 @@ def _abs(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
             return computed(run, abs, (value,), {})
         return run.unknown("an absolute value", branches.type_name(value), getattr(value, "cause", "code"))
 
-    return run.each(args[0], one)
+    return run.each(x, one)
 
 
 def pure(name: str, function: Callable[..., Any], type: str | None = None) -> Native:
@@ -689,14 +685,14 @@ def _round(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     return run.each(args[0], one)
 
 
-@native("builtins.any")
-def _any(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _quantified(run, args[0], True)
+@model("builtins.any")
+def _any(run: Interpreter, iterable: Value, /) -> Value:
+    return _quantified(run, iterable, True)
 
 
-@native("builtins.all")
-def _all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _quantified(run, args[0], False)
+@model("builtins.all")
+def _all(run: Interpreter, iterable: Value, /) -> Value:
+    return _quantified(run, iterable, False)
 
 
 def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
@@ -732,6 +728,6 @@ def _dark(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return run.unknown("what Python's own function gives")
 
 
-@native("builtins.exit", "builtins.quit", "sys.exit", "os._exit")
-def _exit(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("builtins.exit", "builtins.quit", "sys.exit", "os._exit")
+def _exit(run: Interpreter, *more: Value, **rest: Value) -> Value:
     raise Raised("SystemExit", None, ("BaseException",))

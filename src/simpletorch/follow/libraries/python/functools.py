@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, operators
-from simpletorch.follow.libraries import Work, gives, library_class, native
+from simpletorch.follow.libraries import Work, gives, library_class, model, native
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Class, Dict, Function, Instance, Native, Property, Value
 
@@ -51,9 +51,9 @@ def _lru_cache(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     return args[0] if args and isinstance(args[0], Function | Native) else _IDENTITY
 
 
-@native("functools.wraps")
-def _wraps(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Native("wraps", lambda run, given, kwargs: _update_wrapper(run, (given[0], args[0]), {}))
+@model("functools.wraps")
+def _wraps(run: Interpreter, wrapped: Value, assigned: Value = None, updated: Value = None) -> Value:
+    return Native("wraps", lambda run, given, kwargs: _update_wrapper(run, (given[0], wrapped), {}))
 
 
 @native("functools.update_wrapper")
@@ -67,9 +67,9 @@ def _update_wrapper(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
     return wrapper
 
 
-@native("functools.cached_property")
-def _cached_property(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Property(args[0], cached=True)
+@model("functools.cached_property")
+def _cached_property(run: Interpreter, func: Value) -> Value:
+    return Property(func, cached=True)
 
 
 gives("functools.singledispatch functools.singledispatchmethod functools.partialmethod functools.cmp_to_key")
@@ -134,14 +134,14 @@ def _contains(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return operators.contains(run, *args)
 
 
-@native("operator.not_")
-def _not(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return operators.negate(run, args[0])
+@model("operator.not_")
+def _not(run: Interpreter, a: Value, /) -> Value:
+    return operators.negate(run, a)
 
 
-@native("operator.truth")
-def _truth(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = branches.truth(run, args[0])
+@model("operator.truth")
+def _truth(run: Interpreter, a: Value, /) -> Value:
+    found = branches.truth(run, a)
     return found if isinstance(found, bool) else run.unknown("whether a value is true", "bool", found[0].cause)
 
 
@@ -175,7 +175,6 @@ def _methodcaller(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     return Native("methodcaller", work)
 
 
-@native("operator.index")
-def _index(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    value = run.resolve(args[0])
-    return operator.index(value) if isinstance(value, int) else run.unknown("an index", "int")
+@model("operator.index")
+def _index(run: Interpreter, a: Value, /) -> Value:
+    return operator.index(a) if isinstance(a, int) else run.unknown("an index", "int")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, iteration
-from simpletorch.follow.libraries import Work, native
+from simpletorch.follow.libraries import Work, model, native
 from simpletorch.follow.values import NEXT, Iterator, Value
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def _chain(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     return Iterator(None, branches.common_item(_each(run, a) for a in args if run.items(a) != ()))
 
 
-@native("itertools.chain.from_iterable")
-def _chain_from(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
+@model("itertools.chain.from_iterable")
+def _chain_from(run: Interpreter, iterable: Value, /) -> Value:
+    found = run.items(iterable)
     if found is None:
-        return Iterator(None, _each(run, iteration.item(run, args[0])))
+        return Iterator(None, _each(run, iteration.item(run, iterable)))
     return _chain(run, found, {})
 
 
@@ -86,9 +86,9 @@ def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return Iterator(found)
 
 
-@native("itertools.cycle")
-def _cycle(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Iterator(None, _each(run, args[0]))
+@model("itertools.cycle")
+def _cycle(run: Interpreter, iterable: Value, /) -> Value:
+    return Iterator(None, _each(run, iterable))
 
 
 @native("itertools.count")
@@ -105,26 +105,24 @@ def _repeat(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return Iterator(None, args[0])
 
 
-@native("itertools.accumulate")
-def _accumulate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
-    function = args[1] if len(args) > 1 else kwargs.get("func")
+@model("itertools.accumulate")
+def _accumulate(run: Interpreter, iterable: Value, func: Value = None, *, initial: Value = None) -> Value:
+    found = run.items(iterable)
     if found is None:
         return Iterator(None, run.unknown("an item of accumulate()"))
-    first = kwargs.get("initial")
-    rows = found if first is None else (first, *found)
+    rows = found if initial is None else (initial, *found)
 
     def add(a: Value, b: Value) -> Value:
-        return run.operate("__add__", a, b) if function is None else run.call(function, (a, b))
+        return run.operate("__add__", a, b) if func is None else run.call(func, (a, b))
 
     return Iterator(tuple(itertools.accumulate(rows, add)))
 
 
-@native("itertools.pairwise")
-def _pairwise(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
+@model("itertools.pairwise")
+def _pairwise(run: Interpreter, iterable: Value, /) -> Value:
+    found = run.items(iterable)
     if found is None:
-        return Iterator(None, (iteration.item(run, args[0]),) * 2)
+        return Iterator(None, (iteration.item(run, iterable),) * 2)
     return Iterator(tuple(itertools.pairwise(found)))
 
 
@@ -150,13 +148,13 @@ native("itertools.permutations")(_chosen(itertools.permutations))
 native("itertools.combinations_with_replacement")(_chosen(itertools.combinations_with_replacement))
 
 
-@native("itertools.starmap")
-def _starmap(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[1])
+@model("itertools.starmap")
+def _starmap(run: Interpreter, function: Value, iterable: Value, /) -> Value:
+    found = run.items(iterable)
     rows = None if found is None else _rows(run, found)
     if rows is None:
-        return Iterator(None, run.call_in_the_dark(args[0], (), {}))
-    return Iterator(tuple(run.call(args[0], row) for row in rows))
+        return Iterator(None, run.call_in_the_dark(function, (), {}))
+    return Iterator(tuple(run.call(function, row) for row in rows))
 
 
 def _filtered(kept: Callable[[tuple[Value, ...], list[bool]], tuple[Value, ...]]) -> Work:
@@ -192,19 +190,18 @@ def _compress(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return Iterator(tuple(itertools.compress(rows[0], answers)))
 
 
-@native("itertools.groupby")
-def _groupby(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Iterator(None, (run.unknown("a key of groupby()"), Iterator(None, _each(run, args[0]))))
+@model("itertools.groupby")
+def _groupby(run: Interpreter, iterable: Value, key: Value = None) -> Value:
+    return Iterator(None, (run.unknown("a key of groupby()"), Iterator(None, _each(run, iterable))))
 
 
-@native("itertools.tee")
-def _tee(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    count = run.resolve(args[1]) if len(args) > 1 else 2
-    found = run.items(args[0])
-    if not isinstance(count, int):
+@model("itertools.tee")
+def _tee(run: Interpreter, iterable: Value, n: Value = 2, /) -> Value:
+    found = run.items(iterable)
+    if not isinstance(n, int):
         return run.unknown("what tee() gives")
-    item = None if found is not None else iteration.item(run, args[0])
-    return tuple(Iterator(found, item) for _ in range(count))
+    item = None if found is not None else iteration.item(run, iterable)
+    return tuple(Iterator(found, item) for _ in range(n))
 
 
 @native("itertools.batched")

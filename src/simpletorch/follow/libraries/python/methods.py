@@ -85,15 +85,15 @@ def _added(
 
 
 @method(List, "append")
-def _append(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    item = run.unknown("a list that holds itself") if args[1] is args[0] else args[1]
-    _added(run, args[0], (item,), lambda old: (*old, item))
+def _append(run: Interpreter, self: Value, object: Value, /) -> Value:
+    item = run.unknown("a list that holds itself") if object is self else object
+    _added(run, self, (item,), lambda old: (*old, item))
     return None
 
 
 @method(List, "extend")
-def _extend(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    items.extend(run, args[0], args[1])
+def _extend(run: Interpreter, self: Value, iterable: Value, /) -> Value:
+    items.extend(run, self, iterable)
     return None
 
 
@@ -138,23 +138,22 @@ def _popped(run: Interpreter, owner: List, at: Value) -> Value:
 
 
 @method(List, "remove")
-def _remove(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner = args[0]
-    if owner.items is None:
-        offsets.resized(run, owner, owner.cells.get(SIZE), -1)
+def _remove(run: Interpreter, self: Value, value: Value, /) -> Value:
+    if self.items is None:
+        offsets.resized(run, self, self.cells.get(SIZE), -1)
     else:
-        at = next((i for i, v in enumerate(owner.items) if v is args[1] or (is_known(v) and v == args[1])), None)
+        at = next((i for i, v in enumerate(self.items) if v is value or (is_known(v) and v == value)), None)
         if at is None:
-            forget(run, owner)
+            forget(run, self)
         else:
-            run.heap.write(owner.cells, "items", (*owner.items[:at], *owner.items[at + 1 :]))
+            run.heap.write(self.cells, "items", (*self.items[:at], *self.items[at + 1 :]))
     return None
 
 
 @method(List, "clear")
-def _clear(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    run.heap.write(args[0].cells, "items", ())
-    run.heap.write(args[0].cells, "item", None)
+def _clear(run: Interpreter, self: Value, /) -> Value:
+    run.heap.write(self.cells, "items", ())
+    run.heap.write(self.cells, "item", None)
     return None
 
 
@@ -167,15 +166,15 @@ def _sort(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 
 @method(List, "reverse")
-def _reverse(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if args[0].items is not None:
-        run.heap.write(args[0].cells, "items", tuple(reversed(args[0].items)))
+def _reverse(run: Interpreter, self: Value, /) -> Value:
+    if self.items is not None:
+        run.heap.write(self.cells, "items", tuple(reversed(self.items)))
     return None
 
 
 @method(List, "copy")
-def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return List(args[0].items, args[0].item)
+def _copy(run: Interpreter, self: Value, /) -> Value:
+    return List(self.items, self.item)
 
 
 def _search(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value], name: str) -> Value:
@@ -193,7 +192,7 @@ for _owner in (List, tuple, Sizes, Fields):
     for _search_name in ("index", "count"):
         METHODS.setdefault(_owner, {})[_search_name] = lambda run, args, kwargs, n=_search_name: _search(
             run, args, kwargs, n
-        )  # type: ignore[misc]
+        )
 
 
 @method(Sizes, "numel")
@@ -205,8 +204,8 @@ def _numel(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
 
 
 @method(Fields, "_asdict")
-def _as_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Dict(dict(zip(args[0].names, args[0], strict=True)))
+def _as_dict(run: Interpreter, self: Value, /) -> Value:
+    return Dict(dict(zip(self.names, self, strict=True)))
 
 
 # -- dicts -----------------------------------------------------------------------------------------------------------
@@ -263,19 +262,17 @@ def _update(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 
 @method(Dict, "setdefault")
-def _setdefault(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, key = args[0], run.resolve(args[1])
-    default = args[2] if len(args) > 2 else None
+def _setdefault(run: Interpreter, self: Value, key: Value, default: Value = None, /) -> Value:
     if not items.can_be_key(key):
-        if owner.rest is MISSING:
-            items.put(run, owner, key, default)
-        return items.get(run, owner, key)
-    if key not in owner.cells:
-        unsure = owner.rest is not MISSING
-        run.heap.write(owner.cells, key, branches.common_item((owner.rest, default)) if unsure else default)
-    elif branches.may_be_missing(run, owner.cells[key]):
-        run.heap.write(owner.cells, key, items.or_else(owner.cells[key], default))
-    return run.resolve(owner.cells[key])
+        if self.rest is MISSING:
+            items.put(run, self, key, default)
+        return items.get(run, self, key)
+    if key not in self.cells:
+        unsure = self.rest is not MISSING
+        run.heap.write(self.cells, key, branches.common_item((self.rest, default)) if unsure else default)
+    elif branches.may_be_missing(run, self.cells[key]):
+        run.heap.write(self.cells, key, items.or_else(self.cells[key], default))
+    return run.resolve(self.cells[key])
 
 
 @method(Dict, "pop")
@@ -309,17 +306,17 @@ def _popitem(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 
 @method(Dict, "copy")
-def _copy_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    made = Dict(args[0].cells, args[0].rest)
-    made.default, made.kind = args[0].default, args[0].kind
+def _copy_dict(run: Interpreter, self: Value, /) -> Value:
+    made = Dict(self.cells, self.rest)
+    made.default, made.kind = self.default, self.kind
     return made
 
 
 @method(Dict, "clear")
-def _clear_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    for key in list(args[0].cells):
-        run.heap.write(args[0].cells, key, MISSING)
-    run.heap.write(args[0].state, "open", MISSING)
+def _clear_dict(run: Interpreter, self: Value, /) -> Value:
+    for key in list(self.cells):
+        run.heap.write(self.cells, key, MISSING)
+    run.heap.write(self.state, "open", MISSING)
     return None
 
 

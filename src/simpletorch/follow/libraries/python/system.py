@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import files, items, operators, texts
-from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, by_name, gives, library_class, native
+from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, by_name, gives, library_class, model, native
 from simpletorch.follow.libraries.python.builtins import computed, pure
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import (
@@ -39,10 +39,9 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 # -- modules ---------------------------------------------------------------------------------------------------------
 
 
-@native("importlib.reload")
-def _reload(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("importlib.reload")
+def _reload(run: Interpreter, module: Value) -> Value:
     """What its file says now isn't known: who reads it again has changed it since."""
-    module = run.resolve(by_name("module", args, kwargs).get("module"))
     if isinstance(module, Namespace) and module.path is not None:
         for name in [n for n in module.cells if not n.startswith("__")]:
             run.heap.write(module.cells, name, run.unknown(f"{name} of a module that was read again"))
@@ -65,8 +64,8 @@ gives("os.cpu_count os.listdir os.scandir os.walk os.popen os.stat os.uname os.s
 native("os.makedirs", "os.mkdir", "os.rmdir", "os.kill", "os.umask", "os.chmod", "os.nice", "os.putenv")(_nothing)
 
 
-@native("os.system")
-def _system(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("os.system")
+def _system(run: Interpreter, command: Value) -> Value:
     files.left_alone(run)
     return run.unknown("what os.system gives", "int", "data")
 
@@ -83,9 +82,9 @@ def _remove(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return None
 
 
-@native("os.symlink", "os.link")
-def _link(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    target = files.path_of(run, by_name("src dst", args, kwargs).get("dst"))
+@model("os.symlink", "os.link")
+def _link(run: Interpreter, src: Value, dst: Value, *more: Value, **rest: Value) -> Value:
+    target = files.path_of(run, dst)
     files.written(run, (*target, None), run.unknown("a file of two names"))
     return None
 
@@ -97,8 +96,8 @@ def _rename(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return None
 
 
-@native("os.chdir")
-def _chdir(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("os.chdir")
+def _chdir(run: Interpreter, path: Value) -> Value:
     files.left_behind(run)
     return None
 
@@ -158,9 +157,9 @@ NATIVES["os.path.dirname"] = _name_or_folder("os.path.dirname", posixpath.dirnam
 NATIVES["os.path.basename"] = _name_or_folder("os.path.basename", posixpath.basename, 1)
 
 
-@native("os.fspath")
-def _fspath(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.each(args[0], lambda v: _text(run, v))
+@model("os.fspath")
+def _fspath(run: Interpreter, path: Value) -> Value:
+    return run.each(path, lambda v: _text(run, v))
 
 
 @native("os.getenv")
@@ -211,17 +210,17 @@ def _modules(run: Interpreter) -> Instance:
     return Instance(run.program.library_class("sys._Modules"), Dict({}, rest))
 
 
-def _module(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _module(run: Interpreter, self: Value, name: Value, /, *default: Value) -> Value:
     """``sys.modules[name]``."""
-    modules, name = args[0].native, run.resolve(args[1])
+    modules = self.native
     if isinstance(name, str) and name in run.program.modules and name not in modules.cells:
         return run.program.modules[name]
     return items.get(run, modules, name)
 
 
-def _is_imported(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _is_imported(run: Interpreter, self: Value, name: Value, /) -> Value:
     """``name in sys.modules``."""
-    modules, name = args[0].native, run.resolve(args[1])
+    modules = self.native
     known = isinstance(name, str) and name in run.program.modules and name not in modules.cells
     return True if known else operators.contains(run, modules, name)
 
@@ -294,11 +293,10 @@ def _elsewhere(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     return _path(run, run.unknown("a path", "str"))
 
 
-def _same(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    other = run.resolve(args[1])
+def _same(run: Interpreter, self: Value, other: Value, /) -> Value:
     if not isinstance(other, Instance) or not other.cls.is_a("pathlib.PurePath"):
-        return run.derived("==", args[0], other) if isinstance(other, Unknown) else False
-    return run.operate("__eq__", args[0].native, other.native)
+        return run.derived("==", self, other) if isinstance(other, Unknown) else False
+    return run.operate("__eq__", self.native, other.native)
 
 
 def _is_there(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:

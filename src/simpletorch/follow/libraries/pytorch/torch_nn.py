@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, calls, iteration, layers
-from simpletorch.follow.libraries import ALIASES, NATIVES, Work, by_name, library_class, native
+from simpletorch.follow.libraries import ALIASES, NATIVES, Work, by_name, library_class, model
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.libraries.pytorch.state_dicts import OWN_WAY, load_state_dict, state_dict
 from simpletorch.follow.marks import devices, gradients, layout, modes, modules, updates
@@ -748,12 +748,12 @@ for _name in (
     NATIVES[f"torch.nn.init.{_name}"] = Native(f"torch.nn.init.{_name}", _initializer)
 
 
-@native(
+@model(
     "torch.nn.init.calculate_gain",
     "torch.nn.init._calculate_fan_in_and_fan_out",
     "torch.nn.init._calculate_correct_fan",
 )
-def _gain(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _gain(run: Interpreter, *more: Value, **rest: Value) -> Value:
     return run.unknown("a gain", "float", "data")
 
 

@@ -1,0 +1,138 @@
+"""Models: functions with a library's own signature, bound as Python binds the library's."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+from simpletorch.follow import follow, libraries
+from simpletorch.follow.libraries import CLASSES, METHODS, NATIVES, Model, load
+from simpletorch.follow.sources.program import Program
+from simpletorch.follow.values import Native, Property
+
+for _library in libraries._FILES:
+    load(f"{_library}.")
+
+
+def works() -> Iterator[tuple[str, Any]]:
+    """What computes each function and method that libraries have."""
+    program = Program(Path("none.py"))
+    yield from ((name, native.work) for name, native in NATIVES.items())
+    for kind, table in METHODS.items():
+        yield from ((f"{kind}.{name}", work) for name, work in table.items())
+    for name in CLASSES:
+        for member, value in program.library_class(name).cells.items():
+            native = value.getter if isinstance(value, Property) else value
+            if isinstance(native, Native):
+                yield f"{name}.{member}", native.work
+
+
+MODELS = {name: work for name, work in works() if isinstance(work, Model)}
+
+
+def test_what_is_no_model_takes_arguments_as_they_are():
+    """A model that is put into a table by itself would get the arguments as two values."""
+    plain = {name: work for name, work in works() if isinstance(work, FunctionType)}
+    odd = {name for name, work in plain.items() if work.__code__.co_varnames[:3] != ("run", "args", "kwargs")}
+    assert odd == set()
+    assert len(MODELS) > 150
+
+
+def real(name: str) -> inspect.Signature | None:
+    """The library's own signature, if the library is here and has one that Python can read."""
+    parts = name.split(".")
+    for end in range(len(parts) - 1, 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:end]))
+        except ImportError:
+            continue
+        try:
+            for part in parts[end:]:
+                found = getattr(found, part)
+            return inspect.signature(found)
+        except (AttributeError, TypeError, ValueError):
+            return None
+    return None
+
+
+REAL = {name: signature for name in MODELS if (signature := real(name)) is not None}
+
+
+def test_most_models_can_be_compared():
+    assert len(REAL) > 90
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_model_takes_what_the_library_takes(name):
+    """All that it takes: a call which the model refuses is said to fail."""
+    theirs = [p for p in REAL[name].parameters.values() if not p.name.startswith("_")]
+    ours = list(MODELS[name].signature.parameters.values())
+    is_partial = any(p.kind is p.VAR_KEYWORD for p in ours)
+
+    def places(parameters):
+        return [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+    for model, library in zip(places(ours), places(theirs), strict=False):
+        assert model.name == library.name or model.kind is model.POSITIONAL_ONLY or is_partial
+        assert model.default is not model.empty or library.default is library.empty, f"{model} isn't required"
+    if is_partial:
+        assert any(p.kind is p.VAR_POSITIONAL for p in ours) or len(places(ours)) >= len(places(theirs))
+    else:
+        assert len(places(ours)) >= len(places(theirs))
+        assert {p.name for p in theirs if p.kind is p.KEYWORD_ONLY} <= {p.name for p in ours}
+
+
+FAILING = """\
+import copy
+import numpy as np
+from PIL import Image
+x, image = np.ones((3, 5)), Image.new('RGB', (3, 5))
+{call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "hint"),
+    [
+        ("np.split(x, 3, axes=0)", "numpy.split has no argument axes (ary, indices_or_sections, axis)", "axis"),
+        ("np.insert(x, 0)", "numpy.insert is called without values", None),
+        ("np.argwhere(x, 1)", "numpy.argwhere takes 1 argument (a), but it is given 2", None),
+        ("copy.copy()", "copy.copy is called without x", None),
+        ("len(x, x)", "builtins.len takes 1 argument (obj), but it is given 2", None),
+        ("image.crop((0, 0, 1, 1), 5)", "Image.crop takes 1 argument (box), but it is given 2", None),
+    ],
+)
+def test_a_call_that_does_not_fit_is_a_finding(tmp_path, call, message, hint):
+    """And Python's TypeError, when it runs."""
+    program = FAILING.format(call=call)
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    (found,) = follow(path).errors
+    assert (found.line, found.message) == (5, message)
+    assert found.hint == (f"did you mean {hint}?" if hint else None)
+    with pytest.raises(TypeError):
+        exec(program, {})
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        "try:\n    np.insert(x, 0)\nexcept TypeError:\n    pass",  # somebody catches it
+        "np.savetxt('x', x, later=True)",  # a part of the signature: it may be there
+        "rows = [x]\nnp.argwhere(*rows)",
+        "list(map(np.argwhere, [x]))",
+        "image.filter(3).rotate(5)",
+        "np.split(ary=x, indices_or_sections=3, axis=0)",
+    ],
+)
+def test_a_call_that_may_fit_is_none(tmp_path, calls):
+    path = tmp_path / "program.py"
+    path.write_text(FAILING.format(call=calls))
+    found = follow(path)
+    assert (found.errors, found.warnings, found.faults) == ((), (), ())
