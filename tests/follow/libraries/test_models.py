@@ -136,3 +136,11 @@ def test_a_call_that_may_fit_is_none(tmp_path, calls):
     path.write_text(FAILING.format(call=calls))
     found = follow(path)
     assert (found.errors, found.warnings, found.faults) == ((), (), ())
+
+
+def test_a_method_without_self_names_all_that_it_takes(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text("class A:\n    def g(a, b):\n        return a\na = A()\na.g(1, 2)\n")
+    (found,) = follow(path).errors
+    assert found.message == "A.g takes 2 arguments (a, b), but it is given 2 and the object"
+    assert found.hint == "def g(self, a, b)"

@@ -33,10 +33,9 @@ def misfit(
     if own and not names:
         return f"{shown} takes no argument, not even the object that it is called on", _signature(function, "self")
     if len(args) > len(names) and binder.star is None and own and names[0] not in ("self", "cls"):
-        counted = binder.misfit(len(names) + 1, ()) or ""
-        return f"{shown} {counted.partition(',')[0]}, but it is given {len(args) - own} and the object", _signature(
-            function, "self", *names
-        )
+        counted = (binder.misfit(len(names) + 1, ()) or "").partition(", but it is given")[0]
+        hint = _signature(function, "self", *names)
+        return f"{shown} {counted}, but it is given {len(args) - own} and the object", hint
     wrong = binder.misfit(len(args), kwargs, own)
     return None if wrong is None else (f"{shown} {wrong}", None)
 
