@@ -19,18 +19,23 @@ from simpletorch import (
     Dim,
     Float,
     Float32,
+    I,
     Int64,
     N,
+    O,
     Parameter,
     Rest,
     Shaped,
+    ShapeMismatch,
     T,
     Tensor,
+    checked,
 )
 
 _Private = TypeVar("_Private")
 DT = TypeVar("DT")
 FloatDT = TypeVar("FloatDT", bound=Float)
+AnyFloat = TypeVar("AnyFloat", bound=Float)
 
 
 @pytest.mark.parametrize(
@@ -179,3 +184,51 @@ def test_a_dim_may_be_optional():
     f(3, torch.zeros(3))
     with pytest.raises(TypeError):
         f(4, torch.zeros(3))
+
+
+class TestAliasesWithArguments:
+    """``W[3, O]`` of ``W = Tensor[Float32, I, O]``, as mypy reads it."""
+
+    Weight = Tensor[Float32, I, O]
+    Any_ = Tensor[AnyFloat, B, *Batch, "2*B", I]
+
+    @pytest.mark.parametrize(
+        ("given", "same"),
+        [
+            ((3, O), Tensor[Float32, 3, O]),
+            ((I, O), Tensor[Float32, I, O]),
+            ((O, I), Tensor[Float32, O, I]),
+            ((int, 5), Tensor[Float32, Any, 5]),
+            (("2*K", 5), Tensor[Float32, "2*K", 5]),
+        ],
+    )
+    def test_arguments_replace_the_variables_in_turn(self, given, same):
+        assert self.Weight[given] is same
+
+    def test_a_dtype_a_rest_and_an_expression(self):
+        assert self.Any_[Float32, 3, 5, 7, 2] is Tensor[Float32, 3, 5, 7, 6, 2]
+        assert self.Any_[Float32, O, 2] is Tensor[Float32, O, "2*(O)", 2]
+        assert self.Any_[Float32, int, 5, 2] is Tensor[Float32, Any, 5, Any, 2]
+
+    def test_one_argument_needs_no_tuple(self):
+        assert Tensor[Float32, B, 3][7] is Tensor[Float32, 7, 3]
+
+    @pytest.mark.parametrize("given", [3, (3, 5, 7), ()])
+    def test_another_number_of_arguments(self, given):
+        with pytest.raises(TypeError, match=r"takes 2 arguments \(I, O\), but is given"):
+            self.Weight[given]
+
+    def test_the_border_reads_them(self):
+        weight = self.Weight
+
+        @checked
+        def f(w: weight[I, O], x: Tensor[Float32, B, I]) -> weight[B, O]:
+            return x @ w
+
+        assert f(torch.zeros(2, 3), torch.zeros(5, 2)).shape == (5, 3)
+        with pytest.raises(ShapeMismatch, match="dim 1 of x is 3, but I is 2"):
+            f(torch.zeros(2, 3), torch.zeros(5, 3))
+
+
+def test_an_ellipsis_may_be_a_text():
+    assert Tensor[Float32, "...", 50] is Tensor[Float32, ..., 50]

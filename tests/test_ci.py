@@ -46,7 +46,7 @@ def test_ci_runs_the_commands_that_readme_names_and_no_others_of_that_name():
 def test_the_clone_has_the_neighbours_only_after_readme_s_commands():
     run = (ROOT / ".ci/run").read_text()
     assert re.findall(r'for command in "\$\{commands\[@\]\}" (.*); do', run) == [
-        '"make lint" "make types" "make test-all" .ci/wheel'
+        '"make lint" "make types" "make test-all" .ci/pythons .ci/wheel'
     ]
 
 

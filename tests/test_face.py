@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import simpletorch
+import simpletorch as st
 from simpletorch._stub import homes
 
 HOMES = homes("simpletorch")
@@ -118,3 +119,37 @@ def test_a_star_import_brings_everything():
     names: dict[str, object] = {}
     exec("from simpletorch import *", names)
     assert names.keys() - {"__builtins__"} == set(simpletorch.__all__)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (st.save, torch.save),
+        (st.load, torch.load),
+        (st.autograd, torch.autograd),
+        (st.utils, torch.utils),
+        (st.float32, torch.float32),
+        (st.TensorShape, torch.Size),
+        (st.vision.transforms, st.transforms),
+        (st.distributed.init_process_group, torch.distributed.init_process_group),
+        (st.distributed.DistributedDataParallel, torch.nn.parallel.DistributedDataParallel),
+    ],
+)
+def test_torch_s_names_are_torch_s(ours: object, theirs: object):
+    assert ours is theirs
+
+
+def test_without_torch_it_is_said_that_there_is_none():
+    code = (
+        "import sys, importlib.abc\n"
+        "class Hidden(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] == 'torch': raise ModuleNotFoundError(name)\n"
+        "import importlib.util\n"
+        "real = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name, package=None: None if name == 'torch' else real(name, package)\n"
+        "sys.meta_path.insert(0, Hidden())\n"
+        "import simpletorch\n"
+        "assert simpletorch.torch_available() is False\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

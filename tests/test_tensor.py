@@ -158,3 +158,30 @@ def test_from_dlpack_shares_memory_on_its_device_and_in_its_dtype():
     assert Tensor[st.Float64].from_dlpack(array).dtype == torch.float64
     with pytest.raises(ValueError, match="makes tensors on cpu, not on meta"):
         CPUTensor.from_dlpack(array, device="meta")
+
+
+METHODS = [n for n in dir(torch.Tensor) if not n.startswith("_") and callable(getattr(torch.Tensor, n))]
+
+
+@pytest.mark.parametrize("cls", [Tensor, CPUTensor, CUDATensor, MPSTensor])
+def test_every_method_of_torch_is_a_function(cls: type):
+    assert len(METHODS) > 500
+    assert [name for name in METHODS if getattr(cls, name, None) is not getattr(torch.Tensor, name)] == []
+
+
+def test_a_method_as_a_function():
+    x = torch.arange(6.0).reshape(2, 3)
+    assert torch.equal(Tensor.sum(x, 1), x.sum(1))
+    with pytest.raises(AttributeError, match="type object 'Tensor' has no attribute 'smu'"):
+        _ = Tensor.smu
+
+
+def test_an_array_may_be_given_its_shape():
+    x = st.from_array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], shape=[2, 3], requires_grad=True)
+    assert x.shape == (2, 3)
+    assert x.is_leaf
+    assert x.requires_grad
+    array = np.arange(6.0)
+    assert Tensor.from_array(array, shape=(3, 2)).data_ptr() == array.ctypes.data
+    with pytest.raises(RuntimeError, match="invalid for input of size 6"):
+        st.from_array(array, shape=[5, 2])

@@ -1,6 +1,6 @@
 """PyTorch with shapes in the types: mypy proves them, jaxtyping and beartype enforce them.
 
-What is here is listed in ``__init__.pyi``. The names resolve on first use (PEP 562): ``import simpletorch`` and
+``__init__.pyi`` lists the names. The names resolve on first use (PEP 562): ``import simpletorch`` and
 ``import simpletorch.mypy`` load no torch. Functions such as `zeros` or `cross_entropy` are torch's own objects.
 """
 
@@ -8,7 +8,8 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-from simpletorch._stub import homes, load
+from simpletorch import _stub
+from simpletorch._stub import homes
 
 __version__ = "0.1.0"
 _OF_IPYTHON = ("load_ipython_extension", "unload_ipython_extension")
@@ -19,7 +20,7 @@ def __getattr__(name: str) -> object:
     if name == "__all__":
         value: object = ["__version__", *sorted(homes(__name__))]
     elif name in homes(__name__):
-        value = load(__name__, name)
+        value = _stub.load(__name__, name)
     elif name in _OF_IPYTHON:  # ``%load_ext simpletorch`` asks this module for them
         value = getattr(import_module("simpletorch.notebook"), name)
     else:
@@ -45,7 +46,7 @@ class _Face(ModuleType):
         super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """What sends a function sends the modules that it uses: by their names."""
+        """Pickle by name: a pickled function brings the modules that it uses."""
         return import_module, (self.__name__,)
 
 

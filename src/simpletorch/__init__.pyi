@@ -28,12 +28,13 @@ from simpletorch import train as train
 from simpletorch import transforms as transforms
 from simpletorch import vision as vision
 
+from simpletorch._available import torch_available as torch_available
 from simpletorch._excepthook import install_excepthook as install_excepthook
 from simpletorch._import_hook import install_import_hook as install_import_hook
 from simpletorch.checks import checked as checked, config as config, pure as pure
 from simpletorch.device import (
     Device as Device, cuda_available as cuda_available, device_count as device_count,
-    torch_available as torch_available, torch_version as torch_version,
+    torch_version as torch_version,
 )
 from simpletorch.dims import (
     B as B, Batch as Batch, C as C, D as D, Dim as Dim, E as E, F as F, G as G, H as H, I as I, K as K,
@@ -56,7 +57,14 @@ from simpletorch.errors import (
 from simpletorch.reproducibility import deterministic as deterministic, seed_everything as seed_everything
 from simpletorch.tensor import (
     CPUTensor as CPUTensor, CUDATensor as CUDATensor, MPSTensor as MPSTensor, Parameter as Parameter,
-    Tensor as Tensor, from_array as from_array,
+    Tensor as Tensor, TensorShape as TensorShape, from_array as from_array,
+)
+
+from torch import (
+    autograd as autograd, bfloat16 as bfloat16, complex64 as complex64, complex128 as complex128,
+    float8_e4m3fn as float8_e4m3fn, float8_e5m2 as float8_e5m2, float16 as float16, float32 as float32,
+    float64 as float64, int8 as int8, int16 as int16, int32 as int32, int64 as int64, load as load,
+    save as save, uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64, utils as utils,
 )
 
 from torch import (

@@ -1,4 +1,4 @@
-"""What holds a device's memory: the tensors that are alive there, by the names that the program has for them."""
+"""The contents of a device's memory: its live tensors, by their names in the program."""
 
 from __future__ import annotations
 

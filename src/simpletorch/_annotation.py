@@ -1,4 +1,4 @@
-"""What ``Tensor[Float32, B, 784]`` is at run time: a jaxtyping annotation of `torch.Tensor`."""
+"""``Tensor[Float32, B, 784]`` at run time: a jaxtyping annotation of `torch.Tensor`."""
 
 from __future__ import annotations
 
@@ -64,7 +64,49 @@ def annotation(face: str, array_type: type, item: object) -> Any:
 # jaxtyping makes a new class each time, which isn't equal to the one before; hints are compared, and cached by beartype
 @lru_cache(maxsize=4096)
 def _made(kind: Any, array_type: type, text: str) -> Any:
-    return kind[array_type, text]
+    made = kind[array_type, text]
+    made.__class_getitem__ = classmethod(lambda _cls, item: _filled(kind, array_type, text, item))
+    return made
+
+
+def _filled(kind: Any, array_type: type, text: str, item: object) -> Any:
+    """An alias with arguments, ``W[3, O]`` of ``W = Tensor[Float32, I, O]``: they replace its variables in turn.
+
+    Raises:
+        TypeError: another number of arguments than the alias has variables.
+    """
+    given = list(item) if isinstance(item, tuple) else [item]
+    words = [w for w in dict.fromkeys(text.split()) if w.lstrip("*").isidentifier() and w != "_"]
+    variable = getattr(kind, "variable", None)
+    names = [*([] if variable is None else [variable.__name__]), *words]
+    rest = next((i for i, w in enumerate(names) if w.startswith("*")), None)
+    if len(given) != len(names) if rest is None else len(given) < len(names) - 1:
+        raise TypeError(
+            f"{kind.__name__}[{array_type.__name__}, {text!r}] takes {len(names)} arguments "
+            f"({', '.join(names) or 'none'}), but is given {len(given)}"
+        )
+    dtype = given.pop(0) if variable is not None else None
+    put: dict[str, list[str]] = {}
+    for word in words:
+        count = len(given) - (len(words) - len(put) - 1) if word.startswith("*") else 1
+        put[word] = [axis for dim in given[:count] for axis in _axes(array_type.__name__, kind, _any_if_int(dim))]
+        del given[:count]
+    axes = [axis for word in text.split() for axis in (put[word] if word in put else [_put_in(word, put)])]
+    return _made(kind if dtype is None else _dtype(array_type.__name__, dtype), array_type, " ".join(axes))
+
+
+def _any_if_int(dim: object) -> object:
+    return Any if dim is int else dim
+
+
+def _put_in(word: str, put: dict[str, list[str]]) -> str:
+    """An expression such as ``2*N``, with what its names now stand for."""
+    found = {name for name in re.findall(r"[A-Za-z_]\w*", word) if name in put}
+    if any(put[name] == ["_"] for name in found):
+        return "_"
+    if not found:
+        return word
+    return _dim_text(re.sub(r"[A-Za-z_]\w*", lambda m: f"({put[m[0]][0]})" if m[0] in found else m[0], word), word)
 
 
 def size_axis(size: object) -> tuple[Any, str]:
@@ -139,6 +181,8 @@ def _axes(face: str, dtype: object, dim: object) -> list[str]:
     if isinstance(dim, TypeVarTuple):
         raise TypeError(f"{where}: {dim.__name__} stands for any number of dims; write *{dim.__name__}")
     if isinstance(dim, str):
+        if dim.strip() == "...":
+            return ["..."]
         return [_dim_text(dim, where)] if dim.strip() or face == "Dim" else []  # Tensor[Float32, ""] is a scalar
     if isinstance(dim, int) and not isinstance(dim, bool):
         if dim < 0:

@@ -8,6 +8,7 @@ import re
 import secrets
 import shutil
 import socket
+import stat
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -24,15 +25,17 @@ def replacing(path: Path, size: int | None = None) -> Iterator[BinaryIO]:
     """A new file that takes the place of ``path`` when the block ends, and vanishes when it fails.
 
     It is written beside ``path``, flushed to the disk and renamed, which the file system does in one step: whatever
-    happens, ``path`` is the old file or the new one, in full. Folders are made as needed.
+    happens, ``path`` is the old file or the new one, in full. Folders are made as needed. A symbolic link stays: the
+    file that it leads to is replaced.
 
     Args:
         size: how many bytes are going to be written, for the message when they find no room.
 
     Raises:
-        CheckpointError: the disk is full, the folder can't be written to, …: the system's error with what it is about.
-            It is also of the system's class, such as `PermissionError`.
+        CheckpointError: ``path`` is no regular file or leads to none, the disk is full, the folder can't be written to,
+            …: the system's error with what it is about. It is also of the system's class, such as `PermissionError`.
     """
+    path = replaceable(path)
     new = _unfinished(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,6 +53,82 @@ def replacing(path: Path, size: int | None = None) -> Iterator[BinaryIO]:
         if isinstance(error, OSError):
             raise _explained(error, path, size) from error
         raise
+
+
+def replaceable(path: Path) -> Path:
+    """The file that a new one at ``path`` replaces: ``path`` itself, or what a symbolic link there leads to.
+
+    Raises:
+        CheckpointError: there is something that is no regular file, or a link that leads nowhere.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        if not path.is_symlink():
+            return path  # there is nothing yet, or the system says why when it is written
+        raise as_also(CheckpointError, OSError)(
+            f"can't write {path}: it is a symbolic link to {os.readlink(path)}, which is no file",
+            hint="remove the link, or make the file that it leads to",
+        ) from error
+    if not stat.S_ISREG(mode):
+        raise _irregular("write", path, mode)
+    return path.resolve() if path.is_symlink() else path
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """A regular file, open for reading: all that is read of it is of one version, whoever replaces it meanwhile.
+
+    Raises:
+        CheckpointError: there is none, it is something else (a folder, a device, a pipe), or it can't be read. It is
+            also of the system's class, such as `FileNotFoundError`.
+    """
+    try:
+        # a pipe that nobody writes to would be waited for without O_NONBLOCK, which regular files ignore
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        try:
+            mode = os.fstat(number).st_mode
+            if not stat.S_ISREG(mode):
+                raise _irregular("read", path, mode)
+            file = os.fdopen(number, "rb", closefd=False)
+        except BaseException:
+            os.close(number)
+            raise
+    except CheckpointError:
+        raise
+    except (OSError, ValueError) as error:  # the latter: a name with a null character
+        raise unreadable(path, error) from error
+    try:
+        yield file
+    except CheckpointError:
+        raise
+    except OSError as error:
+        raise unreadable(path, error) from error
+    finally:
+        os.close(number)
+
+
+def unreadable(path: Path, error: OSError | ValueError) -> CheckpointError:
+    """What the system says about a file that can't be read, also of its class."""
+    if isinstance(error, OSError):
+        return as_also(CheckpointError, type(error))(f"can't read {path}: {error.strerror or error}")
+    return CheckpointError(f"can't read {path}: {error}")
+
+
+_KINDS: Final = (
+    (stat.S_ISDIR, IsADirectoryError, "a folder"),
+    (stat.S_ISFIFO, OSError, "a pipe"),
+    (stat.S_ISSOCK, OSError, "a socket"),
+    (stat.S_ISCHR, OSError, "a device"),
+    (stat.S_ISBLK, OSError, "a device"),
+)
+
+
+def _irregular(what: str, path: Path, mode: int) -> CheckpointError:
+    also, name = next(((also, name) for test, also, name in _KINDS if test(mode)), (OSError, "something else"))
+    return as_also(CheckpointError, also)(
+        f"can't {what} {path}: it is {name}, not a file", hint="give the path of a file in a folder"
+    )
 
 
 def try_folder(folder: Path) -> None:
@@ -86,7 +165,7 @@ _flush: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)  # mac
 def flushing(file: BinaryIO) -> Iterator[Callable[[memoryview], object]]:
     """A ``write`` for large files that has the disk at work from the beginning, and not only when all is written.
 
-    Whoever makes a checksum of what it writes then doesn't wait for the disk as well.
+    A writer that computes a checksum then doesn't wait for the disk as well.
 
     Raises:
         OSError: the disk could not take it. The system says so once, to whoever flushes first.
@@ -115,6 +194,7 @@ def duplicate(path: Path, other: Path) -> None:
     Raises:
         CheckpointError: as for `replacing`.
     """
+    path, other = path.resolve(), replaceable(other)  # a link to a link would be another way to one file, no second
     new = _unfinished(other)
     try:
         os.link(path, new)

@@ -1,4 +1,4 @@
-"""What is installed: ``simpletorch`` on the package index is another project, so the distribution has its own name."""
+"""The installed distribution, which has its own name: ``simpletorch`` on the package index is another project."""
 
 from __future__ import annotations
 

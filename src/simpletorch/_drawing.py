@@ -30,7 +30,7 @@ def bars(heights: Sequence[float], width: int = 200, height: int = 40) -> str:
 
 
 def curves(rows: Mapping[str, Sequence[float]], width: int = 320, height: int = 120) -> str:
-    """Lines over equal steps, all on one scale, with a legend; what isn't finite is left out. "" of single points."""
+    """Lines over equal steps on one scale, with a legend; infinite values and NaN are left out. "" of single points."""
     found = [[v for v in row if _is_finite(v)] for row in rows.values()]
     if all(len(row) < 2 for row in found):
         return ""

@@ -23,7 +23,7 @@ class Empty(NamedTuple):
 
 
 def empty(layer: str, sizes: Mapping[str, object]) -> Empty | None:
-    """What is wrong with a layer of this class name and of these arguments, of which only those that are 0 matter."""
+    """The mistake in a layer of this class name with these arguments; only arguments of 0 matter."""
     for name in SIZES:
         value = sizes.get(name)
         if (type(value) is int and value == 0) or (isinstance(value, tuple) and 0 in value):

@@ -1,4 +1,4 @@
-"""`install_excepthook`: what ends a script is explained. Importing this file loads no torch."""
+"""`install_excepthook`: explain the exception that ends a script. Importing this file loads no torch."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def install_excepthook() -> None:
 
         simpletorch.install_excepthook()
 
-    What is no mistake with tensors, layers or data is shown as Python shows it. ``simpletorch run script.py`` does the
-    same for a script that has no such line.
+    Other errors than mistakes with tensors, layers or data are shown as Python shows them. ``simpletorch run
+    script.py`` does the same for a script that has no such line.
     """
     sys.excepthook = _hook
 
@@ -42,7 +42,7 @@ def _hook(kind: type[BaseException], error: BaseException, tb: TracebackType | N
 
 
 def report(error: BaseException, program: str, arguments: list[str]) -> str | None:
-    """What to show of an exception that nobody caught: the way there in the user's code, and why; None if not known.
+    """The report of an uncaught exception: the user's frames and the reason; None if unknown.
 
     Args:
         error: the exception, with its traceback.
@@ -80,7 +80,7 @@ def as_torch_error(error: BaseException) -> TorchError | None:
 
 
 def _explained(error: Exception, own: str) -> str | None:
-    """What the exception's own border would make of it, if that says more than torch does."""
+    """The explanation that a border would give, if it says more than torch does."""
     new = as_torch_error(error)
     if new is None or (new.reason in own and not new.hint and new is not error):
         return None
@@ -88,7 +88,7 @@ def _explained(error: Exception, own: str) -> str | None:
 
 
 def _followed(tb: TracebackType | None, program: str, arguments: list[str]) -> str | None:
-    """What following the program finds at the place where it failed."""
+    """The follower's finding at the place of the failure."""
     if not os.path.isfile(program):
         return None
     from simpletorch.follow import follow

@@ -35,13 +35,13 @@ def install_import_hook(modules: str | Sequence[str]) -> ImportHook:
     or compiled from its source (``torch.jit.script``, ``triton.jit``). Dataclasses and named tuples hold their fields
     to the annotations when they are made. A function's own decorators see the checked function.
 
-    It works like jaxtyping's hook of that name. What is imported already stays unchecked, and ``__main__`` is.
+    It works like jaxtyping's hook of that name. Modules that are imported already, and ``__main__``, stay unchecked.
 
     Args:
         modules: dotted names; a package stands for all that is in it.
 
     Raises:
-        TypeError, ValueError: ``modules`` is no module's name, or names none.
+        TypeError, ValueError: ``modules`` isn't the name of a module, or is empty.
     """
     names = (modules,) if isinstance(modules, str) else tuple(modules)
     if not names:
@@ -77,7 +77,7 @@ class ImportHook(MetaPathFinder):
         self.modules: Final = modules
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> Any:
-        """What the other finders find, with a loader that checks if it is a source file of these modules."""
+        """The other finders' result, with a checking loader for source files of these modules."""
         if not any(fullname == name or fullname.startswith(f"{name}.") for name in self.modules):
             return None
         for finder in sys.meta_path:

@@ -1,7 +1,7 @@
-"""What processes that train together know of each other, so that one whose collective fails can say who is missing.
+"""Messages between processes that train together, so that a failed collective can name the missing ones.
 
-Nothing here is asked while all is well, except once, when they meet. What is told goes through the store that they met
-by, which outlives a process where torchrun's agent holds it.
+Nothing here is asked while all is well, except once, when they meet. They go through the store of the rendezvous,
+which outlives a process if torchrun's agent holds it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ doing: str | None = None
 
 
 def versions() -> dict[str, str]:
-    """What has to be the same everywhere."""
+    """The versions that must be equal everywhere."""
     from importlib.metadata import PackageNotFoundError, version
 
     import torch
@@ -159,7 +159,7 @@ def ended() -> str:
 
 
 def _last_word(met: Peers, rank: int) -> str:
-    """What a process has left as its last word; "" if nothing, or if the store is gone."""
+    """A process's last status; "" if none or the store is unreachable."""
     try:
         return str(met.store.get(f"last/{rank}").decode()) if met.store.check([f"last/{rank}"]) else ""
     except RuntimeError:
@@ -171,7 +171,7 @@ def _gone(peer: Peer) -> str:
 
 
 def on_the_others(operation: str | None = None) -> str:
-    """What is known of the other processes when a collective of this one has failed; "" if there are none.
+    """The state of the other processes after a collective of this one failed; "" if there are none.
 
     Waits until each has said what it was doing, until one has ended, or for `PATIENCE`.
     """

@@ -1,4 +1,4 @@
-"""What annotations are for type checkers without the mypy plugin (pyright, ty, pyrefly): plain `torch.Tensor`s.
+"""Annotations for type checkers without the mypy plugin (pyright, ty, pyrefly): plain `torch.Tensor`s.
 
 ``Tensor[Float32, B, 784]`` is ``Annotated[torch.Tensor, B, 784]`` to them, as jaxtyping's annotations are, and
 ``Dim[N]`` is an int. Of a name that is imported twice they take the last definition and mypy the first, so

@@ -1,4 +1,4 @@
-"""What a file is followed as where nobody asked for that file: in mypy, and where a folder is checked.
+"""How a file is followed that wasn't named: in mypy, and in a checked folder.
 
 A program is followed as a whole. A file of a package that only defines functions and classes is a library's: what a
 caller would give isn't known, and a package has hundreds of them. It is followed from what annotates its tensors.
@@ -23,13 +23,13 @@ _ANNOTATES: Final = re.compile(r"^[ \t]*(?:from|import) (?:jaxtyping|simpletorch
 
 
 def followed_as(path: str) -> Kind | None:
-    """As what a file is followed that nobody named; None if it isn't."""
+    """How an unnamed file is followed; None if it isn't."""
     text = text_of(path) if path.endswith(".py") else None
     return None if text is None else kind_of(Path(path), text)
 
 
 def text_of(path: str) -> str | None:
-    """What a file holds, None if it can't be read."""
+    """The text of a file, None if it can't be read."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -37,11 +37,11 @@ def text_of(path: str) -> str | None:
 
 
 def kind_of(path: Path, text: str) -> Kind | None:
-    """What the file is; None for a library's that annotates no tensors. Parsing it would take twenty times as long.
+    """The kind of a file; None for a library's that annotates no tensors. Parsing it would take twenty times as long.
 
     Args:
         path: the file. One that is in no package is a program.
-        text: what it holds.
+        text: of the file.
     """
     if not (path.parent / "__init__.py").exists() or _is_run(path, text):
         return "program"

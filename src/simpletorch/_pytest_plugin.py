@@ -95,21 +95,21 @@ class _Followed(pytest.Item):
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Follow each file that has tests to run; what is found fails before they run."""
+    """Follow each file that has tests to run; a finding is a failure before they run."""
     if not config.getoption("simpletorch_follow"):
         return
     from simpletorch._settings import SettingError, settings
     from simpletorch.follow import follow
 
     try:
-        severities = settings().severities
+        said = settings()
     except SettingError as error:
         raise pytest.UsageError(str(error)) from error
     found: list[pytest.Item] = []
     for module in dict.fromkeys(item.getparent(pytest.Module) for item in items):
         if module is None:
             continue
-        followed = follow(os.path.relpath(module.path), seconds=_SECONDS, severities=severities)
+        followed = follow(os.path.relpath(module.path), seconds=_SECONDS, severities=said.severities, data=said.data)
         if followed.errors:
             found.append(_Followed.from_parent(module, name="followed", errors=followed.errors))
     items[:0] = found

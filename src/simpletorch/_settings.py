@@ -1,14 +1,15 @@
-"""What a project says to simpletorch: ``[tool.simpletorch]`` in pyproject.toml, ``[simpletorch]`` in mypy.ini.
+"""A project's settings: ``[tool.simpletorch]`` in pyproject.toml, ``[simpletorch]`` in mypy.ini.
 
 ::
 
     [tool.simpletorch]
     follow = false  # programs aren't followed
+    data = false  # the headers of data files aren't read; or a list of further folders to read below
 
     [tool.simpletorch.findings]
     tensor-training = "off"  # or error, warning, note; true: as severe as it is by itself
 
-In an ini file a code stands in ``[simpletorch]`` itself.
+In an ini file a code is an option of ``[simpletorch]`` itself.
 """
 
 from __future__ import annotations
@@ -39,16 +40,17 @@ class SettingError(Exception):
 @final
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is said; empty where nothing is."""
+    """The settings of a project; defaults where it has none."""
 
     follow: bool = True
+    data: bool | tuple[Path, ...] = True
+    """Whether data files are read for their sizes; further folders that they may lie in."""
     severities: Mapping[str, Severity] = field(default_factory=dict)
     """By code, of those that shall have another one than they have by themselves."""
 
 
 def settings(config_file: str | Path | None = None, here: Path | None = None) -> Settings:
-    """What ``config_file`` says, or if it has no part for us, the nearest file of the folders above this one that has
-    (or above the folder ``here``).
+    """The settings in ``config_file``. Without a part for us there, those of the nearest file above ``here``.
 
     The variable ``SIMPLETORCH_FOLLOW`` of the environment overrules the files.
 
@@ -62,11 +64,12 @@ def settings(config_file: str | Path | None = None, here: Path | None = None) ->
     else:
         written = {}
     codes = dict(written.get("findings", {}))
-    for name in written.keys() - {"follow", "findings"}:
+    for name in written.keys() - {"follow", "data", "findings"}:
         codes[_code(name, file)] = written[name]
     follow = os.environ.get(FOLLOW_VARIABLE) or str(written.get("follow", ""))  # a variable that is empty says nothing
     return Settings(
         follow.strip().lower() not in _NO,
+        _folders(written.get("data", True), file) if written else True,
         {_code(name, file): _severity(name, value, file) for name, value in codes.items()},
     )
 
@@ -100,9 +103,19 @@ def _written(file: Path) -> dict[str, Any] | None:
 def _code(name: str, file: Path) -> str:
     if name in CODES:
         return name
-    close = get_close_matches(name, (*CODES, "follow", "findings"), 1)
-    meant = f"did you mean {close[0]}?" if close else f"there are follow, {', '.join(sorted(CODES))}"
+    close = get_close_matches(name, (*CODES, "follow", "data", "findings"), 1)
+    meant = f"did you mean {close[0]}?" if close else f"there are follow, data, {', '.join(sorted(CODES))}"
     raise SettingError(f"{file}: {name} is no setting and no code of a finding; {meant}")
+
+
+def _folders(value: object, file: Path) -> bool | tuple[Path, ...]:
+    if isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
+        return tuple(file.parent / v for v in value)
+    if isinstance(value, bool) or str(value).strip().lower() in (*_NO, *_YES):
+        return str(value).strip().lower() not in _NO
+    if isinstance(value, str) and file.suffix != ".toml":
+        return tuple(file.parent / v.strip() for v in value.split(",") if v.strip())
+    raise SettingError(f"{file}: data = {value!r} is neither true or false nor a list of folders")
 
 
 def _severity(name: str, value: object, file: Path) -> Severity:

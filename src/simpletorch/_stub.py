@@ -12,7 +12,7 @@ from importlib import import_module
 def homes(package: str) -> dict[str, str]:
     """The names that the stub of ``package`` imports, and the modules that it imports them from.
 
-    What it imports once more from a module ``_plain`` is for checkers without the mypy plugin only.
+    Second imports from a module ``_plain`` are only for checkers without the mypy plugin.
     """
     import ast  # these two take three times as long as all the rest of `import simpletorch`
     import pkgutil
@@ -30,7 +30,7 @@ def homes(package: str) -> dict[str, str]:
 
 
 def load(package: str, name: str) -> object:
-    """What the stub of ``package`` means by ``name``: a submodule, or an object of another module."""
+    """The meaning of ``name`` in the stub of ``package``: a submodule, or an object of another module."""
     home = homes(package)[name]
     # ``from simpletorch import nn`` in the stub of simpletorch means the submodule
     return import_module(f"{package}.{name}") if home == package else getattr(import_module(home), name)

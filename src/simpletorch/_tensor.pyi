@@ -185,7 +185,13 @@ class _Factories:
     ) -> Self: ...
     @classmethod
     def from_array(
-        cls, array: Any, *, dtype: _DType = None, device: DeviceLike = None, requires_grad: bool = False
+        cls,
+        array: Any,
+        *,
+        dtype: _DType = None,
+        device: DeviceLike = None,
+        requires_grad: bool = False,
+        shape: Sequence[int] | None = None,
     ) -> Self: ...
     @classmethod
     def from_numpy(cls, array: NDArray[np.generic], /) -> Self: ...

@@ -45,11 +45,11 @@ def map_tensors(
 ) -> Any:
     """``item`` with ``function(tensor)`` for each tensor in its tuples, lists, mappings and dataclasses.
 
-    What holds tensors is made anew, of the same class where that can be; ``item`` is left as it was. Everything else
+    Containers of tensors are made anew, of the same class if possible; ``item`` stays as it was. Everything else
     stays the same object.
 
     Args:
-        method: what a class of the user's own may define instead (``"pin_memory"``), called with ``arguments``; it is
+        method: that a user's class may define instead (``"pin_memory"``), called with ``arguments``; it is
             preferred to looking inside, because only the class knows what may be changed.
     """
     if isinstance(item, torch.Tensor):

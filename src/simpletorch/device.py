@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias
 
 import torch
@@ -12,7 +11,6 @@ __all__ = [
     "DeviceLike",
     "cuda_available",
     "device_count",
-    "torch_available",
     "torch_version",
 ]
 
@@ -90,11 +88,6 @@ else:
             if found is None:
                 return Device.CPU
             return torch.device(found.type, torch.accelerator.current_device_index()) if found.type != "mps" else found
-
-
-def torch_available() -> bool:
-    """Whether torch is installed."""
-    return importlib.util.find_spec("torch") is not None
 
 
 def torch_version() -> str:

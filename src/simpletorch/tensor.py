@@ -5,7 +5,7 @@
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import torch
@@ -15,10 +15,21 @@ from torch import nn
 from simpletorch._annotation import Phantom
 from simpletorch.dtypes import Shaped
 
-__all__ = ["CPUTensor", "CUDATensor", "MPSTensor", "Parameter", "Tensor", "from_array", "one_hot", "tensor"]
+__all__ = [
+    "CPUTensor",
+    "CUDATensor",
+    "MPSTensor",
+    "Parameter",
+    "Tensor",
+    "TensorShape",
+    "from_array",
+    "one_hot",
+    "tensor",
+]
 
 tensor = torch.tensor  # `simpletorch.tensor` is torch's function, even once this module is imported
 one_hot = F.one_hot
+TensorShape = torch.Size
 
 
 def from_array(
@@ -27,14 +38,20 @@ def from_array(
     dtype: torch.dtype | None = None,
     device: torch.device | str | int | None = None,
     requires_grad: bool = False,
+    shape: Sequence[int] | None = None,
 ) -> torch.Tensor:
     """A tensor over anything array-like: NumPy, DLPack (JAX, CuPy), the buffer protocol, nested sequences.
 
     Memory is shared where dtype and device allow it; `torch.tensor` always copies.
 
+    Args:
+        shape: the shape of the result, by default that of the array; it has as many elements.
+
     Source: https://docs.pytorch.org/docs/stable/generated/torch.asarray.html
     """
-    return torch.asarray(array, dtype=dtype, device=device, requires_grad=requires_grad)
+    if shape is None:
+        return torch.asarray(array, dtype=dtype, device=device, requires_grad=requires_grad)
+    return torch.asarray(array, dtype=dtype, device=device).reshape(tuple(shape)).requires_grad_(requires_grad)
 
 
 def _from_dlpack(
@@ -129,7 +146,16 @@ def _of(dtype: type[Shaped], name: str, make: Callable[..., torch.Tensor]) -> Ca
 
 
 class _Face(Phantom):
-    """The class of the phantom tensors, with factories: ``Tensor[Float32].zeros(3, 4)`` makes a float32 tensor."""
+    """The class of the phantom tensors, with factories: ``Tensor[Float32].zeros(3, 4)`` makes a float32 tensor.
+
+    torch's methods are functions there too: ``Tensor.sum(t)`` is ``torch.Tensor.sum(t)``.
+    """
+
+    def __getattr__(cls, name: str) -> Any:
+        method = None if name.startswith("_") else getattr(cls.base, name, None)
+        if callable(method):
+            return method
+        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}", name=name, obj=cls)
 
     def __getitem__(cls, item: object) -> Any:
         made = super().__getitem__(item)

@@ -1,5 +1,6 @@
 """A training that is killed while it saves leaves what it had saved before, whole."""
 
+import functools
 import multiprocessing
 import os
 import random
@@ -64,32 +65,57 @@ def check(folder, acknowledged):
     return step
 
 
+STOPPED = "before a file gets its name"
+
+
+def stop_before_naming(number, pipe):
+    """Wait to be killed when the file of this number is complete, and has no name yet."""
+    replace, left = os.replace, [number]
+
+    def instead(source, target):
+        if left[0] == 0:
+            pipe.send(STOPPED)
+            time.sleep(400)
+        left[0] -= 1
+        replace(source, target)
+
+    _atomic.os.replace = instead
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_killed_at_random_moments(tmp_path, asynchronous):
+    """A third of the kills come within a file, the others whenever they do."""
     drawn = random.Random(0)
-    unfinished = 0
+    unfinished, step = 0, 1
     train(tmp_path, 1)  # what is imported only now need not be in every fork
-    for _ in range(15):
+    for attempt in range(15):
         receive, send = fork.Pipe(duplex=False)
-        arguments = (tmp_path, 10**6, send)
-        process = fork.Process(target=train, args=arguments, kwargs={"asynchronous": asynchronous})
+        within = attempt % 3 == 0
+        prepare = functools.partial(stop_before_naming, drawn.randrange(4), send) if within else None
+        options = {"asynchronous": asynchronous, "prepare": prepare}
+        process = fork.Process(target=train, args=(tmp_path, 10**6, send), kwargs=options)
         process.start()
         send.close()
-        assert receive.poll(400)
-        acknowledged = receive.recv()
-        time.sleep(drawn.random() * 0.05)
+        acknowledged, told = step, None
+        while told is None or (within and told != STOPPED):
+            assert receive.poll(400)
+            told = receive.recv()
+            acknowledged = told if told != STOPPED else acknowledged
+        if not within:
+            time.sleep(drawn.random() * 0.05)
         os.kill(process.pid, signal.SIGKILL)
         process.join()
         while True:
             try:
-                acknowledged = receive.recv()
+                told = receive.recv()
             except EOFError:
                 break
+            acknowledged = told if told != STOPPED else acknowledged
         unfinished += len(list(tmp_path.glob(".*.tmp")))
         step = check(tmp_path, acknowledged)
         assert step <= acknowledged + 1
-    assert unfinished > 0  # some kills came in the middle of a file
+    assert unfinished >= 5
     train(tmp_path, step + 1)  # one more update: a new process goes on, and tidies up
     assert check(tmp_path, step + 1) == step + 1
     assert not list(tmp_path.glob(".*.tmp"))

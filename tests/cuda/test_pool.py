@@ -5,6 +5,7 @@ import gc
 import pytest
 import torch
 
+from simpletorch import Float64
 from simpletorch.cuda import TensorPool
 from simpletorch.errors import TorchError
 
@@ -97,7 +98,7 @@ def test_a_debug_pool_hands_out_nan():
     assert TensorPool("cpu", debug=True).get(3).isnan().all()
 
 
-@pytest.mark.parametrize("shape", [(-1,), (2.0,), (True,), ((2, 3),)])
+@pytest.mark.parametrize("shape", [(-1,), (2.0,), (True,), ((2, -3),), ([2.0, 3],)])
 def test_sizes_that_are_none_are_refused(shape):
     with pytest.raises(ValueError, match="a size is an int of 0 or more"):
         TensorPool("cpu").get(*shape)
@@ -127,3 +128,14 @@ def test_another_stream_waits_for_the_last_use():
     y.fill_(5.0)
     cuda.synchronize()
     assert (y == 5).all()
+
+
+def test_a_list_of_sizes_and_a_dtype():
+    pool = TensorPool()
+    first = pool.get([2, 3], Float64)
+    assert first.shape == (2, 3)
+    assert first.dtype == torch.float64
+    pool.give(first)
+    assert pool.get(2, 3, dtype=torch.float64).data_ptr() == first.data_ptr()
+    with pytest.raises(ValueError, match="a list of sizes and a dtype"):
+        pool.get([2], Float64, 3)

@@ -4,6 +4,9 @@ import os
 import signal
 from pathlib import Path
 
+import torch
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Shard, distribute_tensor
 from torch.nn import functional as F
 
 from simpletorch import checkpoint
@@ -60,3 +63,19 @@ def go_on(rank, folder, attempt):
     straight = train(folder / "straight")
     if rank == 0:
         (folder / "as-without").write_text(str(killed == straight))
+
+
+def write_and_read(rank, folder, rounds):
+    """One of two programs that save to one folder, each of a group of its own, and read what is there."""
+    meeting.meet(folder / f"meeting-{rank}", 0, 1)
+    mesh = init_device_mesh("cpu", (1,))
+    path, seen = folder / "shared", set()
+    for number in range(rounds):
+        mine = float(1000 * rank + number)
+        model = {name: distribute_tensor(torch.full((7, 3), mine), mesh, [Shard(0)]) for name in ("a", "b")}
+        checkpoint.save(path, rng=False, model=model, number=mine)
+        found = checkpoint.read(path).parts
+        numbers = {found["number"], *found["model"]["a"].flatten().tolist(), *found["model"]["b"].flatten().tolist()}
+        assert len(numbers) == 1, numbers
+        seen |= numbers
+    (folder / f"seen-{rank}").write_text(str(len(seen)))

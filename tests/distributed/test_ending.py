@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -38,6 +39,8 @@ def ended(how):
     if distributed.rank() == 1:
         if how == "exit":
             raise SystemExit(75)
+        if how == "leaves":
+            sys.exit(3)
         raise KeyError(how)
     if how == "exit":
         raise SystemExit(75)
@@ -49,6 +52,8 @@ def ended(how):
 def test_launch_names_the_rank_that_failed_first_and_passes_on_that_all_have_saved():
     with pytest.raises(BackendError, match=r"launch: rank 1 of 2 \(process \d+\) failed: KeyError: 'five'"):
         distributed.launch(ended, "five", timeout=60)
+    with pytest.raises(BackendError, match=r"launch: rank 1 of 2 \(process \d+\) failed: it called sys.exit\(3\)"):
+        distributed.launch(ended, "leaves", timeout=60)
     with pytest.raises(SystemExit) as caught:
         distributed.launch(ended, "exit", timeout=60)
     assert caught.value.code == 75

@@ -13,6 +13,7 @@ from simpletorch._atomic import _unfinished
 from simpletorch.checkpoint._folder import remove_half_written
 from tests import meeting
 from tests.distributed import saving
+from tests.marks import thorough
 
 
 @pytest.mark.slow
@@ -42,6 +43,18 @@ def test_what_a_killed_process_left_in_the_best_goes(tmp_path: Path):
         path.touch()
     remove_half_written(tmp_path)
     assert list(own.parent.iterdir()) == [own]  # this process lives, and may be writing it
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rounds", [40, *thorough([300])])
+def test_two_programs_that_save_to_one_folder_read_whole_checkpoints(tmp_path: Path, rounds: int):
+    meeting.start(saving.write_and_read, (tmp_path, rounds), 2)
+    assert all(int((tmp_path / f"seen-{rank}").read_text()) > 1 for rank in range(2))
+    folder = tmp_path / "best"
+    (tmp_path / "shared").rename(folder)
+    remove_half_written(tmp_path)  # when a training begins there: parts that no index names go
+    assert len(list(folder.iterdir())) == 2
+    checkpoint.read(folder)
 
 
 def replace_process(path: Path, process: int) -> Path:

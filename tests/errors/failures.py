@@ -142,13 +142,21 @@ def examine(program: Callable[..., Any], seed: int) -> str | None:
     else:
         return None
     torch.manual_seed(seed)
-    result = attempt(program, *arguments(random.Random(seed)))
+    try:
+        result = attempt(program, *arguments(random.Random(seed)))
+    except Exception as raised:
+        other = raised
+    else:
+        other = None
+    if other is not None:
+        assert not isinstance(other, TorchError)
+        assert type(other) is type(original)
+        assert first_line(other) == first_line(original)
+        return "(not torch's)"
     assert isinstance(result, Err), "it failed only without explanation"
     error = result.error
+    assert isinstance(error, TorchError)
     assert isinstance(error, type(original)), f"{type(original)} became {type(error).__mro__}"
-    if not isinstance(error, TorchError):
-        assert first_line(error) == first_line(original)
-        return "(not torch's)"
     assert type(error.__cause__) is type(original)
     assert first_line(error.__cause__) == first_line(original)
     assert error.reason

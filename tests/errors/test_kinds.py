@@ -169,15 +169,27 @@ def test_attempt_gives_the_explained_error():
             pytest.fail(f"{other}")
 
 
-def test_attempt_gives_other_errors_as_they_are():
+def test_attempt_names_the_operation_and_its_operands():
+    left, right = torch.ones(2, 3), torch.ones(5, 7)
+    match attempt(torch.mm, left, mat2=right):
+        case Err(ShapeMismatch() as error):
+            assert error.operation == "mm"
+            assert [operand.shape for operand in error.operands] == [(2, 3), (5, 7)]
+            assert {error.expected, error.got} == {3, 5}
+        case other:
+            pytest.fail(f"{other}")
+    with pytest.raises(ShapeMismatch):
+        attempt(torch.mm, left, right).unwrap()
+
+
+def test_attempt_raises_what_is_no_result():
     def f() -> None:
         raise ValueError("mine")
 
-    result = attempt(f)
-    assert isinstance(result, Err)
-    assert type(result.error) is ValueError
     with pytest.raises(ValueError, match="mine"):
-        result.unwrap()
+        attempt(f)
+    with pytest.raises(TypeError, match="missing 1 required"):
+        attempt(torch.matmul, torch.ones(2))
 
 
 def test_attempt_lets_an_interrupt_through():

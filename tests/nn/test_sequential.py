@@ -53,3 +53,14 @@ def test_a_class_instead_of_an_instance_is_refused():
 def test_a_taken_name_is_refused():
     with pytest.raises(KeyError, match="a layer named 'act' already"):
         nn.Sequential().add_layer(torch.nn.ReLU(), "act").add_layer(torch.nn.ReLU(), "act")
+
+
+def test_a_list_of_layers_is_taken():
+    torch.manual_seed(0)
+    one = nn.Sequential([nn.Linear(3, 5), nn.ReLU()])
+    assert [type(layer) for layer in one] == [torch.nn.Linear, torch.nn.ReLU]
+    assert isinstance(one[:1], nn.Sequential)
+    assert list(one.state_dict()) == list(nn.Sequential(nn.Linear(3, 5), nn.ReLU()).state_dict())
+    assert len(nn.Sequential([])) == 0
+    with pytest.raises(TypeError):
+        nn.Sequential([nn.ReLU()], nn.ReLU())

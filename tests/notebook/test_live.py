@@ -650,7 +650,7 @@ class Sub(st.nn.MLP):
     ],
 )
 def test_what_is_not_known_of_a_module_is_not_absent(make):
-    assert errors("y = net(x)", net=make(), x=torch.zeros(4, 8)) == []
+    assert errors("y = net(x)", net=make(), x=torch.zeros(4, 3, 8)) == []
 
 
 def test_layers_of_ours_are_torchs():

@@ -84,7 +84,7 @@ class Float8Linear(nn.Linear):
 
 
 def _scaled(tensor: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """The tensor in eight bits, and what it has to be multiplied by to be itself again (float32, one element)."""
+    """The tensor in eight bits, and the factor that restores it (float32, one element)."""
     most = torch.finfo(dtype).max
     greatest = torch.linalg.vector_norm(tensor.detach(), torch.inf, dtype=torch.float32)
     scale = most / greatest.clamp(min=torch.finfo(torch.float32).tiny * most)

@@ -2,11 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
 import torch
 
 from simpletorch.device import Device
+from simpletorch.errors import TorchError, as_also
 
 __all__ = ["GradScaler"]
+
+_ORDER: Final = "scaler.scale(loss).backward(), unscale_ where gradients are clipped, step, update"
+_EXPLAINED: Final = (  # a part of torch's words, the reason, the hint
+    ("_scale is None", "no loss has been scaled yet", f"the order is {_ORDER}"),
+    (
+        "No inf checks",
+        "no parameter of the optimizer has a gradient",
+        "call scaler.scale(loss).backward() first, on a loss that depends on its parameters",
+    ),
+    (
+        "unscale_() has already been called",
+        "the gradients of this optimizer are unscaled already, and would be divided twice",
+        "call it once, between backward() and step(), and update() after each step",
+    ),
+    ("unscale_() is being called after step()", "the step has been made already", f"the order is {_ORDER}"),
+    (
+        "step() has already been called",
+        "a step was made since the last update",
+        "call scaler.update() after each step, and step once for each optimizer",
+    ),
+    (
+        "unscale FP16 gradients",
+        "parameters are Float16, so are their gradients, which is too coarse to be divided",
+        "keep the model in Float32 and run its forward under autocast(dtype=torch.float16)",
+    ),
+)
+
+
+@contextmanager
+def _explaining(operation: str) -> Iterator[None]:
+    try:
+        yield
+    except (AssertionError, RuntimeError, ValueError) as error:
+        for words, reason, hint in _EXPLAINED:
+            if words in str(error):
+                kind = as_also(TorchError, type(error))
+                raise kind(reason, operation=f"GradScaler.{operation}", hint=hint) from error
+        raise
 
 
 class GradScaler(torch.amp.GradScaler):
@@ -20,6 +63,9 @@ class GradScaler(torch.amp.GradScaler):
         device: the type of device the model is on; by default the accelerator that torch finds, else the CPU.
 
     The other arguments: https://docs.pytorch.org/docs/stable/amp.html#torch.amp.GradScaler
+
+    Raises:
+        TorchError: (of torch's own class too) `step`, `unscale_` or `update` in the wrong order, or Float16 parameters.
     """
 
     def __init__(
@@ -34,3 +80,18 @@ class GradScaler(torch.amp.GradScaler):
         if device is None:
             device = Device.best().type
         super().__init__(device, init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+    def unscale_(self, optimizer: torch.optim.Optimizer) -> None:
+        """Divide the gradients by the scale, to clip or look at them before `step`."""
+        with _explaining("unscale_"):
+            super().unscale_(optimizer)
+
+    def step(self, optimizer: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> float | None:
+        """Step the optimizer, unless a gradient isn't finite."""
+        with _explaining("step"):
+            return super().step(optimizer, *args, **kwargs)
+
+    def update(self, new_scale: float | torch.Tensor | None = None) -> None:
+        """Adapt the scale to whether the last steps were made."""
+        with _explaining("update"):
+            super().update(new_scale)

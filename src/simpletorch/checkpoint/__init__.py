@@ -11,8 +11,8 @@ Every byte is covered by a checksum, and the file appears in one step when it is
 number generators of this process are saved with it, so that training goes on bit for bit. The `Trainer` does all of
 this with the callback `simpletorch.train.Checkpoint` and ``fit(…, resume="auto")``.
 
-What is divided among processes (`simpletorch.distributed.shard`) is saved as a folder, to which each writes its part;
-any number of processes load it, and `consolidate` makes one file of it.
+A sharded model (`simpletorch.distributed.shard`) is saved as a folder, to which each process writes its part. Any
+number of processes can load it, and `consolidate` makes one file of it.
 """
 
 from simpletorch.checkpoint._checkpoint import Saved as Saved

@@ -21,15 +21,16 @@ from simpletorch.checkpoint._folder import previous_good
 from simpletorch.checkpoint._format import read as read_file
 from simpletorch.checkpoint._format import write
 from simpletorch.checkpoint._plain import pack, unpack
-from simpletorch.checkpoint._sharded import Lent, filled, is_folder, read_folder, write_sharded
-from simpletorch.checkpoint._stateful import Data, Part, Stateful, differences, load_into, state_of
+from simpletorch.checkpoint._sharded import Lent, filled, is_folder, of_one_version, read_folder, write_sharded
+from simpletorch.checkpoint._stateful import Data, Part, Stateful, differences, in_order, load_into, state_of, undoing
 from simpletorch.errors import CheckpointError
 from simpletorch.reproducibility import rng_state, set_rng_state
+from simpletorch.reproducibility._random import check_rng_state
 
 
 @dataclass(frozen=True)
 class Saved:
-    """What a checkpoint file holds."""
+    """The contents of a checkpoint file."""
 
     path: Path
     parts: dict[str, Any]
@@ -149,15 +150,19 @@ def library_versions() -> dict[str, str]:
 
 
 def read(path: StrPath, /) -> Saved:
-    """What the checkpoint ``path`` holds, on the CPU; nothing is executed and nothing else changed.
+    """The contents of the checkpoint ``path``, on the CPU; nothing is executed and nothing else changed.
 
     Tensors that were divided among processes are whole again.
 
     Raises:
         CheckpointError: there is no such file, or it is no checkpoint, damaged, or of a newer version of the format.
     """
-    saved = read_unfilled(Path(path))
-    return replace(saved, parts=filled(saved.parts))
+
+    def work() -> Saved:
+        saved = read_unfilled(Path(path))
+        return replace(saved, parts=filled(saved.parts))
+
+    return of_one_version(Path(path), work)
 
 
 def read_unfilled(path: Path) -> Saved:
@@ -169,7 +174,10 @@ def read_unfilled(path: Path) -> Saved:
             error.hint = f"{good} is undamaged"
         raise
     try:
-        return Saved(path, dict(unpack(state, tensors)), about["versions"], about["written"], version)
+        parts = dict(unpack(state, tensors))
+        if not all(type(name) is str for name in parts):
+            raise TypeError("the name of a part is no string")
+        return Saved(path, parts, dict(about["versions"]), str(about["written"]), version)
     # the checksum was right, so it was written so: by another program, or by hand
     except (RecursionError, KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path} is no valid checkpoint: {type(error).__name__}: {error}") from error
@@ -182,9 +190,9 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
     devices of what they are loaded into. Parts that aren't asked for stay in the file; plain data such as an epoch
     is in ``saved.parts``.
 
-    What is divided among processes (`DTensor`) may have been saved by another number of them, or by one alone, or
-    loaded by one: each process then reads what it needs. What models and optimizers took of it is in ``saved.parts`` as
-    what they have now, and not a second time.
+    Sharded tensors (`DTensor`) may have been saved by another number of processes, or by one: each process then reads
+    the parts that it needs. Tensors that models and optimizers took are in ``saved.parts`` as the loaded ones,
+    without a second copy.
 
     Args:
         rng: put the generators where they were, if they were saved.
@@ -193,7 +201,11 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
     Raises:
         CheckpointError: as for `read`, or a part is missing or doesn't fit: all differences are listed.
     """
-    saved = read_unfilled(Path(path))
+    return of_one_version(Path(path), lambda: _load(Path(path), rng, parts))
+
+
+def _load(path: Path, rng: bool, parts: Mapping[str, Part]) -> Saved:
+    saved = read_unfilled(path)
     if missing := sorted(set(parts) - set(saved.parts)):
         raise CheckpointError(f"{path} has no {', '.join(missing)}; it has {', '.join(sorted(saved.parts))}")
     lines = [line for name, part in parts.items() for line in differences(part, saved.parts[name], name)]
@@ -203,18 +215,26 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
             "\n    ".join([f"{path} is not of what it is loaded into, {count}:", *lines]),
             hint="simpletorch.checkpoint.load_weights(path, model, partial=True) loads what fits",
         )
-    lent: Lent = []
-    saved = replace(saved, parts=filled(saved.parts, parts, lent))
-    for name, part in parts.items():
-        load_into(part, saved.parts[name], name)
-    for state, name, own in lent:
-        state[name] = own  # or else the files would stay open, and their room on the disk taken
     if rng and "rng" in saved.parts:
         try:
-            set_rng_state(saved.parts["rng"])
-        except (AttributeError, IndexError, KeyError, OverflowError, RuntimeError, TypeError, ValueError) as error:
+            check_rng_state(saved.parts["rng"])
+        except ValueError as error:
             raise CheckpointError(f"{path} has no states of generators as its rng: {error}") from error
-    return saved
+    lent: Lent = []
+    wary, others = in_order(parts)
+    with undoing(parts.values()):
+        found = filled({name: saved.parts[name] for name in wary}, parts)
+        for name in wary:
+            load_into(parts[name], found[name], name)
+        # not before those above took theirs: it writes into tensors that optimizers have
+        found |= filled({name: value for name, value in saved.parts.items() if name not in found}, parts, lent)
+        for name in others:
+            load_into(parts[name], found[name], name)
+        if rng and "rng" in found:
+            set_rng_state(found["rng"])
+    for state, name, own in lent:
+        state[name] = own  # or else the files would stay open, and their room on the disk taken
+    return replace(saved, parts={name: found[name] for name in saved.parts})
 
 
 def consolidate(path: StrPath, into: StrPath, /) -> Path:

@@ -12,7 +12,7 @@ from typing import Final
 
 from simpletorch._atomic import StrPath, remove_leftovers
 from simpletorch.checkpoint._format import verify
-from simpletorch.checkpoint._sharded import is_folder, remove, verify_folder
+from simpletorch.checkpoint._sharded import is_folder, remove, remove_strays, verify_folder
 from simpletorch.errors import CheckpointError
 
 _NAME: Final = re.compile(r"step-(\d+)(?:\.safetensors)?")
@@ -48,10 +48,13 @@ def checkpoints_in(folder: StrPath, /) -> list[Path]:
 
 
 def remove_half_written(folder: Path) -> None:
-    """Remove what divided checkpoints left that nobody finished; nobody may be writing one."""
+    """Delete incomplete sharded checkpoints; no writer may be active."""
     for path in folder.glob("step-*"):
         if _NAME.fullmatch(path.name) and path.is_dir() and not is_folder(path):
             remove(path)
+        else:
+            remove_strays(path)
+    remove_strays(best_in(folder, divided=True))
     # a link to a part that never got its name keeps the part on the disk
     remove_leftovers(best_in(folder, divided=True))
 

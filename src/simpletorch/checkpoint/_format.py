@@ -17,15 +17,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import torch
-from safetensors import SafetensorError, safe_open
 
-from simpletorch._atomic import flushing, replacing
+from simpletorch._atomic import flushing, opened, replacing
 from simpletorch.errors import CheckpointError
 
 VERSION: Final = 1
@@ -36,6 +36,8 @@ UPGRADES: Final[dict[int, Callable[[Any], Any]]] = {}
 
 _NO_DIGEST: Final = "0" * 64
 _CHUNK: Final = 1 << 22
+_LONGEST: Final = 100_000_000
+"""Bytes of a header: no reader of safetensors takes a longer one."""
 
 DTYPE_NAMES: Final = {
     torch.float64: "F64",
@@ -56,6 +58,8 @@ DTYPE_NAMES: Final = {
     torch.uint8: "U8",
 }
 """What safetensors calls the dtypes that it has; `pack` keeps tensors of others as their bytes."""
+
+DTYPES: Final = {name: dtype for dtype, name in DTYPE_NAMES.items()}
 
 
 def write(path: Path, about: dict[str, Any], state: Any, tensors: dict[str, torch.Tensor]) -> None:
@@ -80,6 +84,11 @@ def write(path: Path, about: dict[str, Any], state: Any, tensors: dict[str, torc
         dtype, shape = DTYPE_NAMES[tensors[name].dtype], list(tensors[name].shape)
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [start, end]}
     head = head_of(header)
+    if len(head) - 8 > _LONGEST:
+        raise CheckpointError(
+            f"{path} would have {len(head):,} bytes of lists and strings; at most {_LONGEST:,} can be read again",
+            hint="give long lists of numbers as tensors or arrays",
+        )
     digest = hashlib.sha256(head)
     with replacing(path, len(head) + end) as file:
         file.write(head)
@@ -112,20 +121,58 @@ def bytes_of(tensor: torch.Tensor) -> Iterator[memoryview]:
 def read(path: Path) -> tuple[int, dict[str, Any], Any, dict[str, torch.Tensor]]:
     """The version, ``about``, ``state`` (of today's layout) and ``tensors`` as written, every byte verified.
 
+    Everything is read in one pass from one open file, which nobody can exchange meanwhile.
+
     Raises:
         CheckpointError: there is no such file, or it is no checkpoint, damaged, or of a newer version.
     """
-    metadata = verify(path)
+    with opened(path) as file:
+        header, metadata, digest, left = _begun(path, file)
+        try:
+            tensors, end = _laid_out(header, left), 0
+            for name, start, tensor in tensors:
+                if start != end:
+                    raise ValueError(f"{name!r} doesn't begin where the one before ends")
+                end += tensor.nbytes
+                for chunk in bytes_of(tensor):
+                    if file.readinto(chunk) != len(chunk):  # type: ignore[attr-defined]
+                        raise ValueError("it ends too early")
+                    digest.update(chunk)
+            if end != left:
+                raise ValueError("its tensors aren't all of it")
+        except MemoryError:
+            raise
+        except (KeyError, ValueError, TypeError, RuntimeError, OverflowError) as error:
+            _compare(path, file, metadata, digest)
+            raise CheckpointError(f"{path} is no valid checkpoint: {error}") from error
+        _compare(path, file, metadata, digest)
     try:
-        with safe_open(path, framework="pt") as file:
-            # Copies: what safetensors gives is mapped from the file.
-            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118  # no mapping
         version, state = int(metadata["simpletorch"]), json.loads(metadata["state"])
         for older in range(version, VERSION):
             state = UPGRADES[older](state)
-        return version, json.loads(metadata["about"]), state, tensors
-    except (SafetensorError, OSError, KeyError, ValueError, TypeError, RecursionError) as error:
+        return version, json.loads(metadata["about"]), state, {name: tensor for name, _, tensor in tensors}
+    except (KeyError, ValueError, TypeError, RecursionError) as error:
         raise CheckpointError(f"{path} is no valid checkpoint: {error}") from error
+
+
+def _laid_out(header: Mapping[str, Any], size: int) -> list[tuple[str, int, torch.Tensor]]:
+    """The tensors of a header, without numbers yet, by where they begin.
+
+    Raises:
+        ValueError, TypeError, KeyError, OverflowError: the header says something that can't be.
+    """
+    found = []
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        dtype, shape, (start, end) = DTYPES[entry["dtype"]], entry["shape"], entry["data_offsets"]
+        if not all(type(n) is int and n >= 0 for n in (*shape, start, end)):
+            raise ValueError(f"{name!r} has the sizes {shape} from {start} to {end}")
+        if end > size or math.prod(shape) * dtype.itemsize != end - start:
+            raise ValueError(f"{name!r} of {shape} isn't from {start} to {end}")
+        found.append((start, end, name, dtype, shape))
+    found.sort(key=lambda row: row[:2])  # one without elements begins where the next one does
+    return [(name, start, torch.empty(shape, dtype=dtype)) for start, _, name, dtype, shape in found]
 
 
 def verify(path: Path) -> dict[str, str]:
@@ -134,24 +181,32 @@ def verify(path: Path) -> dict[str, str]:
     Raises:
         CheckpointError: as for `read`.
     """
-    try:
-        with open(path, "rb") as file:
-            head = file.read(8)
-            length, size = int.from_bytes(head, "little"), os.fstat(file.fileno()).st_size
-            if reason := _no_header(head, length, size):
-                raise CheckpointError(f"{path} {reason}")
-            text = file.read(length)
-            metadata = _metadata(path, text)
-            claimed = metadata["sha256"]
-            # the first place is the checksum's own: `write` puts it before the texts that could have the same digits
-            digest = hashlib.sha256(head + text.replace(claimed.encode(), _NO_DIGEST.encode(), 1))
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
-    except OSError as error:
-        raise CheckpointError(f"can't read {path}: {error.strerror or error}") from error
-    if digest.hexdigest() != claimed:
-        raise CheckpointError(f"{path} is damaged: its checksum is not that of its contents")
+    with opened(path) as file:
+        _, metadata, digest, _ = _begun(path, file)
+        _compare(path, file, metadata, digest)
     return metadata
+
+
+def _begun(path: Path, file: BinaryIO) -> tuple[dict[str, Any], dict[str, str], Any, int]:
+    """A file's header, its metadata, the checksum so far, and how many bytes are left."""
+    head = file.read(8)
+    length, size = int.from_bytes(head, "little"), os.fstat(file.fileno()).st_size
+    if reason := _no_header(head, length, size):
+        raise CheckpointError(f"{path} {reason}")
+    text = file.read(length)
+    header = _header(path, text)
+    metadata = _metadata(path, header)
+    # the first place is the checksum's own: `write` puts it before the texts that could have the same digits
+    digest = hashlib.sha256(head + text.replace(metadata["sha256"].encode(), _NO_DIGEST.encode(), 1))
+    return header, metadata, digest, size - 8 - length
+
+
+def _compare(path: Path, file: BinaryIO, metadata: Mapping[str, str], digest: Any) -> None:
+    """Compare the checksum of what was read and of the rest with what the file says."""
+    while chunk := file.read(_CHUNK):
+        digest.update(chunk)
+    if digest.hexdigest() != metadata["sha256"]:
+        raise CheckpointError(f"{path} is damaged: its checksum is not that of its contents")
 
 
 def _no_header(head: bytes, length: int, size: int) -> str:
@@ -166,15 +221,23 @@ def _no_header(head: bytes, length: int, size: int) -> str:
         )
     if len(head) < 8 or not 2 <= length <= size - 8:
         return "is damaged or no checkpoint: it ends before its header does"
+    if length > _LONGEST:
+        return f"is damaged or no checkpoint: its header would have {length:,} bytes"
     return ""
 
 
-def _metadata(path: Path, text: bytes) -> dict[str, str]:
+def _header(path: Path, text: bytes) -> dict[str, Any]:
     try:
         header = json.loads(text)
-        metadata = header.get("__metadata__", {})
-    except (ValueError, RecursionError, AttributeError) as error:
+    except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} is damaged or no checkpoint: its header can't be read") from error
+    if not isinstance(header, dict):
+        raise CheckpointError(f"{path} is damaged or no checkpoint: its header can't be read")
+    return header
+
+
+def _metadata(path: Path, header: Mapping[str, Any]) -> dict[str, str]:
+    metadata = header.get("__metadata__", {})
     if not isinstance(metadata, dict) or "simpletorch" not in metadata:
         raise CheckpointError(
             f"{path} is a safetensors file, but no checkpoint of simpletorch",

@@ -1,4 +1,4 @@
-"""What is around a model, and what that does to the names of its parameters."""
+"""Wrappers around a model, and their effect on the names of its parameters."""
 
 from __future__ import annotations
 

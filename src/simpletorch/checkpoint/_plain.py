@@ -149,7 +149,7 @@ class _Packer:
 
 
 def is_sharded(value: Any) -> bool:
-    """Whether it is a `DTensor`, of which each process has a part (or a copy)."""
+    """Whether it is a `DTensor`: each process has a part (or a copy)."""
     # whoever has one has imported its class: here it would take half a second
     module = sys.modules.get("torch.distributed.tensor")
     return module is not None and isinstance(value, module.DTensor)
@@ -184,7 +184,7 @@ def _unfit(what: str, path: str, hint: str = "") -> CheckpointError:
 
 
 def unpack(packed: Any, tensors: Mapping[str, torch.Tensor]) -> Any:
-    """What `pack` was given.
+    """The inverse of `pack`.
 
     Raises:
         CheckpointError: ``packed`` is not what `pack` makes, or refers to a tensor that is missing.

@@ -13,22 +13,24 @@ for each part. DCP plans who writes what and who reads what of it (`_shards`), s
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import torch
 import torch.distributed as dist
 
 from simpletorch._atomic import duplicate
+from simpletorch.checkpoint._format import DTYPES, verify, write
 from simpletorch.checkpoint._format import read as read_file
-from simpletorch.checkpoint._format import verify, write
 from simpletorch.checkpoint._names import own_names, unwrapped
 from simpletorch.checkpoint._plain import is_sharded
 from simpletorch.errors import CheckpointError, explained
@@ -66,7 +68,8 @@ def write_sharded(
         asynchronous: write in the background, from copies in memory.
 
     Raises:
-        CheckpointError: one of the processes couldn't write; which, and why. What was at ``path`` before is untouched.
+        CheckpointError: one of the processes couldn't write; which, and why. An older checkpoint at ``path`` stays
+            untouched.
         BackendError: one of the processes is gone.
     """
     from simpletorch.distributed._failures import during  # which imports this
@@ -102,8 +105,9 @@ def _write(
     from simpletorch.checkpoint._shards import ShardWriter
 
     def commit(index: dict[str, Any]) -> None:
+        before = _index_at(path)
         write(path / MANIFEST, {**about, _INDEX: index}, state, tensors)
-        _tidy(path, index)
+        _tidy(path, before, index)
         for copy in copies:
             _copy(path, copy, index)
 
@@ -134,10 +138,27 @@ def _files_of(index: Mapping[str, Any]) -> set[str]:
     return {part["file"] for entry in index.values() for part in entry["parts"]}
 
 
-def _tidy(folder: Path, index: Mapping[str, Any]) -> None:
-    """Remove the parts of the checkpoint that was here before."""
-    kept = _files_of(index)
-    for path in folder.glob("part-*.safetensors"):
+def _index_at(folder: Path) -> Mapping[str, Any]:
+    """The index of the checkpoint in a folder; an empty one if there is none that can be read."""
+    try:
+        return _checked(json.loads(verify(folder / MANIFEST)["about"]).get(_INDEX, {}))
+    except (CheckpointError, *_NO_INDEX):
+        return {}
+
+
+def _tidy(folder: Path, before: Mapping[str, Any], index: Mapping[str, Any]) -> None:
+    """Remove the parts of the checkpoint that was here before.
+
+    Not all others: another program may be writing here too, and its index comes last.
+    """
+    for name in _files_of(before) - _files_of(index):
+        (folder / name).unlink(missing_ok=True)
+
+
+def remove_strays(folder: Path) -> None:
+    """Remove parts that no index names, as a process leaves them that was killed; nobody may be writing here."""
+    kept = _files_of(_index_at(folder))
+    for path in folder.glob("part-*.safetensors") if kept else ():
         if path.name not in kept:
             path.unlink(missing_ok=True)
 
@@ -145,13 +166,14 @@ def _tidy(folder: Path, index: Mapping[str, Any]) -> None:
 def _copy(folder: Path, other: Path, index: Mapping[str, Any]) -> None:
     """The same checkpoint under another name, which is there as soon as its index is."""
     other.mkdir(parents=True, exist_ok=True)
+    before = _index_at(other)
     for name in (*sorted(_files_of(index)), MANIFEST):
         duplicate(folder / name, other / name)
-    _tidy(other, index)
+    _tidy(other, before, index)
 
 
 def remove(path: Path) -> None:
-    """Remove a checkpoint, of one file or of several; what is left of one that is half removed is none."""
+    """Remove a checkpoint of one file or of several; a half-removed one no longer counts as a checkpoint."""
     if not path.is_dir():
         path.unlink(missing_ok=True)
         return
@@ -181,23 +203,79 @@ def _saver(process: int) -> ThreadPoolExecutor:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
+Result = TypeVar("Result")
+
+
+def of_one_version(path: Path, work: Callable[[], Result]) -> Result:
+    """What ``work`` reads of a checkpoint, once more if it is replaced meanwhile and a part of the old one is gone.
+
+    Raises:
+        CheckpointError: as ``work`` does.
+    """
+    for left in reversed(range(_TRIES)):
+        before = _stamp(path)
+        try:
+            return work()
+        except CheckpointError as error:
+            if not (isinstance(error, FileNotFoundError) and left and before != _stamp(path)):
+                raise
+    raise AssertionError
+
+
+_TRIES: Final = 100
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """What tells one version of a checkpoint in several files from another."""
+    try:
+        found = os.stat(path / MANIFEST)
+    except (OSError, ValueError):
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
 def read_folder(path: Path) -> tuple[int, dict[str, Any], Any, dict[str, torch.Tensor]]:
     """As `_format.read`; a tensor without numbers, on the meta device, stands for each that is divided (see `filled`).
 
     Raises:
         CheckpointError: it is damaged, or no checkpoint.
     """
-    from simpletorch.checkpoint._shards import DTYPES
-
     version, about, state, tensors = read_file(path / MANIFEST)
-    index = about.get(_INDEX, {})
     try:
+        index = _checked(about.get(_INDEX, {}))
         for name, entry in index.items():
             tensors[name] = torch.empty(entry["shape"], dtype=DTYPES[entry["dtype"]], device="meta")
             vars(tensors[name])[_PLACE] = (path, index, name)
-    except (KeyError, TypeError, RuntimeError, AttributeError) as error:
+    except _NO_INDEX as error:
         raise CheckpointError(f"{path} is no valid checkpoint: {type(error).__name__}: {error}") from error
     return version, about, state, tensors
+
+
+_NO_INDEX: Final = (KeyError, TypeError, RuntimeError, AttributeError, ValueError, OverflowError, RecursionError)
+
+
+def _checked(index: Any) -> Mapping[str, Any]:
+    """An index, whose parts are all of each tensor.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError: it is none.
+    """
+    for name, entry in index.items():
+        shape, itemsize = entry["shape"], DTYPES[entry["dtype"]].itemsize
+        for part in entry["parts"]:
+            rows = list(zip(part["offsets"], part["sizes"], shape, strict=True))
+            numbers = (part["at"], part["bytes"], *part["offsets"], *part["sizes"], *shape)
+            if not all(type(n) is int and n >= 0 for n in numbers) or any(
+                at + size > whole for at, size, whole in rows
+            ):
+                raise ValueError(f"a part of {name} lies outside of it")
+            if part["bytes"] != math.prod(part["sizes"]) * itemsize or Path(part["file"]).name != part["file"]:
+                raise ValueError(f"a part of {name} is in no file beside it, or of another size")
+        counted = sum(math.prod(part["sizes"]) for part in entry["parts"])
+        if counted != math.prod(shape) or len({tuple(p["offsets"]) for p in entry["parts"]}) != len(entry["parts"]):
+            raise ValueError(f"the parts of {name} aren't all of it")
+    found: Mapping[str, Any] = index
+    return found
 
 
 def verify_folder(path: Path) -> dict[str, str]:
@@ -206,12 +284,13 @@ def verify_folder(path: Path) -> dict[str, str]:
     Raises:
         CheckpointError: there is none, or it is damaged.
     """
-    import json
-
     from simpletorch.checkpoint._shards import verified
 
     metadata = verify(path / MANIFEST)
-    index = json.loads(metadata["about"]).get(_INDEX, {})
+    try:
+        index = _checked(json.loads(metadata["about"]).get(_INDEX, {}))
+    except _NO_INDEX as error:
+        raise CheckpointError(f"{path} is no valid checkpoint: {type(error).__name__}: {error}") from error
     files: dict[str, Any] = {}
     for entry in index.values():
         for part in entry["parts"]:
@@ -242,9 +321,8 @@ def filled(saved: Any, into: Any = None, lent: Lent | None = None) -> Any:
 
     Args:
         saved: a state, or a dict or list of states, of `read_folder`.
-        into: what it is going to be loaded into. Where that is divided itself, each process reads its own part;
-            everything else is read as a whole. What an optimizer has already is overwritten, as nobody has memory for
-            it twice.
+        into: the target of the load. Where that is divided itself, each process reads its own part;
+            everything else is read as a whole. An optimizer's present state is overwritten, to save memory.
         lent: if given, modules may find their numbers as they lie in the files, which stay open as long as somebody has
             these tensors; where that is, is added. Put the module's own there when it is loaded.
 
@@ -289,7 +367,7 @@ def _read_into(
 
 
 def _arranged(part: torch.Tensor, like: Any) -> torch.Tensor:
-    """A tensor of which ``part`` is what this process has, divided as ``like`` is."""
+    """A tensor sharded as ``like`` is; ``part`` is this process's part."""
     if not is_sharded(like):
         return part
     from torch.distributed.tensor import DTensor
@@ -341,7 +419,7 @@ def _optimizer_state(saved: Mapping[str, Any], optimizer: torch.optim.Optimizer,
 
 
 def _own(optimizer: torch.optim.Optimizer, owner: torch.Tensor | None, name: str) -> Any:
-    """What an optimizer has of a parameter already."""
+    """An optimizer's present state of a parameter."""
     its = None if owner is None else optimizer.state.get(owner)
     return its.get(name) if isinstance(its, dict) else None
 

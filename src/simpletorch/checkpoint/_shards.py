@@ -1,4 +1,4 @@
-"""What torch's distributed checkpoints (DCP) write to and read from: safetensors files, one for each process.
+"""The storage of torch's distributed checkpoints (DCP): safetensors files, one for each process.
 
 DCP plans who writes and reads which part of which tensor; its own files are pickles, and so is its index. Ours are read
 by anything that reads safetensors, and the index is JSON in the checkpoint's manifest (see `_sharded`): for each tensor
@@ -13,13 +13,12 @@ Source: https://docs.pytorch.org/docs/stable/distributed.checkpoint.html#torch.d
 from __future__ import annotations
 
 import hashlib
-import io
 import mmap
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, TypeAlias
 
 import torch
 from torch.distributed.checkpoint.metadata import (
@@ -33,11 +32,12 @@ from torch.distributed.checkpoint.planner import LoadPlan, LoadPlanner, SavePlan
 from torch.distributed.checkpoint.storage import StorageReader, StorageWriter, WriteResult
 from torch.futures import Future
 
-from simpletorch._atomic import flushing, replacing
-from simpletorch.checkpoint._format import DTYPE_NAMES, bytes_of, head_of
-from simpletorch.errors import CheckpointError
+from simpletorch._atomic import flushing, opened, replacing
+from simpletorch.checkpoint._format import DTYPE_NAMES, DTYPES, bytes_of, head_of
+from simpletorch.errors import CheckpointError, as_also
 
-DTYPES: Final = {name: dtype for dtype, name in DTYPE_NAMES.items()}
+Mapped: TypeAlias = tuple[int, mmap.mmap]
+"""Which file it is, and its memory."""
 _PIECE: Final = 1 << 20  # bytes that are read at a time: they fit into a core's cache
 
 
@@ -117,7 +117,7 @@ class ShardWriter(StorageWriter):
 
 
 class ShardReader(StorageReader):
-    """Reads the parts of which a process needs something, each as a whole, and only if its checksum is right.
+    """Reads the parts that a process needs, each as a whole, and only if its checksum is right.
 
     Args:
         lendable: of the tensors that are only going to be copied, how many elements this process wants. Where a part is
@@ -130,7 +130,7 @@ class ShardReader(StorageReader):
     ) -> None:
         self.folder, self.table, self.lendable, self.used = folder, table, lendable, used
         self.lent: dict[str, torch.Tensor] = {}
-        self._files: dict[str, mmap.mmap] = {}
+        self._files: dict[str, Mapped] = {}
         self._parts = {(name, tuple(p["offsets"])): p for name, entry in table.items() for p in entry["parts"]}
 
     def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
@@ -200,32 +200,36 @@ def _put(item: Any, source: torch.Tensor, planner: LoadPlanner) -> None:
     planner.commit_tensor(item, target)
 
 
-def verified(folder: Path, part: Mapping[str, Any], files: dict[str, mmap.mmap]) -> memoryview:
+def verified(folder: Path, part: Mapping[str, Any], files: dict[str, Mapped]) -> memoryview:
     """The bytes of a part, whose checksum is right, in the file's map; ``files`` keeps what is open.
 
     Raises:
         CheckpointError: the file is missing, too short, or other bytes are there.
     """
     name = part["file"]
-    path = folder / name
     start, end = part["at"], part["at"] + part["bytes"]
     try:
-        if Path(name).name != name:
-            raise CheckpointError(f"{folder} has an index that names {name!r}, which is no file beside it")
-        with open(path, "rb", buffering=0) as file:
+        with opened(folder / name) as file:
+            found = os.fstat(file.fileno())
             if name not in files:
                 # not of read access alone: torch has no tensors that can't be written to. What is written stays here.
-                files[name] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-            is_right = 0 <= start <= end <= len(files[name]) and _is_right(part, file)
-    except (OSError, ValueError) as error:  # an empty file can't be mapped
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CheckpointError(f"{folder} is damaged: {name} can't be read: {reason}") from error
+                files[name] = found.st_ino, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            node, memory = files[name]
+            # the file that is mapped: under its name there may be another one by now
+            is_right = found.st_ino == node and 0 <= start <= end <= len(memory) and _is_right(part, file)
+    except ValueError as error:  # an empty file can't be mapped
+        raise CheckpointError(f"{folder} is damaged: {name} can't be read: {error}") from error
+    except CheckpointError as error:
+        reason = error.reason.rpartition(": ")[2]
+        also = next((kind for kind in (FileNotFoundError, OSError) if isinstance(error, kind)), None)
+        made = CheckpointError if also is None else as_also(CheckpointError, also)
+        raise made(f"{folder} is damaged: {name} can't be read: {reason}", hint=error.hint) from error
     if not is_right:
         raise CheckpointError(f"{folder} is damaged: the checksum of a part of {name} is not that of its contents")
-    return memoryview(files[name])[start:end]
+    return memoryview(memory)[start:end]
 
 
-def _is_right(part: Mapping[str, Any], file: io.FileIO) -> bool:
+def _is_right(part: Mapping[str, Any], file: BinaryIO) -> bool:
     if "crc32" in part:
         crc = 0
         for piece in _pieces(file, part["at"], part["bytes"]):
@@ -241,7 +245,7 @@ def _is_right(part: Mapping[str, Any], file: io.FileIO) -> bool:
     )
 
 
-def _pieces(file: io.FileIO, start: int, size: int) -> Iterator[memoryview]:
+def _pieces(file: BinaryIO, start: int, size: int) -> Iterator[memoryview]:
     """The bytes from ``start`` on, one piece after the other in the same small memory.
 
     They are read, though they are mapped too: a map is read from a disk by single pages, as somebody looks at them.
@@ -251,7 +255,7 @@ def _pieces(file: io.FileIO, start: int, size: int) -> Iterator[memoryview]:
     piece = memoryview(bytearray(min(size, _PIECE)))
     file.seek(start)
     while size:
-        read = file.readinto(piece[:size])
+        read = file.readinto(piece[:size])  # type: ignore[attr-defined]
         if not read:
             return
         yield piece[:read]
@@ -263,6 +267,6 @@ def _key(index: MetadataIndex) -> tuple[str, tuple[int, ...]]:
 
 
 def _name_of(index: MetadataIndex) -> str:
-    """The name in the file: what it is of, and where it begins in that."""
+    """The name in the file: the tensor, and where the part begins in it."""
     place = ",".join(map(str, index.offset or ()))
     return f"{index.fqn}@{place}" if place else index.fqn

@@ -1,16 +1,19 @@
-"""What can be put into a checkpoint, and taken out again."""
+"""Objects that a checkpoint can save and restore."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import torch
 
-from simpletorch.checkpoint._differences import compare, optimizer_differences
+from simpletorch.checkpoint._differences import compare, optimizer_differences, state_differences
 from simpletorch.checkpoint._names import own_names, unwrapped
 from simpletorch.errors import CheckpointError
+from simpletorch.reproducibility import rng_state, set_rng_state
 
 
 @runtime_checkable
@@ -77,7 +80,97 @@ def _differences(part: Any, saved: Any, name: str) -> list[str]:
         return [f"{name}: {line}" for line in lines]
     if not isinstance(part, Stateful):
         return [f"{name}: a {type(part).__name__} can't be restored in place; what was saved is in read(path).parts"]
+    if isinstance(part, _TAKE_ANYTHING):
+        return [f"{name}{line}" for line in state_differences(part.state_dict(), saved)]
     return []
+
+
+_TAKE_ANYTHING = (torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)
+"""Classes whose ``load_state_dict`` looks at nothing that it gets."""
+
+
+def in_order(parts: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """The names of parts that may refuse what they get, and those of optimizers and, behind them, of modules.
+
+    `differences` finds all that the latter could have against a state, and nobody has memory for a copy of them.
+    """
+    ranks = {name: max(map(_rank, _leaves(part)), default=0) for name, part in parts.items()}
+    names = sorted(parts, key=lambda name: ranks[name])
+    return [name for name in names if not ranks[name]], [name for name in names if ranks[name]]
+
+
+def _rank(part: Any) -> int:
+    if isinstance(part, torch.nn.Module):
+        return 2 if _loads_plainly(part) else 0
+    return int(isinstance(part, torch.optim.Optimizer))
+
+
+def _leaves(part: Any) -> Iterator[Any]:
+    if isinstance(part, (torch.nn.Module, torch.optim.Optimizer)) or not isinstance(part, (Mapping, Sequence)):
+        yield part
+    else:
+        for inner in part.values() if isinstance(part, Mapping) else part:
+            yield from _leaves(inner)
+
+
+@contextmanager
+def undoing(parts: Iterable[Any]) -> Iterator[None]:
+    """Within, states are loaded into parts: when that fails, all parts and generators are what they were before.
+
+    Of modules whose loading is torch's own nothing is kept: load them last, after `differences` found nothing.
+    """
+    generators = rng_state()
+    steps = [step for part in parts for leaf in _leaves(part) for step in _ways_back(leaf)]
+    try:
+        yield
+    except BaseException:
+        for step in reversed(steps):
+            with suppress(Exception):  # a part that refuses its own state, too
+                step()
+        set_rng_state(generators)
+        raise
+
+
+def _ways_back(part: Any) -> Iterator[Callable[[], object]]:
+    if isinstance(part, torch.nn.Module):
+        model = unwrapped(part)
+        if not _loads_plainly(model):
+            before = copy.deepcopy(model.state_dict())
+            yield lambda: model.load_state_dict(before)
+        return
+    if isinstance(part, torch.optim.Optimizer):
+        # it gets new dicts and lists, so the old ones, and all tensors in them, stay as they are
+        groups = [dict(group) for group in part.param_groups]
+        held = {**vars(part), "param_groups": groups}
+        yield lambda: _put_back(part, held)
+        return
+    if isinstance(part, torch.optim.lr_scheduler.LRScheduler):
+        for inner in getattr(part, "_schedulers", ()):
+            yield from _ways_back(inner)
+    elif isinstance(part, Stateful):
+        with suppress(Exception):  # what has no state yet can't get it back
+            state = copy.deepcopy(part.state_dict())
+            yield lambda: part.load_state_dict(state)
+    if hasattr(part, "__dict__"):
+        own = dict(vars(part))
+        yield lambda: _put_back(part, own)
+
+
+def _put_back(part: Any, held: Mapping[str, Any]) -> None:
+    vars(part).clear()
+    vars(part).update(held)
+
+
+def _loads_plainly(model: torch.nn.Module) -> bool:
+    """Whether loading a model's state copies tensors and does nothing else."""
+    return all(map(_is_plain, {type(m) for m in model.modules()})) and not any(
+        m._load_state_dict_pre_hooks or m._load_state_dict_post_hooks for m in model.modules()
+    )
+
+
+def _is_plain(kind: type[torch.nn.Module]) -> bool:
+    home = kind._load_from_state_dict.__module__.partition(".")[0]
+    return home in ("torch", "simpletorch") and kind.set_extra_state is torch.nn.Module.set_extra_state
 
 
 def load_into(part: Any, saved: Any, name: str) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import pickle
 import re
 import warnings
+import zipfile
 from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 import torch
 
-from simpletorch._atomic import StrPath, replacing
+from simpletorch._atomic import StrPath, opened, replacing
 from simpletorch.checkpoint._checkpoint import Saved, read, save
 from simpletorch.errors import CheckpointError
 
@@ -30,7 +31,7 @@ _PARTS: Final = {
 
 
 def read_torch(path: StrPath) -> Any:
-    """What a file of ``torch.save`` holds, on the CPU, read by torch's ``weights_only`` reader: no code is run.
+    """The contents of a file of ``torch.save``, on the CPU, read by torch's ``weights_only`` reader: no code is run.
 
     Raises:
         CheckpointError: there is no such file, it is damaged, or it holds more than plain data and tensors (a pickle
@@ -40,10 +41,10 @@ def read_torch(path: StrPath) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about old layouts that are still read
-            return torch.load(path, map_location="cpu", weights_only=True)
-    except OSError as error:
-        raise CheckpointError(f"can't read {path}: {error.strerror or error}") from error
-    except MemoryError:
+            with opened(path) as file:
+                _refuse_compressed(path, file)
+                return torch.load(file, map_location="cpu", weights_only=True)
+    except (CheckpointError, MemoryError):
         raise
     except Exception as error:  # a damaged pickle can make torch's reader raise anything
         if "Weights only load failed" in str(error) and "nsupported" in str(error):
@@ -53,6 +54,15 @@ def read_torch(path: StrPath) -> Any:
                 hint="ask whoever wrote it to save state_dict()s; never load a file of unknown origin with pickle",
             ) from error
         raise CheckpointError(f"{path} is damaged, or no file of torch.save: {type(error).__name__}") from error
+
+
+def _refuse_compressed(path: Path, file: BinaryIO) -> None:
+    """torch.save compresses nothing: gigabytes may come of a small file that is compressed."""
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as packed:
+            if any(member.file_size != member.compress_size for member in packed.infolist()):
+                raise CheckpointError(f"{path} is refused: it is compressed, as torch.save never does it")
+    file.seek(0)
 
 
 def from_torch(path: StrPath, target: StrPath, /) -> Saved:

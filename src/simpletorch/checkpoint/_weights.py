@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 
-from simpletorch._atomic import StrPath
+from simpletorch._atomic import StrPath, opened
 from simpletorch.checkpoint._checkpoint import read
 from simpletorch.checkpoint._differences import Report, compare
 from simpletorch.checkpoint._names import unwrapped
@@ -38,10 +38,10 @@ def load_weights(
         rename: from a name in the file to the model's, for instance ``lambda name: name.replace("backbone.", "")``.
 
     Returns:
-        What was loaded and what not; it prints as a readable list.
+        The loaded and the other tensors; it prints as a readable list.
 
     Raises:
-        TypeError: ``model`` is no module.
+        TypeError: ``model`` isn't a module.
         CheckpointError: the file can't be read, it differs from the model, or not one tensor fits.
     """
     if not isinstance(model, torch.nn.Module):
@@ -91,13 +91,10 @@ def _kind_of(path: Path) -> str:
     """``"checkpoint"``, ``"safetensors"`` or ``"torch"``, by how the file begins."""
     if is_folder(path):
         return "checkpoint"
-    try:
-        with open(path, "rb") as file:
-            start = file.read(8)
-            # a checkpoint's metadata are first in its header, so the beginning is enough
-            header = file.read(min(int.from_bytes(start, "little"), 1 << 16))
-    except OSError as error:
-        raise CheckpointError(f"can't read {path}: {error.strerror or error}") from error
+    with opened(path) as file:
+        start = file.read(8)
+        # a checkpoint's metadata are first in its header, so the beginning is enough
+        header = file.read(min(int.from_bytes(start, "little"), 1 << 16))
     if start[:2] in (b"PK", b"\x80\x02", b"\x80\x04"):
         return "torch"
     return "checkpoint" if b'"simpletorch"' in header else "safetensors"

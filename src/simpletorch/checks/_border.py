@@ -1,4 +1,4 @@
-"""`Border`: what a checked function's annotations admit, by jaxtyping and beartype, and what they have admitted so far.
+"""`Border`: a checked function's annotations, judged by jaxtyping and beartype, and the calls admitted so far.
 
 The function's generated wrapper (`_wrapper.py`) looks keys up among those that have passed. Only what is seen for the
 first time takes the slow road, `Border.admit` and `Border.admit_result`.
@@ -47,7 +47,7 @@ EVERYTHING: Final = _Everything()
 
 
 class Border:
-    """What a checked function's annotations admit, and what they have admitted so far.
+    """A checked function's annotations, and the calls admitted so far.
 
     ``hints`` are the types of the parameters by name, of the result (``"return"``) and of a generator's items
     (``"yield"``). ``sizes`` is the attribute of the first argument that holds the sizes of its class.
@@ -220,7 +220,7 @@ class Border:
     def _wrong_outcome(
         self, outcome: Outcome, part: Part, autocast: bool, dtypes: Mapping[Any, set[Bound]]
     ) -> list[Mistake]:
-        """What is wrong with a result; where all arguments of a dtype variable have one dtype, it has that too.
+        """The mistakes in a result; where all arguments of a dtype variable have one dtype, it has that too.
 
         Arguments themselves may differ: for a type checker the variable then stands for what they have in common.
         """
@@ -279,7 +279,7 @@ def _remembered(seen: dict[Hashable, set[Hashable]], key: Hashable) -> set[Hasha
 
 
 def _mistakes(whole: Part, within: Sequence[Part] = ()) -> list[Mistake]:
-    """What is wrong inside a value that fails its annotation; the value itself if none of its parts is."""
+    """The wrong parts of a value that fails its annotation; the value itself if no part is wrong."""
     found: list[Mistake] = []
     inner = parts(whole)
     if fields(whole.hint):

@@ -1,4 +1,4 @@
-"""`checked`: what users write."""
+"""The decorator `checked`."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _dim_texts(hint: Any) -> Iterator[str]:
 
 
 def _expression(word: str) -> str | None:
-    """What a word computes; None if it is a name, a number or variadic."""
+    """The expression of a word; None if it is a name, a number or variadic."""
     text = word.lstrip("*#?").rpartition("=")[2]
     return None if text.isidentifier() or text.isdecimal() or text in ("", "...") else text
 
@@ -123,7 +123,7 @@ class _Probe:
 
 
 def _value(expression: str) -> Any:
-    """What an expression amounts to in the open scope; None if a name in it isn't bound, or it can't be computed."""
+    """The value of an expression in the open scope; None if a name in it isn't bound, or it can't be computed."""
     # ``value != probe``: an int knows no probe, so Python asks the probe, which thereby learns the value
     probe = _Probe()
     try:

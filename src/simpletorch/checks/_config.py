@@ -24,7 +24,7 @@ def _mode(text: str, where: str) -> Mode:
 
 
 class _Switch:
-    """What a border looks at on every call: whether anything but ``once`` may hold, in any thread or task."""
+    """A flag that a border reads on each call: whether another mode than ``once`` may hold, in any thread or task."""
 
     __slots__ = ("special",)
 

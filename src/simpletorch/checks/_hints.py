@@ -100,7 +100,7 @@ class Resolver:
 
 
 def evaluated(hint: Any, evaluate: Callable[[str], Any]) -> Any:
-    """The hint with its strings evaluated, but a user's generic class stands without its arguments.
+    """The hint with its strings evaluated; a user's generic class loses its arguments.
 
     Those are sizes and expressions over them, which only a type checker reads.
     """

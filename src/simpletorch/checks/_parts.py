@@ -16,7 +16,7 @@ __all__ = ["Part", "leaves", "parts"]
 
 
 class Part(NamedTuple):
-    """A value, the annotation that it should have, and what it is called."""
+    """A value, its annotation, and its name."""
 
     name: str
     hint: Any
@@ -24,7 +24,7 @@ class Part(NamedTuple):
 
 
 def parts(whole: Part) -> list[Part]:
-    """What a container holds, one level down; nothing if it is none, or not of the kind that its annotation wants."""
+    """The items of a container, one level down; none if it isn't one, or not of the annotation's kind."""
     name, hint, value = whole
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):

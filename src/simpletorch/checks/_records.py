@@ -35,13 +35,13 @@ class Field:
     is_optional: bool = False
 
     def of(self, value: Any) -> Any:
-        """What ``value`` has in this field; `MISSING` if it isn't there."""
+        """The field's value in ``value``; `MISSING` if it isn't there."""
         if self.is_key:
             return value.get(self.name, MISSING)
         return getattr(value, self.name, MISSING)
 
     def path(self, name: str) -> str:
-        """The field of the value called ``name``, as it stands in the source."""
+        """The field of the value called ``name``, as source text."""
         return f"{name}[{self.name!r}]" if self.is_key else f"{name}.{self.name}"
 
 
@@ -60,7 +60,7 @@ def fields(hint: Any) -> tuple[Field, ...]:
 
 
 def values(value: Any) -> list[Any]:
-    """What the fields of a value hold."""
+    """The values of all fields."""
     found = (f.of(value) for f in fields(type(value)))
     return [v for v in found if v is not MISSING]
 

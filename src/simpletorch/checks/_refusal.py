@@ -1,4 +1,4 @@
-"""What is said when an argument or a result fails its annotation: which, how, and what would be right."""
+"""The error for an argument or a result that fails its annotation: which, how, and a remedy."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def refusal(
     """The error for values that fail their annotations.
 
     Args:
-        function: what was called.
+        function: the called one.
         mistakes: at least one.
         arguments: name, annotation and value of all arguments of the call.
         own: the sizes of the module whose method was called.

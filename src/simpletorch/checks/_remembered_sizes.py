@@ -1,4 +1,4 @@
-"""The sizes of an instance: what ``__init__`` of a generic class was given for ``n: Dim[N]`` holds in its methods."""
+"""The sizes of an instance: an argument for ``n: Dim[N]`` of a generic class's ``__init__`` holds in its methods."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def remember_sizes(cls: type, frame: FrameType) -> str | None:
 def is_rebuilt(instance: Any, attribute: str) -> bool:
     """Whether other layers were put into a module than ``__init__`` made, as in ``model.fc = nn.Linear(512, 7)``.
 
-    What was assigned counts then, not what the constructor was given.
+    The assigned sizes count then, not the constructor's arguments.
     """
     built = getattr(instance, attribute + _BUILT, None)
     # parameters may be added (an adapter's): only those that changed or went count

@@ -1,4 +1,4 @@
-"""What surrounds a call: autocast, and tracing under which values have no sizes to look at."""
+"""The context of a call: autocast, and tracing, under which values have no sizes."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ _WAITING: Final = {
 
 
 def _kind(function: Callable[..., Any]) -> str:
-    """What calling the function gives: a result, or one of the things that run later."""
+    """The kind of the function's result: a value, or an object that runs later."""
     if inspect.iscoroutinefunction(function):
         return "coroutine"
     if inspect.isgeneratorfunction(function):

@@ -69,7 +69,7 @@ def check(
     if not followed:
         os.environ[FOLLOW_VARIABLE] = "off"  # for the plugin as well
     elif said.follow:
-        for finding in find(files, said.severities):
+        for finding in find(files, said.severities, said.data):
             if is_for_mypy(finding):
                 left.append(finding)
                 continue

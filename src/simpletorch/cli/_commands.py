@@ -42,7 +42,8 @@ def _add_arguments(parser: argparse.ArgumentParser, what: str) -> None:
 def _follow(parser: argparse.ArgumentParser) -> Run:
     """find the lines at which a program's shapes don't fit, without running it"""
     parser.usage = (
-        "simpletorch follow [--shapes | --html | --json | --output FORMAT | --why LINE] [--sizes] FILE [ARGUMENT ...]"
+        "simpletorch follow [--shapes | --html | --json | --output FORMAT | --why LINE] [--sizes] [--no-data] FILE "
+        "[ARGUMENT ...]"
     )
     parser.description = (
         "The program is run on shapes, as 'python FILE ARGUMENT ...' would run it, without running it: it "
@@ -56,6 +57,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
     parser.add_argument(
         "--sizes", action="store_true", help="warn of sizes that a caller must choose equal, which nothing says"
     )
+    parser.add_argument("--no-data", action="store_true", help="do not read the sizes of data files")
     parser.add_argument("file", metavar="FILE", help="the file that would be run; - is standard input")
     _add_arguments(parser, "the program's own arguments")
 
@@ -70,6 +72,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
             as_html=given.html,
             why=given.why,
             sizes=given.sizes,
+            data=not given.no_data,
         )
 
     return run

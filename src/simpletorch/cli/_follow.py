@@ -26,7 +26,7 @@ from simpletorch.rules import TensorType
 
 __all__ = ["follow"]
 
-_OPTIONS: Final = ("--shapes", "--html", "--json", "--output", "--why", "--sizes")
+_OPTIONS: Final = ("--shapes", "--html", "--json", "--output", "--why", "--sizes", "--no-data")
 _WIDEST: Final = 76  # columns of source before the shapes beside it
 _MOST_SHOWN: Final = 3  # shapes of one name on one line, when a loop changes it
 
@@ -44,7 +44,7 @@ def follow(
         file: the file; "-" is standard input.
         arguments: those of its command line.
         output: "text", or one of `OUTPUTS`.
-        options: ``shapes``, ``as_html``, ``why`` and ``sizes``, as `_tell` takes them.
+        options: ``shapes``, ``as_html``, ``why``, ``sizes`` and ``data``, as `_tell` takes them.
 
     Returns 0 if nothing was found, 1 if there are errors, 2 if there is no such program.
     """
@@ -68,24 +68,27 @@ def _tell(
     as_html: bool = False,
     why: int | None = None,
     sizes: bool = False,
+    data: bool = True,
 ) -> int:
     """Print what was found, with ``sizes`` also which ones must be equal that a caller gives; returns the exit code."""
     programs_only = is_notebook(file) and (as_html or why is not None)
     if reason := "--html and --why take a program, no notebook" if programs_only else why_not(file):
         return could_not("follow", reason, output)
     try:
-        severities = dict(settings().severities)
+        said = settings()
     except SettingError as error:
         return could_not("follow", str(error), output)
+    severities = dict(said.severities)
     if sizes:
         severities["tensor-size"] = "warning"
     if note := _misplaced(file, arguments):
         print(f"simpletorch follow: {note}", file=sys.stderr)
     start = time.perf_counter()
+    read = data and said.data
     if is_notebook(file):
-        found = follow_document(file, arguments, severities=severities)
+        found = follow_document(file, arguments, severities=severities, data=read)
     else:
-        found = follow_program(file, arguments, severities=severities, watched=as_html, opened=opened)
+        found = follow_program(file, arguments, severities=severities, data=read, watched=as_html, opened=opened)
     seconds = time.perf_counter() - start
     if output in OUTPUTS:
         print(written(_outcome(found, seconds), output))
@@ -131,6 +134,9 @@ def _lines(found: Followed, seconds: float) -> Iterator[str]:
     for finding in (*found.errors, *found.warnings, *found.remarks):
         yield from finding.lines()
     yield from map(str, found.notes)
+    if found.errors or found.warnings:
+        for path, contents in found.data:
+            yield f"{path}: note: was read as {contents}"
     yield from map(_fault, found.faults)
     yield _summary(found, seconds)
 
@@ -185,6 +191,7 @@ def _document(found: Followed, seconds: float) -> dict[str, Any]:
         "faults": list(found.faults),
         "coverage": {"known": found.coverage[0], "lines": found.coverage[1]},
         "not_followed": [{"file": path, "line": line, "name": name} for path, line, name in found.not_followed],
+        "data": [{"file": path, "contents": contents} for path, contents in found.data],
         "seconds": round(seconds, 3),
     }
 

@@ -27,7 +27,9 @@ _OF_PYTHON: Final = {"call-arg": "tensor-class", "attr-defined": "tensor-class"}
 _CHECKED: Final = re.compile(r"(?:checked|found in) (\d+ source files?)")
 
 
-def find(files: Listed, severities: Mapping[str, Severity] | None = None) -> Iterator[Finding]:
+def find(
+    files: Listed, severities: Mapping[str, Severity] | None = None, data: bool | Sequence[Path] = True
+) -> Iterator[Finding]:
     """Follow each file for errors and warnings; a mistake in a module that several import is found once.
 
     A file that is named is followed as a program; of a folder's those that are one, and what libraries annotate.
@@ -38,9 +40,9 @@ def find(files: Listed, severities: Mapping[str, Severity] | None = None) -> Ite
         if kind is None:
             continue
         if is_notebook(file):
-            followed = follow_document(file, steps=_STEPS, seconds=_SECONDS, severities=severities)
+            followed = follow_document(file, steps=_STEPS, seconds=_SECONDS, severities=severities, data=data)
         else:
-            followed = follow(file, kind=kind, steps=_STEPS, seconds=_SECONDS, severities=severities)
+            followed = follow(file, kind=kind, steps=_STEPS, seconds=_SECONDS, severities=severities, data=data)
         for found in (*followed.errors, *followed.warnings):
             place = str(Path(found.path).resolve()), found.line, found.code
             if place not in seen:

@@ -52,7 +52,7 @@ class _Recorded:
 
 
 class Graphed(Generic[P, T]):
-    """A function that is replayed as a CUDA graph: what `graph` gives. Called as the function is."""
+    """A function that is replayed as a CUDA graph; the result of `graph`. Called as the function is."""
 
     def __init__(self, function: Callable[P, T], warmup: int, clone: bool, limit: int) -> None:
         self.function = function
@@ -88,7 +88,7 @@ class Graphed(Generic[P, T]):
         return cast("T", tree_unflatten(results, found.layout))
 
     def _beside(self, *args: P.args, **kwargs: P.kwargs) -> T:
-        """A call on another stream than the program's: what libraries keep for the first stream isn't recorded."""
+        """Call on another stream than the program's, so that libraries' state for the first stream isn't recorded."""
         program = torch.cuda.current_stream()
         beside = torch.cuda.Stream()
         beside.wait_stream(program)

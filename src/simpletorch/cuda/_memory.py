@@ -47,7 +47,7 @@ def empty_cache() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A piece of memory: what it is for, under which name, of which type, and how many bytes."""
+    """A piece of memory: its purpose, name, type and size in bytes."""
 
     purpose: str  # "parameters", "gradients", "optimizer", "buffers", "other tensors", "not reachable"
     name: str
@@ -57,7 +57,7 @@ class Holding:
 
 @dataclass(frozen=True)
 class Memory:
-    """What a device's memory holds: what `memory` gives. Numbers are bytes; None where nobody counts them."""
+    """The contents of a device's memory; the result of `memory`. Numbers are bytes; None if they aren't counted."""
 
     device: torch.device
     allocated: int
@@ -126,11 +126,11 @@ _PAGE: Final = """<!doctype html><html><head><meta charset="utf-8"><title>memory
 
 
 def memory(device: DeviceLike = None) -> Memory:
-    """What holds the memory of ``device``: parameters, gradients, optimizers' states, other tensors, by name.
+    """The contents of the memory of ``device``: parameters, gradients, optimizers' states, other tensors, by name.
 
-    Names are those of the variables of the functions that are running and of the models that they hold. What the
-    allocator counts and no Python object holds (what backward needs, mostly) is "not reachable". Looking costs some
-    milliseconds and changes nothing.
+    Names are those of the variables of the functions that are running and of the models that they hold. Memory that
+    no Python object holds (mostly saved for backward) is "not reachable". Looking costs some milliseconds and changes
+    nothing.
 
     Args:
         device: by default the accelerator that torch finds, else the CPU, whose allocator counts nothing.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -15,6 +15,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from simpletorch._tensors import tensors_in
 from simpletorch.cuda._streams import Event, Stream, current_stream, device_of
 from simpletorch.device import DeviceLike
+from simpletorch.dtypes import Shaped
 from simpletorch.errors import TorchError, as_also
 
 __all__ = ["TensorPool"]
@@ -50,7 +51,7 @@ class TensorPool:
             torch.mul(x, scale, out=buffer)
 
     A buffer's contents are whatever was there before. A stream that gets a buffer which another one used last waits for
-    that use. What isn't given back is freed like any tensor. A pool is for one thread.
+    that use. A buffer that isn't given back is freed like any tensor. A pool is for one thread.
 
     Args:
         device: where buffers are by default: the accelerator that torch finds, else the CPU.
@@ -72,13 +73,29 @@ class TensorPool:
         self._loans: MutableMapping[torch.Tensor, _Loan] = WeakIdKeyDictionary()
         self._watches: list[_Watch] = []
 
-    def get(self, *shape: int, dtype: torch.dtype | None = None, device: DeviceLike = None) -> torch.Tensor:
+    @overload
+    def get(
+        self, *shape: int, dtype: torch.dtype | type[Shaped] | None = None, device: DeviceLike = None
+    ) -> torch.Tensor: ...
+    @overload
+    def get(
+        self, shape: Sequence[int], /, dtype: torch.dtype | type[Shaped] | None = None, device: DeviceLike = None
+    ) -> torch.Tensor: ...
+    def get(self, *shape: Any, dtype: Any = None, device: DeviceLike = None) -> torch.Tensor:
         """A tensor of this shape, with any contents, ``dtype`` torch's default if it isn't given.
 
+        ``pool.get(64, 784, dtype=torch.float32)`` and ``pool.get([64, 784], Float32)`` are the same.
+
         Raises:
-            ValueError: a size is no int of 0 or more.
+            ValueError: a size isn't an int of 0 or more.
             TorchError: the pool is in debug mode, and somebody wrote to this buffer after it was given back.
         """
+        if shape and isinstance(shape[0], Sequence):
+            if len(shape) > 2 or (len(shape) == 2 and dtype is not None):
+                raise _Wrong(f"get takes a list of sizes and a dtype, but got {len(shape)} positional arguments")
+            shape, dtype = tuple(shape[0]), shape[1] if len(shape) == 2 else dtype
+        if isinstance(dtype, type) and issubclass(dtype, Shaped):
+            dtype = dtype.dtype
         for size in shape:
             if not isinstance(size, int) or isinstance(size, bool) or size < 0:
                 raise _Wrong(f"a size is an int of 0 or more, not {size!r}: pool.get(64, 784) has one argument a dim")
@@ -115,7 +132,7 @@ class TensorPool:
         return loan.buffer
 
     def give(self, tensor: torch.Tensor) -> None:
-        """Puts a tensor that `get` handed out back; nobody may use it, or a view of it, any more.
+        """Puts a tensor from `get` back; it and its views must not be used any more.
 
         Raises:
             TorchError: it isn't of this pool, or was given back before.
@@ -209,7 +226,7 @@ class _Watch(TorchFunctionMode):
 
 
 def _version(tensor: torch.Tensor) -> int:
-    """How often a tensor, or a view of it, was written to; of what inference mode made nobody counts it."""
+    """How often a tensor, or a view of it, was written to; not counted for tensors of inference mode."""
     with _UNWATCHED():
         return 0 if tensor.is_inference() else tensor._version
 

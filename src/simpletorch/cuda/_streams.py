@@ -1,4 +1,4 @@
-"""Streams and events: what a GPU does beside something else, and who waits for whom."""
+"""Streams and events: work that a GPU does in parallel, and how it is ordered."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Event:
             y = model(x)
         print(event.elapsed(), "ms")
 
-    On the CPU, where everything has happened when the program gets on, nobody waits and times are the clock's.
+    On the CPU, where every operation is done when it returns, waiting does nothing and times are the clock's.
 
     Args:
         device: by default the accelerator that torch finds, else the CPU.
@@ -90,11 +90,11 @@ class Event:
             self._event.wait(_torch_stream(stream, self.device))
 
     def query(self) -> bool:
-        """Whether all that stood before the event is done."""
+        """Whether all work before the event is done."""
         return self._event is None or self._event.query()
 
     def synchronize(self) -> None:
-        """The program waits until all that stood before the event is done."""
+        """Wait until all work before the event is done."""
         if self._event is not None:
             self._event.synchronize()
 
@@ -128,7 +128,7 @@ class Event:
 
 
 class Stream:
-    """A queue of work on a device; what is started under ``with stream:`` runs beside what other streams do.
+    """A queue of work on a device; work started under ``with stream:`` runs in parallel with other streams.
 
     ::
 
@@ -179,7 +179,7 @@ class Stream:
         return f"Stream(device={str(self.device)!r}, priority={self.priority})"
 
     def wait(self, *others: Stream | Event) -> None:
-        """What is given to this stream from now on starts after what the others have been given; nobody stands still.
+        """Later work of this stream starts after the present work of the others; the program doesn't wait.
 
         `wait_stream` and `wait_event` are torch's names for one of each.
         """
@@ -224,7 +224,7 @@ class Stream:
 
 
 class Pending(Generic[T]):
-    """A result that a stream is computing: what `Stream.run` gives."""
+    """A result that a stream is computing; returned by `Stream.run`."""
 
     def __init__(self, value: T, stream: Stream) -> None:
         self._value = value

@@ -24,7 +24,7 @@ def pinned(item: T) -> T:
     """``item`` with its CPU tensors in page-locked memory, from which a copy to a GPU needs no processor.
 
     Tensors are looked for in tuples, lists, mappings and dataclasses; a class of one's own may have ``pin_memory()``.
-    What is page-locked already, or on a device, stays what it is; so does all where no accelerator is.
+    Tensors that are page-locked already, or on a device, stay as they are; so do all without an accelerator.
     """
     if not torch.accelerator.is_available():
         return item
@@ -41,7 +41,7 @@ def prefetch(
     """The ``batches`` on ``device``, copied there while the program works on the ones before.
 
     On a GPU each goes through page-locked memory, on a stream of its own, and is given out once it is there for the
-    current stream. Elsewhere each is moved when it is asked for. What is yielded has the type of what came in.
+    current stream. Elsewhere each is moved when it is asked for. The yielded batches have the type of the given ones.
 
     Args:
         device: by default the accelerator that torch finds, else the CPU.
@@ -60,7 +60,7 @@ def prefetch(
 
 
 def _nothing() -> None:
-    """Where nobody has to know."""
+    """A callback that does nothing."""
 
 
 def _ahead(batches: Iterable[T], device: torch.device, ahead: int, before_next: Callable[[], None]) -> Iterator[T]:

@@ -40,6 +40,7 @@ from simpletorch.data.datasets._mnist import FashionMNIST as FashionMNIST
 from simpletorch.data.datasets._replay import Prioritized as Prioritized
 from simpletorch.data.datasets._replay import PrioritizedReplayBuffer as PrioritizedReplayBuffer
 from simpletorch.data.datasets._replay import ReplayBuffer as ReplayBuffer
+from simpletorch.data.datasets._replay import Transition as Transition
 from simpletorch.data.datasets._table import Table as Table
 from simpletorch.data.datasets._text import CharTokens as CharTokens
 from simpletorch.data.datasets._text import Lines as Lines

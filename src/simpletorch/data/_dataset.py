@@ -28,7 +28,7 @@ Ts = TypeVarTuple("Ts")
 class Dataset(torch.utils.data.Dataset[T_co]):
     """Samples by position: write ``__getitem__`` and ``__len__``; ``__getitems__(indices)`` too if a batch is cheaper.
 
-    It is torch's `Dataset` with four views, each of which is a dataset again. All that takes datasets here takes
+    It is torch's `Dataset` with four views; each is a dataset again. All that takes datasets here takes
     torch's as well (``MappedDataset(theirs, function)`` is then the spelling of `map`), and torch takes these.
 
     ``Dataset[tuple[Tensor[Float32, 1, 28, 28], Tensor[Int64]]]`` as a base class says what a sample is: mypy knows the
@@ -198,7 +198,7 @@ class ZippedDataset(Dataset[tuple[*Ts]], Generic[*Ts]):
 class CachedDataset(Dataset[T_co]):
     """The samples of ``dataset``, each read once and then kept in memory.
 
-    What is kept is the sample itself: who writes to it writes to the cache. Each `DataLoader` worker has a cache of its
+    The sample itself is kept: a write to it changes the cache. Each `DataLoader` worker has a cache of its
     own, which lives as long as the worker does (``persistent_workers=True``).
     """
 

@@ -44,7 +44,7 @@ class IterableDataset(torch.utils.data.IterableDataset[T_co]):
 
 @runtime_checkable
 class Stateful(Protocol):
-    """What can say where it is, and be put back there; torch's checkpoints know the same protocol."""
+    """Objects that can save and restore their position; torch's checkpoints know the same protocol."""
 
     def state_dict(self) -> dict[str, Any]:
         """Where it is."""

@@ -31,7 +31,7 @@ class TensorDataset(Dataset[tuple[*Ts]], Generic[*Ts]):
     ``([1, 28, 28], [])``. The tensors are kept, not copied.
 
     Raises:
-        DataError: no tensor, something that is no tensor, a 0-d tensor, or tensors of different lengths.
+        DataError: no tensor, another type, a 0-d tensor, or tensors of different lengths.
 
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.TensorDataset
     """

@@ -7,7 +7,7 @@
     if distributed.is_main():
         ...                                     # `print` speaks for all already: the others' standard output is silent
 
-What is here is listed in ``__init__.pyi``. The names resolve on first use. The work is torch.distributed's: values stay
+``__init__.pyi`` lists the names. The names resolve on first use. The work is torch.distributed's: values stay
 plain tensors, groups and handles are torch's own.
 """
 

@@ -1,5 +1,9 @@
 """Every name of `simpletorch.distributed`, once: what type checkers see, and what ``__init__.py`` resolves by."""
 
+from torch.distributed import destroy_process_group as destroy_process_group
+from torch.distributed import init_process_group as init_process_group
+from torch.nn.parallel import DistributedDataParallel as DistributedDataParallel
+
 from simpletorch.data import DistributedSampler as DistributedSampler
 from simpletorch.distributed import ray as ray
 from simpletorch.distributed._group import barrier as barrier

@@ -1,4 +1,4 @@
-"""A collective that fails says which call it was, and what became of the other ranks."""
+"""A failing collective names its call and the state of the other ranks."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def explain_the_end() -> None:
 
 
 def explain_uncaught() -> None:
-    """Explain what torch raises and nobody catches: collectives of its own, DDP's and FSDP's fail in any line.
+    """Explain uncaught errors of torch: its own collectives, DDP's and FSDP's may fail in any line.
 
     The others hear the explanation too (`_peers.leave`). Whatever shows exceptions now, torch's hook that puts the rank
     before each line, still does.

@@ -1,4 +1,4 @@
-"""Who takes part: the processes that torchrun started, or this one alone."""
+"""The group of processes: those that torchrun started, or this one alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def init(
     """Join the processes that torchrun started; returns the device of this one.
 
     Without torchrun there is one process and no group, and nothing happens, so that every script runs plainly too. A
-    second call changes nothing. From then on an error of torch's that nobody catches is explained where it ends the
+    second call changes nothing. From then on an uncaught error of torch's is explained where it ends the
     process: a collective of torch's own, or the backward of DDP, names the ranks that didn't take part.
 
     Args:

@@ -87,7 +87,7 @@ def launch(
 
 
 def _entry(function: Callable[..., T], arguments: tuple[Any, ...], timeout: float, folder: str) -> T:
-    """What each process runs."""
+    """The entry point of each process."""
     import torch
 
     # one that was forked can't use the threads that its parent had; and several share this machine
@@ -99,13 +99,21 @@ def _entry(function: Callable[..., T], arguments: tuple[Any, ...], timeout: floa
     except SystemExit as leaving:
         if leaving.code == _INTERRUPTED:
             (Path(folder) / f"{rank()}.saved").touch()
+        elif leaving.code:
+            sys.last_value = leaving
+            _tell(folder, f"it called sys.exit({leaving.code!r})")
         raise
     except Exception as error:
         sys.last_value = error  # as it is where nobody catches an error: the other ranks are told (`_peers.leave`)
-        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-        told = {"process": os.getpid(), "message": f"{type(error).__name__}: {error}"}
-        (Path(folder) / f"{attempt}-{rank()}.failed").write_text(json.dumps(told))
+        _tell(folder, f"{type(error).__name__}: {error}")
         raise
+
+
+def _tell(folder: str, message: str) -> None:
+    """Leave a word on why this rank ended."""
+    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    told = {"process": os.getpid(), "message": message}
+    (Path(folder) / f"{attempt}-{rank()}.failed").write_text(json.dumps(told))
 
 
 def _all_saved(folder: str, processes: int) -> bool:
@@ -113,7 +121,7 @@ def _all_saved(folder: str, processes: int) -> bool:
 
 
 def _told_by_ranks(folder: Path) -> dict[int, dict[str, Any]]:
-    """What failed in each rank of the last attempt. Of ranks that end at once the launcher keeps one's error only."""
+    """The failures of each rank in the last attempt. Of ranks that end at once the launcher keeps one's error only."""
     told: dict[int, dict[int, dict[str, Any]]] = {}
     for file in folder.glob("*.failed"):
         attempt, number = map(int, file.stem.split("-"))
@@ -127,6 +135,9 @@ def _is_importable(function: Callable[..., object]) -> bool:
     return getattr(module, "__file__", None) is not None and "<" not in getattr(function, "__qualname__", "<")
 
 
+_NOTHING: Final = "<NONE>"  # the launcher's own, where no error was left
+
+
 def _follows_another(message: str) -> bool:
     return any(words in message for words in _FOLLOWS)
 
@@ -134,29 +145,38 @@ def _follows_another(message: str) -> bool:
 def _failed(failures: dict[int, Any], processes: int, told_by_ranks: dict[int, dict[str, Any]]) -> BackendError:
     """The error of the rank that failed first."""
 
-    def told(failure: Any) -> str:
+    def told(number: int) -> str:
+        failure = failures[number]
         data = failure.error_file_data.get("message", "")
-        return str(data["message"] if isinstance(data, dict) else data) or failure.message
+        own = told_by_ranks.get(number, {}).get("message", "")  # of sys.exit the launcher keeps no error
+        given = str(data["message"] if isinstance(data, dict) else data)
+        return own if given in ("", _NOTHING) and own else given or str(failure.message)
 
     def follows(number: int) -> tuple[bool, int]:
         # times are in whole seconds, and the launcher itself ends the others by SIGTERM
         failure = failures[number]
-        is_other = failure.exitcode == -signal.SIGTERM or _follows_another(told(failure))
+        is_other = failure.exitcode == -signal.SIGTERM or _follows_another(told(number))
         return is_other, failure.timestamp
 
     number = min(failures, key=follows)
     failure = failures[number]
-    process, message = failure.pid, told(failure)
+    process, message = failure.pid, told(number)
     if _follows_another(message):
         causes = (n for n, each in told_by_ranks.items() if not _follows_another(each["message"]))
         if (cause := next(causes, None)) is not None:
             number, (process, message) = cause, (told_by_ranks[cause][key] for key in ("process", "message"))
     first, *more = message.splitlines()
     how = f"was ended by {failure.signal_name()}" if failure.exitcode < 0 else f"failed: {first}"
+    hint = "its own traceback is above, on standard error" if failure.exitcode > 0 else None
+    if failure.exitcode == -signal.SIGABRT:
+        hint = (
+            "gloo ends a process so when the tensors of a collective differ in dtype or size between ranks; "
+            "simpletorch.distributed.all_reduce and its like compare them first, and say how"
+        )
     return BackendError(
         f"launch: rank {number} of {processes} (process {process}) {how}",
         details=[line.strip() for line in more],
-        hint="its own traceback is above, on standard error" if failure.exitcode > 0 else None,
+        hint=hint,
     )
 
 

@@ -32,8 +32,8 @@ def materialize(
         materialize(model, initialize=lambda module: initialize_normal(module, 0.02))
 
     One module after the other is drawn whole and divided, so the largest module is what has to fit, and the weights are
-    the same in any number of processes. What several modules share stays shared, with what the first of them draws.
-    Make the optimizer afterwards.
+    the same in any number of processes. Tensors that several modules share stay shared, with the values that the
+    first one draws. Make the optimizer afterwards.
 
     Args:
         device: where it is going to be.

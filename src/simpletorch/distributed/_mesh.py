@@ -34,7 +34,7 @@ class Mesh:
     """A grid of processes: ``Mesh(data=2, tensor=4)`` is eight, rank ``r`` in row ``r // 4`` and column ``r % 4``.
 
     Neighbours in the last direction have neighbouring ranks, so it is the one to give the fastest connections: tensor
-    parallel inside a machine, data parallel across. One size may be -1: what the number of processes leaves.
+    parallel inside a machine, data parallel across. One size may be -1: it follows from the number of processes.
 
     The names mean something to `shard` (``data`` and ``context`` divide parameters, ``replicate`` repeats them), to
     `parallelize` (``tensor``), to `Pipeline` (``pipeline``) and to `context_parallel` (``context``), and to nothing

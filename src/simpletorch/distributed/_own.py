@@ -1,4 +1,4 @@
-"""What belongs to a model's parameters, when these are replaced by divided ones."""
+"""Attributes of a model's parameters, kept when these are replaced by sharded ones."""
 
 from __future__ import annotations
 

@@ -37,8 +37,7 @@ class Pipeline:
         shard(pipeline.stage, mesh)
 
     Args:
-        layers: what comes one after the other, each from one tensor to one tensor, or a `LlamaForCausalLM`; all
-            processes build the same.
+        layers: in order, each from one tensor to one tensor, or a `LlamaForCausalLM`; all processes build the same.
         loss: the mean loss of outputs and targets, a 0-d tensor.
         parts: into how many a batch is cut; its length must be a multiple.
         mesh: has a direction ``pipeline``; by default all processes are stages.

@@ -58,8 +58,8 @@ def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None, *, 
     Args:
         model: on any device, ``meta`` included.
         mesh: has a direction ``tensor``.
-        plan: what is divided and how, such as ``{"layers.*.up": "out", "layers.*.down": "in"}``; by default that of
-            a Llama, or of our `MLP` and `FeedForward` blocks wherever they are.
+        plan: which layers are divided and how, such as ``{"layers.*.up": "out", "layers.*.down": "in"}``; by default
+            that of a Llama, or of our `MLP` and `FeedForward` blocks wherever they are.
         sequence: between layers each process has its part of the tokens, as a `DTensor` (sequence parallel), which
             takes less memory and sends as much; of a `LlamaForCausalLM` with its own plan.
 

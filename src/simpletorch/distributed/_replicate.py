@@ -32,7 +32,7 @@ def replicate(
 ) -> M:
     """``model`` in every process: each learns from its own batches, and ``backward`` makes all gradients their mean.
 
-    What comes back is called as the model is and gives the same: torch's `DistributedDataParallel`, whose ``module`` is
+    The result is called as the model is, with the same results: torch's `DistributedDataParallel`, whose ``module`` is
     the model, or the model itself where there is no process group. Every process starts with the weights of rank 0.
     Gradients are views into the buckets that are sent, which saves a copy of them all; buckets go out while
     ``backward`` still runs. It is a mean of means: that of one process with all samples where the batches of all ranks

@@ -92,7 +92,7 @@ def context_parallel(
 
     Args:
         mesh: has a direction ``context``.
-        tensors: what is divided: tokens, positions, targets, without gradients; they stay as they are.
+        tensors: tokens, positions, targets to divide, without gradients; the given ones stay as they are.
         dim: along which the tokens are.
 
     Yields:

@@ -52,9 +52,9 @@ def shard(
         model: on any device, ``meta`` included (see `materialize`); it must be the same on every process.
         mesh: ``data`` is the direction to divide along, and ``context`` with it; a ``replicate`` in front repeats the
             parts, as one does across machines. By default all processes divide.
-        blocks: what is gathered at a time: classes, or names with ``*`` such as ``"model.layers.*"``. By default the
+        blocks: gathered as a whole: classes, or names with ``*`` such as ``"model.layers.*"``. By default the
             items of each `ModuleList` and `Sequential` of several modules that have parameters.
-        precision: what forward and backward passes compute in; the parameters themselves, and the sums of gradients,
+        precision: of the forward and backward passes; the parameters themselves, and the sums of gradients,
             stay as they are.
         offload: keep the parts on the CPU while they aren't needed, and update them there.
         reshard: drop gathered parameters between forward and backward; None does except for what is outside of blocks.

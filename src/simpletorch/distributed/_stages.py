@@ -44,7 +44,7 @@ class LlamaBlock(nn.Module):
 
 
 def in_order(model: nn.Module | Sequence[nn.Module]) -> list[Layer]:
-    """What comes one after the other.
+    """The layers in the order of their calls.
 
     Raises:
         ValueError: it is neither a sequence nor a Llama, or a Llama whose head is its embedding, which two stages would

@@ -1,6 +1,6 @@
-"""What processes do together with tensors: every process calls the same one, in the same order.
+"""Collective operations on tensors: every process calls the same one, in the same order.
 
-Each takes a tensor and gives a new one, without gradient; what was given stays as it is. ``W`` is the number of
+Each takes a tensor and gives a new one, without gradient; its argument stays as it is. ``W`` is the number of
 processes; alone, it is 1. Shapes and dtypes are the same on every rank. Waiting is bounded by the time-out of `init`;
 after it, or when a process has ended, a `BackendError` names the ranks that didn't take part and what each was doing.
 
@@ -93,7 +93,8 @@ def broadcast(x: torch.Tensor, src: int = 0) -> torch.Tensor:
 
 
 def all_to_all(x: torch.Tensor, dim: int = 0) -> torch.Tensor:
-    """``[*A, n, *B] -> [*A, n, *B]``: part ``r`` of ``W`` along ``dim`` goes to rank ``r``; what comes is put together.
+    """``[*A, n, *B] -> [*A, n, *B]``: part ``r`` of ``W`` along ``dim`` goes to rank ``r``; the received parts are
+    joined.
 
     Raises:
         ShapeMismatch: ``dim`` isn't there, or its size is no multiple of the number of processes.
@@ -153,7 +154,7 @@ def scatter(x: torch.Tensor, src: int = 0, dim: int = 0) -> torch.Tensor:
 
 
 def _possible(op: _Op) -> _Op:
-    """What the backend can do towards ``op``: gloo has no mean, so a sum, which `_finished` divides."""
+    """The backend's operation for ``op``: gloo has no mean, so a sum, which `_finished` divides."""
     return dist.ReduceOp.SUM if op == dist.ReduceOp.AVG and dist.get_backend() == "gloo" else op
 
 

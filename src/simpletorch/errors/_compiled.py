@@ -35,7 +35,7 @@ _OPERATORS: Final = frozenset(f for f in vars(operator).values() if isinstance(f
 
 
 def compiled_failure(error: BaseException, inner: Sequence[Step], modules: Sequence[nn.Module]) -> Failure:
-    """What failed while a model or function was compiled.
+    """The failure while a model or function was compiled.
 
     Args:
         error: dynamo's.
@@ -170,7 +170,7 @@ def _rule_of_node(node: Any) -> tuple[str, str]:
 
 
 def _argument_names(node: ast.expr | None, count: int) -> list[str]:
-    """What the program calls the operands, ``operand 1`` where that can't be told."""
+    """The operands' names in the program, ``operand 1`` where unknown."""
     parts: list[ast.expr] = []
     match node:
         case ast.BinOp(left=left, right=right):

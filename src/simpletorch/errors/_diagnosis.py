@@ -1,4 +1,4 @@
-"""What failed: from the frames of the traceback to the operation or layer, its operands and its place."""
+"""From the frames of a traceback to the failed operation or layer, its operands and its place."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _objecting_step(below: Sequence[Step]) -> Step | None:
 
 
 def _objecting_operation(frames: Sequence[Step]) -> Operation | None:
-    """What simpletorch itself called for the user, such as the loss of a trainer, if its rule objects."""
+    """An operation that simpletorch called for the user, such as a trainer's loss, if its rule objects."""
     for i in reversed(range(len(frames))):
         if not is_torch(frames[i].frame.f_code):
             said = operation_in(expression(frames[i]), frames[i], frames[i + 1 :])

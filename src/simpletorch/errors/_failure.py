@@ -1,4 +1,4 @@
-"""A failed operation as far as it can be known: what was called, with which values, by what names."""
+"""A failed operation, as far as known: its name, its values and their names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Judge:
     said: Report | None = None  # of a layer that couldn't be built
 
     def __call__(self) -> RuleValue | Report:
-        """What the rule says."""
+        """The rule's answer."""
         if self.said is not None:
             return self.said
         if isinstance(self.rule, ModuleRule):
@@ -70,7 +70,7 @@ class Value:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The tensor's shape, () for what is no tensor."""
+        """The tensor's shape, () for other values."""
         if isinstance(self.value, torch.Tensor):
             return describe("", self.value).shape or ()
         inferred = self._inferred if self.value is MISSING else None
@@ -78,7 +78,7 @@ class Value:
 
     @property
     def dtype(self) -> str | None:
-        """The name of the tensor's dtype, None for what is no tensor."""
+        """The name of the tensor's dtype, None for other values."""
         if isinstance(self.value, torch.Tensor):
             return dtype_name(self.value.dtype)
         inferred = self._inferred if self.value is MISSING else None
@@ -99,7 +99,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What is known of a failed operation. Everything may be missing but torch's message."""
+    """A failed operation, as far as known. Everything may be missing but torch's message."""
 
     message: str
     operation: str | None = None

@@ -1,4 +1,4 @@
-"""What an error consists of: operands, a place in the source, and the other fields that its text is written from."""
+"""The fields of an error, from which its text is written: operands, a place in the source, and others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Common", "Context", "Fields", "Location", "Operand", "Place"]
 class Operand:
     """One thing that took part: a tensor by dtype, shape and device, anything else by ``text``; never its contents.
 
-    ``name`` is what stands in the source (``self.fc2``); ``should_be`` the annotation it fails, if it fails one;
+    ``name`` is its source text (``self.fc2``); ``should_be`` the annotation it fails, if it fails one;
     ``role`` the parameter that it was given for, where the sentence calls it so (``input``).
     """
 
@@ -27,7 +27,7 @@ class Operand:
 
     @property
     def type_text(self) -> str:
-        """``Float32[32, 128]``, or the text of what is no tensor."""
+        """``Float32[32, 128]``, or the text of another value."""
         if self.shape is None:
             return self.text
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
@@ -51,14 +51,14 @@ class Location:
 
 
 class Place(TypedDict):
-    """Where a program stands: its line, and the path of the module that is being called."""
+    """A place in a program: its line, and the path of the called module."""
 
     location: Location | None
     module_path: str | None
 
 
 class Common(TypedDict, total=False):
-    """What any error can be given besides its sentence."""
+    """The optional fields of any error."""
 
     operation: str | None
     operands: Sequence[Operand]

@@ -1,4 +1,4 @@
-"""What an expression was whose value is gone.
+"""The type of an expression whose value is gone.
 
 An operand may be an expression itself (``x.flatten(1) @ w``), and when the failure is looked at, its value has been
 freed. What it was is inferred as the static check infers it, from what its parts still are: no code of the user's runs.
@@ -57,7 +57,7 @@ _ARITHMETIC: Final[Mapping[type, Callable[[int, int], int]]] = {
 
 
 def infer_expression(node: ast.expr | None, frame: FrameType) -> Value:
-    """What is known of an expression's value; `ANYTHING` where that would take running it."""
+    """An expression's value, as far as known; `ANYTHING` if only running it would tell."""
     try:
         found = lookup(node, frame)
         return lift(found) if found is not MISSING else _inferred(node, frame)
@@ -176,7 +176,7 @@ def _called(node: ast.Call, frame: FrameType) -> Value:
 
 
 def _arguments(node: ast.Call, frame: FrameType) -> tuple[list[Value], dict[str, Value]] | None:
-    """What is known of a call's arguments; None if they can't be told apart (``f(**options)``)."""
+    """A call's arguments, as far as known; None if they can't be told apart (``f(**options)``)."""
     # a starred list that isn't known stands as one unknown argument, which the rules take for any
     args = list(_items(node.args, frame))
     if any(k.arg is None for k in node.keywords):

@@ -40,7 +40,7 @@ class _Kind(type):
 
 
 class TorchError(RuntimeError, metaclass=_Kind):
-    """What went wrong in torch or at a border of simpletorch; the base of all kinds.
+    """A failure in torch or at a border of simpletorch; the base of all kinds.
 
     Args:
         reason: one sentence, without the operation's name.
@@ -206,7 +206,7 @@ class DeviceMismatch(Mismatch):
 
 
 class TypeMismatch(Mismatch):
-    """A value that is no tensor where one is due, or of another type than its annotation says."""
+    """A value where a tensor is due, or of another type than annotated."""
 
 
 class OutOfMemory(TorchError):

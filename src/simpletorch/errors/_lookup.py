@@ -1,4 +1,4 @@
-"""What an expression stands for in a frame, found without running it.
+"""The value of an expression in a frame, found without running it.
 
 Only names, plain attributes and constant subscripts are looked up, and only where that runs no code of the user's: an
 error report must not have side effects.

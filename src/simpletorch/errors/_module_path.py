@@ -51,7 +51,7 @@ def _name_in(parent: nn.Module, child: nn.Module) -> str | None:
 
 
 def _root_name(root: nn.Module, frames: Sequence[Step]) -> str:
-    """What the code that calls the outermost module calls it; its class's name if that is an expression."""
+    """The caller's name for the outermost module; its class's name if the caller uses an expression."""
     step = _caller(root, frames)
     if step is None:
         return type(root).__name__

@@ -49,7 +49,7 @@ def detect_nan(*, operations: bool = False, gradients: bool = True) -> Iterator[
 
 
 def _problem(value: Any) -> tuple[torch.Tensor, str] | None:
-    """The first tensor in ``value`` that isn't finite, and what is wrong with it."""
+    """The first tensor in ``value`` that isn't finite, and its problem."""
     for tensor in tensors_in(value):
         if not (tensor.is_floating_point() or tensor.is_complex()) or tensor.device.type == "meta":
             continue

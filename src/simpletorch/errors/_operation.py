@@ -23,7 +23,7 @@ __all__ = ["UNKNOWN_OPERATION", "Operation", "operation_in"]
 
 
 class Operation(NamedTuple):
-    """An operation by the name that errors give it, its operands, and what its rule says of them."""
+    """An operation: its name in errors, its operands, and its rule's answer."""
 
     name: str | None
     values: Sequence[Value]
@@ -31,6 +31,7 @@ class Operation(NamedTuple):
 
 
 UNKNOWN_OPERATION: Final = Operation(None, ())
+_ATTEMPT: Final = "simpletorch.errors._result.attempt"  # by its name: its module leads here
 
 _SPOKEN: Final = {
     **OPERATORS,
@@ -115,6 +116,11 @@ def _subscript(node: ast.Subscript, step: Step) -> Operation:
 
 def _in_call(node: ast.Call, step: Step, below: Sequence[Step]) -> Operation:
     function = lookup(node.func, step.frame)
+    if (
+        node.args and inspect.isfunction(function) and _qualified(function) == _ATTEMPT
+    ):  # ``attempt(torch.mm, a, b)`` stands for ``torch.mm(a, b)``
+        node = ast.Call(node.args[0], node.args[1:], node.keywords)
+        function = lookup(node.func, step.frame)
     rule = None if function is MISSING else rule_name(function)
     if isinstance(function, type) and issubclass(function, nn.Module):
         return _construction(node, function, step)
@@ -138,6 +144,10 @@ def _in_call(node: ast.Call, step: Step, below: Sequence[Step]) -> Operation:
     args = [v.known for v in owner] + [a.known for a in arguments if a.keyword is None]
     kwargs = {a.keyword: a.known for a in arguments if a.keyword is not None}
     return Operation(name, values, Judge(rule, args, kwargs))
+
+
+def _qualified(function: Any) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 def _construction(node: ast.Call, cls: type[nn.Module], step: Step) -> Operation:
@@ -182,7 +192,7 @@ class _Argument:
 
     @property
     def known(self) -> RuleValue:
-        """What rules know of it."""
+        """Its value for rules."""
         return tuple(v.known for v in self.values) if self.is_list else self.values[0].known
 
 

@@ -1,4 +1,4 @@
-"""Where a program stands: the user's line, and the module that is being called."""
+"""The place of a running program: the user's line, and the called module."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, Literal, NoReturn, ParamSpec, TypeAlias, TypeVar
 
 from simpletorch.errors._border import explained
+from simpletorch.errors._kinds import TorchError
 
 __all__ = ["Err", "Ok", "Result", "attempt"]
 
@@ -33,9 +34,9 @@ class Ok(Generic[R_co]):
 
 @dataclass(frozen=True, slots=True)
 class Err:
-    """A call that failed, and its ``error``."""
+    """A call that failed in torch, and its ``error``."""
 
-    error: Exception
+    error: TorchError
 
     @property
     def ok(self) -> Literal[False]:
@@ -51,7 +52,7 @@ Result: TypeAlias = Ok[R] | Err
 
 
 def attempt(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Result[R]:
-    """``function(*args, **kwargs)`` as a value: `Ok` with what it returned, or `Err` with the (explained) exception.
+    """``function(*args, **kwargs)`` as a value: `Ok` with what it returned, or `Err` with the explained exception.
 
     ::
 
@@ -59,9 +60,13 @@ def attempt(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Resu
             case Ok(y): ...
             case Err(ShapeMismatch() as e): print(e.hint)
 
-    What is no `Exception` (`KeyboardInterrupt`) still propagates.
+    A mistake in the call itself (a missing argument), an exception of the function's own and `KeyboardInterrupt` are
+    no results: they propagate.
     """
     try:
         return Ok(function(*args, **kwargs))
     except Exception as error:
-        return Err(explained(error) or error)
+        found = error if isinstance(error, TorchError) else explained(error)
+        if found is None:
+            raise
+        return Err(found)

@@ -1,4 +1,4 @@
-"""Where a frame stands in its source: the expression that it was evaluating, its statement, its file."""
+"""A frame's place in its source: the evaluated expression, its statement, its file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def location(step: Step, node: ast.AST | None) -> Location:
 
 
 def _segment(lines: list[str], node: Any) -> str:
-    """The text of a node that stands on one line. (`ast.get_source_segment` splits the whole file for that.)"""
+    """The text of a node on one line. (`ast.get_source_segment` splits the whole file for that.)"""
     line: int | None = getattr(node, "lineno", None)
     if line is None or line != node.end_lineno or line > len(lines):
         return ""

@@ -58,7 +58,7 @@ def outer_steps(frame: FrameType | None) -> list[Step]:
 
 
 def user_step(steps: Iterable[Step]) -> Step | None:
-    """The first of the frames in which the user's code stands."""
+    """The first of the frames with the user's code."""
     return next((step for step in steps if is_user(step.frame.f_code)), None)
 
 

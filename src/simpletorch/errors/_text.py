@@ -43,7 +43,7 @@ def _operand_lines(operands: Sequence[Operand]) -> Iterator[str]:
 
 
 def _called(operand: Operand) -> str:
-    """``input = x``: what the sentence calls it, and the program."""
+    """``input = x``: its name in the sentence, and in the program."""
     return operand.name if operand.role is None else f"{operand.role} = {operand.name}"
 
 

@@ -1,7 +1,7 @@
-"""For the packages of simpletorch that raise errors of their own: values as operands, and where the program stands.
+"""For packages of simpletorch that raise their own errors: values as operands, and the place in the program.
 
-With `live` what they may import from `simpletorch.errors` besides the package itself. What reads the stack is
-loaded when it is asked, so that a program in which nothing fails doesn't pay for it.
+With `live` what they may import from `simpletorch.errors` besides the package itself. The reader of the stack is
+loaded on demand, so a program without failures doesn't pay for it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["describe", "dtype_name", "is_user_file", "module_path", "place"]
 
 
 def place() -> Place:
-    """Where the program stands now: the user's innermost line, and the module that is being called."""
+    """The present place in the program: the user's innermost line, and the called module."""
     from simpletorch.errors._place import place_of
 
     return place_of(sys._getframe(1))

@@ -1,4 +1,4 @@
-"""What a program holds as rules have it: for who looks at live values before anything fails.
+"""Live values as rules have them, for readers before anything fails.
 
 A module of its own, because a face that imported it would load the rules before a failure.
 """

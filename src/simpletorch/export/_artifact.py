@@ -36,7 +36,7 @@ class Model(Protocol[P, Result]):
     """A module, as a checker sees it: by what its ``forward`` takes and gives."""
 
     def forward(self, *args: P.args, **kwargs: P.kwargs) -> Result:
-        """What a call computes."""
+        """The result of a call."""
         ...
 
 
@@ -74,7 +74,7 @@ class Exported(Generic[P, R]):
             ShapeMismatch: a tensor has another shape than the signature says.
             DTypeMismatch: it has another dtype.
             TypeMismatch: (a `TypeError` too) an argument is missing, or no tensor where one is due.
-            BackendError: what runs the artefact failed.
+            BackendError: the artefact's runtime failed.
         """
         name = "export" if self.path is None else self.path.name
         if self.signature is None:

@@ -87,7 +87,7 @@ class Flat(nn.Module):
 
 
 def arguments(parameters: Sequence[Parameter], tensors: Sequence[torch.Tensor]) -> tuple[list[Any], dict[str, Any]]:
-    """What ``forward`` is called with, made of its tensors in order."""
+    """The arguments of ``forward``, made of its tensors in order."""
     rest = iter(tensors)
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
@@ -178,13 +178,13 @@ class Call:
         return any(s.dtype == torch.bool and s.shape and s.name not in self.request.given for s in self.specs)
 
     def eager(self, tensors: Sequence[torch.Tensor]) -> Any:
-        """What the model itself gives."""
+        """The model's own result."""
         args, kwargs = arguments(self.request.parameters, tensors)
         with torch.no_grad(), self.buffers.kept():
             return self.request.model(*args, **kwargs)
 
     def precise(self, tensors: Sequence[torch.Tensor]) -> Any:
-        """What the model gives in float64, of a copy of it; None if it can't be had."""
+        """The result of a float64 copy of the model; None if there is none."""
         wide = [t.double() if t.is_floating_point() else t for t in tensors]
         args, kwargs = arguments(self.request.parameters, wide)
         # a model may not be copied, or insist on its dtype

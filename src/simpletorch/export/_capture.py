@@ -57,7 +57,7 @@ class Way:
 
 @dataclasses.dataclass(frozen=True)
 class Captured:
-    """A program of torch, and what the symbols are in it: ``fixed`` ones are numbers there, ``equal`` ones another.
+    """A torch program and its symbols: ``fixed`` ones are numbers there, ``equal`` ones equal another.
 
     ``places`` has the line at which a symbol became a number, where torch says it.
     """
@@ -255,7 +255,7 @@ def _places(error: Exception) -> dict[str, Location]:
 def _read(
     program: ExportedProgram, call: Call, symbols: Sequence[Symbol], shapes: Sequence[Mapping[int, Any]], base: Point
 ) -> Captured:
-    """What became of the symbols."""
+    """The symbols in the program."""
     by_name = {s.name: s for s in symbols}
     fixed: dict[str, int] = {}
     equal: dict[str, str] = {}

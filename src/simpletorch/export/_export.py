@@ -39,17 +39,17 @@ def program(
     """The model as a program of `torch.export`, verified, and written to ``path`` if there is one.
 
     ``forward``'s annotation says what the program takes: in ``Float32[torch.Tensor, "batch 784"]`` (or
-    ``Tensor[Float32, B, 784]``) the batch is open. What the model states about its sizes (``assert h % 8 == 0``)
-    becomes part of the program, which is run at three sizes or more of each open dim and compared with the model, in
-    eval mode.
+    ``Tensor[Float32, B, 784]``) the batch is open. Conditions of the model on its sizes (``assert h % 8 == 0``)
+    become part of the program. The program is run at three sizes or more of each open dim and compared with the
+    model, in eval mode.
 
     Args:
         inputs: for what no annotation says: a tensor, a text such as ``"Int64[B, T]"``, or a tuple or dict (by
             parameter) of these. Inputs of other sizes are drawn from the values of a tensor that is given.
         dynamic: by the name of a size its number, or its least and most (``{"batch": (1, 64)}``); by the name of a
             parameter the sizes of its tensor (``{"x": "batch 784"}``).
-        tolerance: the greatest difference that is allowed, of the largest number of a result or of 1. None is 1e-5 for
-            float32, and what the model itself differs from float64, up to nine times that.
+        tolerance: the greatest difference that is allowed, of the largest number of a result or of 1. None is 1e-5
+            for float32, plus the model's own difference from float64, up to nine times that.
 
     Raises:
         TypeMismatch: (a `TypeError` too) nothing says what an input is.
@@ -90,7 +90,7 @@ def as_module(model: Any) -> nn.Module:
 
 @contextmanager
 def _workshop(path: Path) -> Iterator[Path]:
-    """A folder beside ``path`` in which an artefact is made; what killed exports left there goes.
+    """A folder beside ``path`` in which an artefact is made; leftovers of killed exports are removed.
 
     Raises:
         CheckpointError: the folder can't be written to.

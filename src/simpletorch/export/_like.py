@@ -44,7 +44,7 @@ def refuse_unlike(signature: Signature, model: nn.Module, name: str) -> None:
 
 
 def _misfit(node: Node, hint: Any, sizes: Mapping[str, int]) -> str | None:
-    """What the annotation of a tensor asks for instead, as far as it is known; None if the artefact's may be it."""
+    """The type that the annotation of a tensor asks for instead, if known; None if the artefact's may fit."""
     if not isinstance(node, TensorSpec):
         return "a tensor"
     names = hint.dtypes if isinstance(hint.dtypes, list | tuple) else ()

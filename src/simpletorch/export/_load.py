@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, Final, ParamSpec, TypeVar, overload
 
 from simpletorch._atomic import StrPath
-from simpletorch.errors import CheckpointError
+from simpletorch.errors import BackendError, CheckpointError
 from simpletorch.export._artifact import Exported, Model
 from simpletorch.export._export import as_module
 from simpletorch.export._foreign import load_foreign
@@ -46,21 +46,50 @@ def load(path: StrPath, *, like: Any = None, trust: bool = False) -> Exported[..
     Raises:
         CheckpointError: the file or its manifest is damaged, they don't belong together, there is no manifest, or the
             file takes something else than ``like``.
-        BackendError: what would run it isn't installed, or it has operators that aren't known.
-        TypeMismatch: (a `TypeError` too) ``like`` is no module.
+        BackendError: its runtime isn't installed, or it has unknown operators.
+        TypeMismatch: (a `TypeError` too) ``like`` isn't a module.
     """
     model = None if like is None else as_module(like)
     path = Path(path)
-    manifest = read_manifest(path)
-    exported: Exported[..., Any]
-    if manifest is None:
-        exported = load_foreign(path, trust)
-    else:
-        report = _report(manifest, path)
-        exported = Exported(manifest.kind, manifest.signature, read_runner(manifest.kind, path), report, path)
+    exported = _of_one_version(path, trust)
     if model is not None and exported.signature is not None:
         refuse_unlike(exported.signature, model, path.name)
     return exported
+
+
+def _of_one_version(path: Path, trust: bool) -> Exported[..., Any]:
+    """An artefact whose file was the same when its checksum was compared and when it was read."""
+    for left in reversed(range(_TRIES)):
+        before = _stamp(path)
+        try:
+            found = _read(path, trust)
+        except (CheckpointError, BackendError):
+            if before == _stamp(path) or not left:
+                raise
+        else:
+            if before == _stamp(path):
+                return found
+    raise CheckpointError(f"{path} is replaced again and again while it is read", operation="export.load")
+
+
+_TRIES: Final = 20
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What tells one version of a file from another."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _read(path: Path, trust: bool) -> Exported[..., Any]:
+    manifest = read_manifest(path)
+    if manifest is None:
+        return load_foreign(path, trust)
+    report = _report(manifest, path)
+    return Exported(manifest.kind, manifest.signature, read_runner(manifest.kind, path), report, path)
 
 
 def _report(manifest: Manifest, path: Path) -> Report | None:

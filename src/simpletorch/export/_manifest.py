@@ -1,4 +1,4 @@
-"""The manifest beside an artefact: what it is, what it takes, and the checksum by which damage is known.
+"""The manifest beside an artefact: its kind, its inputs, and the checksum that detects damage.
 
 ``net.onnx`` has ``net.onnx.json``. Nothing of an artefact is read before its checksum is that of its manifest, and the
 manifest has one of itself. Checksums show damage and files that don't belong together; they don't say who wrote them.
@@ -36,7 +36,7 @@ _NO_MANIFEST: Final = (ValueError, KeyError, TypeError, AttributeError, Recursio
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an artefact's manifest says."""
+    """An artefact's manifest."""
 
     kind: str
     sha256: str
@@ -92,7 +92,7 @@ def _write(path: Path, content: Any) -> None:
 
 
 def _before(path: Path) -> Any:
-    """What a manifest remembers of the artefact that is about to be replaced; None if nothing there can be loaded."""
+    """The manifest's record of the artefact that is about to be replaced; None if nothing there can be loaded."""
     with suppress(CheckpointError, *_NO_MANIFEST):
         sha256 = sha256_of(path)
         text = _text(manifest_path(path))
@@ -140,7 +140,7 @@ def read_manifest(path: Path) -> Manifest | None:
 
 
 def _text(path: Path) -> bytes | None:
-    """What is in a manifest; None if there is none.
+    """The text of a manifest; None if there is none.
 
     Raises:
         CheckpointError: it can't be read.

@@ -120,7 +120,7 @@ _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 
 
 def _names(theirs: str, ours: str, symbol: Symbol | None) -> dict[str, str]:
-    """What torch's one name in a size stands for."""
+    """The meaning of torch's name in a size."""
     words = set(_WORD.findall(theirs))
     if len(words) != 1:
         return {}
@@ -139,7 +139,7 @@ def _names(theirs: str, ours: str, symbol: Symbol | None) -> dict[str, str]:
 def _sized_layers() -> Iterator[None]:
     """LSTM and GRU by the sizes of their results alone, while torch finds out the sizes of a program once more.
 
-    ONNX has operators for both, so nobody looks at their contents. Torch's own way goes through the steps, which makes
+    ONNX has operators for both, so their contents don't matter. Torch's own way goes through the steps, which makes
     a number of the time; its loop (`looping`) is compiled, and what is remembered of that breaks the next AOTInductor
     package (torch 2.13).
     """
@@ -171,7 +171,7 @@ def _layer_sizes(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[torch.Tensor, ...]:
-    """What a recurrent layer gives, without contents; ``states`` are two of an LSTM, and one of a GRU."""
+    """The result of a recurrent layer, without contents; ``states`` are two of an LSTM, and one of a GRU."""
     states = [states] if isinstance(states, torch.Tensor) else states
     width = states[0].shape[-1] * (2 if bidirectional else 1)
     return x.new_empty(*x.shape[:2], width), *[torch.empty_like(state) for state in states]

@@ -1,4 +1,4 @@
-"""From a model to a verified program of torch: what every format begins with."""
+"""From a model to a verified program of torch: the first part of every export."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = ["Prepared", "names_of", "prepare", "prepare_eagerly"]
 
 @dataclasses.dataclass(frozen=True)
 class Prepared:
-    """A model that has been looked at: how it is called, at which sizes it runs, and what it gives."""
+    """An analysed model: its call, the sizes at which it runs, and its results."""
 
     call: Call
     module: nn.Module  # what is exported: the model, or a function of tensors around it
@@ -163,7 +163,7 @@ def prepare(
 
 
 def prepare_eagerly(model: nn.Module, inputs: Any, dynamic: Dynamic | None, tolerance: float | None) -> Prepared:
-    """What `prepare` finds without a program of torch: sizes at which the model runs, and what it gives there.
+    """The result of `prepare` without a torch program: sizes at which the model runs, and its results there.
 
     Raises:
         BackendError: the model runs at none of the sizes that were tried.
@@ -228,7 +228,7 @@ def _without_least(symbols: Sequence[Symbol], refusal: Refusal) -> tuple[Symbol,
 
 
 def output_node(call: Call, points: Sequence[Mapping[str, int]], symbols: Sequence[Symbol]) -> Node | None:
-    """What the model gives: its sizes as expressions over the symbols, explained by what it gave at the points."""
+    """The model's output: its sizes as expressions over the symbols, fitted to its results at the points."""
     outputs = [call.eager(call.tensors(point) or []) for point in points]
     shapes = [[tuple(t.shape) for t in leaves(output)] for output in outputs]
     names = iter(_returned_names(call.request.model, outputs[0]))

@@ -35,7 +35,7 @@ class Draw:
 
 
 def draws(program: ExportedProgram) -> tuple[Draw, ...]:
-    """What of a program gives something else at each call, in the order of the program, each line once."""
+    """The lines of a program that draw random numbers, in the order of the program, each once."""
     nodes = (
         node for part in program.graph_module.modules() for node in getattr(getattr(part, "graph", None), "nodes", ())
     )

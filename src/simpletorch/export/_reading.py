@@ -27,7 +27,7 @@ _KINDS: Final = inspect.Parameter
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
-    """A parameter of ``forward``: what it takes, and the value that the caller gave for it."""
+    """A parameter of ``forward``: its type, and the value that the caller gave for it."""
 
     name: str
     node: Node
@@ -36,7 +36,7 @@ class Parameter:
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """What is to be exported: a model, what it is called with, and what its symbols may be."""
+    """A request to export: a model, its arguments, and the bounds of its symbols."""
 
     model: nn.Module
     parameters: tuple[Parameter, ...]
@@ -49,7 +49,7 @@ class Request:
 
 
 def read_request(model: nn.Module, inputs: Any, dynamic: Dynamic | None) -> Request:
-    """What to export.
+    """Read the arguments of an export.
 
     Args:
         inputs: nothing (the annotations say it all), one input, a tuple of inputs or a dict by parameter. Each is a
@@ -182,7 +182,7 @@ class _Reader:
     # -- nodes ------------------------------------------------------------------------------------------------------
 
     def _node(self, hint: Any, name: str, value: Any) -> Node | None:
-        """What an annotation and a value say together; None if that isn't enough."""
+        """The type from an annotation and a value; None if they aren't enough."""
         if isinstance(value, str) or _is_sizes(value):
             return self._sized(read_inputs(self.model, (value,), {}).args[0], name)
         if isinstance(value, Sized):

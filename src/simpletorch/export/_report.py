@@ -1,4 +1,4 @@
-"""What was exported, and how far it is from the model."""
+"""The report of an export: its signature, and its difference from the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs an artefact: tensors in, tensors out."""
+"""Runtimes of artefacts: tensors in, tensors out."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Runner: TypeAlias = Callable[[Sequence[torch.Tensor]], list[torch.Tensor]]
 
 
 def read_runner(kind: str, path: Path) -> Runner:
-    """What runs the artefact of a file, whose checksum has been compared, or that the caller trusts.
+    """The runtime for the artefact of a file, which was verified by checksum or which the caller trusts.
 
     Raises:
-        CheckpointError: it is no file of this kind, or damaged.
-        BackendError: what would run it isn't installed.
+        CheckpointError: it isn't a file of this kind, or is damaged.
+        BackendError: its runtime isn't installed.
     """
     try:
         with quiet():
@@ -42,7 +42,7 @@ def read_runner(kind: str, path: Path) -> Runner:
 
 
 def run_program(program: torch.export.ExportedProgram) -> Runner:
-    """What runs an exported program."""
+    """The runtime of an exported program."""
     module = program.module()
 
     def run(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -83,7 +83,7 @@ def _read_onnx(path: Path) -> Runner:
 
 
 def onnx_runner(content: bytes, what: str, *, reference: bool = False) -> Runner:
-    """What runs an ONNX model: onnxruntime if it is installed, else ``onnx.reference``.
+    """The runtime of an ONNX model: onnxruntime if it is installed, else ``onnx.reference``.
 
     Raises:
         BackendError: neither is installed, or the model has an operator that they don't know.

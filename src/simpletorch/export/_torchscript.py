@@ -32,10 +32,9 @@ def torchscript(
 ) -> Exported[P, R]:
     """The model as a TorchScript archive, compared with the model before it is there.
 
-    A trace is what the model did with one input: what it decides by sizes or contents is decided for good, which the
-    comparison finds. ``how="script"`` compiles its text instead, branches and loops included, as far as TorchScript
-    knows Python. Torch calls both deprecated; `program` is what replaces them. The other arguments are those of
-    `program`.
+    A trace records the model's run on one input: decisions by sizes or contents are fixed, which the comparison
+    detects. ``how="script"`` compiles its text instead, branches and loops included, as far as TorchScript knows
+    Python. Torch calls both deprecated; `program` is what replaces them. The other arguments are those of `program`.
 
     Raises:
         TypeMismatch: (a `TypeError` too) nothing says what an input is.

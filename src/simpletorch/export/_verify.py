@@ -1,4 +1,4 @@
-"""An artefact and the model on the same inputs: what isn't equal isn't kept."""
+"""Compare an artefact with the model on the same inputs; an unequal one isn't kept."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _rounding(call: Call, tensors: Sequence[torch.Tensor], wanted: Sequence[torc
 
 
 def _cause(call: Call, random: bool) -> tuple[str, str]:
-    """Why an artefact may differ from the model, and what to do about it."""
+    """Why an artefact may differ from the model, and a remedy."""
     if random:
         hint = "give the random numbers as an input, or draw none in eval mode: F.dropout(x, p, training=self.training)"
         return ": the model draws random numbers", hint
@@ -127,7 +127,7 @@ def _is_random(call: Call, tensors: Sequence[torch.Tensor], wanted: Sequence[tor
 
 
 def _given(call: Call, tensors: Sequence[torch.Tensor], seed: int) -> list[torch.Tensor]:
-    """What the model gives for these inputs."""
+    """The model's results for these inputs."""
     torch.manual_seed(seed)
     return leaves(call.eager([t.clone() for t in tensors]))
 

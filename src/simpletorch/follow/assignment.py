@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import branches, guards, items, iteration, operators
+from simpletorch.follow import attributes, branches, guards, items, iteration, operators
 from simpletorch.follow.marks import gradients, modules, origins, purity, training
-from simpletorch.follow.outcomes import Done
-from simpletorch.follow.sources.syntax import unparsed
+from simpletorch.follow.model import iterators
+from simpletorch.follow.outcomes import Done, Raised
+from simpletorch.follow.sources.syntax import of_node, unparsed
 from simpletorch.follow.values import (
     ASKED_FOR,
     MISSING,
     Choice,
+    Class,
     Dict,
+    Function,
     Instance,
+    Iterator,
     List,
     Property,
+    Set,
     Sizes,
     Tensor,
     Unknown,
     Value,
+    behind,
 )
 
 if TYPE_CHECKING:
@@ -37,13 +43,19 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
         name = target.id
         if run.promises and name in scope.outside:
             purity.declares(run, name, scope.holder(name))
-        run.heap.write(scope.holder(name) if scope.outside else scope.cells, name, value)
+        cells = scope.holder(name) if scope.outside else scope.cells
+        before = cells.get(name, MISSING) if run.waiting else MISSING
+        run.heap.write(cells, name, value)
+        if before is not MISSING and before is not value:
+            run.dropped(before)
         if not scope.is_inner:
             run.claim(name, value)
         return
     match target:
         case ast.Attribute(value=owner, attr=name):
             held = run.evaluate(owner, scope)
+            if run.takers and isinstance(run.resolve(held), Unknown | Choice):
+                guards.may_raise(run, guards.ANY)
             run.set_attribute(held, name, value)
             run.claim(unparsed(target), _as_kept(run, held, name, value))
         case ast.Subscript(value=owner, slice=index):
@@ -69,7 +81,7 @@ def _as_kept(run: Interpreter, owner: Value, name: str, value: Value) -> Value:
     if not isinstance(owner, Instance) or owner.cls.module != run.program.main:
         return value
     found = owner.cls.find(name)
-    if owner.cls.find("__setattr__") is None and (found is None or not isinstance(found[0], Property)):
+    if owner.cls.find("__setattr__") is None and (found is None or not isinstance(found[0], Property | Instance)):
         return value
     return run.unknown("an attribute that its class sets")
 
@@ -84,7 +96,7 @@ def unpack(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Va
         left = unpack(run, value.when_true, parts)
         right = unpack(run, value.when_false, parts)
         return [branches.merge(value.condition, a, b) for a, b in zip(left, right, strict=True)]
-    found = None if value is MISSING else run.items(value)
+    found = None if value is MISSING else _taken(run, value, len(parts)) if star is None else run.items(value)
     if found is None:
         return _pieces_of_unknown(run, value, parts)
     if star is None and len(found) == len(parts):
@@ -98,6 +110,22 @@ def unpack(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Va
         left = (List(None, asked) if isinstance(p, ast.Starred) else asked for p in parts[len(found) :])
         return [*found, *left]
     return _wrong_number(run, value, found, parts)
+
+
+def _taken(run: Interpreter, value: Value, number: int) -> tuple[Value, ...] | None:
+    """What is unpacked into so many targets: of an iterator one more is asked for, to see that there is none."""
+    value = iteration.asked(run, value)
+    if not isinstance(value, Iterator) or not iterators.can_pull(value):
+        return run.items(value)
+    found: list[Value] = []
+    while len(found) <= number:
+        one = iterators.pull(run, value)
+        if one is iterators.UNSURE:
+            return None
+        if one is iterators.END:
+            break
+        found.append(one)
+    return tuple(found)
 
 
 def _pieces_of_unknown(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Value]:
@@ -182,13 +210,22 @@ def delete(run: Interpreter, target: ast.expr, scope: Scope) -> None:
     """``del target``."""
     match target:
         case ast.Name(id=name):
-            run.heap.write(scope.holder(name), name, MISSING)
+            cells = scope.holder(name)
+            if name not in cells and not scope.globals.stars:
+                raise Raised("NameError", None, ("Exception", "BaseException"))
+            before = cells.get(name, MISSING)
+            run.heap.write(cells, name, MISSING)
+            run.dropped(before)
         case ast.Attribute(value=owner, attr=name):
-            found = run.resolve(run.evaluate(owner, scope))
-            if isinstance(found, Instance):
-                run.heap.write(found.cells, name, MISSING)
+            held = run.evaluate(owner, scope)
+            if run.takers and isinstance(run.resolve(held), Unknown | Choice):
+                guards.may_raise(run, guards.ANY)
+            attributes.delete(run, held, name)
         case ast.Subscript(value=owner, slice=index):
-            items.remove(run, run.evaluate(owner, scope), run.evaluate(index, scope))
+            held, place = run.evaluate(owner, scope), run.evaluate(index, scope)
+            if run.takers and not guards.is_sure((held, place)):
+                guards.may_raise(run, guards.LOOKUP)
+            items.remove(run, held, place)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             for part in parts:
                 delete(run, part, scope)
@@ -222,30 +259,47 @@ def _fits(run: Interpreter, pattern: ast.pattern, value: Value, scope: Scope, bi
     """Whether a value fits a pattern: a bool, or an unknown one. What the pattern names goes into ``binding``."""
     match pattern:
         case ast.MatchValue(value=node):
-            return run.operate("__eq__", value, run.evaluate(node, scope))
+            return operators.as_bool(run, run.operate("__eq__", value, run.evaluate(node, scope)))
         case ast.MatchSingleton(value=constant):
             return operators.identical(run, value, constant)
-        case ast.MatchAs(pattern=None, name=name):
+        case ast.MatchAs(pattern=inner, name=name):
             if name is not None:
                 binding[name] = value
-            return True
-        case ast.MatchAs(pattern=inner, name=name) if inner is not None:
-            if name is not None:
-                binding[name] = value
-            return _fits(run, inner, value, scope, binding)
+            return True if inner is None else _fits(run, inner, value, scope, binding)
         case ast.MatchOr(patterns=patterns):
             return _fits_one(run, patterns, value, scope, binding)
-        case ast.MatchSequence(patterns=patterns) if isinstance(value, tuple | List):
-            return _fits_items(run, patterns, value, scope, binding)
-        case ast.MatchSequence():
-            return (
-                False
-                if isinstance(value, int | float | str | Instance | Dict)
-                else run.unknown("what a value is", "bool")
-            )
-        case ast.MatchClass(cls=cls, patterns=[], kwd_patterns=[]):
-            return operators.is_instance(run, value, run.evaluate(cls, scope))
-    return run.unknown("whether a pattern fits", "bool")
+        case ast.MatchSequence(patterns=patterns):
+            found = _fits_items(run, patterns, value, scope, binding)
+        case ast.MatchMapping():
+            found = _fits_mapping(run, pattern, value, scope, binding)
+        case ast.MatchClass():
+            found = _fits_class(run, pattern, value, scope, binding)
+        case _:
+            found = run.unknown("whether a pattern fits", "bool")
+    if found is not True and found is not False:  # not every part was looked at
+        for name in _captures(pattern):
+            binding.setdefault(name, run.unknown("what a pattern names"))
+    return found
+
+
+@of_node
+def _captures(pattern: ast.pattern) -> tuple[str, ...]:
+    """The names that a pattern gives values."""
+    inside = [(n.rest if isinstance(n, ast.MatchMapping) else getattr(n, "name", None)) for n in ast.walk(pattern)]
+    return tuple(name for name in inside if isinstance(name, str))
+
+
+def _all_fit(
+    run: Interpreter, rows: Iterable[tuple[ast.pattern, Value]], scope: Scope, binding: dict[str, Value]
+) -> Value:
+    """Whether several values fit a pattern each."""
+    open_: list[Value] = []
+    for pattern, value in rows:
+        answer = _fits(run, pattern, run.resolve(value), scope, binding)
+        if answer is False:
+            return False
+        open_ += [] if answer is True else [answer]
+    return True if not open_ else open_[0] if len(open_) == 1 else run.unknown("whether a pattern fits", "bool")
 
 
 def _fits_one(
@@ -262,17 +316,110 @@ def _fits_one(
         elif fits is not False:  # which of them it is isn't known
             binding.update({name: run.unknown("what a pattern names") for name in own})
         if fits is True:
-            return perhaps
+            return True
     return perhaps
+
+
+_NO_SEQUENCES: Final = (int, float, complex, str, bytes, type(None), Dict, Set, Iterator, Tensor, Class, Function)
 
 
 def _fits_items(
     run: Interpreter, patterns: Sequence[ast.pattern], value: Value, scope: Scope, binding: dict[str, Value]
 ) -> Value:
-    found = run.items(value)
-    if found is None or any(isinstance(p, ast.MatchStar) for p in patterns):
-        return run.unknown("whether a pattern fits", "bool")
-    if len(found) != len(patterns):
+    held = behind(value)
+    if isinstance(held, _NO_SEQUENCES):
         return False
-    answers = [_fits(run, p, run.resolve(v), scope, binding) for p, v in zip(patterns, found, strict=True)]
-    return False if any(a is False for a in answers) else next((a for a in answers if a is not True), True)
+    is_named = isinstance(value, Instance) and value.cls.metadata.get("tuple")
+    if not isinstance(held, tuple | List | range) and not is_named:
+        plain = isinstance(value, Instance) and value.cls.unknown_base is None and modules.knows_all(run, value.cls)
+        return False if plain else run.unknown("what a value is", "bool")
+    found = run.items(value)
+    if found is None:
+        return run.unknown("whether a pattern fits", "bool")
+    star = next((i for i, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
+    if len(found) != len(patterns) if star is None else len(found) < len(patterns) - 1:
+        return False
+    if star is None:
+        return _all_fit(run, zip(patterns, found, strict=True), scope, binding)
+    after = len(patterns) - star - 1
+    name = getattr(patterns[star], "name", None)
+    if name is not None:
+        binding[name] = List(found[star : len(found) - after])
+    rows = [
+        *zip(patterns[:star], found, strict=False),
+        *zip(patterns[star + 1 :], found[len(found) - after :], strict=True),
+    ]
+    return _all_fit(run, rows, scope, binding)
+
+
+def _fits_mapping(
+    run: Interpreter, pattern: ast.MatchMapping, value: Value, scope: Scope, binding: dict[str, Value]
+) -> Value:
+    held = behind(value)
+    if not isinstance(held, Dict):
+        plain = not isinstance(held, Unknown | Choice | Instance)
+        return False if plain else run.unknown("what a value is", "bool")
+    rows: list[tuple[ast.pattern, Value]] = []
+    keys = [run.resolve(run.evaluate(k, scope)) for k in pattern.keys]
+    for key, inner in zip(keys, pattern.patterns, strict=True):
+        if not items.can_be_key(key) or branches.may_be_missing(run, held.cells.get(key, 0)):
+            return run.unknown("whether a dict has a key", "bool")
+        if key not in held.cells:
+            return False if held.rest is MISSING else run.unknown("whether a dict has a key", "bool")
+        rows.append((inner, held.cells[key]))
+    if pattern.rest is not None:
+        binding[pattern.rest] = Dict({k: v for k, v in held.cells.items() if k not in keys}, held.rest)
+    return _all_fit(run, rows, scope, binding)
+
+
+_OF_THEMSELVES: Final = frozenset(
+    f"builtins.{n}"
+    for n in ("bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple")
+)
+"""The classes whose pattern's only part is the value itself."""
+
+
+def _fits_class(
+    run: Interpreter, pattern: ast.MatchClass, value: Value, scope: Scope, binding: dict[str, Value]
+) -> Value:
+    cls = run.resolve(run.evaluate(pattern.cls, scope))
+    is_one = operators.is_instance(run, value, cls)
+    if is_one is False or not (pattern.patterns or pattern.kwd_patterns):
+        return is_one
+    names: list[str] = list(pattern.kwd_attrs)
+    rows: list[tuple[ast.pattern, Value]] = []
+    places = list(pattern.patterns)
+    if places and isinstance(cls, Class) and cls.qualified in _OF_THEMSELVES:
+        rows.append((places.pop(0), value))
+    elif places:
+        stated = _match_args(run, cls)
+        if is_one is not True or stated is None:
+            return run.unknown("whether a pattern fits", "bool")
+        if len(places) > len(stated):
+            raise Raised("TypeError", None, ("Exception", "BaseException"))
+        names = [*stated[: len(places)], *names]
+    for name, inner in zip(names, [*places, *pattern.kwd_patterns], strict=False):
+        if isinstance(value, Unknown | Choice):
+            return run.unknown("whether a pattern fits", "bool")
+        held = attributes.find(run, value, name)
+        if held is MISSING:
+            return False
+        rows.append((inner, held))
+    found = _all_fit(run, rows, scope, binding)
+    return found if is_one is True or found is False else run.unknown("whether a pattern fits", "bool")
+
+
+def _match_args(run: Interpreter, cls: Value) -> tuple[str, ...] | None:
+    """The attributes that the parts of a class's pattern stand for."""
+    if not isinstance(cls, Class):
+        return None
+    own = cls.find("__match_args__")
+    if own is not None:
+        found = run.items(own[0])
+        return found if found is not None and all(isinstance(n, str) for n in found) else None
+    fields = next((c.metadata["dataclass"] for c in cls.mro if "dataclass" in c.metadata), None)
+    if fields is not None:
+        return tuple(f.name for f in fields if f.in_init and not f.by_name_only)
+    if cls.metadata.get("tuple") and cls.fields is not None:
+        return tuple(name for name, _ in cls.fields)
+    return None if cls.unknown_base is not None or not modules.knows_all(run, cls) else ()

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, items, layers, texts
+from simpletorch.follow import branches, guards, items, layers, texts
 from simpletorch.follow.libraries import METHODS, NATIVES
 from simpletorch.follow.libraries.pytorch import sparse
 from simpletorch.follow.marks import devices, gradients, layout, modules, no_tensors, origins, purity, sparsity, updates
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.memory.remembered import note, note_name
+from simpletorch.follow.model import descriptors, metaclasses
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -44,7 +45,7 @@ from simpletorch.shapes import UNKNOWN, Shape
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["attributes_of", "find", "get", "put"]
+__all__ = ["attributes_of", "delete", "find", "get", "put"]
 
 _TENSOR_PROPERTIES: Final = frozenset({"T", "mT", "H", "mH", "real", "imag", "itemsize", "nbytes"})
 _FLAGS: Final = frozenset((
@@ -53,6 +54,7 @@ _FLAGS: Final = frozenset((
     "retains_grad",
 ))  # fmt: skip
 _ATTRIBUTE_ERROR: Final = ("Exception", "BaseException")
+_LACKS: Final = (Raised("AttributeError", None, _ATTRIBUTE_ERROR),)
 
 
 def get(run: Interpreter, value: Value, name: str) -> Value:
@@ -171,7 +173,10 @@ def bind(run: Interpreter, found: Value, receiver: Value, owner: Class) -> Value
         cls = receiver.cls if isinstance(receiver, Instance) else owner
         return Method(found.function, cls) if found.of_class else found.function
     if isinstance(found, Property):
-        return run.call(found.getter, (receiver,))
+        return run.call(found.getter, (receiver,)) if found.getter is not None else MISSING
+    if type(found) is Instance and (getter := found.cls.find("__get__")) is not None:
+        is_class = isinstance(receiver, Class)
+        return run.call(Method(getter[0], found), (None, receiver) if is_class else (receiver, owner))
     return found
 
 
@@ -209,12 +214,21 @@ _OF_CLASSES: Final = (Function, Native, Property, StaticMethod, Class)
 
 
 def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
+    if descriptors.READS in value.cls.metadata:
+        return descriptors.asked_first(run, value, name, lambda: _plainly(run, value, name))
+    return _plainly(run, value, name)
+
+
+def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
+    """``object.__getattribute__(value, name)``, and ``__getattr__`` where there is none."""
     in_class = value.cls.find(name)
+    if in_class is not None and descriptors.is_data(in_class[0]):
+        return bind(run, in_class[0], value, value.cls)
     if in_class is not None and isinstance(in_class[0], Property):
         held = value.cells.get(name, MISSING)
         if in_class[0].cached and held is not MISSING:
             return held
-        found = run.call(in_class[0].getter, (value,))
+        found = bind(run, in_class[0], value, value.cls)
         if in_class[0].cached:
             run.heap.write(value.cells, name, found)
         return found
@@ -238,7 +252,7 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
         return run.derived(f".{name}", value, None, type=None)
     if name == "__class__":
         return value.cls
-    if name == "__dict__":
+    if name == "__dict__" and descriptors.slots(value.cls) is None:
         return attributes_of(run, value)
     held = behind(value)
     if held is not value:
@@ -249,7 +263,7 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
     hook = value.cls.find("__getattr__")
     if hook is not None:
         return run.call(Method(hook[0], value), (name,))
-    if modules.is_layer_of_torchs(value) and layers.lacks(value.native, name):
+    if not value.state.get("listed") and modules.is_layer_of_torchs(value) and layers.lacks(value.native, name):
         return MISSING
     if value.cls.unknown_base is not None or value.state.get("open") or value.cls.native is not None:
         modules.check_method(run, value, name)
@@ -259,6 +273,8 @@ def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
         return Native(name, lambda run, args, kwargs: _BY_NAME[name](run, (value, *args), kwargs))
     if name == "__call__" and is_module:
         return Native(name, lambda run, args, kwargs: run.call(value, args, kwargs))
+    if name == "_orig_mod" and value.state.get("compiled"):
+        return value
     if name == "_modules" and is_module:
         return _modules_of(run, value)
     if value.state.get("listed") or _every_has(value.cls, name):
@@ -292,18 +308,26 @@ _OF_EXCEPTIONS: Final = frozenset(dir(BaseException))
 def attributes_of(run: Interpreter, value: Instance) -> Dict:
     """``vars(value)``: what is put into it is an attribute."""
     run.heap.write(value.state, "dict", True)
-    may_have_more = value.state.get("open", MISSING)
-    made = Dict({}, MISSING if may_have_more is MISSING else run.unknown("an attribute"))
+    registers = value.cls.is_a(modules.MODULE)  # what that is isn't here, but in "_modules" and the like
+    may_have_more = registers or "open" in value.state
+    made = Dict({}, run.unknown("an attribute") if may_have_more else MISSING)
     made.cells = value.cells
-    if may_have_more is MISSING:
+    if registers:
+        run.heap.write(value.state, "listed", True)
+        made.state["registers"] = True
+    elif not may_have_more:
         made.state = value.state  # what is put into the one without a name, may be an attribute of the other
     return made
 
 
 def _of_class(run: Interpreter, value: Class, name: str) -> Value:
     found = value.find(name)
+    if descriptors.META in value.metadata and (own := descriptors.of_metaclass(run, value, name, found)) is not None:
+        return own
     if found is not None:
         inner, _ = found
+        if type(inner) is Instance and inner.cls.find("__get__") is not None:
+            return bind(run, inner, value, value)
         if isinstance(inner, StaticMethod):
             return Method(inner.function, value) if inner.of_class else inner.function
         if type(inner) is Native and inner.name.startswith(f"{modules.MODULE}."):
@@ -339,10 +363,7 @@ def _set_plainly(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
     if not isinstance(owner, Instance):
         put(run, owner, name, new)
     elif isinstance(name, str):
-        found = owner.cls.find(name)
-        if found is not None and isinstance(found[0], Property) and found[0].setter is not None:
-            run.call(found[0].setter, (owner, new))
-        else:
+        if not descriptors.store(run, owner, name, new):
             run.heap.write(owner.cells, name, new)
     else:
         for held in list(owner.cells):
@@ -354,7 +375,7 @@ def _delete_plainly(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
     """``object.__delattr__(value, name)``."""
     owner, name = run.resolve(args[0]), run.resolve(args[1])
     if isinstance(owner, Instance) and isinstance(name, str):
-        run.heap.write(owner.cells, name, MISSING)
+        _remove(run, owner, name)
 
 
 _OF_OBJECTS: Final[dict[str, Callable[..., Value]]] = {"__setattr__": _set_plainly, "__delattr__": _delete_plainly}
@@ -362,8 +383,13 @@ _OF_OBJECTS: Final[dict[str, Callable[..., Value]]] = {"__setattr__": _set_plain
 
 def _get_by_name(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``value.__getattr__(name)``."""
-    name = run.resolve(args[1])
-    return get(run, args[0], name) if isinstance(name, str) else run.derived("__getattr__", args[0], name, type=None)
+    owner, name = run.resolve(args[0]), run.resolve(args[1])
+    if not isinstance(name, str):
+        return run.derived("__getattr__", owner, name, type=None)
+    found = _plainly(run, owner, name) if isinstance(owner, Instance) else find(run, owner, name)
+    if found is MISSING:
+        raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
+    return found
 
 
 _BY_NAME: Final[dict[str, Callable[..., Value]]] = {
@@ -380,8 +406,8 @@ _ITEM_METHODS: Final[dict[str, Callable[..., Value]]] = {
 
 def _unbound(owner: str, name: str) -> Callable[..., Value] | None:
     """``dict.get`` as a function of the dict and the rest."""
-    if owner == "object" and name in _OF_OBJECTS:
-        return _OF_OBJECTS[name]
+    if owner == "object" and (name in _OF_OBJECTS or name == "__getattribute__"):
+        return _BY_NAME[name]
     work = METHODS.get(_COLLECTIONS.get(owner, object), {}).get(name)
     if work is not None:
         return lambda run, args, kwargs: work(run, (behind(args[0]), *args[1:]), kwargs)
@@ -394,6 +420,8 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
     cls = receiver.cls if isinstance(receiver, Instance) else receiver
     if not isinstance(cls, Class):
         return run.unknown("super() of what isn't known")
+    if (own := metaclasses.of_type(run, value, name)) is not MISSING:
+        return own
     found = cls.find(name, after=value.after)
     if name == "__init__" and isinstance(receiver, Instance) and not (found and isinstance(found[0], Function)):
         modules.begun(run, receiver)
@@ -411,8 +439,14 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
         if name == "__setattr__":
             return Native(name, lambda run, args, kwargs: run.heap.write(receiver.cells, args[0], args[1]))
         return Native(name, lambda run, args, kwargs: None)
+    if name == "__call__" and isinstance(receiver, Instance) and cls.is_a(modules.MODULE):
+        return Native(name, lambda run, args, kwargs: layers.call(run, receiver, args, kwargs))
     if name == "__new__":
         return Native(name, lambda run, args, kwargs: Instance(args[0]) if isinstance(args[0], Class) else None)
+    if name == "__getattribute__" and isinstance(receiver, Instance):
+        return Native(name, lambda run, args, kwargs: _get_by_name(run, (receiver, *args), kwargs))
+    if name == "__delattr__" and isinstance(receiver, Instance):
+        return Native(name, lambda run, args, kwargs: _delete_plainly(run, (receiver, *args), kwargs))
     if name == "__getattr__" and isinstance(receiver, Instance):
         return Native(name, lambda run, args, kwargs: receiver.cells.get(args[0], run.unknown("an attribute")))
     return run.unknown(f"{name} of what a class is derived from")
@@ -465,7 +499,13 @@ def _of_native(run: Interpreter, value: Native, name: str) -> Value:
 
 def _of_property(run: Interpreter, value: Property, name: str) -> Value:
     if name == "setter":
-        return Native("setter", lambda run, args, kwargs: Property(value.getter, args[0], value.cached))
+        return Native(name, lambda run, args, kwargs: Property(value.getter, args[0], value.cached, value.deleter))
+    if name == "deleter":
+        return Native(name, lambda run, args, kwargs: Property(value.getter, value.setter, value.cached, args[0]))
+    if name == "getter":
+        return Native(name, lambda run, args, kwargs: Property(args[0], value.setter, value.cached, value.deleter))
+    if name in ("fget", "fset", "fdel", "func"):
+        return {"fset": value.setter, "fdel": value.deleter}.get(name, value.getter)
     return Native(name, lambda run, args, kwargs: value)
 
 
@@ -539,30 +579,99 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
     elif isinstance(value, Tensor):
         _put_on_tensor(run, value, name, new)
     elif isinstance(value, Instance):
-        in_class = value.cls.find(name)
-        if in_class is not None and isinstance(in_class[0], Property) and in_class[0].setter is not None:
-            run.call(in_class[0].setter, (value, new))
+        hook = value.cls.find("__setattr__")
+        if hook is not None and isinstance(hook[0], Function | Native):
+            run.call(Method(hook[0], value), (name, new))
+            return
+        if hook is not None and isinstance(hook[0], Unknown):
+            run.call_in_the_dark(hook[0], (value, new), {})
+            return
+        descriptors.refuse_frozen(value.cls)
+        if descriptors.store(run, value, name, new):
             return
         if name == "__dict__":
             _put_all(run, value, new)
             return
-        hook = value.cls.find("__setattr__")
-        if hook is not None and isinstance(hook[0], Function | Native):
-            run.call(Method(hook[0], value), (name, new))
+        if name == "__class__":
+            _put_class(run, value, run.resolve(new))
             return
         if modules.is_bare(value):
             modules.starts_late(run, value, name, run.resolve(new))
         layers.note_change(run, value, name, new)
         run.heap.write(value.cells, name, new)
     elif isinstance(value, Class | Namespace):
+        if isinstance(value, Class) and any(m.cells.get("name") == name for m in value.metadata.get("members", ())):
+            raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
         run.remembered.clear()  # what a class holds isn't noted call by call
         run.heap.write(value.cells, name, new)
     elif isinstance(value, Function):
         run.heap.write(value.attributes, name, new)
     elif isinstance(value, Unknown) and value.matrix is not None and name != "requires_grad":
         sparsity.put(value, name, run.resolve(new))
-    elif name == "requires_grad":
+    elif name == "requires_grad" and isinstance(value, Unknown):
         gradients.freeze(run, value, new)
+    elif type(value) in _WITHOUT_ATTRIBUTES:
+        raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
+
+
+_WITHOUT_ATTRIBUTES: Final = frozenset({int, float, bool, str, bytes, tuple, type(None), List, Set, range, slice})
+
+
+def _put_class(run: Interpreter, value: Instance, cls: Value) -> None:
+    """``value.__class__ = cls``: its methods are those of another class from here on."""
+    kinds = [*value.cls.mro, *(cls.mro if isinstance(cls, Class) else ())]
+    for name in {n for kind in kinds for n in kind.cells if isinstance(n, str)}:
+        if name not in value.cells:
+            run.heap.write(value.cells, name, run.unknown("what an object has that became one of another class"))
+    run.heap.write(value.state, "open", True)
+    run.heap.write(value.cells, "__class__", cls)
+
+
+def delete(run: Interpreter, value: Value, name: str) -> None:
+    """``del value.name``.
+
+    Raises:
+        Raised: there is no such attribute for sure, or it can't be deleted.
+    """
+    value = run.resolve(value)
+    if run.promises:
+        purity.changes(run, value)
+    if isinstance(value, Choice):
+        branches.distribute(run, value, lambda v: delete(run, v, name))
+    elif isinstance(value, Instance):
+        hook = value.cls.find("__delattr__")
+        if hook is not None and isinstance(hook[0], Function):
+            run.call(Method(hook[0], value), (name,))
+            return
+        if hook is not None and isinstance(hook[0], Unknown):
+            run.call_in_the_dark(hook[0], (value,), {})
+            return
+        descriptors.refuse_frozen(value.cls)
+        _remove(run, value, name)
+    elif isinstance(value, Class | Namespace):
+        run.remembered.clear()
+        if name not in value.cells and isinstance(value, Class) and value.unknown_base is None:
+            raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
+        run.heap.write(value.cells, name, MISSING)
+    elif isinstance(value, Function):
+        run.heap.write(value.attributes, name, MISSING)
+    elif isinstance(value, Tensor):
+        if name != "type":
+            run.heap.write(value.cells, gradients.HAS_GRAD if name == "grad" else name, MISSING)
+    elif type(value) in _WITHOUT_ATTRIBUTES:
+        raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
+
+
+def _remove(run: Interpreter, value: Instance, name: str) -> None:
+    if descriptors.remove(run, value, name):
+        return
+    held = value.cells.get(name, MISSING)
+    if held is MISSING and not value.state.get("open") and value.native is None and modules.knows_all(run, value.cls):
+        raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
+    if held is MISSING or branches.may_be_missing(run, held) or value.state.get("open"):
+        guards.may_raise(run, _LACKS)
+    layers.note_change(run, value, name, None)
+    run.heap.write(value.cells, name, MISSING)
 
 
 def _put_all(run: Interpreter, value: Instance, new: Value) -> None:

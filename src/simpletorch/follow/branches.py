@@ -148,8 +148,11 @@ def cause_of(value: List) -> Cause:
 
 def _truth_of_instance(run: Interpreter, value: Instance) -> bool | tuple[Unknown, bool]:
     for name in ("__bool__", "__len__"):
-        if value.cls.find(name) is not None:
-            return truth(run, run.call(run.attribute(value, name), ()))
+        if (own := run.special(value, name)) is not None:
+            answer = resolve(run, run.call(own, ()))
+            if name == "__bool__" and type(answer) is not bool and is_known(answer):
+                raise Raised("TypeError", None, ("Exception", "BaseException"))
+            return truth(run, answer)
     held = behind(value)
     return True if held is value else truth(run, held)
 
@@ -181,7 +184,8 @@ def alike(a: Value, b: Value) -> bool:
     if isinstance(a, Choice):
         return alike(a.when_true, b.when_true) and alike(a.when_false, b.when_false)
     if isinstance(a, Iterator):
-        return a.items is None and b.items is None and alike(a.cells["item"], b.cells["item"])
+        unknown = a.cells["items"] is None and b.cells["items"] is None
+        return unknown and alike(a.cells["item"], b.cells["item"])
     if isinstance(a, Instance):
         return a.cls is b.cls and a.native == b.native and _hold_alike(a, b)
     if isinstance(a, Dict):
@@ -587,6 +591,11 @@ def _merge_cell(
         change[place] = cells, key, left if left == right else MISSING
     elif key == NEXT and left != right:
         change[place] = cells, key, max(left, right)
+        held = cells.get("items")
+        held = held.items if isinstance(held, List) else held
+        if isinstance(held, tuple) and (id(cells), "items") not in change:  # which of them is next isn't known
+            change[id(cells), "items"] = cells, "items", None
+            change[id(cells), "item"] = cells, "item", common_item(held[min(left, right) :], "which item comes next")
     else:
         change[place] = cells, key, merge(condition, left, right, moved)
 
@@ -599,6 +608,12 @@ def _merge_items(
     for way in (a, b):
         rows.append(way[id(cells), "items"][2] if (id(cells), "items") in way else cells["items"])
         others.append(way[id(cells), "item"][2] if (id(cells), "item") in way else cells["item"])
+    if rows[0] is rows[1] and not isinstance(rows[0], tuple):
+        return
+    for index, row in enumerate(rows):
+        if isinstance(row, List):  # it is alive: what comes next is one of its items
+            others[index] = common_item(row.items) if row.items is not None else row.item
+        rows[index] = row if isinstance(row, tuple) else None
     left, right = rows
     if left is not None and right is not None and len(left) == len(right):
         change[id(cells), "items"] = cells, "items", merge(condition, left, right, moved)

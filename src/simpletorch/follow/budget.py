@@ -5,12 +5,18 @@ Steps are counted by the interpreter, the same on every machine. The clock is fo
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import math
 import re
 import sys
+import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from re import _constants as sre_constants  # type: ignore[attr-defined]
+from re import _parser as sre_parse  # type: ignore[attr-defined]
 from typing import Any, Final, TypeVar
 
 from simpletorch.follow.outcomes import Exhausted
@@ -30,6 +36,9 @@ __all__ = [
     "is_huge",
     "is_slow_pattern",
     "is_too_much",
+    "length",
+    "watched",
+    "weight",
     "with_room",
 ]
 
@@ -40,6 +49,8 @@ SECONDS: Final = 10.0  # of CPU
 LARGEST: Final = 10**6  # characters or items of a value, and bits of an int
 _BYTES: Final = 2**30
 _UNIT: Final = 1 if sys.platform == "darwin" else 1024  # of `ru_maxrss`
+_GRACE: Final = 0.5  # seconds that a step may take beyond the end, until it is broken off
+_GLANCE: Final = 0.25  # seconds between two looks from outside
 _BETWEEN: Final = 100  # expressions between two looks at the clock
 _MOMENT: Final = 0.003  # seconds between two looks at the memory, for which the system is asked
 _GROWTH: Final = 2**29  # bytes more that the process has, before unreachable objects are looked for among all
@@ -53,7 +64,7 @@ class Budget:
 
     def __init__(self, seconds: float = SECONDS, is_cancelled: Callable[[], bool] | None = None) -> None:
         self._is_cancelled = is_cancelled
-        self._ends = time.thread_time() + seconds
+        self.ends = time.thread_time() + seconds
         self._looked = time.thread_time()
         peak = _peak()
         self._most = peak + _BYTES
@@ -72,7 +83,7 @@ class Budget:
 
     def take_at_most(self, seconds: float) -> None:
         """From here on there is so much time, if there isn't less."""
-        self._ends = min(self._ends, time.thread_time() + seconds)
+        self.ends = min(self.ends, time.thread_time() + seconds)
 
     def look(self) -> None:
         """Look at the clock and the memory.
@@ -82,7 +93,7 @@ class Budget:
         """
         self.left = _BETWEEN
         now = time.thread_time()
-        if now > self._ends or (self._is_cancelled is not None and self._is_cancelled()):
+        if now > self.ends or (self._is_cancelled is not None and self._is_cancelled()):
             raise Exhausted
         if now < self._looked + _MOMENT:
             return
@@ -92,6 +103,53 @@ class Budget:
         if peak > self._collects:
             gc.collect()
             self._collects = peak + _GROWTH
+
+
+@contextmanager
+def watched(budget: Budget) -> Iterator[None]:
+    """In here a second thread looks at the clock, too: one step that takes very long has no look of its own.
+
+    Raises:
+        Exhausted: the budget is used up.
+    """
+    clock = getattr(time, "pthread_getcpuclockid", None)
+    if clock is None:  # Windows
+        yield
+        return
+    thread, over, lock = threading.get_ident(), threading.Event(), threading.Lock()
+    mine, raises = clock(thread), ctypes.pythonapi.PyThreadState_SetAsyncExc
+
+    broken: list[bool] = []
+
+    def watch() -> None:
+        while not over.wait(_GLANCE):
+            with lock:
+                if over.is_set():
+                    return
+                if time.clock_gettime(mine) > budget.ends + _GRACE:
+                    broken.append(True)
+                    raises(ctypes.c_ulong(thread), ctypes.py_object(Exhausted))
+
+    watching = threading.Thread(target=watch, name="simpletorch: the clock of a follow", daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        with lock:
+            over.set()
+        if broken:
+            _take_what_was_raised()
+
+
+def _take_what_was_raised() -> None:
+    """Let an exception arrive that another thread raised here and that hasn't arrived yet.
+
+    CPython 3.11 must not be told to forget it (``PyThreadState_SetAsyncExc`` of NULL): it then looks for one at each
+    call and jump from there on, which makes all code a third slower, and a profiler hang.
+    """
+    with suppress(Exhausted):
+        for _ in range(100):
+            pass
 
 
 @contextmanager
@@ -129,7 +187,6 @@ def _peak() -> int:
 
 
 _LONG_NUMBER: Final = re.compile(r"\d{6}")
-_REPEATED_GROUP: Final = re.compile(r"\)[*+{]")
 
 
 def formats_too_much(text: str) -> bool:
@@ -137,20 +194,91 @@ def formats_too_much(text: str) -> bool:
     return _LONG_NUMBER.search(text) is not None or "*" in text
 
 
-def is_slow_pattern(pattern: str) -> bool:
-    """Whether looking for a regular expression may take for ever: ``(a+)+$``."""
-    return _REPEATED_GROUP.search(pattern) is not None
+_MOST_STEPS: Final = 3 * 10**7  # of a search
+_TINY: Final = 10  # characters that are searched however a pattern repeats
+_REPEATS: Final = tuple(v for k, v in vars(sre_constants).items() if k in ("MAX_REPEAT", "MIN_REPEAT"))
 
 
-_GROWING: Final = frozenset({"math.factorial", "math.comb", "math.perm", "builtins.pow"})
+def is_slow_pattern(pattern: str, size: int) -> bool:
+    """Whether looking for a regular expression in so many characters may take long: ``(a+)+$``."""
+    if size <= _TINY:
+        return False
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            parsed = sre_parse.parse(pattern)
+        steps = size * _ways(parsed, size, inside=False)
+    except (re.error, RecursionError, OverflowError, ValueError):
+        return True
+    return steps > _MOST_STEPS
+
+
+def _ways(parsed: Any, size: int, *, inside: bool) -> float:
+    """In how many ways a part of a pattern may be tried at a place, at most; inside a repeat only what has one way."""
+    ways = 1.0
+    for kind, value in parsed:
+        if kind in _REPEATS or str(kind) == "POSSESSIVE_REPEAT":
+            least, most, inner = value
+            several = _ways(inner, size, inside=True)
+            number = min(int(most), size) - min(int(least), size) + 1
+            ways *= math.inf if several > 1 and int(most) > 1 else number * several
+        else:
+            ways *= _ways_inside(kind, value, size, inside=inside)
+        if ways > _MOST_STEPS:
+            return math.inf
+    return ways
+
+
+def _ways_inside(kind: Any, value: Any, size: int, *, inside: bool) -> float:
+    """The same of a group, a choice or a look around."""
+    if str(kind) == "BRANCH":
+        return sum(_ways(option, size, inside=inside) for option in value[1])
+    parts = value if isinstance(value, tuple) else ()
+    ways = 1.0
+    for part in parts:
+        if isinstance(part, sre_parse.SubPattern):
+            ways *= _ways(part, size, inside=inside)
+    return ways
+
+
+_GROWING: Final = frozenset({"math.factorial", "math.comb", "math.perm", "builtins.pow", "round"})
 _MOST_FACTORS: Final = 20_000
 
 
 def is_huge(name: str, args: tuple[Any, ...]) -> bool:
-    """Whether Python would compute for long: a factorial, a power, a search."""
+    """Whether Python would compute for long, or give something very large: a factorial, a power, a width."""
     if name in _GROWING:
-        return any(isinstance(a, int) and abs(a) > _MOST_FACTORS for a in args)
-    return name.startswith("re.") and isinstance(args[0] if args else None, str) and is_slow_pattern(args[0])
+        return any(isinstance(a, int) and abs(a) > _MOST_FACTORS for a in args[name == "round" :])
+    if name == "builtins.format" and len(args) > 1:
+        return isinstance(args[1], str) and formats_too_much(args[1])
+    return False
+
+
+def weight(value: Any, most: int = LARGEST) -> int:
+    """How many characters and items a value holds, with all that is in it, counted up to ``most``.
+
+    What is there twice counts twice, as it does for who writes it out, compares it or computes its hash.
+    """
+    count, todo = 0, [value]
+    while todo and count <= most:
+        one = todo.pop()
+        count += 1
+        if isinstance(one, str | bytes):
+            count += len(one)
+        elif isinstance(one, tuple | frozenset):
+            if len(one) > most:
+                return count + len(one)
+            todo.extend(one)
+        elif isinstance(one, int) and one.bit_length() > _WIDE:
+            count += one.bit_length() // 3
+    return count
+
+
+_WIDE: Final = 1_000  # bits of an int that is written in more characters than others
+
+
+def length(numbers: range) -> int:
+    """``len(numbers)``, also of more than fit into a machine's int."""
+    return max(0, -((numbers.start - numbers.stop) // numbers.step))
 
 
 def is_too_much(args: tuple[Any, ...]) -> bool:

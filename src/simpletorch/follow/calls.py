@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, classes, files, layers
+from simpletorch.follow import branches, classes, files, guards, layers
 from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import METHODS, Model
 from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
+from simpletorch.follow.model import iterators, names
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
@@ -30,6 +31,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    behind,
     is_known,
     type_of,
 )
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["call", "escape", "in_the_dark"]
 
 _TYPE_ERROR: Final = ("Exception", "BaseException")
+_TOO_DEEP: Final = (Raised("RecursionError", None, ("RuntimeError", *_TYPE_ERROR)),)
 
 
 def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -76,7 +79,7 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
             return branches.distribute(run, function, lambda v: call(run, v, args, kwargs))
     if run.promises:
         purity.calls_unknown(run, function)
-    if is_known(function) or isinstance(function, Tensor | List | Dict):
+    if is_known(function) or function is NotImplemented or isinstance(function, Tensor | List | Dict | Set | Iterator):
         raise Raised("TypeError", None, _TYPE_ERROR)
     return in_the_dark(run, function, args, kwargs)
 
@@ -152,6 +155,7 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
         return run.ask(f"Tensor.{name}", (receiver, *args), kwargs)
     if name == "backward" and branches.type_name(receiver) in ("int", "float"):
         gradients.need_number(run, receiver)
+    guards.may_raise(run, guards.ANY)
     changed = (receiver,) if isinstance(receiver, List | Dict | Set) else ()
     escape(run, (*changed, *args, *kwargs.values()))
     return run.unknown(f"what .{name}() gives")
@@ -162,11 +166,15 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
 
 def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if run.too_deep or recursion.enough(run, function, (*args, *kwargs.values())):
+        guards.may_raise(run, _TOO_DEEP)
         escape(run, (function, *args, *kwargs.values()))
         return run.unknown(f"{function.name} calls itself too often")
+    if function.owner is not None:
+        names.mangle(function.node, function.owner.name)
     scope = Scope(function.scope, function.scope.path)
     scope.function = function.name
     scope.owner = function.owner
+    scope.locals = names.local_names(function.node)
     try:
         _bind(run, function, args, kwargs, scope.cells)
     except Raised:
@@ -271,7 +279,7 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
         files.spoiled(run, (*args, *kwargs.values()))
         return run.part(function, function.reason)
     run.note_dark()
-    escape(run, (*args, *kwargs.values()))
+    escape(run, (*args, *kwargs.values(), _owner(function)))
     if isinstance(function, Method):
         escape(run, (function.receiver,))
     if isinstance(function, BoundNative):
@@ -283,7 +291,23 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
     if isinstance(function, Instance) and layers.is_module(function) and function.native is None:
         return run.unknown(f"what {function!r} gives for arguments that aren't known")
     reason = function.reason if isinstance(function, Unknown) else f"what {function!r} gives"
-    return run.unknown(reason)
+    made = run.unknown(reason)
+    made.given = tuple(v for a in (*args, *kwargs.values()) for v in (a if type(a) is tuple else (a,)) if _is_kept(v))
+    return made
+
+
+def _is_kept(value: Value) -> bool:
+    """Whether it is an object with methods of the program's own, which may be called back; modules change nothing."""
+    if type(value) is not Instance or value.native is not None or layers.is_module(value):
+        return False
+    return any(type(f) is Function for c in value.cls.mro for f in c.cells.values())
+
+
+def _owner(function: Value) -> Value:
+    """What isn't known either, and whose method an unknown function is, or whose attribute's."""
+    while isinstance(function, Unknown) and function.fact is not None and isinstance(function.fact[1], Unknown):
+        function = function.fact[1]
+    return function if isinstance(function, Unknown) else None
 
 
 def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
@@ -318,13 +342,21 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
         elif isinstance(value, Set):
             run.heap.write(value.state, "open", True)
         elif isinstance(value, Iterator):
+            iterators.force(run, value)
             run.heap.write(value.cells, "item", run.unknown("an iterator that unknown code has moved"))
             run.heap.write(value.cells, "items", None)
         elif isinstance(value, Instance):
             todo += value.cells.values()
+            if behind(value) is not value:
+                todo.append(behind(value))
+            for cls in value.cls.mro:
+                if cls.module == run.program.main:
+                    todo += [v for v in cls.cells.values() if isinstance(v, List | Dict | Set)]
             if layers.is_module(value):
                 run.training.called[id(value.cells)] = value
             _open(run, value)
+        elif isinstance(value, Unknown):
+            todo += value.given
         elif isinstance(value, Method):
             todo += [value.receiver, value.function]
         elif isinstance(value, Function):

@@ -10,6 +10,7 @@ from simpletorch.follow import branches, guards, texts
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import modules
 from simpletorch.follow.memory import remembered
+from simpletorch.follow.model import generators, iterators, metaclasses, names
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Passing, Raise, Raised
 from simpletorch.follow.scopes import Scope
@@ -30,14 +31,28 @@ from simpletorch.follow.values import (
     StaticMethod,
     Unknown,
     Value,
+    is_known,
 )
 from simpletorch.rules import Device
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["create", "define", "generate", "give", "instantiate", "maker", "managed", "own_nodes", "yields"]
+__all__ = [
+    "create",
+    "define",
+    "generate",
+    "give",
+    "instantiate",
+    "is_exception",
+    "maker",
+    "managed",
+    "own_nodes",
+    "plainly",
+    "yields",
+]
 
+_STACK: Final = "contextlib.ExitStack"
 _MOST_YIELDS: Final = 256
 _MOST_KINDS: Final = 16  # values that a generator gives each of which has a size of its own
 _ALIKE: Final = 3  # values that a generator gives, one like the other, until it counts as endless
@@ -107,13 +122,25 @@ def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
     """What calling a generator function gives: a manager under ``contextlib.contextmanager``, else its values."""
     if function.context_manager:
         return Instance(run.program.library_class("contextlib.AbstractContextManager"), (function, scope))
+    if isinstance(function.node, ast.AsyncFunctionDef):
+        return _generated(run, function, scope)
+    steps = generators.Steps(run, function, scope, lambda: _generated(run, function, scope, steps))
+    return iterators.lazily(steps)
+
+
+def _generated(run: Interpreter, function: Function, scope: Scope, steps: generators.Steps | None = None) -> Value:
+    """What a generator gives that runs to its end at once."""
     given = List()
     scope.yielded, scope.depth, roots = given, run.heap.depth, run.roots
 
     def work() -> Value:
         before = run.hypothetical
         try:
-            branches.finish(run, _to_the_end(run, function, scope))
+            result = branches.finish(run, _to_the_end(run, function, scope))
+            if steps is not None:
+                steps.result = result
+        except Raised as error:
+            raise generators.not_stop(error) from None
         except _Enough:
             item = branches.common_item(given.items, "what a generator gives") if given.items else given.item
             return Iterator(None, texts.one_of_many(run, item, roots))
@@ -204,29 +231,30 @@ def _parameters(node: ast.ClassDef) -> tuple[str, ...]:
 
 def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     """A class, as its decorators leave it."""
+    names.mangle(node, node.name)
     bases = [run.resolve(run.evaluate(b, scope)) for b in node.bases if not isinstance(b, ast.Starred)]
+    options = {k.arg: run.evaluate(k.value, scope) for k in node.keywords if k.arg}
     known = tuple(b for b in bases if isinstance(b, Class))
     body = Scope(scope, scope.path, is_class=True)
-    made = Class(node.name, known or (run.program.library_class("builtins.object"),), body.cells, run.program.main)
+    module = "simpletorch" if scope.path in run.program.own else run.program.main  # of ours not all is said
+    made = Class(node.name, known or (run.program.library_class("builtins.object"),), body.cells, module)
     strange = next((b for b in bases if not isinstance(b, Class)), None)
     if strange is not None:
         made.unknown_base = strange if isinstance(strange, Unknown) else run.unknown(f"base {strange!r}")
-    if any(k.arg == "metaclass" for k in node.keywords):
+    metaclasses.check_bases(made)
+    if "metaclass" in options:
         made.metadata["metaclass"] = True
     made.metadata["parameters"] = _parameters(node)
     body.owner = made
+    finished = metaclasses.begin(run, made, bases, options)
     branches.finish(run, run.execute(node.body, body))
+    value: Value = finished()
     for base in known:
         for cls in base.mro:
             hook = cls.metadata.get("subclassed")
             if hook is not None:
                 hook(run, made)
-    found = made.find("__init_subclass__", after=made)
-    if found is not None and isinstance(found[0], Function | StaticMethod):
-        inner = found[0].function if isinstance(found[0], StaticMethod) else found[0]
-        options = {k.arg: run.evaluate(k.value, scope) for k in node.keywords if k.arg and k.arg != "metaclass"}
-        run.call(inner, (made,), options)
-    value: Value = made
+    metaclasses.subclassed(run, made, options)
     for decorator in reversed(node.decorator_list):
         value = _decorated(run, decorator, value, scope)
     return value
@@ -234,6 +262,15 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
 
 def instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``cls(*args, **kwargs)``."""
+    if cls.metadata.get(metaclasses.ABSTRACT):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if (own := metaclasses.special(cls, "__call__")) is not None:
+        return run.call(own, args, kwargs)
+    return plainly(run, cls, args, kwargs)
+
+
+def plainly(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``type.__call__(cls, *args, **kwargs)``."""
     init = cls.find("__init__")
     if init is not None and isinstance(init[0], Function) and cls.is_a("torch.nn.Module"):
         return remembered.construction(run, cls, args, kwargs, lambda: _instantiate(run, cls, args, kwargs))
@@ -250,6 +287,10 @@ def maker(cls: Class) -> Any:
 def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     make = maker(cls)
     if make is not None:
+        kind = metaclasses.behaves_otherwise(cls)
+        if kind is not None:
+            run.escape((*args, *kwargs.values()))
+            return run.unknown(f"an object of a class that is derived from {kind}")
         return make(run, cls, args, kwargs)
     new = cls.find("__new__")
     if new is not None and isinstance(new[0], Function | StaticMethod):
@@ -266,18 +307,21 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
         fill(run, made, args, kwargs)
     elif cls.unknown_base is not None:
         run.heap.write(made.state, "open", True)
-    elif (
-        (args or kwargs)
-        and cls.module == run.program.main
-        and not any(c.module not in ("builtins", run.program.main) for c in cls.mro)
-    ):
-        if any(c.name == "BaseException" for c in cls.mro):
-            run.heap.write(made.cells, "args", args)
-        else:
-            raise Raised("TypeError", None, ("Exception", "BaseException"))
-    else:
+    elif (args or kwargs) and not is_exception(cls) and _is_programs_own(run, cls):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if is_exception(cls) and "args" not in made.cells:
         run.heap.write(made.cells, "args", args)
     return made
+
+
+def _is_programs_own(run: Interpreter, cls: Class) -> bool:
+    """Whether a class and its bases are the program's, or Python's."""
+    return cls.module == run.program.main and all(c.module in ("builtins", run.program.main) for c in cls.mro)
+
+
+def is_exception(cls: Class) -> bool:
+    """Whether its objects can be raised."""
+    return cls.is_a("builtins.BaseException")
 
 
 def _initialise(
@@ -298,7 +342,9 @@ def _initialise(
         if refused:
             run.heap.write(made.state, "open", True)
             return
-    run.call(Method(init[0], made), args, kwargs)
+    given = run.resolve(run.call(Method(init[0], made), args, kwargs))
+    if isinstance(init[0], Function) and given is not None and (is_known(given) or isinstance(given, Instance | List)):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
 
 
 def _collection(cls: Class) -> Value:
@@ -379,7 +425,7 @@ def _unsure(run: Interpreter, inside: Callable[[Value], Done], value: Value) -> 
 
 def _left(run: Interpreter, manager: Instance, leave: Value, body: Callable[[], Done]) -> Done:
     """A body after which, however it ends, ``__exit__`` is called; it may drop what the body raises."""
-    drops = isinstance(leave, Function) and _may_drop(leave.node)
+    drops = manager.cls.is_a(_STACK) or (isinstance(leave, Function) and _may_drop(leave.node))
     guard = Guard(lambda error: True, run.heap.depth, passes_on=not drops)
     run.tries += drops
     try:
@@ -397,8 +443,18 @@ def _call_exit(run: Interpreter, manager: Instance, leave: Value, raised: Done) 
         name = f"builtins.{raised.error.name}"
         cls = run.program.library(run, name)
         kind = run.unknown("the class of an exception") if cls is MISSING else cls
-    answer = run.call(Method(leave, manager), (kind, None if kind is None else run.unknown("an exception"), None))
-    if not isinstance(raised, Raise) or isinstance(leave, Native):
+    value: Value = None
+    if isinstance(raised, Raise):
+        held = raised.error.value
+        value = held if isinstance(held, Instance) else run.unknown("an exception")
+        kind = held.cls if isinstance(held, Instance) else kind
+        run.handled.append(raised.error)
+    try:
+        answer = run.call(Method(leave, manager), (kind, value, None))
+    finally:
+        if isinstance(raised, Raise):
+            run.handled.pop()
+    if not isinstance(raised, Raise) or (isinstance(leave, Native) and not manager.cls.is_a(_STACK)):
         return raised
     return branches.choose(run, answer, lambda: None, lambda: raised)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+import builtins
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import (
@@ -17,10 +18,11 @@ from simpletorch.follow import (
     operators,
     texts,
 )
-from simpletorch.follow.budget import formats_too_much
+from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients, loading, modules, no_tensors
 from simpletorch.follow.memory import elements, remembered
+from simpletorch.follow.model import iterators, unmodelled
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
 from simpletorch.follow.scopes import Scope
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 __all__ = ["TABLE"]
 
 _NOT_DEFINED: Final = Raised("NameError", None, ("Exception", "BaseException"))
+_NO_VALUE: Final = Raised("UnboundLocalError", None, ("NameError", "Exception", "BaseException"))
 _NO_ATTRIBUTE: Final = Raised("AttributeError", None, ("Exception", "BaseException"))
 
 
@@ -64,6 +67,8 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
     cells = scope.cells
     found = MISSING if scope.outside else cells.get(node.id, MISSING)
     if found is MISSING:
+        if not scope.outside and scope.lacks(node.id):
+            raise Raised(_NO_VALUE.name, None, _NO_VALUE.bases)
         cells = scope.place(node.id)
         found = cells.get(node.id, MISSING)
     if run.heap.recorders and (cells is not scope.cells or found is MISSING):
@@ -75,8 +80,10 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
             if found is not MISSING:
                 break
     if type(found) is Choice:
-        found = _perhaps(run, found, _NOT_DEFINED)
+        found = _perhaps(run, found, _NO_VALUE if node.id in scope.locals else _NOT_DEFINED)
     if found is MISSING:
+        if guards.is_caught(run, _NOT_DEFINED) and not scope.globals.stars and not hasattr(builtins, node.id):
+            raise Raised(_NOT_DEFINED.name, None, _NOT_DEFINED.bases)
         return run.unknown(f"{node.id!r} isn't defined here")
     return found
 
@@ -86,6 +93,10 @@ def _perhaps(run: Interpreter, found: Choice, error: Raised) -> Value:
     if run.takers and branches.may_be_missing(run, found):
         guards.may_raise(run, (error,))
     return run.resolve(found)
+
+
+_OF_ANY_KIND: Final = (Instance, Tensor, Unknown, Choice)
+"""What an attribute that isn't known says nothing of: whether there is one is asked elsewhere."""
 
 
 def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
@@ -105,6 +116,10 @@ def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
         if no_tensors.lacks(one, node.attr):
             return no_tensors.lacks_attribute(run, one, node.attr)
         return modules.lacks(run, one, node.attr)
+    if run.takers and type(found) is Unknown and not isinstance(run.resolve(owner), _OF_ANY_KIND):
+        guards.may_raise(run, (_NO_ATTRIBUTE,))
+    if run.takers and type(found) is BoundNative and no_tensors.has_not(found.receiver, node.attr):
+        raise Raised(_NO_ATTRIBUTE.name, None, _NO_ATTRIBUTE.bases)
     return found
 
 
@@ -132,9 +147,11 @@ def _several(run: Interpreter, nodes: list[ast.expr], scope: Scope) -> tuple[Val
     out: list[Value] = []
     for node in nodes:
         if type(node) is ast.Starred:
-            value = run.evaluate(node.value, scope)
+            value = iteration.check(run, run.evaluate(node.value, scope))
             found = run.items(value)
             if found is None:
+                guards.may_raise(run, guards.ANY)
+            if found is None or len(out) + len(found) > LARGEST:
                 return run.unknown("how many items a star stands for")
             out.extend(found)
         else:
@@ -142,23 +159,43 @@ def _several(run: Interpreter, nodes: list[ast.expr], scope: Scope) -> tuple[Val
     return tuple(out)
 
 
+_MOST_NESTED: Final = 20_000
+
+
+def _is_too_deep(values: Iterable[Value]) -> bool:
+    """Whether collections in a collection hold so much that nobody goes through all of it."""
+    count, todo = 0, [v for v in values if type(v) in _NESTED]
+    while todo and count <= _MOST_NESTED:
+        one = todo.pop()
+        count += 1
+        inside = one if type(one) is tuple else one.items if type(one) is List else one.cells.values()
+        if inside:
+            todo += [v for v in inside if type(v) in _NESTED]
+    return count > _MOST_NESTED
+
+
+_NESTED: Final = frozenset({tuple, List, Dict})
+
+
 def _tuple(run: Interpreter, node: ast.Tuple, scope: Scope) -> Value:
-    return _several(run, node.elts, scope)
+    found = _several(run, node.elts, scope)
+    return run.unknown("a tuple that holds too much") if type(found) is tuple and _is_too_deep(found) else found
 
 
 def _list(run: Interpreter, node: ast.List, scope: Scope) -> Value:
     found = _several(run, node.elts, scope)
+    if type(found) is tuple and _is_too_deep(found):
+        found = run.unknown("a list that holds too much")
     return List(None, run.unknown("an item of a list")) if isinstance(found, Unknown) else List(found)
 
 
 def _set(run: Interpreter, node: ast.Set, scope: Scope) -> Value:
     found = _several(run, node.elts, scope)
+    for value in () if isinstance(found, Unknown) else found:
+        items.check_key(run, value)
     if isinstance(found, Unknown) or not all(map(is_known, found)):
         return Set((), open=True)
     return Set(found)
-
-
-_UNHASHABLE: Final = (List, Dict, Set)
 
 
 def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
@@ -168,10 +205,8 @@ def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
             items.update(run, made, run.evaluate(value, scope))
         else:
             name = run.evaluate(key, scope)
-            if type(run.resolve(name)) in _UNHASHABLE:
-                raise Raised("TypeError", None, ("Exception", "BaseException"))
             items.put(run, made, name, run.evaluate(value, scope))
-    return made
+    return run.unknown("a dict that holds too much") if _is_too_deep(made.cells.values()) else made
 
 
 def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
@@ -194,9 +229,14 @@ def _are_numbers(*values: Value) -> bool:
 def _unary(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value:
     value = run.evaluate(node.operand, scope)
     run.node = node
+    if run.takers and not isinstance(node.op, ast.Not) and _is_unknown(value) and not _are_numbers(value):
+        guards.may_raise(run, guards.ANY)
     if isinstance(node.op, ast.Not):
         return operators.negate(run, value)
     return operators.unary(run, operators.METHODS[type(node.op)], value)
+
+
+_ORDERS: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn)
 
 
 def _compare(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
@@ -205,6 +245,8 @@ def _compare(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
     for op, right_node in zip(node.ops, node.comparators, strict=True):
         right = run.evaluate(right_node, scope)
         run.node = node
+        if run.takers and type(op) in _ORDERS and _is_unknown(left, right) and not _are_numbers(left, right):
+            guards.may_raise(run, guards.ANY)
         one = operators.compare(run, type(op), left, right)
         if one is False:
             return False
@@ -247,6 +289,16 @@ def _either(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
     return devices.chosen(run, node, value) if run.places else value
 
 
+def _named_twice(kwargs: Mapping[str, Value], more: Mapping[Any, Value]) -> None:
+    """A call gives each name once.
+
+    Raises:
+        Raised: it doesn't.
+    """
+    if kwargs.keys() & more.keys():
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+
+
 def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     called = node.func
     if type(called) is ast.Name and called.id == "super" and scope.find("super") is MISSING:
@@ -259,12 +311,14 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     for k in node.keywords:
         value = run.evaluate(k.value, scope)
         if k.arg is not None:
+            _named_twice(kwargs, {k.arg: value})
             kwargs[k.arg] = value
             continue
         value = behind(run.resolve(value))
         if isinstance(value, Dict) and not hidden and (ways := items.whole(run, value)) is not value:
             several.append(ways)
         elif isinstance(value, Dict) and value.rest is MISSING and all(isinstance(n, str) for n in value.cells):
+            _named_twice(kwargs, value.cells)
             kwargs.update(value.cells)
         else:
             hidden = True
@@ -340,6 +394,17 @@ def _with_all(
     return run.each(first, one)
 
 
+_OUTSIDE: Final = (
+    "builtins.open",
+    "io.",
+    "os.",
+    "shutil.",
+    "subprocess.",
+    "importlib.",
+    "builtins.__import__",
+    "sys.exit",
+)
+"""How functions begin that may fail whatever they are given."""
 _HARMLESS: Final = {f"builtins.{name}" for name in ("print", "isinstance", "str", "repr", "hasattr", "type", "id")}
 
 
@@ -351,7 +416,8 @@ def _may_raise(run: Interpreter, function: Value, values: tuple[Value, ...]) -> 
     known = isinstance(function, Function | Method) or (isinstance(function, Native) and function.name in _HARMLESS)
     if known or (isinstance(function, Unknown) and function.harmless):
         return
-    if isinstance(function, Unknown) or not guards.is_sure(values):
+    outside = isinstance(function, Native) and function.name.startswith(_OUTSIDE)
+    if outside or isinstance(function, Unknown) or not guards.is_sure(values):
         guards.may_raise(run, guards.ANY)
 
 
@@ -372,6 +438,8 @@ def _is_other(cls: Class, owner: Class) -> bool:
 
 def _super(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     """``super()``, or ``super(Class, self)``."""
+    if len(node.args) == 1:
+        return unmodelled.of_expression(run, node, scope)
     if len(node.args) == 2:
         owner, receiver = (run.resolve(run.evaluate(a, scope)) for a in node.args)
         if isinstance(owner, Class) and isinstance(receiver, Instance) and _is_other(receiver.cls, owner):
@@ -385,10 +453,11 @@ def _super(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         while method is not None and method.owner is None:
             method = method.parent
         if method is None:
-            return run.unknown("super() outside of a class")
+            return unmodelled.of_expression(run, node, scope)
         owner, receiver = method.owner, next(iter(method.cells.values()), MISSING)
         receiver = method.first if method.first is not MISSING else receiver
-    if owner is MISSING or isinstance(owner, Unknown) or isinstance(receiver, Unknown):
+    if not isinstance(owner, Class) or isinstance(receiver, Unknown):
+        guards.may_raise(run, guards.ANY)
         return run.unknown("super() of what isn't known")
     return Super(receiver, owner)
 
@@ -400,7 +469,7 @@ def _lambda(run: Interpreter, node: ast.Lambda, scope: Scope) -> Value:
 def _formatted(run: Interpreter, node: ast.JoinedStr, scope: Scope) -> Value:
     parts = [run.resolve(run.evaluate(part, scope)) for part in node.values]
     if all(isinstance(part, str) for part in parts):
-        return "".join(parts)
+        return "".join(parts) if sum(map(len, parts)) <= LARGEST else run.unknown("a long text", "str")
     return texts.made_of(run, run.unknown("a formatted string", "str"), parts)
 
 
@@ -410,31 +479,92 @@ _CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("r"): repr, ord("s")
 def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Value:
     value = run.resolve(run.evaluate(node.value, scope))
     spec = "" if node.format_spec is None else run.resolve(run.evaluate(node.format_spec, scope))
-    if not is_known(value) or texts.is_of_torch(value) or not isinstance(spec, str) or formats_too_much(spec):
+    if (
+        not is_known(value)
+        or texts.is_of_torch(value)
+        or not isinstance(spec, str)
+        or formats_too_much(spec)
+        or (weight(value) > LARGEST)
+    ):
         if spec != "" and node.conversion not in _CONVERSIONS:
             texts.check_number(run, value)
         shown = value.native if isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") else value
         if spec == "" and node.conversion in (-1, ord("s")) and texts.is_text(shown):
             return shown
         return run.unknown("a formatted value", "str")
-    shown = _CONVERSIONS[node.conversion](value) if node.conversion in _CONVERSIONS else value
     try:
+        shown = _CONVERSIONS[node.conversion](value) if node.conversion in _CONVERSIONS else value
         return format(shown, spec)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise Raised("ValueError", None, ("Exception", "BaseException")) from None
 
 
 # -- comprehensions --------------------------------------------------------------------------------------------------
 
 
-def _comprehension(run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope) -> Value:
+def _later(run: Interpreter, node: ast.GeneratorExp, scope: Scope) -> Value:
+    """``(element for target in source)``: the source is computed here, all else when it is asked for."""
+    first = node.generators[0]
+    source = iteration.asked(run, run.evaluate(first.iter, scope))
+    if any(g.is_async for g in node.generators):
+        return _comprehension(run, node, scope, source)
+    inner = Scope(scope, scope.path, is_inner=True)
+    inner.function = scope.function
+    asked: list[Value] = []
+
+    def there(work: Callable[[], Value]) -> Value:
+        before = run.path, run.node
+        run.path, run.node = scope.path, node
+        try:
+            return work()
+        finally:
+            run.path, run.node = before
+
+    def whole() -> Value:
+        return there(lambda: _comprehension(run, node, scope, source))
+
+    def one() -> Value:
+        if len(node.generators) > 1 or not iterators.is_simple(run, source):
+            return iterators.all_at_once(run, made, whole)
+        if not asked:
+            asked.append(iterators.over(run, source))
+        return there(next_one)
+
+    def next_one() -> Value:
+        while (value := iterators.pull(run, asked[0])) is not iterators.END:
+            if value is iterators.UNSURE:
+                return value
+            run.step(node)
+            assignment.assign(run, first.target, value, inner)
+            tests = [True]
+            for test in first.ifs:
+                found = branches.truth(run, run.evaluate(test, inner))
+                if not isinstance(found, bool):
+                    return iterators.UNSURE
+                tests.append(found)
+                if not found:
+                    break
+            if all(tests):
+                return run.evaluate(node.elt, inner)
+        return iterators.END
+
+    made = iterators.lazily(iterators.Lazy(whole, one, minds=isinstance(source, Iterator)))
+    return made
+
+
+def _comprehension(
+    run: Interpreter,
+    node: ast.ListComp | ast.GeneratorExp | ast.SetComp,
+    scope: Scope,
+    given: Value = MISSING,
+) -> Value:
     inner = Scope(scope, scope.path, is_inner=True)
     inner.function = scope.function
     out: list[Value] = []
     sources: list[Value] = []
     roots = run.roots
     element = elements.looked_up(run, node, inner, elements.of_rows(run, node, inner, sources))
-    certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources)
+    certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources, given)
     if isinstance(node, ast.SetComp):
         return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)
     if certain:
@@ -475,6 +605,7 @@ def _generate(
     scope: Scope,
     emit: Callable[[], None],
     sources: list[Value] | None = None,
+    given: Value = MISSING,
 ) -> bool:
     """Call ``emit`` for each round of the loops of a comprehension. False if it isn't known how many there are.
 
@@ -484,7 +615,7 @@ def _generate(
         emit()
         return True
     generator = generators[index]
-    source = run.resolve(run.evaluate(generator.iter, scope))
+    source = run.resolve(run.evaluate(generator.iter, scope)) if given is MISSING else given
     if sources is not None:
         sources.append(source)
     found = run.items(source)
@@ -523,7 +654,10 @@ def _yield_from(run: Interpreter, node: ast.YieldFrom, scope: Scope) -> Value:
     found = run.items(source)
     for value in (iteration.item(run, source),) if found is None else found:
         classes.give(run, scope, value, several=found is None)
-    return None
+    source = run.resolve(source)
+    if isinstance(source, Iterator) and hasattr(source.lazy, "result"):
+        return source.lazy.result
+    return None if is_known(source) or isinstance(source, List | Dict | Set | Iterator) else run.unknown("a result")
 
 
 def _walrus(run: Interpreter, node: ast.NamedExpr, scope: Scope) -> Value:
@@ -538,7 +672,7 @@ def _starred(run: Interpreter, node: ast.Starred, scope: Scope) -> Value:
     return run.evaluate(node.value, scope)
 
 
-TABLE: Final[dict[type[ast.expr], Callable[[Interpreter, Any, Scope], Value]]] = {
+_MODELS: Final[dict[type[ast.expr], Callable[[Interpreter, Any, Scope], Value]]] = {
     ast.Constant: _constant,
     ast.Name: _name,
     ast.Attribute: _attribute,
@@ -558,7 +692,7 @@ TABLE: Final[dict[type[ast.expr], Callable[[Interpreter, Any, Scope], Value]]] =
     ast.JoinedStr: _formatted,
     ast.FormattedValue: _placeholder,
     ast.ListComp: _comprehension,
-    ast.GeneratorExp: _comprehension,
+    ast.GeneratorExp: _later,
     ast.SetComp: _comprehension,
     ast.DictComp: _dict_comprehension,
     ast.Await: _await,
@@ -567,3 +701,4 @@ TABLE: Final[dict[type[ast.expr], Callable[[Interpreter, Any, Scope], Value]]] =
     ast.NamedExpr: _walrus,
     ast.Starred: _starred,
 }
+TABLE: Final = unmodelled.Table(_MODELS, unmodelled.of_expression)

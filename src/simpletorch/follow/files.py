@@ -1,10 +1,10 @@
-"""Files that the program has written itself, and reads back.
+"""Files that the program has written itself, and reads back; and data files that it finds on the disk (`disk`).
 
 `Interpreter.files` holds by the parts of a path (`texts.parts_of`) what kind of file is there, and a copy of what was
-saved. A path counts if its text is known, or but for the name of a new directory (`texts.Root`). Who writes to a path
-that isn't known may have written to each that it may be; paths that unknown code was given aren't trusted any more.
+saved. A path counts if its text is known, or but for the name of a new directory (`texts.Root`). A write to
+an unknown path may have hit every path that fits it. Paths that unknown code was given aren't trusted any more.
 
-What libraries that only draw, log or download write isn't looked at: nobody gives them the name of a checkpoint.
+Writes of libraries that only draw, log or download are ignored: they don't get the name of a checkpoint.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simpletorch.follow import branches
+from simpletorch.follow.disk import entries as disk
 from simpletorch.follow.libraries.python.copy import deep, twin_of
 from simpletorch.follow.marks import devices
 from simpletorch.follow.memory import remembered
@@ -52,12 +53,14 @@ __all__ = [
     "as_read",
     "copied",
     "exists",
+    "folder",
     "found",
     "handed_over",
     "holds",
     "left_alone",
     "left_behind",
     "load",
+    "loaded",
     "mapped",
     "moved",
     "path_of",
@@ -66,6 +69,7 @@ __all__ = [
     "save",
     "spoiled",
     "tensor_of",
+    "text_of",
     "written",
 ]
 
@@ -161,7 +165,7 @@ def written(run: Interpreter, path: Parts, entry: Value) -> None:
 
 
 def _overwritten(run: Interpreter, path: Parts) -> None:
-    """What a path may be the name of isn't known any more."""
+    """Forget the contents of every path that this one may be."""
     for key in [k for k in run.files if type(k) is tuple and k != path and _may_be(path, k)]:
         run.heap.write(run.files, key, run.unknown("a file that may have been written to since"))
 
@@ -177,19 +181,21 @@ def removed(run: Interpreter, path: Parts, *, below: bool = False) -> None:
 
 def left_alone(run: Interpreter) -> None:
     """Another program runs, which may write to any file."""
+    run.program.reach.spoil()
     for key in [k for k in run.files if type(k) is tuple]:
         run.heap.write(run.files, key, run.unknown("a file that another program may have written"))
 
 
 def left_behind(run: Interpreter) -> None:
     """Paths from here are others from now on: the program goes to another directory."""
+    run.program.reach.spoil()
     for key in [k for k in run.files if type(k) is tuple and isinstance(k[0], str) and not k[0].startswith("/")]:
         run.heap.write(run.files, key, run.unknown("a file in another directory"))
 
 
 def moved(run: Interpreter, source: Parts, target: Parts, *, copies: bool = False) -> None:
     """A file gets another name, or there is a copy of it."""
-    entry = found(run, source)
+    entry = _own(run, source)
     if not copies:
         removed(run, source, below=True)
     written(run, target, run.unknown("a file that was moved") if entry is MISSING else entry)
@@ -198,7 +204,29 @@ def moved(run: Interpreter, source: Parts, target: Parts, *, copies: bool = Fals
 
 
 def found(run: Interpreter, path: Parts) -> Value:
-    """What the program has written to a path: an entry, MISSING if it has written nothing there."""
+    """The entry to read at a path, MISSING if it isn't known."""
+    entry = _own(run, path)
+    return _on_disk(run, path) if entry is MISSING else entry
+
+
+def _on_disk(run: Interpreter, path: Parts) -> Value:
+    """The entry of a data file; MISSING if the program, or unknown code, may have written to it."""
+    text = _unspoiled(run, path)
+    if text is None:
+        return MISSING
+    vague = any(type(k) is tuple and _may_be(path, k) for k in run.files if k != path)
+    vague = vague or any(isinstance(k, _Vague) and _may_be(path, k.parts) for k in run.files)
+    return MISSING if vague or path in run.files else disk.entry(run, text)
+
+
+def _unspoiled(run: Interpreter, path: Parts) -> str | None:
+    """The text of a path that is known, and that unknown code can't have written to."""
+    text = path[0] if len(path) == 1 else None
+    return text if isinstance(text, str) and not run.program.reach.is_spoiled(text) else None
+
+
+def _own(run: Interpreter, path: Parts) -> Value:
+    """The entry that the program has written to a path, MISSING if none."""
     if run.heap.recorders:
         remembered.note_cells(run.heap, run.files)
     entry = run.files.get(path, MISSING) if known_parts(path) else MISSING
@@ -214,8 +242,8 @@ def found(run: Interpreter, path: Parts) -> Value:
 
 
 def exists(run: Interpreter, path: Parts) -> bool:
-    """Whether a file is surely there."""
-    entry = found(run, path)
+    """Whether the program has surely written a file."""
+    entry = _own(run, path)
     return isinstance(entry, Saved) and not branches.may_be_missing(run, run.files[path])
 
 
@@ -226,6 +254,8 @@ def handed_over(run: Interpreter, values: Iterable[Value]) -> None:
         path = value.native if isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") else value
         if not is_text(path):
             continue
+        if isinstance(path, str):
+            run.program.reach.spoil(path)
         parts = path_of(run, path)
         parts = parts[: parts.index(None)] if None in parts else parts
         known = parts and any(type(k) is tuple and _is_under(k, parts) for k in run.files)
@@ -296,11 +326,11 @@ def _write(run: Interpreter, entry: Saved, target: Value) -> Value:
     if isinstance(target, str | Instance | Unknown):
         written(run, path_of(run, target), entry)
         return None
-    return run.each(target, lambda one: _write(run, entry, one)) if not isinstance(target, int) else None
+    return run.each(target, lambda one: _write(run, entry, one)) if isinstance(target, Choice) else None
 
 
 def put_into(run: Interpreter, stream: Instance, entry: Saved) -> None:
-    """What is written into a stream comes behind what is there."""
+    """Append to a stream."""
     held, at = run.resolve(stream.cells.get(HOLDS, MISSING)), run.resolve(stream.cells.get(AT))
     now: Value
     if held is None and at == START:
@@ -317,7 +347,7 @@ def put_into(run: Interpreter, stream: Instance, entry: Saved) -> None:
 
 
 def holds(run: Interpreter, source: Value) -> Value:
-    """What there is to read in a path or a stream: an entry, MISSING where the program has put nothing there."""
+    """The entry to read in a path or a stream, MISSING if it isn't known."""
     if not isinstance(source, Instance) or not source.cls.is_a(STREAM):
         return found(run, path_of(run, source))
     held, at = run.resolve(source.cells.get(HOLDS, MISSING)), run.resolve(source.cells.get(AT))
@@ -328,18 +358,48 @@ def holds(run: Interpreter, source: Value) -> Value:
 def load(
     run: Interpreter, kinds: tuple[str, ...], source: Value, tensor: Callable[[Tensor], Tensor] | None = None
 ) -> Value:
-    """What a path or a stream holds that was saved as one of these kinds; MISSING where that isn't known."""
+    """The value that a path or a stream holds, saved as one of these kinds; MISSING if it isn't known."""
 
     def one(entry: Value) -> Value:
         if isinstance(entry, Saved) and entry.kind in kinds:
             return copied(run, entry.value, tensor)
         return run.unknown("what is loaded from a file")
 
-    source = run.resolve(source)
-    if not (is_text(source) or isinstance(source, Instance)):
-        return MISSING
-    entry = holds(run, source)
+    entry = _in(run, source)
     return MISSING if entry is MISSING else run.each(entry, one)
+
+
+def _in(run: Interpreter, source: Value) -> Value:
+    """The entry to read in a value that may be a path or a stream, MISSING if it is neither."""
+    source = run.resolve(source)
+    return holds(run, source) if isinstance(source, Instance) or is_text(source) else MISSING
+
+
+def loaded(run: Interpreter, kind: str, source: Value, parts: int) -> tuple[Value, ...]:
+    """The parts of an image or a sound in a path or a stream; None for each where it isn't known."""
+    entry = _in(run, source)
+    if isinstance(entry, Saved) and entry.kind == kind and isinstance(entry.value, tuple):
+        return entry.value
+    return (None,) * parts
+
+
+def text_of(run: Interpreter, source: Value) -> str | None:
+    """The whole text in a path or a stream, None if it isn't known."""
+    return disk.text_of(run, _in(run, source))
+
+
+def folder(run: Interpreter, value: Value) -> str | None:
+    """The path of a folder on the disk that the program hasn't written to, as a text."""
+    text = _unspoiled(run, path_of(run, value))
+    if text is None:
+        return None
+    start = "" if text == "." else text
+    touched = any(
+        _may_begin_alike((start,), key.parts if isinstance(key, _Vague) else key)
+        for key in run.files
+        if isinstance(key, _Vague) or type(key) is tuple
+    )
+    return None if touched else text
 
 
 def as_entry(run: Interpreter, value: Value) -> Value:
@@ -353,7 +413,7 @@ def as_entry(run: Interpreter, value: Value) -> Value:
 
 
 def as_read(run: Interpreter, entry: Value, type: str) -> Value:
-    """What a file holds, read as a text ("str") or as bytes ("bytes")."""
+    """The contents of a file, read as a text ("str") or as bytes ("bytes")."""
     kind, value = entry if isinstance(entry, Saved) else (None, None)
     if kind == (BYTES if type == "bytes" else TEXT) and not (isinstance(value, str) and "\r" in value):
         return value

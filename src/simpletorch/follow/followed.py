@@ -12,6 +12,9 @@ from typing import Any, Final, final, get_args
 from simpletorch._programs import Kind
 from simpletorch.follow import branches
 from simpletorch.follow.budget import SECONDS, STEPS, Budget, collecting_rarely, with_room
+from simpletorch.follow.budget import watched as watched_by_clock
+from simpletorch.follow.disk import entries
+from simpletorch.follow.disk.reach import Reach, folders_of
 from simpletorch.follow.entries import follow_entries
 from simpletorch.follow.findings import Finding, Note
 from simpletorch.follow.interpreter import Interpreter
@@ -65,6 +68,7 @@ class Followed:
     ignored: tuple[Finding, ...] = ()  # what a ``# type: ignore`` silences
     notes: tuple[Note, ...] = ()  # what ``reveal_type`` shows
     files: tuple[str, ...] = ()  # those that the program consists of, its own first
+    data: tuple[tuple[str, str], ...] = ()  # data files that were read, each with a description of its contents
     seen: Seen | None = None  # what was seen of each expression, if that was asked for
 
     def shapes_at(self, path: str, line: int) -> Mapping[str, Sequence[Any]]:
@@ -81,6 +85,7 @@ def follow(
     seconds: float = SECONDS,
     severities: Mapping[str, Severity] | None = None,
     opened: Mapping[str, str] | None = None,
+    data: bool | Sequence[Path] = True,
     watched: bool = False,
     is_cancelled: Callable[[], bool] | None = None,
 ) -> Followed:
@@ -95,6 +100,8 @@ def follow(
         seconds: the most CPU time to take.
         severities: by code, what shall not have the severity that it has by itself: ``{"tensor-loss": "off"}``.
         opened: the texts of files that count instead of what the disk has, by path: those that an editor hasn't saved.
+        data: whether the headers of data files are read that the program opens; further folders, beside the project's,
+            the current one and those on the command line, whose files may be read.
         watched: note what each expression gives, for `Followed.seen`; takes more time.
         is_cancelled: asked now and then; where it is true, following ends.
 
@@ -105,7 +112,8 @@ def follow(
     if unknown := [f"{k}: {v}" for k, v in chosen.items() if k not in CODES or v not in get_args(Severity)]:
         raise ValueError(f"no code of a finding, or no severity: {', '.join(unknown)}")
     with collecting_rarely(), texts.instead(opened or {}):
-        program = Program(Path(path), arguments, str(path))
+        folders = None if data is False else [*folders_of(Path(path), arguments), *(() if data is True else data)]
+        program = Program(Path(path), arguments, str(path), Reach(folders, Path(path).absolute().parent))
         made = Watching if watched else Interpreter
         run = made(program, steps, Budget(seconds, is_cancelled))
         run.only_annotated = kind == "library"
@@ -141,7 +149,8 @@ def follow_from(
     sys.setrecursionlimit(max(before, _RECURSION))
     complete, ended = True, ""
     try:
-        done = run.execute(tree.body, scope)
+        with watched_by_clock(run.budget):
+            done = run.execute(tree.body, scope)
         if isinstance(done, Raise):
             ended = _ending(run, tree, done.error)
             if done.error.name != "SystemExit":
@@ -181,6 +190,7 @@ def follow_from(
         ignored=tuple(f for f in found if f not in said),
         notes=tuple(Note(*at, f'Revealed type is "{" or ".join(shown)}"') for at, shown in run.revealed.items()),
         files=tuple(dict.fromkeys(m.path for m in run.program.modules.values() if m.path is not None)),
+        data=entries.read(run),
         seen=run.seen if isinstance(run, Watching) else None,
     )
 

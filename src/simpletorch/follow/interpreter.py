@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import abc
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
@@ -19,6 +20,7 @@ from simpletorch.follow import (
     attributes,
     branches,
     calls,
+    classes,
     expressions,
     iteration,
     operators,
@@ -32,10 +34,11 @@ from simpletorch.follow.heap import Cells, Heap, born, now
 from simpletorch.follow.marks import devices, gradients, purity, sparsity
 from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered, stand_ins
+from simpletorch.follow.model import generators
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Ending, Exhausted, Outcome, Raised
 from simpletorch.follow.sources.syntax import number, parse, unparsed
-from simpletorch.follow.values import Choice, Class, Dict, Function, Instance, List, Tensor, Unknown, Value
+from simpletorch.follow.values import Choice, Class, Dict, Function, Instance, Iterator, List, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
 from simpletorch.rules.core.codes import CODES
 from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_compound, some, substitute, variables
@@ -72,6 +75,8 @@ class Interpreter:
         self.questions = 0  # how many built-in functions around here take an exception for an answer
         self.takers = 0  # how many of them don't just pass them on: without one, nobody minds what may be raised
         self.hypothetical = False  # whether what runs may never run: an entry, a generator that nobody asks for more
+        self.pending: list[tuple[Dict, Class]] = []  # the classes that metaclasses are about to make
+        self.waiting = False  # whether a generator was left that does something when it is dropped
         self.handled: list[Raised] = []  # the exceptions whose handlers run
         self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...], bool]] = []
         self.running: list[recursion.Running] = []  # the functions that run, for recursion
@@ -101,6 +106,7 @@ class Interpreter:
         self.places = program.has_cuda or devices.counts(program.path)  # whether the program has to do with CUDA
         self.moved: dict[Any, Any] = {}  # where parameters and buffers have been moved
         self.path = ""  # where the program is
+        self.border: tuple[str, ast.AST, int] | None = None  # while a file of ours is followed: who called it, how deep
         self.node: ast.AST = ast.Pass(lineno=0, col_offset=0)
         self.faults: list[str] = []  # of the follower itself
         self.raised = Ending()  # the last exception of the program
@@ -162,9 +168,23 @@ class Interpreter:
         """What a call gives."""
         return calls.call(self, function, tuple(args), dict(kwargs) if kwargs else {})
 
+    def make(self, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        """``type.__call__(cls, *args, **kwargs)``."""
+        return classes.plainly(self, cls, args, kwargs)
+
     def call_in_the_dark(self, function: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """A call of which not all arguments are known."""
         return calls.in_the_dark(self, function, tuple(args), kwargs)
+
+    def dropped(self, *values: Value) -> None:
+        """Names of these values are gone: a generator that waits may have been closed."""
+        for value in values:
+            if type(value) is Iterator and isinstance(value.lazy, generators.Steps):
+                value.lazy.drop()
+
+    def escape(self, values: Sequence[Value]) -> None:
+        """What these values are, and hold, may have changed in a way that isn't known."""
+        calls.escape(self, tuple(values))
 
     @property
     def body(self) -> ast.AST | None:
@@ -180,7 +200,11 @@ class Interpreter:
 
     def enter(self, function: Function, scope: Scope, work: Callable[[], Value]) -> Value:
         """``work`` as the body of a function that is called here."""
-        path, node = self.path, self.node
+        path, node, border = self.path, self.node, self.border
+        if scope.path not in self.program.own:
+            self.border = None
+        elif border is None:
+            self.border = path, node, len(self.stack)
         given = tuple((k, v.type) for k, v in scope.cells.items() if type(v) is Tensor)
         self.stack.append((path, getattr(node, "lineno", 0), function.name, given, node is function.node))
         self.running.append(recursion.running(self, function, scope.cells.values()))
@@ -189,14 +213,27 @@ class Interpreter:
             self.entered.add(function.node)
         try:
             return work()
+        except Raised as error:
+            if not error.is_told or self.border is None or border is not None:
+                raise
+            if isinstance(scope.first, Instance):
+                self.heap.write(scope.first.state, "open", True)  # it may not be built
+            return self.unknown("an error was found here")
         finally:
             self.stack.pop()
             self.running.pop()
-            self.path, self.node = path, node
+            self.path, self.node, self.border = path, node, border
+            if self.waiting:
+                self.dropped(*scope.cells.values())
 
     def attribute(self, value: Value, name: str) -> Value:
         """``value.name``."""
         return attributes.get(self, value, name)
+
+    def special(self, value: Instance, name: str) -> Value:
+        """The method of its class that an operation on an object calls; None without."""
+        found = value.cls.find(name)
+        return None if found is None else attributes.bind(self, found[0], value, value.cls)
 
     def set_attribute(self, value: Value, name: str, new: Value) -> None:
         """``value.name = new``."""
@@ -235,18 +272,20 @@ class Interpreter:
 
     def note_reason(self, reason: str) -> tuple[str, int]:
         """Remember why something isn't known on this line, which it gives."""
-        place = self.path, getattr(self.node, "lineno", 0)
-        self.reasons.setdefault(place, {})[reason] = None
+        path, node, _ = self.place
+        place = path, getattr(node, "lineno", 0)
+        if path not in self.program.own:
+            self.reasons.setdefault(place, {})[reason] = None
         return place
 
     def note_dark(self) -> None:
         """Remember that what is called here isn't followed."""
-        place = self.path, getattr(self.node, "lineno", 0)
-        if isinstance(self.node, ast.Call) and not self.entry:
-            self.in_the_dark[place] = unparsed(self.node.func)
+        path, node, _ = self.place
+        if isinstance(node, ast.Call) and not self.entry and path not in self.program.own:
+            self.in_the_dark[path, node.lineno] = unparsed(node.func)
 
     @contextmanager
-    def asked(self) -> Iterator[None]:
+    def asked(self) -> abc.Iterator[None]:
         """While it lasts, an exception is an answer: ``hasattr(x, name)``."""
         self.questions += 1
         try:
@@ -334,7 +373,7 @@ class Interpreter:
         return substitute(dim, sizes) if sizes else dim
 
     @contextmanager
-    def knowing(self) -> Iterator[None]:
+    def knowing(self) -> abc.Iterator[None]:
         """While it lasts, sizes are compared with what is assumed."""
         with assuming(self.settled):
             yield
@@ -342,7 +381,7 @@ class Interpreter:
     # -- the way ------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def elsewhere(self, path: str) -> Iterator[None]:
+    def elsewhere(self, path: str) -> abc.Iterator[None]:
         """While it lasts another file is followed: one that is imported here."""
         before = self.path, self.node
         self.path = path
@@ -352,7 +391,7 @@ class Interpreter:
             self.path, self.node = before
 
     @contextmanager
-    def at_the_start(self, path: str) -> Iterator[None]:
+    def at_the_start(self, path: str) -> abc.Iterator[None]:
         """While it lasts another file is followed, as if that came before all else: one that is needed only now."""
         before = {name: getattr(self, name) for name in _OF_THE_WAY}
         modes = dict(self.modes)
@@ -480,20 +519,39 @@ class Interpreter:
     def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
         """Write a mistake down, with the way here."""
         self.told += 1
-        if not self._is_found(self.path, getattr(self.node, "lineno", 0), code):  # a loop comes here in each round
+        path, node, _ = self.place
+        if not self._is_found(path, getattr(node, "lineno", 0), code):  # a loop comes here in each round
             self.findings.append(self.finding(code, message, hint, is_promise=is_promise))
+
+    @property
+    def place(self) -> tuple[str, ast.AST, int]:
+        """The file, the node and the depth of what is followed; in a file of ours, those of the call of it."""
+        return (self.path, self.node, len(self.stack)) if self.border is None else self.border
+
+    def _way(self, path: str, depth: int) -> Sequence[tuple[str, int, str, Any, bool]]:
+        """The calls that lead to a line of a file, without those inside files of ours."""
+        if not (depth and self.program.own):
+            return self.stack[:depth]
+        way, place = [], ("", 0)
+        inside = [*(entry[0] for entry in self.stack[1:depth]), path]  # where what each of them calls stands
+        for entry, called in zip(self.stack[:depth], inside, strict=True):
+            if entry[0] not in self.program.own:
+                place = entry[:2]
+            if called not in self.program.own:
+                way.append((*place, *entry[2:]))
+        return way
 
     def finding(self, code: str, message: str, hint: str | None, *, is_promise: bool = False) -> Finding:
         """A mistake here, with the way here."""
-        node = self.node
+        path, node, depth = self.place
         return Finding(
-            self.path,
+            path,
             getattr(node, "lineno", 0),
             getattr(node, "col_offset", 0) + 1,
             code,
             message,
             hint,
-            tuple(_call(*entry) for entry in reversed(self.stack)),
+            tuple(_call(*entry) for entry in reversed(self._way(path, depth))),
             None if hasattr(node, "body") else getattr(node, "end_lineno", None),
             None if hasattr(node, "body") else getattr(node, "end_col_offset", None),
             self.entry,
@@ -510,7 +568,7 @@ class Interpreter:
         return not open_ and all(c in self.going for c in self.conditions)
 
     @contextmanager
-    def silently(self) -> Iterator[list[Finding]]:
+    def silently(self) -> abc.Iterator[list[Finding]]:
         """While it lasts nothing is said: what is found is given, what else would be shown is forgotten, and nobody
         around takes what may be raised.
         """
@@ -539,7 +597,7 @@ class Interpreter:
     def claim(self, name: str, value: Value) -> None:
         """Remember what a line gives to a name, for the shapes beside the source."""
         kind = type(value)
-        if kind in _NEVER_CLAIMED:
+        if kind in _NEVER_CLAIMED or self.path in self.program.own:
             return
         line = getattr(self.node, "lineno", 0)
         if kind is Tensor:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, iteration
+from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.marks import purity, sparsity
 from simpletorch.follow.memory import stand_ins
+from simpletorch.follow.model import metaclasses
 from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -25,21 +27,38 @@ from simpletorch.follow.values import (
     Method,
     Namespace,
     Native,
+    Set,
     Sizes,
+    StaticMethod,
     Tensor,
     Unknown,
     Value,
+    View,
     behind,
     is_int,
     is_known,
 )
 from simpletorch.rules import TensorType
+from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["can_be_key", "extend", "get", "or_else", "put", "remove", "update", "values", "whole"]
+__all__ = [
+    "as_index",
+    "can_be_key",
+    "check_key",
+    "extend",
+    "get",
+    "is_unhashable",
+    "or_else",
+    "put",
+    "remove",
+    "update",
+    "values",
+    "whole",
+]
 
 _MOST_WAYS: Final = 3  # keys that a dict may have or not, to look at each of its ways
 _MOST_ITEMS: Final = 5_000
@@ -60,6 +79,36 @@ def can_be_key(value: Value) -> bool:
     return (is_known(value) and not isinstance(value, slice)) or isinstance(value, Class | Function | Native)
 
 
+def as_index(run: Interpreter, value: Value) -> Value:
+    """The number that an object is as an index; any other value itself."""
+    if isinstance(value, Instance) and (own := run.special(value, "__index__")) is not None:
+        return run.resolve(run.call(own, ()))
+    if isinstance(value, slice) and any(isinstance(v, Instance) for v in (value.start, value.stop, value.step)):
+        return slice(*(as_index(run, v) for v in (value.start, value.stop, value.step)))
+    return value
+
+
+def is_unhashable(run: Interpreter, value: Value) -> bool:
+    """Whether a value surely can't be a key."""
+    value = run.resolve(value)
+    if isinstance(value, tuple):
+        return any(is_unhashable(run, v) for v in value)
+    if isinstance(value, Instance):
+        kind = next((c for c in value.cls.mro if "unhashable" in c.metadata or "__hash__" in c.cells), None)
+        return kind is not None and kind.metadata.get("unhashable") is True and value.cls.unknown_base is None
+    return isinstance(value, List | Dict | Set)
+
+
+def check_key(run: Interpreter, value: Value) -> None:
+    """A key must have a hash.
+
+    Raises:
+        Raised: it has none.
+    """
+    if is_unhashable(run, value):
+        raise Raised("TypeError", None, _LOOKUP[1:])
+
+
 def get(run: Interpreter, owner: Value, index: Value) -> Value:
     """``owner[index]``."""
     if type(owner) is Choice:
@@ -74,14 +123,18 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
         return branches.distribute(run, index, lambda v: get(run, owner, v))
     if isinstance(owner, Dict):
         return _key(run, owner, index)
+    if isinstance(owner, View):
+        raise Raised("TypeError", None, _LOOKUP[1:])
     if isinstance(owner, List):
-        return _of_list(run, owner, index)
+        return _of_list(run, owner, as_index(run, index))
     if isinstance(owner, tuple | str | bytes | range):
-        return _of_tuple(run, owner, index)
+        return _of_tuple(run, owner, as_index(run, index))
     if isinstance(owner, Instance):
         return _of_instance(run, owner, index)
     if isinstance(owner, Class | Namespace | Native):
         return _of_class(run, owner, index)
+    if isinstance(owner, int | float | type(None) | Set):
+        raise Raised("TypeError", None, _LOOKUP[1:])
     if isinstance(owner, Unknown) and owner.type == "str":
         return _part(run, owner, index)
     if isinstance(owner, Unknown) and owner.fact is not None and owner.fact[0] == "shape" and is_int(index):
@@ -119,10 +172,20 @@ def _of_class(run: Interpreter, owner: Value, index: Value) -> Value:
     """``List[int]``, ``Generic[T]`` and their like are the class; ``Color["RED"]`` is a member."""
     if isinstance(owner, Class) and "members" in owner.metadata and isinstance(index, str):
         return owner.cells.get(index, run.unknown("a member of an enumeration"))
+    if isinstance(index, DType) and isinstance(owner, Class) and owner.qualified == "torch.Tensor":
+        return run.program.library_class(f"torch.Tensor[{index}]")  # which makes tensors of this dtype
+    if isinstance(owner, Class):
+        if (own := metaclasses.special(owner, "__getitem__")) is not None:
+            return run.call(own, (index,))
+        found = owner.find("__class_getitem__")
+        if found is not None and isinstance(found[0], Function | StaticMethod):
+            inner = found[0].function if isinstance(found[0], StaticMethod) else found[0]
+            return run.call(inner, (owner, index))
     return owner
 
 
 def _key(run: Interpreter, owner: Dict, index: Value) -> Value:
+    check_key(run, index)
     if can_be_key(index):
         if index in owner.cells:
             if run.takers and branches.may_be_missing(run, owner.cells[index]):
@@ -225,8 +288,8 @@ def _of_tuple(run: Interpreter, owner: Any, index: Value) -> Value:
                 )
                 return run.unknown("an error was found here")
             raise Raised("IndexError", None, _LOOKUP) from None
-        except (TypeError, ValueError):
-            return run.unknown("an item")
+        except (TypeError, ValueError) as error:
+            raise Raised(type(error).__name__, None, _LOOKUP[1:]) from None
         if isinstance(index, slice) and isinstance(owner, Fields):
             return tuple(found)
         return Sizes(found) if isinstance(index, slice) and isinstance(owner, Sizes) else run.resolve(found)
@@ -253,7 +316,7 @@ def _part(run: Interpreter, owner: str | Unknown, index: Value) -> Unknown:
     made = run.unknown("a part of a string", "str", "data" if isinstance(owner, str) else owner.cause)
     size = len(owner) if isinstance(owner, str) else owner.length
     if not isinstance(index, slice):
-        made.length = 1
+        made.length = 1 if is_int(index) or branches.type_name(index) == "int" else None
         return made
     count = offsets.length(index)
     if isinstance(count, int) and isinstance(size, int) and 0 <= count <= size:
@@ -275,6 +338,7 @@ def put(run: Interpreter, owner: Value, index: Value, value: Value) -> None:
     elif isinstance(owner, Tensor):
         run.ask("Tensor.__setitem__", (owner, index, value))
     elif isinstance(owner, Dict):
+        check_key(run, index)
         if can_be_key(index):
             run.heap.write(owner.cells, index, value)
         else:
@@ -283,9 +347,9 @@ def put(run: Interpreter, owner: Value, index: Value, value: Value) -> None:
             old, value = owner.rest, _of_any_key(run, value)
             wide = value if old is MISSING else branches.generalise(old, value, "an item of a dict")
             run.heap.write(owner.state, "open", wide)
-    elif isinstance(owner, List):
-        _put_in_list(run, owner, index, value)
-    elif isinstance(owner, tuple | str | bytes | range):
+    elif isinstance(owner, List) and not isinstance(owner, View):
+        _put_in_list(run, owner, as_index(run, index), value)
+    elif isinstance(owner, tuple | str | bytes | range | int | float | type(None) | Set | View):
         raise Raised("TypeError", None, _LOOKUP[1:])
     elif isinstance(owner, Instance) and owner.cls.find("__setitem__") is not None:
         run.call(run.attribute(owner, "__setitem__"), (index, value))
@@ -315,9 +379,17 @@ def _put_in_list(run: Interpreter, owner: List, index: Value, value: Value) -> N
         changed = list(owner.items)
         changed[index] = value
         run.heap.write(owner.cells, "items", tuple(changed))
-    elif isinstance(index, slice) and is_known(index) and (more := run.items(value)) is not None:
+    elif (
+        isinstance(index, slice)
+        and is_known(index)
+        and (more := run.items(value)) is not None
+        and len(more) + len(owner.items) <= LARGEST
+    ):
         changed = list(owner.items)
-        changed[index] = more
+        try:
+            changed[index] = more
+        except ValueError:
+            raise Raised("ValueError", None, _LOOKUP[1:]) from None
         run.heap.write(owner.cells, "items", tuple(changed))
     elif isinstance(index, int):
         raise Raised("IndexError", None, _LOOKUP)
@@ -331,7 +403,7 @@ def _put_in_list(run: Interpreter, owner: List, index: Value, value: Value) -> N
 def extend(run: Interpreter, owner: List, more: Value) -> None:
     """``owner.extend(more)``."""
     found, more = run.items(more), run.resolve(more)
-    if found is not None and owner.items is not None:
+    if found is not None and owner.items is not None and len(owner.items) + len(found) <= LARGEST:
         run.heap.write(owner.cells, "items", owner.items + found)
         return
     kept = owner.items if owner.items is not None else () if owner.item is None else (owner.item,)
@@ -349,6 +421,8 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
     if run.promises:
         purity.changes(run, owner)
     if isinstance(owner, Dict) and can_be_key(index):
+        if index not in owner.cells and owner.rest is MISSING:
+            raise Raised("KeyError", None, _LOOKUP)
         run.heap.write(owner.cells, index, MISSING)
     elif isinstance(owner, Dict):
         for key in list(owner.cells):
@@ -358,7 +432,9 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
         kept = list(owner.items)
         try:
             del kept[index]
-        except (IndexError, TypeError, ValueError):
+        except (IndexError, TypeError, ValueError) as error:
+            if is_known(index):
+                raise Raised(type(error).__name__, None, _LOOKUP) from None
             run.heap.write(owner.cells, "item", branches.common_item(owner.items))
             run.heap.write(owner.cells, "items", None)
         else:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
+from simpletorch.follow.budget import length
 from simpletorch.follow.marks import gradients, layout, origins
+from simpletorch.follow.model import iterators, metaclasses
 from simpletorch.follow.numbers import indexes, sizes
+from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
     NEXT,
     Choice,
     Class,
     Dict,
+    Function,
     Instance,
     Iterator,
     List,
@@ -22,11 +26,23 @@ from simpletorch.follow.values import (
     Value,
     behind,
 )
+from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["another", "asynchronous", "common_length", "item", "items", "iterator", "letter", "stream"]
+__all__ = [
+    "another",
+    "asked",
+    "asynchronous",
+    "check",
+    "common_length",
+    "item",
+    "items",
+    "iterator",
+    "letter",
+    "stream",
+]
 
 _MOST_ITEMS: Final = 5_000
 _MOST_SLICES: Final = 64
@@ -50,15 +66,16 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
     if isinstance(value, str | bytes | frozenset):
         return tuple(value) if len(value) <= _MOST_ITEMS else None
     if isinstance(value, range):
-        return tuple(value) if len(value) <= _MOST_ITEMS else None
+        return tuple(value) if length(value) <= _MOST_ITEMS else None
     if isinstance(value, Unknown) and isinstance(value.length, int) and value.length <= _MOST_ITEMS:
         return tuple(letter(run, value) for _ in range(value.length))
     if isinstance(value, Tensor):
         return _slices(run, value)
     if isinstance(value, Iterator):
+        iterators.force(run, value)
         found = value.items
         if found is not None:
-            run.heap.write(value.cells, NEXT, len(value.cells["items"]))
+            run.heap.write(value.cells, NEXT, iterators.FINISHED)
         return found
     if isinstance(value, Instance | Class):
         inner = iterator(run, value)
@@ -83,6 +100,7 @@ def _slices(run: Interpreter, value: Tensor) -> tuple[Value, ...] | None:
 def item(run: Interpreter, value: Value) -> Value:
     """One value for each item."""
     value = _collection(run.resolve(value))
+    iterators.force(run, value)
     if isinstance(value, List) and value.items is None:
         return sizes.one_of_many(run, value.item)
     if isinstance(value, Iterator) and value.cells["items"] is None:
@@ -142,19 +160,45 @@ def stream(run: Interpreter, value: Value) -> Value:
     return value
 
 
+def check(run: Interpreter, value: Value) -> Value:
+    """A value that is gone over.
+
+    Raises:
+        Raised: that can't be done.
+    """
+    value = run.resolve(value)
+    if isinstance(value, int | float | Expr | type(None) | Function):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    return value
+
+
+def asked(run: Interpreter, value: Value) -> Value:
+    """What goes over an object of the program's, where that can be asked item by item; any other value itself."""
+    value = run.resolve(value)
+    if isinstance(value, Instance) and (own := value.cls.find("__iter__")) is not None and isinstance(own[0], Function):
+        found = iterator(run, value)
+        return found if iterators.can_pull(found) else value
+    return value
+
+
 def iterator(run: Interpreter, value: Instance | Class) -> Value:
     """What ``iter(value)`` gives, None where that isn't known."""
     if isinstance(value, Class):
+        if (own := metaclasses.special(value, "__iter__")) is not None:
+            return run.resolve(run.call(own, ()))
         members = value.metadata.get("members")
         return None if members is None else tuple(members)
-    if value.cls.find("__iter__") is not None:
-        found = run.resolve(run.call(run.attribute(value, "__iter__"), ()))
+    if (own := run.special(value, "__iter__")) is not None:
+        found = run.resolve(run.call(own, ()))
         if isinstance(found, Instance) and found.cls.find("__next__") is not None:
-            return Iterator(None, run.call(run.attribute(found, "__next__"), ()))
+            return iterators.by_next(run, found)
         return found
     if value.cls.fields is not None and value.cls.metadata.get("tuple"):
-        return tuple(value.cells[name] for name, _ in value.cls.fields)
-    if value.cls.find("__getitem__") is not None:
+        names = [name for name, _ in value.cls.fields]
+        return tuple(value.cells[n] if n in value.cells else run.unknown(f"the field {n!r}") for n in names)
+    if (own := value.cls.find("__getitem__")) is not None:
+        if isinstance(own[0], Function) and not value.cls.is_a("torch.utils.data.Dataset"):
+            return iterators.by_index(run, value, lambda: _by_index(run, value))
         return _by_index(run, value)
     return None
 

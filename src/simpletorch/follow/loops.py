@@ -16,14 +16,17 @@ from simpletorch.follow import assignment, branches, calls, guards, items, itera
 from simpletorch.follow.heap import OF_GRAPHS, Cells, Change, Missing, born, now
 from simpletorch.follow.marks import last_batches, last_rounds, schedules
 from simpletorch.follow.memory import closures, stand_ins
+from simpletorch.follow.model import generators, iterators
 from simpletorch.follow.numbers import between, sizes
 from simpletorch.follow.numbers.growth import Growth
 from simpletorch.follow.numbers.progress import Progress, item_by_number
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split
+from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import (
     GOES_ROUND,
     MISSING,
     NEXT,
+    PENDING,
     REPEATED,
     SIZE,
     Choice,
@@ -35,6 +38,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    View,
 )
 from simpletorch.rules import TensorType
 from simpletorch.shapes import Dim, at_least
@@ -63,6 +67,7 @@ class _Loop:
         self.updates = run.updates
         self.forks = 0
         self.rounds = 0
+        self.dict: tuple[Dict, int] | None = None  # what it goes over, and how many keys that has
         self.last: Last | None = None  # the last batch, if it has fewer samples than the others
 
     def is_long(self, items: tuple[Value, ...] = (), first: int = 0) -> bool:
@@ -84,6 +89,15 @@ class _Loop:
         if isinstance(done, Split):
             self.forks += 1
         return done
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether a round has added keys to the dict that the loop goes over, or taken some."""
+        if self.dict is None or self.run.conditions:
+            return False
+        owner, size = self.dict
+        known = owner.rest is MISSING and not any(isinstance(v, Choice) for v in owner.cells.values())
+        return known and len(owner.cells) != size
 
     def ends_normally(self, bind: Callable[[], None]) -> bool:
         """One round; whether it surely leads to the next one."""
@@ -110,13 +124,24 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
             lambda: _over(run, node, scope, run.resolve(left)),
             lambda: _over(run, node, scope, run.resolve(right)),
         )
+    iteration.check(run, source)
     loop, start = _Loop(run, node, scope), now()
+    if isinstance(source, Iterator) and iterators.can_pull(source):
+        named = not isinstance(node.iter, ast.Call)
+        if named or _minds(source):
+            return _after(run, _one_by_one(loop, node, source), node.orelse, scope)
     whole, source = source, iteration.stream(run, source)
+    if source is not whole and iterators.can_pull(source) and (_minds(source) or _may_leave(node)):
+        return _after(run, _one_by_one(loop, node, source), node.orelse, scope)
+    iterators.force(run, source)
     loop.last = last_batches.of(source)
     found = run.items(source)
     schedules.begins(run, node, whole, found)
     if found is not None:
-        done = _each(loop, node, found, 0, source if isinstance(source, List) and source is whole else None)
+        watched = whole.owner if isinstance(whole, View) else whole
+        alive = isinstance(source, List) and source is whole and not isinstance(source, View)
+        loop.dict = (watched, len(watched.cells)) if isinstance(watched, Dict) else None
+        done = _each(loop, node, found, 0, source if alive else None)
     else:
         guards.may_raise(run, guards.ANY)
         length = between.count(source) if isinstance(source, List | Iterator) and loop.last is None else None
@@ -132,6 +157,46 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
     if loop.last is not None and not isinstance(done, Raise | Return | Jump):
         _to_the_last(loop, node, loop.last, None)
     return _after(run, done, node.orelse, scope)
+
+
+def _minds(source: Iterator) -> bool:
+    """Whether it makes a difference when an item is computed."""
+    return source.lazy is not None and source.lazy.minds
+
+
+@of_node
+def _may_leave(node: ast.For | ast.AsyncFor) -> bool:
+    """Whether a loop may be left before its source has no more items."""
+    return any(isinstance(n, ast.Break | ast.Return) for n in walk(node))
+
+
+def _one_by_one(loop: _Loop, node: ast.For | ast.AsyncFor, source: Iterator) -> Done:
+    """Each item is computed as its round begins: what a round does, and where the loop ends, makes a difference."""
+    run, scope = loop.run, loop.scope
+    while not loop.is_long():
+        loop.run.node = node
+        try:
+            one = iterators.pull(run, source)
+        except Raised as error:
+            return Raise(error)
+        if one is iterators.END:
+            return None
+        if one is iterators.UNSURE:
+            break
+        done = loop.once(partial(assignment.assign, run, node.target, one, scope))
+        if isinstance(done, Split):
+            run.dropped(source)
+            return branches.follow_on(run, done, partial(_one_by_one, loop, node, source), ("normal", "continue"))
+        if done is not None and done.kind != "continue":
+            if isinstance(node.iter, ast.Call) and run.waiting:  # nobody else has it
+                generators.close(run, source)
+            return done
+    found = run.items(source)
+    if found is not None:
+        return _each(loop, node, found, 0)
+    guards.may_raise(run, guards.ANY)
+    item = iteration.item(run, source)
+    return _again(loop, lambda: assignment.assign(run, node.target, iteration.another(item), scope), lambda: None)
 
 
 def _has_items(source: Value) -> bool:
@@ -171,6 +236,8 @@ def _each(
             if source.items is None:
                 return _again(loop, partial(assignment.assign, run, node.target, source.item, scope), lambda: None)
             items = source.items
+        if index > first and loop.has_changed:
+            return Raise(Raised("RuntimeError", None, ("Exception", "BaseException")))
         if index >= len(items):
             break
         left = len(items) - index
@@ -488,6 +555,9 @@ def _wide(run: Interpreter, cells: dict[Any, Any], key: Any, old: Value, now: Va
         known = tuple(v for part in (old, now) if part is not None for v in part)
         rest = () if cells.get("item") is None or now is not None else (cells["item"],)
         run.heap.write(cells, "item", branches.common_item((*known, *rest), "which item of a list it is"))
+        return None
+    if old is PENDING or now is PENDING:
+        run.heap.write(cells, "item", run.unknown("what an iterator gives that a loop has begun"))
         return None
     if key == NEXT:
         return 0

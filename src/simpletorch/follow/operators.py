@@ -7,14 +7,16 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, items, texts
-from simpletorch.follow.budget import LARGEST, formats_too_much
+from simpletorch.follow import branches, guards, items, iteration, texts
+from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.marks import no_tensors, sparsity
 from simpletorch.follow.memory import stand_ins
+from simpletorch.follow.model import iterators, metaclasses
 from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
+    SIZE,
     BoundNative,
     Choice,
     Class,
@@ -32,6 +34,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    View,
     behind,
     is_int,
     is_known,
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS",
+    "as_bool",
     "binary",
     "compare",
     "contains",
@@ -157,7 +161,9 @@ def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value
         return offsets.moved(name, left, right, run.ask(f"Tensor.{name}", (left, right)))
     mirrored = _MIRRORED.get(name) or f"__r{name[2:]}"
     if isinstance(left, Instance) and left.cls.find(name) is not None:
-        return run.call(run.attribute(left, name), (right,))
+        answer = run.resolve(run.call(run.attribute(left, name), (right,)))
+        if answer is not NotImplemented:
+            return answer
     if type(left) in no_tensors.NO_TENSORS and (said := no_tensors.check_operator(run, mirrored, right, left)):
         return said
     if f"Tensor.{mirrored}" not in RULES:
@@ -166,28 +172,120 @@ def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value
 
 
 def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value:
-    for one, other, method in ((left, right, name), (right, left, _MIRRORED.get(name) or f"__r{name[2:]}")):
-        if isinstance(one, Instance) and one.cls.find(method) is not None:
-            return run.call(run.attribute(one, method), (other,))
-        if isinstance(one, Instance) and one.cls.unknown_base is not None:
+    """An operator of the program's objects: each side is asked in Python's order, and may pass."""
+    mirrored = _MIRRORED.get(name) or f"__r{name[2:]}"
+    order = [(left, right, name), (right, left, mirrored)]
+    same = isinstance(left, Instance) and isinstance(right, Instance) and left.cls is right.cls
+    if same and name not in _COMPARISONS:
+        order.pop()
+    elif isinstance(left, Instance) and isinstance(right, Instance) and left.cls in right.cls.mro:
+        own, other = right.cls.find(mirrored), left.cls.find(mirrored)
+        if own is not None and (other is None or own[0] is not other[0] or name in _COMPARISONS):
+            order.reverse()
+    for one, other, method in order:
+        if not isinstance(one, Instance):
+            continue
+        found, negated = one.cls.find(method), False
+        if found is None and method == "__ne__":
+            found, negated = one.cls.find("__eq__"), True
+        if found is not None:
+            answer = run.resolve(run.call(run.special(one, "__eq__" if negated else method), (other,)))
+            if isinstance(answer, Choice) and _may_pass(answer):
+                return run.unknown(f"what {name} gives")
+            if answer is not NotImplemented:
+                return negate(run, answer) if negated else answer
+        elif one.cls.unknown_base is not None:
             return run.unknown(f"what {name} of {one!r} gives")
+    return _of_plain_objects(run, name, left, right)
+
+
+def _may_pass(answer: Value) -> bool:
+    """Whether a method may have answered `NotImplemented`."""
+    if isinstance(answer, Choice):
+        return _may_pass(answer.when_true) or _may_pass(answer.when_false)
+    return answer is NotImplemented
+
+
+def _of_plain_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    """An operator that no class of the program's answers."""
     if name in ("__eq__", "__ne__"):
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return run.derived("==" if name == "__eq__" else "!=", left, right)
         if left is not right and isinstance(left, Instance) and left.cls.fields is not None:
             return _of_fields(run, name, left, right)
+        if left is not right and isinstance(right, Instance) and right.cls.metadata.get("tuple"):
+            return _of_fields(run, name, right, left)
         if stand_ins.may_be_one(left, right):
             return run.derived("==" if name == "__eq__" else "!=", left, right)
+        if left is not right and (behind(left) is not left or behind(right) is not right):
+            return binary(run, name, behind(left), behind(right))
         return (left is right) is (name == "__eq__")
+    one, other = _held(left), _held(right)
+    if name == "__mul__":
+        one, other = items.as_index(run, one), items.as_index(run, other)
+    if (one is not left or other is not right) and not isinstance(one, Instance) and not isinstance(other, Instance):
+        return binary(run, name, one, other)
+    if all(_has_no_operators(run, v) for v in (left, right)):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     return run.unknown(f"what {name} gives")
+
+
+def _held(value: Value) -> Value:
+    """What an object of a subclass of Python's collections, or a named tuple, is made of."""
+    if isinstance(value, Instance) and value.cls.metadata.get("tuple") and value.cls.fields is not None:
+        return tuple(value.cells.get(name) for name, _ in value.cls.fields)
+    return behind(value)
+
+
+def _has_no_operators(run: Interpreter, value: Value) -> bool:
+    """Whether an object's classes are the program's alone, or a value is one of Python's."""
+    if isinstance(value, Instance):
+        known = all(c.module == run.program.main or c.qualified == "builtins.object" for c in value.cls.mro)
+        return known and value.cls.unknown_base is None and "dataclass" not in value.cls.metadata
+    return _witness(value) is not _NONE_KNOWN
+
+
+_NONE_KNOWN: Final = object()
+_WITNESSES: Final[dict[type, Any]] = {
+    List: [], Dict: {}, Set: set(), tuple: (), Sizes: (), str: "a", bytes: b"a", int: 1, bool: True, float: 1.0,
+    complex: 1j, Expr: 1, type(None): None, range: range(0),
+}  # fmt: skip
+
+
+def _witness(value: Value) -> Any:
+    """A value of the same class of Python's."""
+    if isinstance(value, Dict) and value.kind != "dict":
+        return _NONE_KNOWN
+    return _WITNESSES.get(type(value), _NONE_KNOWN)
+
+
+def _check_kinds(name: str, left: Value, right: Value) -> None:
+    """Python asks the classes of two values whether they go together.
+
+    Raises:
+        Raised: they don't.
+    """
+    one, other = _witness(left), _witness(right)
+    if one is _NONE_KNOWN or other is _NONE_KNOWN or (name == "__mod__" and isinstance(one, str | bytes)):
+        return
+    try:
+        _PYTHON[name](one, other)
+    except TypeError:
+        raise Raised("TypeError", None, ("Exception", "BaseException")) from None
+    except (ValueError, ArithmeticError):
+        return
 
 
 def _of_fields(run: Interpreter, name: str, left: Instance, right: Value) -> Value:
     """``==`` of dataclasses and named tuples."""
     kind = left.cls
-    rows = [tuple(v.cells.get(n) for n, _ in kind.fields or ()) for v in (left, right) if isinstance(v, Instance)]
+    fields = next((c.metadata["dataclass"] for c in kind.mro if "dataclass" in c.metadata), None)
+    names = [n for n, _ in kind.fields or ()] if fields is None else [f.name for f in fields if f.compared]
+    rows = [tuple(v.cells.get(n) for n in names) for v in (left, right) if isinstance(v, Instance)]
     if kind.metadata.get("tuple") and isinstance(right, tuple):
         return binary(run, name, rows[0], right)
+    if kind.metadata.get("tuple") and len(rows) == 2 and right.cls.metadata.get("tuple"):
+        return _of_tuples(run, name, *rows)
     if len(rows) < 2 or right.cls is not kind or kind.metadata.get("eq") is False:
         return name == "__ne__"
     return _of_tuples(run, name, *rows)
@@ -250,11 +348,45 @@ def _compares_items(left: Value, right: Value) -> bool:
     )
 
 
+def _as_set(run: Interpreter, value: Value) -> Value:
+    """The set that the keys or items of a dict are; any other collection's items as one."""
+    if isinstance(value, View) and value.kind == "values":
+        return value
+    found = run.items(value) if not isinstance(value, Set | frozenset) else None
+    if isinstance(value, Set):
+        return value
+    rows = tuple(value) if isinstance(value, frozenset) else found
+    return Set(rows) if rows is not None and all(map(is_known, rows)) else Set((), open=True)
+
+
+def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    """Operators of what ``keys()`` and its like give."""
+    if name in _COMPARISONS and not all(isinstance(v, View | Set | frozenset) for v in (left, right)):
+        return (
+            (left is right) is (name == "__eq__") if name in ("__eq__", "__ne__") else run.unknown(f"what {name} gives")
+        )
+    one, other = _as_set(run, left), _as_set(run, right)
+    if isinstance(one, View) or isinstance(other, View):
+        if name in ("__eq__", "__ne__"):
+            return (left is right) is (name == "__eq__")
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if name in ("__eq__", "__ne__") and (one.open or other.open):
+        return run.derived(name, left, right)
+    return _of_collections(run, name, one, other)
+
+
 def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    if isinstance(left, View) or isinstance(right, View):
+        return _of_views(run, name, left, right)
     if name in ("__eq__", "__ne__"):
         if is_known(right) or is_known(left) or type(left) is not type(right):
             return name == "__ne__"
         return _equal_collections(run, name, left, right)
+    _check_kinds(name, left, right)
+    if isinstance(left, List) and isinstance(right, List) and name in _COMPARISONS:
+        if left.items is not None and right.items is not None:
+            return _of_tuples(run, name, left.items, right.items)
+        guards.may_raise(run, guards.LOOKUP)
     if isinstance(left, List) and isinstance(right, List) and name == "__add__":
         if left.items is None or right.items is None:
             parts = [v for x in (left, right) for v in (x.items if x.items is not None else (x.item,))]
@@ -337,13 +469,19 @@ def _of_constants(run: Interpreter, name: str, left: Value, right: Value) -> Val
     if not (is_known(left) and is_known(right)):
         if name in ("__eq__", "__ne__"):
             return (left is right) is (name == "__eq__")
+        _check_kinds(name, left, right)
         return run.unknown(f"what {name} gives")
     if _is_too_large(name, left, right):
         return run.unknown("a large value", branches.type_name(left))
     try:
         return _PYTHON[name](left, right)
     except _ERRORS as error:
-        raise Raised(type(error).__name__, None, ("ArithmeticError", "Exception", "BaseException")) from None
+        raise _as_raised(error) from None
+
+
+def _as_raised(error: Exception) -> Raised:
+    """An exception that Python itself raised, as the program's."""
+    return Raised(type(error).__name__, None, tuple(c.__name__ for c in type(error).__mro__[1:-1]))
 
 
 def _is_too_large(name: str, left: Value, right: Value) -> bool:
@@ -360,7 +498,8 @@ def _is_too_large(name: str, left: Value, right: Value) -> bool:
     if name == "__add__" and isinstance(left, str | bytes) and isinstance(right, str | bytes):
         return len(left) + len(right) > LARGEST
     if name == "__mod__" and isinstance(left, str | bytes):
-        return formats_too_much(left if isinstance(left, str) else left.decode("latin-1"))
+        shown = left if isinstance(left, str) else left.decode("latin-1")
+        return formats_too_much(shown) or weight((left, right)) > LARGEST
     return False
 
 
@@ -373,7 +512,8 @@ def _of_tuples(run: Interpreter, name: str, left: tuple[Any, ...], right: tuple[
     if name in ("__eq__", "__ne__"):
         if len(left) != len(right):
             return name == "__ne__"
-        answers = [run.resolve(binary(run, "__eq__", a, b)) for a, b in zip(left, right, strict=True)]
+        run.budget.spend(len(left))
+        answers = [_equal_items(run, a, b) for a, b in zip(left, right, strict=True)]
         if any(a is False for a in answers):
             return name == "__ne__"
         if all(a is True for a in answers):
@@ -381,9 +521,23 @@ def _of_tuples(run: Interpreter, name: str, left: tuple[Any, ...], right: tuple[
         open_ = [a for a in answers if a is not True]
         same = open_[0] if len(open_) == 1 else run.derived("==", left, right)
         return same if name == "__eq__" else negate(run, same)
+    _check_kinds(name, left, right)
     if is_known(left) and is_known(right):
-        return _PYTHON[name](tuple(left), tuple(right))
+        try:
+            return _PYTHON[name](tuple(left), tuple(right))
+        except _ERRORS as error:
+            raise _as_raised(error) from None
+    guards.may_raise(run, guards.LOOKUP)
     return run.unknown("how two tuples compare", "bool")
+
+
+def _equal_items(run: Interpreter, left: Value, right: Value) -> Value:
+    """Whether two items are equal: one is equal to itself, whatever its class says."""
+    left, right = run.resolve(left), run.resolve(right)
+    if left is right and isinstance(left, Instance) and not stand_ins.is_one(left):
+        return True
+    found = branches.truth(run, binary(run, "__eq__", left, right)) if isinstance(left, Instance) else None
+    return found if isinstance(found, bool) else run.resolve(binary(run, "__eq__", left, right))
 
 
 def unary(run: Interpreter, name: str, value: Value) -> Value:
@@ -403,6 +557,8 @@ def unary(run: Interpreter, name: str, value: Value) -> Value:
         return sparsity.operate(run, name, value, None) or run.unknown(f"what {name} gives")
     if isinstance(value, Unknown):
         return run.unknown(value.reason, value.type, value.cause)
+    if _witness(value) is not _NONE_KNOWN and not isinstance(value, Expr):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     return run.unknown(f"what {name} gives")
 
 
@@ -444,11 +600,37 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
         if known is not None and known.type.dtype != old.matrix.type.dtype:  # it may be the same object, or a new one
             found.matrix = known.of_type(TensorType(known.type.shape))
         return found
-    if isinstance(old, List) and name == "__add__":
-        items.extend(run, old, value)
+    if isinstance(old, Instance) and (method := run.special(old, own)) is not None:
+        answer = run.resolve(run.call(method, (value,)))
+        if answer is not NotImplemented:
+            return answer
+    held = behind(old)
+    plain = held is old or (isinstance(old, Instance) and old.cls.find(name) is None)
+    if isinstance(held, List) and name == "__add__" and plain:
+        if isinstance(run.resolve(value), int | float | type(None)):
+            raise Raised("TypeError", None, ("Exception", "BaseException"))
+        items.extend(run, held, value)
         return old
-    if isinstance(old, Instance) and old.cls.find(own) is not None:
-        return run.call(run.attribute(old, own), (value,))
+    if isinstance(held, List) and name == "__mul__" and plain:
+        made = run.operate(name, held, value)
+        if isinstance(made, List):
+            for key in ("item", "items", SIZE):
+                run.heap.write(held.cells, key, made.cells.get(key, MISSING))
+            return old
+    if isinstance(held, Dict) and name == "__or__" and plain and held.kind != "Counter":
+        items.update(run, held, value)
+        return old
+    if isinstance(held, Set) and name in ("__or__", "__and__", "__sub__", "__xor__") and plain:
+        found = run.operate(name, held, behind(run.resolve(value)))
+        if isinstance(found, Set):
+            for key in [k for k in held.cells if k not in found.cells]:
+                run.heap.write(held.cells, key, MISSING)
+            for key, there in found.cells.items():
+                run.heap.write(held.cells, key, there)
+            run.heap.write(held.state, "open", found.state["open"])
+        else:
+            run.heap.write(held.state, "open", True)
+        return old
     return run.operate(name, old, value)
 
 
@@ -500,9 +682,20 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
             if choice is collection:
                 return branches.distribute(run, choice, lambda v: contains(run, v, value))
             return branches.distribute(run, choice, lambda v, other=other: contains(run, other, v))  # type: ignore[misc]
-    if isinstance(collection, Instance) and collection.cls.find("__contains__") is not None:
-        return run.call(run.attribute(collection, "__contains__"), (value,))
+    own = None
+    if isinstance(collection, Instance):
+        own = run.special(collection, "__contains__")
+    elif isinstance(collection, Class):
+        own = metaclasses.special(collection, "__contains__")
+    if own is not None:
+        return as_bool(run, run.call(own, (value,)))
     collection = behind(collection)
+    if isinstance(collection, int | float | type(None)) or (
+        isinstance(collection, str) and isinstance(value, int | float | type(None) | tuple | List)
+    ):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if isinstance(collection, Dict | Set):
+        items.check_key(run, value)
     if isinstance(collection, Tensor):
         return run.ask("Tensor.__contains__", (collection, value))
     if isinstance(collection, str) and isinstance(value, str):
@@ -510,6 +703,8 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     if isinstance(collection, Dict):
         known = items.can_be_key(value)
         held = collection.cells.get(value, MISSING) if known else MISSING
+        if "registers" in collection.state and isinstance(held, Instance | Tensor):
+            return run.unknown("whether a module has registered it", "bool")
         there = not branches.may_be_missing(run, held)
         if isinstance(held, Choice) and not there and MISSING in (held.when_true, held.when_false):
             return held.condition if held.when_false is MISSING else negate(run, held.condition)
@@ -522,18 +717,45 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
                 else run.unknown("whether a dict has a key", "bool")
             )
         )
-    found = None if isinstance(collection, Iterator | Unknown) else run.items(collection)
+    collection = iteration.asked(run, collection)
+    if isinstance(collection, Iterator):
+        return _in_iterator(run, collection, value)
+    found = None if isinstance(collection, Unknown) else run.items(collection)
     if found is None:
         return run.derived("in", collection, value)
-    answers = [
-        run.resolve(binary(run, "__eq__", value, v)) if not isinstance(value, Tensor) else value is v for v in found
-    ]
+    answers = [_equal_items(run, v, value) if not isinstance(value, Tensor) else value is v for v in found]
     if any(a is True for a in answers):
         return True
     if all(a is False for a in answers):
         return False
     open_ = [a for a in answers if a is not False]
     return open_[0] if len(open_) == 1 else run.derived("in", value, collection)
+
+
+def _in_iterator(run: Interpreter, source: Iterator, value: Value) -> Value:
+    """Whether one of the items to come is equal; those before it are gone."""
+    while iterators.can_pull(source):
+        one = iterators.pull(run, source)
+        if one is iterators.END:
+            return False
+        if one is iterators.UNSURE:
+            break
+        answer = (one is value) if isinstance(value, Tensor) else _equal_items(run, one, value)
+        if answer is True:
+            return True
+        if answer is not False:
+            break
+    run.escape((source,))
+    return run.unknown("whether an iterator gives it", "bool")
+
+
+def as_bool(run: Interpreter, value: Value) -> Value:
+    """``bool(value)``."""
+    found = branches.truth(run, value)
+    if isinstance(found, bool):
+        return found
+    condition, way = found
+    return condition if way else negate(run, condition)
 
 
 # -- isinstance ------------------------------------------------------------------------------------------------------
@@ -577,6 +799,8 @@ def is_instance(run: Interpreter, value: Value, cls: Value) -> Value:
     if isinstance(value, Choice):
         return branches.distribute(run, value, lambda v: is_instance(run, v, cls))
     options = run.items(cls) if isinstance(cls, tuple | List) else (cls,)
+    if isinstance(cls, Class) and (own := metaclasses.special(cls, "__instancecheck__")) is not None:
+        return as_bool(run, run.call(own, (value,)))
     if isinstance(value, Unknown) and value.type == sparsity.TENSOR:
         there = any(isinstance(c, Class) and c.qualified in _OF_TENSORS for c in map(run.resolve, options or ()))
         return True if there else run.derived("isinstance", value, cls)
@@ -624,6 +848,9 @@ def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
         return cls.qualified in ("torch.Tensor", "builtins.object", "simpletorch.Tensor")
     if isinstance(value, Fields) and cls.qualified.startswith("torch.return_types"):
         return True
+    if isinstance(value, View):
+        names = (f"{value.kind.capitalize()}View", "Iterable", "Sized", "Collection", "object")
+        return True if cls.name in names else None if cls.name in ("Set", "MappingView") else False
     if cls.module == "builtins" or cls.name == "NoneType":
         kinds = _OF_PYTHON.get(cls.name)
         if kinds is None:
@@ -635,7 +862,7 @@ def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
         return isinstance(value, _ABSTRACT[cls.name])
     if cls.qualified == "torch.dtype":
         return type(value).__name__ == "DType"
-    if cls.qualified == "torch.device":
+    if cls.qualified in ("torch.device", "torch.Device"):
         return isinstance(value, Device)
     if cls.qualified == "torch.Size":
         return isinstance(value, Sizes)

@@ -62,6 +62,7 @@ class Raised(Exception):
     def __init__(self, name: str, value: Any = None, bases: tuple[str, ...] = ()) -> None:
         super().__init__(name)
         self.name, self.value, self.bases = name, value, bases
+        self.is_told = False  # whether it was found already: what raises it goes on with what isn't known
 
 
 @dataclass(frozen=True, slots=True)

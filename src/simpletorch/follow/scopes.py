@@ -22,6 +22,7 @@ class Scope:
         "globals",
         "is_class",
         "is_inner",
+        "locals",
         "outside",
         "owner",
         "parent",
@@ -44,6 +45,7 @@ class Scope:
         self.is_inner = is_inner  # a comprehension's: a line may have another variable of the same name
         self.globals: Scope = self if parent is None else parent.globals
         self.outside: dict[str, Scope] = {}  # names declared global or nonlocal
+        self.locals: frozenset[str] = frozenset()  # of a function: the names that are its own
         self.function = ""
         self.owner: Any = None  # the class whose method runs
         self.first: Any = MISSING  # the first argument of a method, for super()
@@ -65,6 +67,17 @@ class Scope:
             first = False
             scope = scope.parent
         return MISSING
+
+    def lacks(self, name: str) -> bool:
+        """Whether a name is one of the function's own, which has no value here."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.cells:
+            if name in scope.locals:
+                return True
+            if not scope.is_inner:
+                return False
+            scope = scope.parent
+        return False
 
     def place(self, name: str) -> dict[str, Any]:
         """The cells that hold a name as this scope sees it; the module's where none does."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, branches, classes, guards, loops
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices, modules, moves
+from simpletorch.follow.model import handlers, unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
-from simpletorch.follow.sources import imports, machines
+from simpletorch.follow.sources import imports, machines, refusals
 from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import MISSING, Class, Instance, Value, is_known
 
@@ -82,16 +83,12 @@ def _goes_on(run: Interpreter, node: ast.stmt, error: Raised) -> bool:
 
 def _without(run: Interpreter, node: ast.stmt, scope: Scope, reason: str) -> Done:
     """Go on behind a statement that wasn't followed to its end: it may have changed what it names."""
-    held = []
-    for inner in walk(node):
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
-            held.append(scope.find(inner.id))
-        elif isinstance(inner, ast.Name):
-            run.heap.write(scope.holder(inner.id), inner.id, run.unknown(reason))
-        elif isinstance(inner, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            run.heap.write(scope.holder(inner.name), inner.name, run.unknown(reason))
-    run.call_in_the_dark(run.unknown(reason), [v for v in held if v is not MISSING], {})
+    unmodelled.happens(run, node, scope, reason)
     return None
+
+
+def _unmodelled(run: Interpreter, node: ast.stmt, scope: Scope) -> Done:
+    return _without(run, node, scope, f"what {type(node).__name__} does")
 
 
 def _expression(run: Interpreter, node: ast.Expr, scope: Scope) -> Done:
@@ -130,7 +127,7 @@ def _if(run: Interpreter, node: ast.If, scope: Scope) -> Done:
     if (
         type(test) is bool
         and machines.is_refusal(node.body if test else node.orelse)
-        and machines.is_guard(run, node.test)
+        and machines.is_guard(run, node.test, scope)
     ):
         return run.execute(node.orelse if test else node.body, scope)
     done = branches.choose(run, test, lambda: run.execute(node.body, scope), lambda: run.execute(node.orelse, scope))
@@ -152,7 +149,7 @@ def _there(run: Interpreter, node: ast.If, scope: Scope) -> None:
 
 def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
     test = run.evaluate(node.test, scope)
-    if test is False and machines.is_guard(run, node.test):
+    if test is False and machines.is_guard(run, node.test, scope):
         return None
     if test is False and _is_about_shapes(node.test):
         run.node = node
@@ -189,19 +186,38 @@ def _failed(run: Interpreter, test: ast.expr, scope: Scope) -> str:
     return f"{said}: {', and '.join(parts)}" if parts else said
 
 
+_EXCEPTION: Final = ("Exception", "BaseException")
+
+
 def _raise(run: Interpreter, node: ast.Raise, scope: Scope) -> Done:
     if node.exc is None:
-        return Raise(run.handled[-1] if run.handled else Raised("RuntimeError", None, ("Exception", "BaseException")))
-    return Raise(exception_of(run, run.evaluate(node.exc, scope)))
+        return Raise(run.handled[-1] if run.handled else Raised("RuntimeError", None, _EXCEPTION))
+    if scope.path in run.program.own and isinstance(node.exc, ast.Call):
+        return Raise(refusals.refused(run, node.exc, scope))
+    error = handlers.exception_of(run, run.evaluate(node.exc, scope))
+    if isinstance(error.value, Instance):
+        _chain(run, error.value, None if node.cause is None else (run.evaluate(node.cause, scope),))
+    elif node.cause is not None:
+        run.evaluate(node.cause, scope)
+    return Raise(error)
 
 
-def exception_of(run: Interpreter, value: Value) -> Raised:
-    """The exception that ``raise value`` raises."""
-    value = run.resolve(value)
-    cls = value.cls if isinstance(value, Instance) else value
-    if isinstance(cls, Class):
-        return Raised(cls.name, value, tuple(c.name for c in cls.mro[1:]))
-    return Raised("", value, ("Exception", "BaseException"))
+def _chain(run: Interpreter, value: Instance, cause: tuple[Value] | None) -> None:
+    """An exception knows during which other one it was raised, and which it was raised from."""
+    if run.handled:
+        other = run.handled[-1].value
+        if other is not value:
+            context = other if isinstance(other, Instance) else run.unknown("an exception")
+            run.heap.write(value.cells, "__context__", context)
+    elif "__context__" not in value.cells:
+        run.heap.write(value.cells, "__context__", None)
+    if cause is not None:
+        given = run.resolve(cause[0])
+        run.heap.write(value.cells, "__cause__", run.call(given, ()) if isinstance(given, Class) else given)
+    elif "__cause__" not in value.cells:
+        run.heap.write(value.cells, "__cause__", None)
+    if cause is not None or "__suppress_context__" not in value.cells:
+        run.heap.write(value.cells, "__suppress_context__", cause is not None)
 
 
 def _delete(run: Interpreter, node: ast.Delete, scope: Scope) -> Done:
@@ -247,29 +263,74 @@ def _try(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
     return branches.go_on(run, guards.guarded(run, guard, lambda: _guarded(run, node, scope)), finally_, _KINDS)
 
 
+def _try_star(run: Interpreter, node: Any, scope: Scope) -> Done:
+    """``except*``: what is raised is shared out among the handlers; which of them runs isn't known."""
+    if not node.finalbody:
+        return _shared_out(run, node, scope)
+    return _try(run, _in_finally(node), scope)
+
+
+@of_node
+def _in_finally(node: Any) -> ast.Try:
+    """``try: try: … except* …: …; finally: …``."""
+    inner = ast.copy_location(type(node)(node.body, node.handlers, node.orelse, []), node)
+    return ast.copy_location(ast.Try([inner], [], [], node.finalbody), node)
+
+
+def _shared_out(run: Interpreter, node: Any, scope: Scope) -> Done:
+    guard = Guard(lambda error: True, run.heap.depth)
+    run.tries += 1
+    try:
+        ways = guards.guarded(run, guard, lambda: run.execute(node.body, scope))
+    finally:
+        run.tries -= 1
+
+    def following(way: Outcome) -> Done:
+        if not isinstance(way.done, Raise):
+            return run.execute(node.orelse, scope)
+        return _each_handler(run, node.handlers, 0, way.done, scope)
+
+    return branches.go_on(run, ways, following, ("normal", "raise"))
+
+
+def _each_handler(
+    run: Interpreter, handlers: Sequence[ast.ExceptHandler], at: int, raised: Raise, scope: Scope
+) -> Done:
+    if at == len(handlers):
+        left = run.unknown("whether a handler takes all that is raised", "bool")
+        return branches.choose(run, left, lambda: None, lambda: raised)
+    handler = handlers[at]
+
+    def taken() -> Done:
+        if handler.name:
+            run.heap.write(scope.holder(handler.name), handler.name, run.unknown("a group of exceptions"))
+        run.handled.append(Raised("ExceptionGroup", None, _EXCEPTION))
+        try:
+            return run.execute(handler.body, scope)
+        finally:
+            run.handled.pop()
+
+    done = branches.choose(run, run.unknown("what is raised", "bool"), taken, lambda: None)
+    if isinstance(done, Split) and any(o.kind == "normal" for o in done.outcomes):
+        return branches.follow_on(run, done, lambda: _each_handler(run, handlers, at + 1, raised, scope))
+    return done if done is not None else _each_handler(run, handlers, at + 1, raised, scope)
+
+
 _OF_IMPORTS: Final = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 _OF_TORCH: Final = {"Exception", "BaseException", "RuntimeError", "ValueError", "IndexError", "TypeError"}
-_SELDOM: Final = {"KeyboardInterrupt", "SystemExit", "GeneratorExit", "ImportError", "ModuleNotFoundError"}
-_Catching: TypeAlias = list[tuple[tuple[str, ...], ast.ExceptHandler]]
-
-
-def _caught_names(run: Interpreter, handler: ast.ExceptHandler, scope: Scope) -> tuple[str, ...]:
-    if handler.type is None:
-        return ("BaseException",)
-    found = run.evaluate(handler.type, scope)
-    classes_ = found if isinstance(found, tuple) else (found,)
-    return tuple(c.name if isinstance(c, Class) else "" for c in map(run.resolve, classes_))
 
 
 def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
     """The body with ``else``, and the handlers of what it raises, or may raise."""
     if not node.handlers:
         return run.execute(node.body, scope)
-    catching = [(_caught_names(run, h, scope), h) for h in node.handlers]
+    catching = handlers.handlers_of(run, node, scope)
     reacts = any(_OF_TORCH.intersection(names) or "" in names for names, _ in catching)
     optional = any(_OF_IMPORTS.intersection(names) for names, _ in catching)
     guard = Guard(
-        lambda error: _catches(error, catching), run.heap.depth, lambda error: tuple(_handlers(error, catching))
+        lambda error: handlers.catches(error, catching),
+        run.heap.depth,
+        lambda error: tuple(handlers.takers(error, catching)),
     )
     run.tries += reacts
     run.optional_imports += optional
@@ -287,26 +348,8 @@ def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
     return branches.go_on(run, ways, following, ("normal", "raise"))
 
 
-def _catches(error: Raised, catching: _Catching) -> bool | None:
-    """Whether one of the handlers takes it; None where that isn't known."""
-    options = _handlers(error, catching)
-    return False if options == [None] else True if None not in options else None
-
-
-def _handlers(error: Raised, catching: _Catching) -> list[ast.ExceptHandler | None]:
-    """The handlers of which one takes it; None among them says that maybe none does."""
-    names = {error.name, *error.bases}
-    options: list[ast.ExceptHandler | None] = []
-    for caught, handler in catching:
-        if "BaseException" in caught or names.intersection(caught):
-            return [*options, handler]
-        if "" in caught or (error.name == "" and set(caught) - _SELDOM):
-            options.append(handler)
-    return [*options, None]
-
-
-def _handled(run: Interpreter, error: Raised, catching: _Catching, scope: Scope) -> Done:
-    return _one_of(run, error, _handlers(error, catching), scope)
+def _handled(run: Interpreter, error: Raised, catching: handlers.Catching, scope: Scope) -> Done:
+    return _one_of(run, error, handlers.takers(error, catching), scope)
 
 
 def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler | None], scope: Scope) -> Done:
@@ -322,13 +365,14 @@ def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler
     if handler is None:
         return Raise(error)
     if handler.name:
-        value = error.value if isinstance(error.value, Instance) else run.unknown("an exception", None)
-        run.heap.write(scope.holder(handler.name), handler.name, value)
+        run.heap.write(scope.holder(handler.name), handler.name, handlers.object_of(run, error))
     run.handled.append(error)
     try:
         return run.execute(handler.body, scope)
     finally:
         run.handled.pop()
+        if handler.name and handler.name in scope.holder(handler.name):
+            run.heap.write(scope.holder(handler.name), handler.name, MISSING)
 
 
 def _function(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Done:
@@ -375,7 +419,7 @@ def _import_from(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> Done:
     return None
 
 
-TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = {
+_MODELS: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = {
     ast.Expr: _expression,
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
@@ -394,7 +438,6 @@ TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = 
     ast.With: _with,
     ast.AsyncWith: _with,
     ast.Try: _try,
-    ast.TryStar: _try,
     ast.FunctionDef: _function,
     ast.AsyncFunctionDef: _function,
     ast.ClassDef: _class,
@@ -404,5 +447,7 @@ TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], Done]]] = 
     ast.Import: _import,
     ast.ImportFrom: _import_from,
 }
+_MODELS[ast.TryStar] = _try_star
 if (alias := getattr(ast, "TypeAlias", None)) is not None:
-    TABLE[alias] = _alias
+    _MODELS[alias] = _alias
+TABLE: Final = unmodelled.Table(_MODELS, _unmodelled)

@@ -23,6 +23,7 @@ branch can be followed and taken back.
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -50,6 +51,7 @@ __all__ = [
     "HISTORY",
     "MISSING",
     "NEXT",
+    "PENDING",
     "RELOADED",
     "REPEATED",
     "SIZE",
@@ -80,6 +82,7 @@ __all__ = [
     "Tensor",
     "Unknown",
     "Value",
+    "View",
     "behind",
     "is_among",
     "is_int",
@@ -111,6 +114,7 @@ class Unknown:
     __slots__ = (
         "cause",
         "fact",
+        "given",
         "harmless",
         "length",
         "matrix",
@@ -130,6 +134,7 @@ class Unknown:
     def __init__(self, reason: str, type: str | None = None, cause: Cause = "code", *, harmless: bool = False) -> None:
         self.reason, self.type, self.cause, self.harmless = reason, type, cause, harmless
         self.place: tuple[str, int] | None = None
+        self.given: tuple[Instance, ...] = ()  # objects that the unknown call was given which made it: it may keep them
         self.negates: Unknown | None = None  # of a bool: it is true where that one is false
         self.usual: bool | None = None  # of a bool: what it is unless something goes wrong (an exception is caught)
         self.length: int | Expr | None = None  # of a string
@@ -252,7 +257,6 @@ class Tensor(Object):
         return str(self.type)
 
 
-@final
 class List(Object):
     """A list. Its items are ``cells["items"]``, a tuple; where their number isn't known it is None, and
     ``cells["item"]`` is one value for all of them.
@@ -277,6 +281,34 @@ class List(Object):
 
     def __repr__(self) -> str:
         return repr(list(self.items)) if self.items is not None else f"[{self.item!r}, ...]"
+
+
+@final
+class View(List):
+    """What ``keys()``, ``values()`` or ``items()`` of a dict gives: what the dict has when it is asked, as a list."""
+
+    __slots__ = ("_last", "kind", "owner", "read")
+
+    def __init__(self, kind: str, owner: Dict, read: Callable[[], List]) -> None:
+        self.kind, self.owner, self.read = kind, owner, read
+        self._last: List | None = None
+
+    @property
+    def cells(self) -> dict[Any, Any]:  # type: ignore[override]
+        """Those of the list that stands for it now."""
+        found, last = self.read(), self._last
+        same = last is not None and last.items is not None and found.items is not None
+        if last is not None and same and _are_same(last.items or (), found.items or ()):
+            return last.cells
+        self._last = found
+        return found.cells
+
+
+def _are_same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    return len(a) == len(b) and all(
+        x is y or (type(x) is tuple and type(y) is tuple and len(x) == len(y) and all(map(operator.is_, x, y)))
+        for x, y in zip(a, b, strict=True)
+    )
 
 
 @final
@@ -453,6 +485,7 @@ class Property:
     getter: Any
     setter: Any = None
     cached: bool = False
+    deleter: Any = None
 
 
 @final
@@ -505,16 +538,23 @@ class Last:
     of_loader: bool = True
 
 
+PENDING: Final = Missing()
+"""In place of the items of an iterator: they are computed when they are asked for, see `model.iterators`."""
+
+
 @final
 class Iterator(Object):
     """Items to come: ``cells["items"]`` from ``cells[NEXT]`` on, or ``cells["item"]`` again and again.
 
+    Where the items are a list, the list itself stands there: it may change.
+
     ``uniform``: each item is like any other (batches of a loader, steps of an endless generator).
     """
 
-    __slots__ = ("count", "last")
+    __slots__ = ("count", "last", "lazy")
 
     def __init__(self, items: tuple[Value, ...] | None, item: Value = None, count: int | None = None) -> None:
+        self.lazy: Any = None  # what computes its items, where ``cells["items"]`` is `PENDING`
         self.cells = Cells({"items": items, NEXT: 0, "item": item})
         self.count = count  # how many items a uniform one gives, where that is known
         self.last: Last | None = None
@@ -522,8 +562,10 @@ class Iterator(Object):
     @property
     def items(self) -> tuple[Value, ...] | None:
         """The items that are left, None where each is like any other."""
-        found: tuple[Value, ...] | None = self.cells["items"]
-        return None if found is None else found[self.cells[NEXT] :]
+        found = self.cells["items"]
+        if isinstance(found, List):
+            found = found.items
+        return found[self.cells[NEXT] :] if isinstance(found, tuple) else None
 
 
 @final

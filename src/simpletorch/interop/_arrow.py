@@ -212,7 +212,7 @@ def to_arrow(tensor: torch.Tensor, copy: bool = False) -> Any:
         TorchError: (also RuntimeError) it requires a gradient, is lazy, or isn't strided.
         ShapeMismatch: (also ValueError) it has no dim, or rows of size 0.
         DTypeMismatch: (also TypeError) Arrow has no such dtype.
-        TypeMismatch: (also TypeError) it is no tensor.
+        TypeMismatch: (also TypeError) it isn't a tensor.
         DeviceMismatch: it isn't on the CPU.
         BackendError: pyarrow isn't installed.
 
@@ -260,7 +260,7 @@ def _rows(values: Any, shape: tuple[int, ...], arrow: _Arrow) -> Any:
 
 
 class _Arrow(NamedTuple):
-    """What is needed of pyarrow, found once."""
+    """The used names of pyarrow, found once."""
 
     dtypes: Mapping[Any, Any]
     array: Callable[..., Any]

@@ -115,7 +115,7 @@ def _explain_numpy(array: np.ndarray[Any, Any], error: BaseException) -> NoRetur
 
 
 def _instead_of(dtype: np.dtype[Any]) -> str:
-    """What to do with values that are no numbers of torch."""
+    """A remedy for values that torch has no dtype for."""
     if dtype.kind == "V" and dtype.names is None:  # int4 and float6 of ml_dtypes have no kind of their own
         return "array.astype(np.int8), or np.float32 of those with a fraction"
     return {
@@ -142,7 +142,7 @@ def to_numpy(tensor: torch.Tensor, copy: bool = False) -> np.ndarray[Any, Any]:
         TorchError: (also RuntimeError) the tensor requires a gradient, is a lazy conjugate, or isn't strided.
         DeviceMismatch: it isn't on the CPU.
         DTypeMismatch: (also TypeError) NumPy has no such dtype.
-        TypeMismatch: (also TypeError) it is no tensor.
+        TypeMismatch: (also TypeError) it isn't a tensor.
         BackendError: the package ml_dtypes isn't installed.
     """
     try:

@@ -1,4 +1,4 @@
-"""Why memory can't be shared: what `from_numpy` and its like have in common."""
+"""Why memory can't be shared: the common part of `from_numpy` and its like."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def refuse_backwards(operation: str, shape: str, cause: BaseException | None = N
 
 
 def refuse_other(operation: str, value: object, cause: BaseException | None = None) -> None:
-    """Say so if something is no tensor."""
+    """Refuse a value that isn't a tensor."""
     if not isinstance(value, torch.Tensor):
         refuse(
             operation,
@@ -90,7 +90,7 @@ def explain_tensor(operation: str, tensor: torch.Tensor, error: BaseException | 
 
 
 def named(value: object) -> str:
-    """What a value is, in a sentence."""
+    """A value's description for a sentence."""
     module, name = type(value).__module__.partition(".")[0], type(value).__qualname__
     return name if module == "builtins" else f"{module}'s {name}"
 

@@ -23,7 +23,7 @@ _VARIADIC: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYW
 
 @dataclass(frozen=True)
 class Stated:
-    """Parameters and result of a call: ``fields`` are the attributes of a result that is no tensor, with their types.
+    """Parameters and result of a call: ``fields`` are the attributes of another result than a tensor, with their types.
 
     ``result`` is the type of the whole, Any where its fields are looked at.
     """
@@ -36,11 +36,11 @@ class Stated:
 def read_signature(
     model: type[nn.Module], signature: object, names: Mapping[str, Any], *, shared: bool = False
 ) -> Stated:
-    """What ``signature`` says of a call of ``model``.
+    """The parameters and result that ``signature`` states for ``model``.
 
     Args:
         model: the class.
-        signature: what `typed` is given.
+        signature: the argument of `typed`.
         names: those around the call of `typed`.
         shared: of many models' signature only that counts which this one has; what ``*args`` and ``**kwargs`` let pass
             are the model's own arguments, of which it says nothing.

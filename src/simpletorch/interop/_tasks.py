@@ -1,4 +1,4 @@
-"""What transformers' models take and give, by task: the signatures that `from_transformers` gives them.
+"""The signatures of transformers' models, by task, for `from_transformers`.
 
 Letters: B batch, T tokens, N tokens that are seen (also earlier ones), S tokens that are read, D model width,
 V vocabulary, K classes.
@@ -50,7 +50,7 @@ LongMask: TypeAlias = Tensor[Shaped, B, N] | Tensor[Shaped, Any, Any, N] | Tenso
 
 
 class Output(Protocol):
-    """What transformers gives: an object with attributes, which is a dict and may be taken apart as a tuple too."""
+    """The result of a transformers model: an object with attributes, which is also a dict and can be unpacked."""
 
     def __getitem__(self, key: Any) -> Any: ...
     def __iter__(self) -> Iterator[Any]: ...
@@ -64,7 +64,7 @@ class Output(Protocol):
 
 
 class States(Output, Protocol[B, T, D]):
-    """What a model without a head gives; what has to be asked for is there where it was."""
+    """The result of a model without a head; optional outputs are there if they were asked for."""
 
     last_hidden_state: Tensor[Float, B, T, D]
     pooler_output: Asked[Tensor[Float, B, D]]

@@ -67,13 +67,13 @@ def from_transformers(source: Any, task: Task = "hidden-states", **options: Any)
         model = from_transformers(transformers.GPT2Config(n_layer=2), "causal-lm")  # random weights, no download
         scores = model(tokens).logits  # Int64[B, T] -> Float[B, T, V]
 
-    What comes back is transformers' own model (`typed` says what is added to it). For mypy it is of a class here that
+    The result is transformers' own model (see `typed` for its additions). For mypy it is of a class here that
     has the call; ``generate``, ``config`` and what else the model has are there too, without types.
 
     Args:
         source: a configuration, whose model gets random weights; or the name of a model on the Hugging Face hub, or a
             folder, from which the weights are loaded.
-        task: what the model is for, which says what it takes and gives.
+        task: of the model; it decides the inputs and outputs.
         options: for ``from_pretrained`` of a name or folder (``revision=``, ``local_files_only=``, ``dtype=``,
             ``token=``), or ``from_config`` of a configuration. ``trust_remote_code`` is False unless it is given.
 

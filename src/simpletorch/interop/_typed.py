@@ -35,20 +35,20 @@ def typed(model: M, signature: object) -> M:
 
         bert = typed(AutoModel.from_pretrained("bert-base-uncased"), call)
 
-    What comes back is ``model`` itself, with one hook before each call and one behind it; nothing else is wrapped or
-    changed, so its state dict, its methods and its class are what they were. A call that is given more than the
-    signature's parameters is another one, and isn't looked at: so ``generate`` of a language model works, which calls
-    the model in ways of its own. Under compilation and export nothing is checked.
-    A second `typed` of a module takes the place of the first.
+    The result is ``model`` itself, with one hook before each call and one after it. Nothing else is wrapped or
+    changed: its state dict, its methods and its class stay the same. A call that is given more than the signature's
+    parameters is another one, and isn't looked at: so ``generate`` of a language model works, which calls the model
+    in ways of its own. Under compilation and export nothing is checked. A second `typed` of a module takes the place
+    of the first.
 
     Args:
         model: any module.
         signature: a function with annotations (its body is never run), a protocol or module class whose ``__call__``
-            or ``forward`` has them, or a ``Callable[[…], …]``, whose parameters are the model's first ones. A result
-            that is no tensor is described by a protocol, dataclass or named tuple with its attributes.
+            or ``forward`` has them, or a ``Callable[[…], …]``, whose parameters are the model's first ones. Another
+            result than a tensor is described by a protocol, dataclass or named tuple with its attributes.
 
     Raises:
-        TypeMismatch: (a `TypeError` too) ``model`` is no module, or ``signature`` none for it.
+        TypeMismatch: (a `TypeError` too) ``model`` isn't a module, or ``signature`` doesn't fit it.
         ShapeMismatch, DTypeMismatch, DeviceMismatch, TypeMismatch: when called, with the model's name.
     """
     if not isinstance(model, nn.Module):
@@ -59,7 +59,7 @@ def typed(model: M, signature: object) -> M:
 
 
 class _Check:
-    """What the two hooks of a typed module do."""
+    """The two hooks of a typed module."""
 
     def __init__(
         self, model: type[nn.Module], signature: object, names: Mapping[str, Any], *, shared: bool = False
@@ -121,7 +121,7 @@ class _Check:
 def attach_signature(model: nn.Module, signature: object, names: Mapping[str, Any], *, shared: bool = False) -> None:
     """Hooks for ``signature`` in place of those that ``model`` has from another one.
 
-    What ``shared`` means is said in `read_signature`.
+    See `read_signature` for ``shared``.
 
     Raises:
         TypeMismatch: (a `TypeError` too) ``signature`` is none for it.
@@ -135,7 +135,7 @@ def attach_signature(model: nn.Module, signature: object, names: Mapping[str, An
 
 
 def _is_optional(hint: Any) -> bool:
-    """Whether it may be None: then it may be absent too, as outputs leave out what nobody has asked for."""
+    """Whether it may be None; then it may be absent too, as outputs leave out optional parts."""
     return type(None) in get_args(hint)
 
 

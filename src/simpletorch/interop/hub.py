@@ -5,7 +5,7 @@
     model = hub.load("models/mine", "encoder", trust=True)
     model = hub.load("pytorch/vision:96e779759f74384da5c54db571b9ad0b90c6f4ee", "resnet18", trust=True)
 
-What `torch.hub` loads is another's code, which runs here. So a repository is named with the commit that was read, and
+`torch.hub` runs code of others, so loading needs trust. So a repository is named with the commit that was read, and
 ``trust`` has to be said.
 
 Source: https://docs.pytorch.org/docs/stable/hub.html
@@ -20,12 +20,12 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
-from zipfile import BadZipFile, ZipFile
 
 import torch
 from torch import nn
 
 from simpletorch.checks import outer_names
+from simpletorch.data import extract
 from simpletorch.errors import BackendError, DataError, TorchError, TypeMismatch, as_also
 from simpletorch.interop._typed import attach_signature
 
@@ -53,15 +53,15 @@ def load(
         name: the entry point, a function in ``hubconf.py`` (`entry_points`).
         args: for the entry point.
         trust: that the repository's code may run; False is refused.
-        signature: what the model takes and gives, see `simpletorch.interop.typed`.
+        signature: of the model's call, see `simpletorch.interop.typed`.
         options: for the entry point.
 
     Raises:
-        TorchError: (a `ValueError` too) the repository isn't pinned or trusted, is no such name, or lacks the entry
+        TorchError: (a `ValueError` too) the repository isn't pinned or trusted, has no valid name, or lacks the entry
             point.
         DataError: the repository can't be fetched, or has no readable ``hubconf.py``.
         BackendError: it needs packages that are not installed.
-        TypeMismatch: (a `TypeError` too) what it makes is no module, or the signature none for it.
+        TypeMismatch: (a `TypeError` too) its result isn't a module, or the signature doesn't fit it.
     """
     error = as_also(TorchError, ValueError)
     folder = Path(repo)
@@ -93,7 +93,7 @@ def load(
 
 
 def entry_points(folder: str | os.PathLike[str]) -> tuple[str, ...]:
-    """What a folder's ``hubconf.py`` offers, by name; it is read, and none of it runs.
+    """The entry points of a folder's ``hubconf.py``, by name; it is read, and none of it runs.
 
     Raises:
         DataError: there is no such file, or it is no Python.
@@ -146,17 +146,16 @@ def _fetched(repo: str) -> Path:
         with TemporaryDirectory(dir=home) as work:
             archive = Path(work, "repository.zip")
             torch.hub.download_url_to_file(f"https://github.com/{name}/zipball/{commit}", str(archive), progress=False)
-            with ZipFile(archive) as files:
-                files.extractall(Path(work, "files"))  # which keeps what is named elsewhere inside
+            extract(archive, Path(work, "files"))  # which keeps what is named elsewhere out, and bombs
             (inner,) = Path(work, "files").iterdir()
             # in one step, so that nobody finds half of it
             inner.rename(folder)
-    except (OSError, ValueError, BadZipFile) as cause:  # what urllib raises is an OSError
+    except (OSError, ValueError, DataError) as cause:  # what urllib raises is an OSError
         if folder.is_dir():  # another process was as fast
             return folder
         hint = (
             f"git clone https://github.com/{name} where there is a network, git checkout {commit}, and load that folder"
         )
-        reason = f"{repo} can't be fetched from GitHub: {cause}"
+        reason = f"{repo} can't be fetched from GitHub: {cause.reason if isinstance(cause, DataError) else cause}"
         raise DataError(reason, operation="hub.load", hint=hint) from cause
     return folder

@@ -16,7 +16,7 @@ __all__ = ["Batched", "batching_rule"]
 
 
 class Batched(Protocol):
-    """What an operator has for its batching rule, looked at in each call: `vmap` may be registered again."""
+    """An operator's batching rule; read in each call, because `vmap` may be registered again."""
 
     batching: Callable[..., Any] | None
     unchecked: Callable[..., Any]
@@ -28,7 +28,7 @@ class Batched(Protocol):
 
     @property
     def signature(self) -> Signature:
-        """What its annotations say."""
+        """The operator's signature."""
         ...
 
     @property
@@ -52,7 +52,7 @@ def batching_rule(operator: Batched) -> Callable[..., tuple[Any, Any]]:
 
 
 def _at_once(operator: Batched, dims: Sequence[Any], values: Sequence[Any]) -> tuple[Any, Any]:
-    """One call with the batch in front; what has no batch is the same for each example."""
+    """One call with the batch in front; an argument without a batch is the same for each example."""
     pairs = list(zip(dims, values, strict=True))
     size = next(v.shape[d] for d, v in pairs if d is not None)
     whole = [

@@ -1,4 +1,4 @@
-"""What a compiled kernel takes of a chip, read from the binary: loading it would need the chip."""
+"""The resources of a compiled kernel, read from the binary: loading it would need the chip."""
 
 from __future__ import annotations
 

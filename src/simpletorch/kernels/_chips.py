@@ -13,7 +13,7 @@ __all__ = ["ARCHITECTURES", "GPU", "GPUS", "Architecture", "bandwidth"]
 
 @dataclass(frozen=True)
 class Architecture:
-    """What a kernel is compiled for.
+    """The target of a kernel's compilation.
 
     Attributes:
         backend: Triton's name of the compiler.
@@ -51,14 +51,14 @@ ARCHITECTURES: Final[Mapping[str, Architecture]] = {
 
 @dataclass(frozen=True)
 class GPU:
-    """What a GPU can do at most: its roofline. Numbers of your own make one that isn't in the table.
+    """The peak rates of a GPU: its roofline. Numbers of your own make one that isn't in the table.
 
     ::
 
         kernels.GPU("mine", bandwidth=1.2e12, float32=30e12, float16=120e12)
 
     Attributes:
-        name: what it is called.
+        name: of the GPU.
         bandwidth: bytes a second between the GPU and its memory.
         float32: operations a second in matrix products of float32.
         float16: the same in float16 and bfloat16, without sparsity. By default as many as in float32; also below.

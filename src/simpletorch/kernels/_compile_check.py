@@ -25,7 +25,7 @@ class Variant:
     """One kernel compiled in one way.
 
     Attributes:
-        dtypes: what its pointers point to, by parameter; None for one that is left out.
+        dtypes: of its pointers, by parameter; None for one that is left out.
         constants: its constants and options.
         registers: of a thread.
         spilled: bytes that a thread keeps in memory because its registers don't suffice: right, but slow.
@@ -54,7 +54,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class CompileReport:
-    """What `compile_check` found. Printed, it is a table with a line for each kernel and chip, then what failed."""
+    """The result of `compile_check`. Printed, it is a table with a line for each kernel and chip, then what failed."""
 
     variants: tuple[Variant, ...]
 
@@ -117,7 +117,7 @@ def compile_check(
     practice; that is what lets loads be wide.
 
     Args:
-        kernel: what `kernels.triton` bound; without one all that are bound, and the shipped ones.
+        kernel: bound by `kernels.triton`; by default all that are bound, and the shipped ones.
         arch: chips: sm75 to sm120 of NVIDIA, gfx90a, gfx942, gfx950 of AMD.
 
     Raises:

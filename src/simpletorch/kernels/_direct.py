@@ -26,16 +26,16 @@ Kernel = Callable[..., Any]
 
 
 class Eager(Differentiable, Protocol):
-    """What an operator has for its eager calls, looked at in each: implementations may be registered later."""
+    """An operator's implementations for eager calls; read in each call, because more may be registered."""
 
     @property
     def bodies(self) -> Mapping[str, Kernel]:
-        """What runs on each type of device."""
+        """The implementation for each type of device."""
         ...
 
     @property
     def body(self) -> Kernel:
-        """What runs on the others."""
+        """The implementation for other devices."""
         ...
 
 

@@ -52,8 +52,8 @@ def extension(
             return native.relu_add(x.contiguous(), y.contiguous())
 
     The build is kept, under a name made of the sources' text, the flags, the compiler and the versions of torch and
-    Python, so it is done once and never stale. Several processes wait for the one that builds; one that was killed in
-    between is waited for by nobody. It lies in ``TORCH_EXTENSIONS_DIR``, or where torch keeps its extensions.
+    Python, so it is done once and never stale. Several processes wait for the one that builds; they don't wait for
+    one that was killed. It lies in ``TORCH_EXTENSIONS_DIR``, or where torch keeps its extensions.
 
     Args:
         sources: one file or several; relative to the file that calls this.

@@ -1,7 +1,7 @@
-"""What an operator gives, without its values: sizes and dtypes of the results, from its annotations.
+"""The result of an operator without values: sizes and dtypes from its annotations.
 
-This is what torch.compile, torch.export, fake and meta tensors ask. What the annotation doesn't say (``...``, a plain
-tensor, a list) is asked of the reference, which runs on tensors without values too.
+This is what torch.compile, torch.export, fake and meta tensors ask. For parts that the annotation leaves open
+(``...``, a plain tensor, a list) the reference runs on tensors without values.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def promised_dtypes(signature: Signature, values: Sequence[Any]) -> list[torch.d
 
 
 def bound_sizes(name: str, signature: Signature, values: Sequence[Any]) -> Sizes:
-    """What the names of sizes are in a call.
+    """The values of size names in a call.
 
     Raises:
         ShapeMismatch: the arguments don't fit their annotations.

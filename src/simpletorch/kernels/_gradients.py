@@ -18,7 +18,7 @@ __all__ = ["Differentiable", "Gradient", "formula", "function_of", "register_gra
 
 @dataclass(frozen=True)
 class Gradient:
-    """How a gradient is computed, and what is kept of the forward call for it.
+    """How a gradient is computed, and the saved values of the forward call.
 
     ``compute`` takes the gradients of the results, the names of the arguments that need one, the arguments (None for
     one that isn't kept) and the results (none if they aren't kept), and gives a gradient for each parameter.
@@ -157,7 +157,7 @@ def _has_gradient(value: Any) -> bool:
 
 
 class Differentiable(Protocol):
-    """What an operator has for its gradient, looked at in each call: `backward` may be registered again."""
+    """An operator's gradient; read in each call, because `backward` may be registered again."""
 
     gradient: Gradient
 
@@ -168,7 +168,7 @@ class Differentiable(Protocol):
 
     @property
     def signature(self) -> Signature:
-        """What its annotations say."""
+        """The operator's signature."""
         ...
 
     @property
@@ -204,7 +204,7 @@ def function_of(operator: Differentiable, batching: Callable[..., Any]) -> Calla
 
 
 def formula(operator: Differentiable) -> tuple[Callable[..., None], Callable[..., tuple[Any, ...]]]:
-    """What is kept of a call, and what the gradient is: `setup_context` and `backward` of torch."""
+    """The saved values of a call, and the gradient: `setup_context` and `backward` of torch."""
     signature = operator.signature
     name, names, count, wanted = operator.name, signature.names, len(signature.names), signature.differentiable
     gives_list = signature.returns == "list"
@@ -261,7 +261,7 @@ def _apart(
 
 
 def _together(kept: Sequence[Any], places: Sequence[int], tensors: Sequence[torch.Tensor]) -> list[Any]:
-    """What `_apart` took apart."""
+    """The inverse of `_apart`."""
     values = [list(value) if isinstance(value, list) else value for value in kept]
     for i, tensor in zip(places, tensors, strict=False):  # after them come the results
         if kept[i] is None:

@@ -1,4 +1,4 @@
-"""What runs on a device: a user's implementation, held to what the operator's annotation promises."""
+"""The implementation for a device: the user's, checked against the operator's annotation."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def outside_autocast(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Promise:
-    """What the annotation says of the results, looked at once for each combination of shapes and dtypes."""
+    """The annotation of the results, checked once for each combination of shapes and dtypes."""
 
     def __init__(self, signature: Signature, where: str) -> None:
         self._signature = signature
@@ -170,7 +170,7 @@ def _own(tensor: torch.Tensor, places: list[int]) -> torch.Tensor:
 
 
 def _key(signature: Signature) -> Callable[[Sequence[Any], Any], Hashable]:
-    """What the promise can depend on, of arguments and result: written out, because each call computes it."""
+    """The key of arguments and result that decides the check; written out, because each call computes it."""
     parts = []
     for i, parameter in enumerate(signature.parameters):
         form = parameter.form
@@ -197,7 +197,7 @@ def _flat(values: Sequence[Any]) -> list[Any]:
 
 
 def _border(signature: Signature, where: str) -> Border:
-    """What the annotations admit; a failure is said of ``where``."""
+    """The border of the annotations; a failure names ``where``."""
 
     def implementation() -> None: ...
 

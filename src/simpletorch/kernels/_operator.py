@@ -259,7 +259,7 @@ _DEFINED: Final[dict[str, Operator[..., Any]]] = {}
 
 
 class Decorator(Protocol):
-    """What ``operator("mylib::name")`` gives: it makes an operator of the function below it."""
+    """The result of ``operator("mylib::name")``: it makes an operator of the function below it."""
 
     def __call__(self, function: Callable[P, R], /) -> Operator[P, R]:
         """The operator."""
@@ -292,11 +292,11 @@ def operator(
     and names that only the result has are sizes that depend on values.
 
     A kind of dtypes in the result, such as ``Float``, is the dtype of the first argument annotated with the same kind.
-    What the annotation of the result doesn't say at all (``...``, a plain ``Tensor``) is asked of the reference.
+    If the annotation of the result is open (``...``, a plain ``Tensor``), the reference is run to find it.
 
     Args:
-        function: what is decorated, or the operator's name: ``operator("mylib::relu_add")``. By default that is the
-            function's, in the namespace of its top package.
+        function: the decorated function, or the operator's name: ``operator("mylib::relu_add")``. By default that is
+            the function's, in the namespace of its top package.
         mutates: the parameters that it changes in place.
         autocast: under autocast, float arguments are cast to this dtype. By default they stay what they are.
 

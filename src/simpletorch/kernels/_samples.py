@@ -24,12 +24,12 @@ _VALUES: Final[dict[str, Any]] = {"SymInt": 2, "float": 0.5, "bool": True, "Scal
 
 
 class Unsampled(Exception):
-    """Raised for a parameter of which the annotation doesn't say what could be given."""
+    """Raised for a parameter whose annotation gives no possible argument."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The arguments of one call, by position, and what is special about them."""
+    """The arguments of one call, by position, and a description."""
 
     values: tuple[Any, ...]
     what: str = ""
@@ -64,7 +64,7 @@ def _moved(tensor: torch.Tensor, device: str) -> torch.Tensor:
 
 
 def given_samples(signature: Signature, samples: Sequence[Any]) -> list[Sample]:
-    """What a user gives: a tuple of positional arguments, or a dict of named ones, for each call."""
+    """The user's samples: a tuple of positional arguments, or a dict of named ones, for each call."""
     found = []
     for sample in samples:
         args, kwargs = ((), sample) if isinstance(sample, Mapping) else (sample, {})
@@ -76,10 +76,10 @@ def given_samples(signature: Signature, samples: Sequence[Any]) -> list[Sample]:
 
 
 def made_samples(signature: Signature) -> Iterator[Sample]:
-    """What the annotations admit: each dtype, two sizes of everything, not contiguous, and empty.
+    """Samples that the annotations admit: each dtype, two sizes of everything, not contiguous, and empty.
 
     Raises:
-        Unsampled: a parameter has a type of which nothing can be made up.
+        Unsampled: no value of a parameter's type can be made.
     """
     kinds = _kinds(signature)
     first = {kind: dtypes[0] for kind, dtypes in kinds.items()}

@@ -1,4 +1,4 @@
-"""What an operator's annotations say: its parameters and results, and the schema that torch.library wants of them."""
+"""An operator's annotations: its parameters and results, and their schema for torch.library."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class TensorList:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """What is no tensor: its type in a schema, and the axis that an int is the size of, if it is a ``Dim``."""
+    """Another value than a tensor: its type in a schema, and the axis that it is the size of, if it is a ``Dim``."""
 
     type: str
     size: Axis | None = None
@@ -124,12 +124,12 @@ class Signature:
 
     @cached_property
     def differentiable(self) -> tuple[int, ...]:
-        """Where the parameters stand that may have a gradient."""
+        """The positions of parameters that may have a gradient."""
         return tuple(i for i, p in enumerate(self.parameters) if p.is_differentiable)
 
     @cached_property
     def mutated(self) -> tuple[int, ...]:
-        """Where the parameters stand that the operator changes."""
+        """The positions of parameters that the operator changes."""
         return tuple(i for i, p in enumerate(self.parameters) if p.mutated)
 
 
@@ -147,7 +147,7 @@ def _parameter_text(index: int, parameter: Parameter) -> str:
 
 
 def read_signature(function: Callable[..., Any], local: Mapping[str, Any], mutates: Iterable[str]) -> Signature:
-    """What the annotations of ``function`` say.
+    """Read the annotations of ``function``.
 
     Raises:
         TypeError: an annotation is missing, or says something that no operator can take or give.
@@ -204,7 +204,7 @@ _PLAIN: Final[dict[object, str]] = {
 
 
 def _form(hint: Any, what: str) -> Form | None:
-    """What a hint says; None if it is for no operator."""
+    """The meaning of a hint; None if an operator can't have it."""
     optional, members = _members(hint)
     if members == {int, float} or members == {bool, int, float}:
         return Plain("Scalar" + "?" * optional)

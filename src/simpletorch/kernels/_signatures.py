@@ -1,4 +1,4 @@
-"""What a Triton kernel's launch takes, read from the annotations of its parameters.
+"""The arguments of a Triton kernel's launch, read from the annotations of its parameters.
 
 Triton compiles a kernel for whatever it is launched with, and a wrong launch (a float16 tensor for a float32 pointer, a
 size where a stride belongs) compiles silently. With these annotations a launch is checked once for each combination of
@@ -115,7 +115,7 @@ class Parameter:
 
     Attributes:
         kind: "pointer", "size", "stride", "number" or "constexpr".
-        dtypes: what a pointer may point to.
+        dtypes: that a pointer may point to.
         optional: whether None is taken, which the kernel sees as a constant.
         default: of a constexpr that has one.
     """
@@ -172,7 +172,7 @@ def _parameter(kernel: str, name: str, annotation: Any, default: Any) -> Paramet
 
 
 def _powers(function: Callable[..., Any]) -> frozenset[str]:
-    """The names that stand as the end of a ``tl.arange(0, NAME)``."""
+    """The names used as the end of a ``tl.arange(0, NAME)``."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     return frozenset(
         node.args[1].id

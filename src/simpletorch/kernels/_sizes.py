@@ -1,4 +1,4 @@
-"""The sizes of one call: what the names in an operator's annotations are, as numbers or as symbols of torch's.
+"""The sizes of one call: the names in an operator's annotations, as numbers or as torch's symbols.
 
 torch.compile and torch.export call with symbols (`torch.SymInt`) for sizes. They know Python's operators, so what the
 text of an annotation computes is computed with them as with numbers.
@@ -28,7 +28,7 @@ class Undetermined(Exception):
 
 @dataclass
 class Sizes:
-    """What the names of sizes stand for in one call of ``operation``."""
+    """The values of the size names in one call of ``operation``."""
 
     operation: str
     names: dict[str, Size] = field(default_factory=dict)
@@ -209,7 +209,7 @@ def _extremum(of_two: Callable[[Any, Any], Any], sizes: Sequence[Any]) -> Any:
 
 
 def _value(dim: Dim, sizes: Mapping[str, Size]) -> Any:
-    """What a dim is; None if a name in it has no size."""
+    """The size of a dim; None if a name in it has no size."""
     if not isinstance(dim, Expr):
         return None if isinstance(dim, Unknown) else dim
     total: Any = 0

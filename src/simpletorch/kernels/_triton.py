@@ -79,7 +79,7 @@ class TritonKernel:
         """Launch the kernel. Nothing happens if the grid is empty.
 
         Raises:
-            BackendError: what is passed isn't what the parameters say, there is no GPU, or Triton can't compile it.
+            BackendError: an argument doesn't fit its parameter, there is no GPU, or Triton can't compile it.
         """
         kinds = [(v.__class__, v.dtype, v.is_cpu) if isinstance(v, torch.Tensor) else v.__class__ for v in values]
         key = (*kinds, *constants.items())

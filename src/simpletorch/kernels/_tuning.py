@@ -1,7 +1,7 @@
 """Which of a kernel's configs is the fastest, found once and kept on disk.
 
-One JSON file for each kernel's source and chip, below ``$SIMPLETORCH_CACHE`` or the user's cache folder. What can't be
-read counts as not there: the search is repeated and the file replaced.
+One JSON file for each kernel's source and chip, below ``$SIMPLETORCH_CACHE`` or the user's cache folder. An
+unreadable file counts as missing: the search is repeated and the file replaced.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def cache_folder() -> Path:
 
 
 def bucket(value: object) -> str:
-    """What a launch is alike in: the dtype of a tensor, the size of an int up to the next power of two."""
+    """The key of similar launches: the dtype of a tensor, the size of an int up to the next power of two."""
     if isinstance(value, torch.Tensor):
         return str(value.dtype).removeprefix("torch.")
     if isinstance(value, int):

@@ -22,7 +22,7 @@ Tolerances = Mapping[torch.dtype, tuple[float, float]]
 
 @dataclass
 class Verification:
-    """What has been checked of an operator, and on which samples; `verify` raises if something fails.
+    """The checks of an operator, and their samples; `verify` raises if one fails.
 
     ``passed`` has the samples by check and implementation, ``refused`` those that the reference can't take.
     """
@@ -49,7 +49,7 @@ def verify(
     *,
     tolerances: Tolerances | None = None,
 ) -> Verification:
-    """Check an operator: its implementations against its reference, its gradients, and what torch knows of it.
+    """Check an operator: its implementations against its reference, its gradients, and its registration in torch.
 
     ::
 
@@ -67,7 +67,7 @@ def verify(
         tolerances: relative and absolute, by dtype; those of `torch.testing.assert_close` by default.
 
     Raises:
-        TorchError: a check fails; it says which, of which implementation, on which sample. Or there are no samples.
+        TorchError: a check fails; it names the check, the implementation and the sample. Or there are no samples.
     """
     run = _Run(op, Verification(op.name), tolerances or {})
     found = list(_samples(op, samples, run.done))
@@ -221,7 +221,7 @@ class _Run:
     # -- values --------------------------------------------------------------------------------------------------------
 
     def _exactly(self, values: Sequence[Any]) -> tuple[Any, list[Any]] | None:
-        """What the reference gives in float64, for a result in 16 bits: there it is itself only nearly right."""
+        """The reference's result in float64, for a result in 16 bits, where the reference itself is inexact."""
         if not any(t.dtype in _LOW for v in values for t in _tensors(v)):
             return None
         wide = map_tensors(_own(values), lambda t: t.double() if t.dtype in _LOW else t)

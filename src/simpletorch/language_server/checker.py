@@ -33,7 +33,7 @@ class Checker:
         self._process: asyncio.subprocess.Process | None = None
 
     async def check(self, path: str, root: str) -> tuple[Diagnostic, ...] | None:
-        """What mypy says of a file on the disk; None where it couldn't check it."""
+        """mypy's errors in a file on the disk; None if it couldn't check it."""
         async with self._lock:
             self._roots.add(root)
             try:

@@ -86,7 +86,7 @@ class Document:
         self.lines = Lines(text)
 
     def edit(self, start: tuple[int, int], end: tuple[int, int], text: str, encoding: Encoding) -> None:
-        """What lies between two positions is another text."""
+        """Replace the text between two positions."""
         first, last = (self.lines.offset(*position, encoding) for position in (start, end))
         self.lines = Lines(self.text[:first] + text + self.text[max(first, last) :])
 

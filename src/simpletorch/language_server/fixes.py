@@ -21,7 +21,7 @@ _SIMPLE: Final = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
 class Edit(NamedTuple):
-    """What stands at a place, in bytes of UTF-8, becomes another text."""
+    """A replacement of the text at a place, in bytes of UTF-8."""
 
     place: Place
     text: str

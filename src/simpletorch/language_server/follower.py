@@ -7,6 +7,7 @@ import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any, Final, final
 
 from simpletorch.language_server.messages import HEAD, Answer, Ask, Cancel, Found, pack, size_of
@@ -46,7 +47,7 @@ class Follower:
         options: Mapping[str, Any],
         first: Callable[[Found], object],
     ) -> Answer | None:
-        """What is known of a program with these texts; None where the process has ended over it.
+        """Follow a program with these texts; None if the process ended over it.
 
         ``options`` are those of `Ask`: severities, steps, seconds, page. ``first`` is told what is wrong, a moment
         before the rest is known.
@@ -90,7 +91,7 @@ class Follower:
             first(said)
 
     def cancel(self, path: str | None = None) -> None:
-        """Nobody waits any more for what is followed now, if it is this program."""
+        """Stop following this program, if it is being followed."""
         running, process = self._running, self._process
         if running is None or process is None or process.stdin is None or process.stdin.is_closing():
             return
@@ -105,6 +106,13 @@ class Follower:
             await process.wait()
 
 
-def options(severities: Mapping[str, Severity], steps: int, seconds: float, *, page: bool = False) -> dict[str, Any]:
-    """What `Follower.follow` takes beside the program."""
-    return {"severities": severities, "steps": steps, "seconds": seconds, "page": page}
+def options(
+    severities: Mapping[str, Severity],
+    steps: int,
+    seconds: float,
+    *,
+    page: bool = False,
+    data: bool | tuple[Path, ...] = True,
+) -> dict[str, Any]:
+    """The options of `Follower.follow`."""
+    return {"severities": severities, "steps": steps, "seconds": seconds, "page": page, "data": data}

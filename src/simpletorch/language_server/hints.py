@@ -1,4 +1,4 @@
-"""Where hints stand: behind the names that get tensors, behind parameters, and behind the calls of layers."""
+"""Places of hints: after names that get tensors, after parameters, and after calls of layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server and the process that follows say to each other: plain values, pickled, each with its length."""
+"""Messages between the server and the following process: plain values, pickled, each with its length."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pickle
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, TypeAlias, final
 
 from simpletorch.follow import Finding, Note
@@ -31,12 +32,13 @@ class Ask:
     seconds: float = 2.0
     page: bool = False
     """Whether the page of HTML is wanted, too."""
+    data: bool | tuple[Path, ...] = True
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Nobody waits for this answer any more."""
+    """The answer isn't needed any more."""
 
     number: int
 
@@ -52,7 +54,7 @@ class Mistake:
 
 
 class Hint(NamedTuple):
-    """What is shown in a line that isn't there: behind a place, in bytes of UTF-8 as Python's ``ast`` counts."""
+    """An inlay hint: shown after a place, in bytes of UTF-8 as Python's ``ast`` counts."""
 
     line: int
     column: int
@@ -63,7 +65,7 @@ class Hint(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a tensor, in words."""
+    """The known type of a tensor, in words."""
 
     type: str
     place: str | None = None
@@ -74,7 +76,7 @@ class Known:
 @final
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is wrong with a program, before its `Answer` says the rest."""
+    """The findings in a program, sent before its `Answer`."""
 
     number: int
     path: str
@@ -84,7 +86,7 @@ class Found:
 @final
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is known of a program. The looks of each file are places with indexes into ``known``."""
+    """The result of following a program. The looks of each file are places with indexes into ``known``."""
 
     number: int
     path: str

@@ -181,7 +181,9 @@ class Server(LanguageServer):
         program = self.session.programs[path]
         number = program.document.version
         texts = {p: other.document.lines for p, other in self.session.programs.items()}
-        chosen = options(self._severities(path), self._number("steps", _STEPS), _SECONDS, page=page)
+        chosen = options(
+            self._severities(path), self._number("steps", _STEPS), _SECONDS, page=page, data=self._data(path)
+        )
         described = asyncio.Event()
 
         def is_as_it_was() -> bool:
@@ -239,6 +241,12 @@ class Server(LanguageServer):
             if code in CODES and severity in ("error", "warning", "note", "off"):
                 found[code] = cast(Literal["error", "warning", "note", "off"], severity)
         return found
+
+    def _data(self, path: str) -> bool | tuple[Path, ...]:
+        try:
+            return settings(here=Path(path).parent).data
+        except SettingError:
+            return True
 
     def _number(self, name: str, default: int) -> int:
         value = self.said.get(name)

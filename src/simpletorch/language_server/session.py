@@ -1,4 +1,4 @@
-"""What the server knows of each open file, and what it says of it, in the editor's units."""
+"""The server's state of each open file, and its answers in the editor's units."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def uri_of(path: str) -> str:
 @final
 @dataclass(slots=True)
 class Program:
-    """An open file as a program: how it is started, and what was last known of it."""
+    """An open file as a program: its arguments, and its last result."""
 
     document: Document
     arguments: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ class Session:
                 yield other
 
     def take_findings(self, found: Found, texts: Mapping[str, Lines]) -> set[str]:
-        """What is wrong with a program; the paths of which something else is to be said now."""
+        """Take the findings in a program; returns the paths with changed findings."""
         program = self.programs.get(found.path)
         if program is None:
             return set()
@@ -103,7 +103,7 @@ class Session:
         return before | {f.path for f in found.findings} | {found.path}
 
     def take(self, answer: Answer, texts: Mapping[str, Lines]) -> set[str]:
-        """What is known of a program, its findings apart; the paths of which something else is to be said now."""
+        """Take the result of a program without its findings; returns the paths with changed answers."""
         program = self.programs.get(answer.path)
         if program is None or answer.is_cancelled:
             return set()
@@ -202,7 +202,7 @@ class Session:
         )
 
     def _of_mypy(self, program: Program) -> Iterator[types.Diagnostic]:
-        """What mypy adds, with the notes behind an error in its message."""
+        """mypy's additional errors, with their notes in the message."""
         if program.checked_text is None:
             return
         path = program.document.path
@@ -243,7 +243,7 @@ class Session:
                 yield program, text, self._lines(path, text)
 
     def hints(self, path: str, first: int, last: int, kinds: Sequence[str]) -> list[types.InlayHint]:
-        """The shapes between two lines; what the file's own program doesn't reach another one may."""
+        """The shapes between two lines, from the file's own program or another one."""
         made: dict[tuple[int, int], types.InlayHint] = {}
         for program, text, lines in self._about_file(path):
             assert program.answer is not None
@@ -258,7 +258,7 @@ class Session:
         return [made[place] for place in sorted(made)]
 
     def hover(self, path: str, position: types.Position) -> types.Hover | None:
-        """What is known of the smallest expression at a place, and why something there isn't."""
+        """The known type of the smallest expression at a place, or the reason why it is unknown."""
         for program, text, lines in self._about_file(path):
             assert program.answer is not None
             back = {new: old for old, new in lines.items()}
@@ -319,7 +319,7 @@ class Session:
 
 
 def _on(row: Diagnostic, lines: Mapping[int, int]) -> Diagnostic:
-    """What mypy says, where its lines are now."""
+    """mypy's errors, at the present places of their lines."""
     last = lines.get((row.end_line or row.line) - 1)
     return replace(row, line=lines[row.line - 1] + 1, end_line=None if last is None else last + 1)
 
@@ -351,7 +351,7 @@ def _page(code: str) -> types.CodeDescription | None:
 
 
 def _words(known: Sequence[Known]) -> str:
-    """What is known of a tensor: each of what it was, the last in detail."""
+    """The known types of a tensor, the last in detail."""
     types_ = dict.fromkeys(k.type for k in known)
     rows = ["```python", *types_, "```"]
     last = known[-1]

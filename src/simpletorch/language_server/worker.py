@@ -43,7 +43,7 @@ _ORIGINS: Final = {
 
 
 class Worker:
-    """What the process knows: the texts that are open, as they are and as they last were Python."""
+    """The state of the process: the open texts, as they are and as they last were valid Python."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
@@ -67,6 +67,7 @@ class Worker:
             steps=ask.steps,
             seconds=ask.seconds,
             severities=ask.severities,
+            data=ask.data,
             opened=self.good,
             watched=True,
             is_cancelled=lambda: ask.number in self.cancelled,
@@ -179,7 +180,7 @@ def _by_file(reasons: Mapping[tuple[str, int], Sequence[str]], files: set[str]) 
 
 
 def main() -> None:
-    """Answer until the input ends. What anything prints goes to the standard error, not between the answers."""
+    """Answer until the input ends. Prints go to the standard error, not between the answers."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     threading.stack_size(_STACK)

@@ -71,7 +71,7 @@ def sigmoid_focal_loss(
         input: scores ``[*S]``, of a floating dtype; a positive one means yes.
         target: 1 for yes and 0 for no (or a probability), floating, of the same shape.
         gamma: 0 or more; 2 is the paper's.
-        alpha: the weight of a yes, of which a no has ``1 - alpha``; None weighs both alike.
+        alpha: the weight of positives; negatives have ``1 - alpha``. None weighs both alike.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:

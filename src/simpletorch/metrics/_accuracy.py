@@ -107,7 +107,7 @@ class Accuracy(Streaming):
             self._soft = soft if self._soft is None else self._soft | soft.to(self._soft.device)
 
     def _takes_quickly(self, output: torch.Tensor, target: torch.Tensor) -> bool:
-        """Whether this is the most frequent case, scores ``[B, C]`` on the CPU: what follows takes half of its time."""
+        """Whether this is the most frequent case, scores ``[B, C]`` on the CPU, which has a fast path."""
         return (
             self._is_simple
             and output.is_cpu

@@ -24,7 +24,7 @@ def class_pairs(
     threshold: float | None,
     ignore_index: int | None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What was predicted and what is right, both Int64 ``[n]`` with numbers below ``classes``."""
+    """The predicted and the right classes, both Int64 ``[n]`` with numbers below ``classes``."""
     given, target = target, classes_of(target, who, output)
     predicted = predicted_classes(output, target, who, threshold)
     refuse_soft(given, who, ignore_index)

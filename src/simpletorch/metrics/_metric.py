@@ -1,4 +1,4 @@
-"""What a metric is, and how classes are read off a model's output."""
+"""The interface of metrics, and the classes in a model's output."""
 
 from __future__ import annotations
 

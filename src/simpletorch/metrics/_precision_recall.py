@@ -67,7 +67,7 @@ class _ClassRatio(Streaming):
     def _ratio(
         self, right: torch.Tensor, predicted: torch.Tensor, targets: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """What is divided by what, both Int64 ``[C]``."""
+        """Numerator and denominator, both Int64 ``[C]``."""
 
     def compute(self) -> float:
         """The average over everything since the last `reset`.

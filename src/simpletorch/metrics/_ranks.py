@@ -1,4 +1,4 @@
-"""What all processes of a training saw, taken together."""
+"""The counts of all processes of a training, joined."""
 
 from __future__ import annotations
 

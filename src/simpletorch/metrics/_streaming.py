@@ -1,4 +1,4 @@
-"""What metrics have in common whose state is sums."""
+"""The common base of metrics whose state is sums."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Streaming(ABC):
         """The value of everything since the last `reset`: said here so that a dict of several has metrics as values."""
 
     def _add(self, **terms: torch.Tensor | int) -> None:
-        """Add a batch's terms, of which at least one is a tensor; an int costs no transfer to a device."""
+        """Add a batch's terms (at least one is a tensor); an int costs no transfer to a device."""
         if self._fresh:
             device = next(term.device for term in terms.values() if isinstance(term, torch.Tensor))
             self._sums = {name: total.to(device) for name, total in self._sums.items()}

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 class _Metric(Protocol):
-    """What is used of ``torchmetrics.Metric``; importing it here would make mypy read all that it can work with."""
+    """The used part of ``torchmetrics.Metric``; an import would make mypy read all its optional dependencies."""
 
     _update_count: int
 
@@ -40,7 +40,7 @@ class TorchMetric:
 
     @property
     def higher_is_better(self) -> bool | None:
-        """What the metric itself says of it."""
+        """The metric's own answer."""
         found: bool | None = getattr(self.metric, "higher_is_better", None)
         return found
 
@@ -51,7 +51,7 @@ class TorchMetric:
         self.metric.update(output, target)
 
     def compute(self) -> Any:
-        """What the metric gives: a float for a 0-d tensor, anything else as it is."""
+        """The metric's result: a float for a 0-d tensor, anything else as it is."""
         result = self.metric.compute()
         return result.item() if getattr(result, "ndim", None) == 0 else result
 

@@ -21,7 +21,7 @@ import sys
 import torch.nn
 
 from simpletorch._stub import homes, load
-from simpletorch.nn._face import Face
+from simpletorch.nn._face import Face, ModuleFace
 
 __all__ = sorted({*homes(__name__), *torch.nn.modules.__all__})
 
@@ -34,6 +34,8 @@ def __getattr__(name: str) -> object:
     """Resolve a name once; from then on it is an ordinary attribute of this module."""
     if name in homes(__name__):
         value = load(__name__, name)
+        if name == "Module":
+            value = ModuleFace.of(value, __name__)
     elif not name.startswith("_") and hasattr(torch.nn, name):
         value = getattr(torch.nn, name)
     else:

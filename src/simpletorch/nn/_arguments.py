@@ -56,5 +56,4 @@ def refuse(operation: str, faults: Iterable[Fault], hints: Mapping[str, str] | N
     reasons = [reason for reason, _, _ in found]
     hint = next((h for start, h in (hints or {}).items() if any(r.startswith(start) for r in reasons)), None)
     _, expected, got = found[0]
-    error = as_also(ShapeMismatch, ValueError)
-    raise error(expected, got, "; ".join(reasons), operation=operation, hint=hint)
+    raise as_also(ShapeMismatch, ValueError)(expected, got, "; ".join(reasons), operation=operation, hint=hint)

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import inspect
 import types
-from abc import ABCMeta
 from typing import Annotated, Any
+
+from torch import nn
+from typing_extensions import Protocol
 
 from simpletorch.nn._construction import build
 
 
-class Face(ABCMeta):
+class Face(type(Protocol)):  # type: ignore[misc]  # the class of a class is known when it runs
     """Metaclass of faces.
 
-    It extends `ABCMeta` only because ``class Mine(nn.Linear, ABC)`` must find one metaclass that both bases accept.
+    It extends the metaclass of protocols, and with it `ABCMeta`, because ``class Mine(nn.Linear, ABC)`` and
+    ``class Mine(nn.Module, SomeProtocol)`` must find one metaclass that both bases accept.
     """
 
     torch_class: type
@@ -41,7 +44,8 @@ class Face(ABCMeta):
             # torch.compile doesn't see `__call__` below: for ``nn.ReLU()(x)`` in a compiled forward it asks for this
             "__new__": lambda _cls, *args, **kwargs: torch_class(*args, **kwargs),
         }
-        return super().__new__(mcls, torch_class.__name__, (torch_class,), namespace)
+        made: Face = super().__new__(mcls, torch_class.__name__, (torch_class,), namespace)
+        return made
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Build torch's own object; what it can't be built from is explained."""
@@ -67,3 +71,21 @@ class Face(ABCMeta):
 
     def __hash__(cls) -> int:
         return hash(cls.torch_class)
+
+
+class ModuleFace(Face):
+    """The face of our own `Module`: any `torch.nn.Module` is an instance of it, and it takes ``[In, Out]``.
+
+    A subclass is an ordinary class, without this metaclass: nothing is slower for it.
+    """
+
+    torch_class: Any  # our own class
+
+    def __getitem__(cls, parameters: Any) -> Any:
+        return cls.torch_class.__class_getitem__(parameters)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, nn.Module)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, nn.Module)

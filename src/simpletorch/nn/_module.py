@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from types import FunctionType, GenericAlias
-from typing import Any
+from types import FrameType, FunctionType, GenericAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from torch import nn
 
 from simpletorch.checks import bordered, config, is_bordered, local_names, remember_sizes
+from simpletorch.nn._contract import hold
 from simpletorch.nn._state import IncompatibleKeys, load
 
+if TYPE_CHECKING:
+    from simpletorch._atomic import StrPath
+    from simpletorch.export import Exported
+
 __all__ = ["Module"]
+
+_MAKERS_OF_CLASSES: Final = frozenset({"abc", "types", "simpletorch.nn._face"})
 
 
 class _Stated(GenericAlias):
@@ -52,13 +59,15 @@ class Module(nn.Module):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         check = config.check != "off"
-        frame = sys._getframe(1)  # where the class is written: annotations may use what is local there
+        frame = _place_of_class()  # annotations may use what is local there
         sizes = remember_sizes(cls, frame) if check else None
         for name, member in list(vars(cls).items()):
             # a method's own `checked` ran before the class was there: its border gets the sizes of the class only here
             if isinstance(member, FunctionType) and (name == "forward" or (sizes and is_bordered(member))):
                 names = {**local_names(member, frame), cls.__name__: cls}
                 wanted = check and not getattr(member, "__no_type_check__", False)
+                if wanted and name == "forward" and "__orig_bases__" in vars(cls):
+                    hold(cls, member, names)
                 setattr(cls, name, bordered(member, names, check=wanted, sizes=sizes))
 
     def load_state_dict(
@@ -71,6 +80,18 @@ class Module(nn.Module):
         """
         return load(self, super().load_state_dict, state_dict, strict, assign)
 
+    def to_torchscript(self, path: StrPath, **options: Any) -> Exported[..., Any]:
+        """Write the model as a TorchScript archive: `simpletorch.export.torchscript` with its options."""
+        from simpletorch.export import torchscript  # seldom needed
+
+        return torchscript(self, path, **options)
+
+    def to_onnx(self, path: StrPath, **options: Any) -> Exported[..., Any]:
+        """Write the model as an ONNX file: `simpletorch.export.onnx` with its options."""
+        from simpletorch.export import onnx  # seldom needed
+
+        return onnx(self, path, **options)
+
     def __prepare_scriptable__(self) -> nn.Module:
         """What `torch.jit.script` compiles in the place of the module: torch asks each submodule for it."""
         from simpletorch.nn._scriptable import scriptable  # seldom needed
@@ -79,3 +100,11 @@ class Module(nn.Module):
 
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         return _Stated(nn.Module, item) if cls is Module else GenericAlias(cls, item)
+
+
+def _place_of_class() -> FrameType:
+    """The frame in which a class is written, past those that make it: of metaclasses and of `types.new_class`."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__") in _MAKERS_OF_CLASSES:
+        frame = frame.f_back
+    return frame

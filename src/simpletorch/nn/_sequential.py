@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections import OrderedDict
+from typing import Any, Self, overload
 
 import torch
 
@@ -12,11 +13,21 @@ from simpletorch.nn._module import Module
 class Sequential(Module, torch.nn.Sequential):
     """Layers called one after the other: ``Sequential(Linear(784, 128), ReLU(), Linear(128, 10))``.
 
-    Everything of `torch.nn.Sequential` (constructor forms, slicing, ``append``, state_dict keys, repr), plus
-    `add_layer`. An error inside names the layer at fault.
+    ``Sequential([Linear(784, 128), ReLU()])`` takes them as a list. Everything of `torch.nn.Sequential`
+    (constructor forms, slicing, ``append``, state_dict keys, repr), plus `add_layer`. An error inside names the layer
+    at fault.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Sequential.html
     """
+
+    @overload
+    def __init__(self, *args: torch.nn.Module) -> None: ...
+    @overload
+    def __init__(self, arg: OrderedDict[str, torch.nn.Module] | list[torch.nn.Module], /) -> None: ...
+    def __init__(self, *args: Any) -> None:
+        if len(args) == 1 and isinstance(args[0], list):
+            args = tuple(args[0])
+        super().__init__(*args)
 
     # torch's own, written again because only a forward that a class defines itself gets a border
     def forward(self, input: Any) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
@@ -19,7 +20,7 @@ from simpletorch.notebook._cells import read
 from simpletorch.notebook.live import Live, LiveProgram
 from simpletorch.rules.core.codes import CODES, Severity
 
-__all__ = ["Seen", "begin", "follow_cell", "place_in", "read_tables"]
+__all__ = ["Seen", "begin", "follow_cell", "nothing_called", "place_in", "read_tables"]
 
 _STEPS: Final = 20_000
 _SECONDS: Final = 0.3  # of CPU, for cells that are unlike those that people write
@@ -64,13 +65,26 @@ def follow_cell(
         tree = ast.parse(cell.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    with collecting_rarely(), texts.instead({name: cell.text}):
+    with collecting_rarely(), texts.instead({name: cell.text}), nothing_called():
         run, live = begin(namespace, names, cell.text)
         chosen = {code.name: code.severity for code in CODES.values()} | dict(severities or {})
         scope = live.scope(namespace, name)
         run.program.modules[LiveProgram.main] = Namespace(LiveProgram.main, scope.cells)
         found = follow_from(run, tree, scope, chosen, whole=False)
     return Seen(found, name, cell.text, _stops(found, name, cell.strange))
+
+
+@contextmanager
+def nothing_called() -> Iterator[None]:
+    """Within, torch answers questions about tensors by itself: no mode of the user's is asked."""
+    if "torch" not in sys.modules:
+        yield
+        return
+    import torch
+
+    # no public name: `torch.overrides` only has the way in for subclasses
+    with torch._C.DisableTorchFunction():
+        yield
 
 
 def begin(namespace: dict[str, Any], names: Callable[[str], str] = str, text: str = "") -> tuple[Interpreter, Live]:

@@ -14,7 +14,7 @@ from simpletorch.follow.layers import is_module, named_modules
 from simpletorch.follow.outcomes import Exhausted, Raised
 from simpletorch.follow.sources import texts
 from simpletorch.follow.values import Instance, List, Native, Tensor, Unknown, Value
-from simpletorch.notebook._following import begin
+from simpletorch.notebook._following import begin, nothing_called
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import FLOAT32
 from simpletorch.shapes import Shape
@@ -82,6 +82,11 @@ def path_through(asked: str, namespace: dict[str, Any]) -> Shown:
     Raises:
         ValueError: there is no such model, or batch.
     """
+    with nothing_called():
+        return _path_through(asked, namespace)
+
+
+def _path_through(asked: str, namespace: dict[str, Any]) -> Shown:
     name, *rest = asked.split()
     run, live = begin(namespace)
     scope = live.scope(namespace, "%shapes")

@@ -15,7 +15,7 @@ _Tensors: TypeAlias = tuple[torch.Tensor, ...] | list[torch.Tensor]
 
 
 def _move(averages: _Tensors, weights: _Tensors, share: float) -> None:
-    """Move the averages this share of the way to the weights; what is no floating number is copied."""
+    """Move the averages this share of the way to the weights; tensors of other than floats are copied."""
     with torch.no_grad():
         # one answers for all: AveragedModel gives tensors of one dtype and device at a time
         if averages[0].is_floating_point() or averages[0].is_complex():

@@ -27,7 +27,7 @@ class ParameterGroup(dict[str, Any]):
 
         AdamW([ParameterGroup(model.body.parameters(), lr=1e-5), ParameterGroup(model.head.parameters(), lr=1e-3)])
 
-    What is left out is as the optimizer is told for all.
+    Missing options have the optimizer's values.
 
     Args:
         params: the parameters, or pairs ``(name, parameter)``.
@@ -35,7 +35,7 @@ class ParameterGroup(dict[str, Any]):
         weight_decay: how fast unused weights go to 0.
         momentum: of SGD and RMSprop.
         betas: of Adam and its relatives.
-        eps: what is added to denominators.
+        eps: added to denominators.
         options: whatever else the optimizer knows.
     """
 

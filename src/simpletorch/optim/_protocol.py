@@ -1,4 +1,4 @@
-"""What our training code asks of an optimizer."""
+"""The interface of optimizers that our training code needs."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class LinearWarmup(LinearLR):
 
 
 class WarmupCosine(LambdaLR):
-    """Raise the learning rate in a straight line, then lower it along half a cosine; what most transformers train with.
+    """Raise the learning rate in a straight line, then lower it along half a cosine, as is usual for transformers.
 
     Args:
         warmup: how many steps to rise; the first already has a ``1 / warmup`` share.

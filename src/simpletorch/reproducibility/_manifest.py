@@ -1,4 +1,4 @@
-"""What a run was made of."""
+"""The manifest of a run."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class Manifest:
         Args:
             config: a dataclass, dict, ``argparse.Namespace`` or other plain data; paths, enums, dtypes and devices in
                 it become strings.
-            data: what to take checksums of (`checksum`), by name: paths, tensors, datasets.
-            seed: what was given to `seed_everything`.
+            data: to take checksums of (`checksum`), by name: paths, tensors, datasets.
+            seed: the argument of `seed_everything`.
             folder: somewhere in the git repository of the code.
 
         Raises:
@@ -128,7 +128,7 @@ class Manifest:
         return cls(**content)
 
     def differences(self, now: Manifest) -> list[str]:
-        """What differs in another run, a line each; when and by which command they ran doesn't count."""
+        """The differences from another run, a line each; time and command don't count."""
         then, other = self.to_dict(), now.to_dict()
         for each in (then, other):
             del each["written"], each["command"]

@@ -37,15 +37,54 @@ def rng_state() -> dict[str, Any]:
     }
 
 
+def check_rng_state(state: Any) -> None:
+    """See that `set_rng_state` takes ``state``; no generator is changed.
+
+    Raises:
+        ValueError: it is nothing that `rng_state` gave.
+    """
+    try:
+        random.Random().setstate(_of_python(state))
+        numpy = _of_numpy(state)
+        # NumPy takes any position, and then reads what lies there in memory
+        if numpy["bit_generator"] == "MT19937" and not 0 <= numpy["state"]["pos"] <= len(numpy["state"]["key"]) == 624:
+            raise ValueError("NumPy's generator is at a place that it hasn't")
+        np.random.RandomState(0).set_state(numpy)
+        torch.Generator().set_state(state["torch"])
+        others = [*state["cuda"], *([] if state["mps"] is None else [state["mps"]])]
+        if not all(isinstance(each, torch.Tensor) and each.dtype == torch.uint8 for each in others):
+            raise ValueError("the state of a device's generator is no tensor of bytes")
+        if torch.cuda.is_available():
+            for device, each in enumerate(state["cuda"][: torch.cuda.device_count()]):
+                torch.Generator(f"cuda:{device}").set_state(each)
+    except (AttributeError, IndexError, KeyError, OverflowError, RuntimeError, TypeError, ValueError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
 def set_rng_state(state: dict[str, Any]) -> None:
-    """Go on from what `rng_state` gave. States of devices that aren't here are left out."""
-    python, legacy = state["python"], state["numpy"]
-    random.setstate((python["version"], tuple(python["words"].tolist()), python["gauss"]))
-    words_of_numpy = legacy["state"]["key"].numpy().astype(np.uint32)
-    np.random.set_state({**legacy, "state": {**legacy["state"], "key": words_of_numpy}})
+    """Go on from what `rng_state` gave. States of devices that aren't here are left out.
+
+    Raises:
+        ValueError: ``state`` is nothing that `rng_state` gave; no generator is changed.
+    """
+    check_rng_state(state)
+    random.setstate(_of_python(state))
+    np.random.set_state(_of_numpy(state))
     torch.set_rng_state(state["torch"])
     if torch.cuda.is_available():
         for device, each in enumerate(state["cuda"][: torch.cuda.device_count()]):
             torch.cuda.set_rng_state(each, device)
     if state["mps"] is not None and torch.backends.mps.is_available():
         torch.mps.set_rng_state(state["mps"])
+
+
+def _of_python(state: dict[str, Any]) -> tuple[Any, ...]:
+    python = state["python"]
+    if not isinstance(python["gauss"], float | None):
+        raise TypeError("the number that Python's generator keeps is none")
+    return python["version"], tuple(python["words"].tolist()), python["gauss"]
+
+
+def _of_numpy(state: dict[str, Any]) -> dict[str, Any]:
+    legacy = state["numpy"]
+    return {**legacy, "state": {**legacy["state"], "key": legacy["state"]["key"].numpy().astype(np.uint32)}}

@@ -42,7 +42,7 @@ __all__ = [
 
 @final
 class Unknown:
-    """The dim of which nothing is known. There is one, `UNKNOWN`; arithmetic with it is unknown."""
+    """The unknown dim. There is one, `UNKNOWN`; arithmetic with it is unknown."""
 
     __slots__ = ()
     _instance: Unknown | None = None
@@ -110,7 +110,7 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class Bounded(Var):
-    """A size that isn't known, of which it is known between which numbers it lies."""
+    """An unknown size with known bounds."""
 
     bounds: tuple[int, int | None] = (1, None)
 
@@ -520,7 +520,7 @@ def _split_multiples(a: int | Expr, b: int | Expr) -> tuple[int | Expr, int | Ex
 
 
 def _single_quotient(a: int | Expr) -> tuple[tuple[Dim, Dim], Dim] | None:
-    """``x//c + r`` taken apart, when there is exactly one quotient in ``a`` and it stands alone."""
+    """``x//c + r`` taken apart, if ``a`` has exactly one quotient, as a term of its own."""
     found: tuple[Dim, Dim] | None = None
     rest: dict[Monomial, int] = {}
     for monomial, c in _terms(a):

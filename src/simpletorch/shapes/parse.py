@@ -24,7 +24,7 @@ def parse_dim(text: str, resolve: Resolve = var) -> Dim:
     """Read one dim expression: integers, names, ``+ - * // % **``, ``min``, ``max`` and parentheses.
 
     Args:
-        text: what the user wrote, such as ``"(H - 1)//2 + 1"``.
+        text: of the user, such as ``"(H - 1)//2 + 1"``.
         resolve: gives the dim for a name; it raises `DimSyntaxError` for a name that it doesn't know.
 
     Raises:

@@ -24,9 +24,9 @@ def dim_differs(what: str, size: object, wanted: str, expected: object, source: 
     """A size that isn't the wanted one: ``dim 1 of k is 7, but D is 3 from dim 1 of q``.
 
     Args:
-        what: what has the size: ``dim 1 of k``, or the name of an int.
-        size: what it is.
-        wanted: what the annotation says: a number, a name or an expression.
+        what: the owner of the size: ``dim 1 of k``, or the name of an int.
+        size: the present one.
+        wanted: by the annotation: a number, a name or an expression.
         expected: its value in this call.
         source: where that comes from, as `size_source` says it; "" if nowhere.
     """

@@ -221,7 +221,7 @@ def broadcast(a: Shape, b: Shape) -> Shape:
 
 
 def _broadcast_heads(left: list[Item], right: list[Item]) -> tuple[Item, ...]:
-    """What stands left of the dims that meet for sure: at least one side is used up or begins with a variadic."""
+    """The dims left of those that surely meet: at least one side is used up or begins with a variadic."""
     if not left or not right:
         return tuple(left or right)
     # one named variadic on both sides is the same run of dims

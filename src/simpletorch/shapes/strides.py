@@ -1,4 +1,4 @@
-"""How elements of a tensor lie in memory: what torch makes of strides, computed without torch.
+"""Memory layout of tensors: torch's treatment of strides, computed without torch.
 
 The strides of a tensor are how many elements it is from one index of a dim to the next; in units of elements, outermost
 dim first, as torch has them. Sizes and strides may be unknown, or known in terms of symbols: where an answer depends on
@@ -45,7 +45,7 @@ def contiguous(sizes: Sequence[Dim]) -> Strides:
 
 
 def is_contiguous(sizes: Sequence[Dim], strides: Strides) -> bool:
-    """What ``Tensor.is_contiguous()`` says: a dim of size 1 may have any stride."""
+    """``Tensor.is_contiguous()``: a dim of size 1 may have any stride."""
     step: Dim = 1
     for size, stride in zip(reversed(sizes), reversed(strides), strict=True):
         if size == 1:

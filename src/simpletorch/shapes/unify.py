@@ -1,4 +1,4 @@
-"""Unification: what must the variables of a pattern be, so that it is the given shape?"""
+"""Unification: find values of a pattern's variables that make it the given shape."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Clash:
 
 @dataclass(slots=True)
 class Bindings:
-    """What is known of the variables so far; grows with each `unify`."""
+    """The known values of variables; grows with each `unify`."""
 
     flexible: AbstractSet[Var]
     dims: dict[Var, Dim] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a batch looks like to the training code."""
+"""Batches as the training code sees them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NOTHING: Final[dict[str, Any]] = {}
 
 
 def parts_of(batch: Any, target: str | None = None) -> tuple[Sequence[Any], dict[str, Any], Any]:
-    """What of a batch goes to the model by position and by name, and the target.
+    """The parts of a batch: the model's positional and named arguments, and the target.
 
     A tuple or list is ``(*inputs, target)``. A dict, a dataclass, a named tuple and what is like a dict (transformers'
     ``BatchEncoding``) have names: ``target`` is that of the target, and the others are what ``forward`` calls them.

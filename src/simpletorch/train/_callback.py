@@ -1,4 +1,4 @@
-"""What can be hooked into a training."""
+"""Hooks into a training."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Callback:
-    """Things to do while a `Trainer` runs: override what you need; what you leave costs nothing.
+    """Hooks that a `Trainer` calls. Override those that you need; the others cost nothing.
 
     ::
 
@@ -34,7 +34,7 @@ class Callback:
     that all processes do together."""
 
     def on_fit_start(self, fit: Fit) -> None:
-        """Before the first epoch; after a resume ``fit`` stands where it was."""
+        """Before the first epoch; after a resume ``fit`` has the saved state."""
 
     def on_epoch_start(self, fit: Fit) -> None:
         """Before the epoch's first batch is asked for: the place for ``sampler.set_epoch(fit.epoch)``."""
@@ -61,7 +61,7 @@ class Callback:
         """When the training ends with an exception, ``KeyboardInterrupt`` included, which is then raised further."""
 
     def state_dict(self) -> dict[str, Any]:
-        """What has to be remembered, as plain data and tensors."""
+        """The state to save, as plain data and tensors."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

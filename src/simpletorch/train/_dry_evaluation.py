@@ -26,7 +26,7 @@ _LARGE: Final = 1 << 22  # elements of outputs and targets; more are not made fo
 def dry_evaluation(
     model: torch.nn.Module, loader: Iterable[Any], metrics: Mapping[str, Metric[object]], *, target: str | None = None
 ) -> None:
-    """Send a batch of ``loader`` through ``model`` and each metric without data: what doesn't fit is said now.
+    """Send a batch of ``loader`` through ``model`` and each metric without data, to find mismatches now.
 
     As in `dry_step` copies are tried, so that model, metrics, loader and random generators stay as they are. Nothing is
     said of what can't be tried without data, nor of a loader that would lose its batch (`batch_of`).

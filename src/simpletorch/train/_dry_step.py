@@ -20,7 +20,7 @@ T = TypeVar("T")
 def dry_step(
     model: torch.nn.Module, loss: Callable[[Any, Any], torch.Tensor], *batch: Any, target: str | None = None
 ) -> bool:
-    """Send a batch ``(*inputs, target)`` through ``model`` and ``loss`` without data: what doesn't fit is said now.
+    """Send a batch ``(*inputs, target)`` through ``model`` and ``loss`` without data, to find mismatches now.
 
     A batch may be given as a whole, and have names if ``target`` is that of its target, as for `Step`.
 
@@ -43,7 +43,7 @@ def dry_step(
 
 
 def tried(run: Callable[[], T]) -> T | None:
-    """What ``run`` gives, with no random number drawn; None if it can't be told without data.
+    """The result of ``run``, with no random number drawn; None if it can't be told without data.
 
     Raises:
         ShapeMismatch: shapes don't fit; it says in which layer.

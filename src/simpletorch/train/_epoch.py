@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Epoch:
-    """What one epoch came to; as text, one line."""
+    """The results of one epoch; as text, one line."""
 
     number: int
     """1 for the first."""

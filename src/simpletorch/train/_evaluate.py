@@ -30,7 +30,7 @@ def evaluate(
 
     Raises:
         DataError: the loader gave no sample, or what it gave is no batch.
-        TorchError: what torch raised inside, explained.
+        TorchError: torch raised an error inside.
     """
     for metric in metrics.values():
         metric.reset()

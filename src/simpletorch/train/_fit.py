@@ -1,4 +1,4 @@
-"""A training as it stands at one moment."""
+"""The state of a training."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import torch
 
 from simpletorch.checkpoint import unwrapped
+from simpletorch.checkpoint._differences import state_differences
+from simpletorch.checkpoint._stateful import undoing
 from simpletorch.distributed._group import is_main
 from simpletorch.errors import TorchError
 from simpletorch.metrics import Metric
 from simpletorch.optim import LRScheduler, Optimizer
 from simpletorch.reproducibility import rng_state, set_rng_state
+from simpletorch.reproducibility._random import check_rng_state
 from simpletorch.train._callback import Callback
 from simpletorch.train._epoch import Epoch
 from simpletorch.train._own_step import OwnStep
@@ -32,11 +35,11 @@ _COUNTS = ("epoch", "step", "batches", "samples", "epoch_steps", "rate", "second
 
 @dataclass(eq=False, kw_only=True)
 class Fit:
-    """A training as it stands: what it works on, how far it is, and what it has found.
+    """The state of a training: its parts, its progress and its results so far.
 
-    `Trainer.fit` makes one and hands it to each `Callback`. What `state_dict` gives at an update's end lets a fresh
-    process go on as if there had been no break: bit for bit on the same machine, where the loader and the model draw
-    from Python's, NumPy's and torch's generators only.
+    `Trainer.fit` makes one and hands it to each `Callback`. The `state_dict` at the end of an update lets a new
+    process continue as if there had been no break: bit for bit on the same machine, where the loader and the model
+    draw from Python's, NumPy's and torch's generators only.
     """
 
     model: torch.nn.Module
@@ -154,8 +157,8 @@ class Fit:
     def batches_left(self) -> Iterable[Any]:
         """The batches of this epoch that have not been trained on.
 
-        After a resume, a loader with ``load_state_dict`` has been told where to go on. Any other is iterated again from
-        where the generators stood when the epoch began, and the batches that are done are passed over.
+        After a resume, a loader with ``load_state_dict`` has been told where to go on. Any other is iterated again
+        with the generators as of the start of the epoch, and the batches that are done are skipped.
         """
         state, self._resumed = self._resumed, None
         if state is None:
@@ -237,14 +240,29 @@ class Fit:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` gave; the model, optimizer, loader … are ones built as they were then.
 
+        Nothing is changed when an error is raised.
+
         Raises:
             TorchError: the state has a part that this training lacks, or the other way round.
+            ValueError, KeyError, TypeError, …: ``state`` is none that `state_dict` gave.
         """
         if reason := self._why_not(state):
             raise TorchError(reason)
-        unwrapped(self.model).load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        for name in ("scheduler", "scaler", "ema", "loader"):
+        for drawn in (state["rng"], state["epoch_rng"]):
+            if drawn is not None:
+                check_rng_state(drawn)
+        before = dict(vars(self))
+        others = [part for part in (self.scheduler, self.scaler, self.loader) if part is not None]
+        with undoing([self.optimizer, *others, *self.train_metrics.values(), *self.callbacks]):
+            try:
+                self._load(state)
+            except BaseException:
+                vars(self).update(before)
+                raise
+
+    def _load(self, state: Mapping[str, Any]) -> None:
+        history = [Epoch(**epoch) for epoch in state["history"]]
+        for name in ("scheduler", "scaler", "loader"):
             if state[name] is not None:
                 getattr(self, name).load_state_dict(state[name])
         for name, metric in self.train_metrics.items():
@@ -254,12 +272,17 @@ class Fit:
             callback.load_state_dict(saved)
         for name in _COUNTS:
             setattr(self, name, state[name])
+        self.history = history
+        self._loss_sum = float(state["loss_sum"] or 0.0)
+        self._epoch_rng = state["epoch_rng"]
+        # last: these were compared before, and nobody has memory for a copy of them
+        self.optimizer.load_state_dict(state["optimizer"])
         if self.step:
             # torch's schedulers look for this, and warn if the first thing after a resume is an epoch's scheduler step
             vars(self.optimizer)["_opt_called"] = True
-        self.history = [Epoch(**epoch) for epoch in state["history"]]
-        self._loss_sum = float(state["loss_sum"] or 0.0)
-        self._epoch_rng = state["epoch_rng"]
+        if state["ema"] is not None and self.ema is not None:
+            self.ema.load_state_dict(state["ema"])
+        unwrapped(self.model).load_state_dict(state["model"])
         if self.phase == "between":
             self._return(state)
         else:
@@ -272,7 +295,7 @@ class Fit:
         set_rng_state(state["rng"])
 
     def _why_not(self, state: Mapping[str, Any]) -> str:
-        """What differs between this training and the one that was saved; "" when nothing does."""
+        """The difference between this training and the saved one; "" if there is none."""
         for name in ("scheduler", "scaler", "ema"):
             saved, here = state[name] is not None, getattr(self, name) is not None
             if saved != here:
@@ -281,6 +304,11 @@ class Fit:
                 )
         if (state["loader"] is not None) != (_state_of(self.loader) is not None):
             return "the loader can be resumed in only one of the saved training and this one: use the same loader"
+        counts = {name: state[name] for name in _COUNTS}
+        if lines := state_differences({name: getattr(self, name) for name in _COUNTS}, counts):
+            return f"it is no state of a training{lines[0]}"
+        if state["phase"] not in get_args(Phase):
+            return f"it is no state of a training: its phase is {state['phase']!r}"
         saved_names, names = [name for name, _ in state["callbacks"]], [type(c).__name__ for c in self.callbacks]
         if saved_names != names:
             return f"the saved training has the callbacks {saved_names}, this one {names}: they must be the same"
@@ -293,7 +321,7 @@ class Fit:
 
 
 def _state_of(part: Any) -> dict[str, Any] | None:
-    """What has to be saved of a part; None if there is no part, or it has no state that can be loaded again."""
+    """The state of a part; None if there is no part, or it has no state that can be loaded again."""
     if part is None or not hasattr(part, "load_state_dict"):
         return None
     state: dict[str, Any] = part.state_dict()

@@ -17,7 +17,7 @@ from simpletorch.train._update import Update
 
 
 class Updates:
-    """The optimizers of several updates, as one: what looks at all parameter groups, or saves them, need not ask."""
+    """The optimizers of several updates as one, for code that reads or saves all parameter groups."""
 
     def __init__(self, updates: Mapping[str, Update]) -> None:
         self.updates = updates

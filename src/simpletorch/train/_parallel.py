@@ -1,4 +1,4 @@
-"""How the processes of a training share its work: what `Trainer(parallel=…)` means to the loop."""
+"""How the processes of a training share its work: `Trainer(parallel=…)` for the loop."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Alone:
         return trained
 
     def open_epoch(self, fit: Fit) -> None:
-        """What has to be known before the epoch's first batch."""
+        """Preparations before the epoch's first batch."""
 
     def epoch_totals(self, fit: Fit) -> tuple[float, int]:
         """The epoch's mean loss and its samples."""
@@ -65,7 +65,7 @@ class Alone:
 
 
 class Replicated(Alone):
-    """Each process its batches, all of them one model; what an epoch came to is what all processes saw."""
+    """Data parallel: each process has its own batches, and an epoch's results are those of all processes."""
 
     def __init__(self) -> None:
         self._ddp: DistributedDataParallel | None = None
@@ -122,7 +122,7 @@ class Replicated(Alone):
     # -- for steps that accumulate ------------------------------------------------------------------------------------
 
     def synchronize(self, flag: bool) -> None:
-        """Whether the next ``backward`` exchanges gradients: what DDP's ``no_sync`` sets, without its block."""
+        """Set whether the next ``backward`` exchanges gradients, as DDP's ``no_sync`` does for a block."""
         if self._ddp is not None:
             self._ddp.require_backward_grad_sync = flag
 
@@ -185,7 +185,7 @@ class Divided(Replicated):
 
 
 def sharing(parallel: Parallel | None) -> Alone:
-    """What a kind means here: nothing, where this process is alone."""
+    """The implementation of a kind; `Alone` for a single process."""
     if parallel is None or not has_group():
         return Alone()
     return Replicated() if parallel == "ddp" else Divided(parallel if isinstance(parallel, Mesh) else None)
@@ -225,6 +225,6 @@ def _why_not_shared(parallel: Parallel, sampler: Any) -> str:
 
 
 def _sampler_of(loader: Any) -> Any:
-    """What chooses a loader's samples: torch has a `SequentialSampler` also where a batch sampler of one's own does."""
+    """The sampler of a loader's samples; beside a custom batch sampler torch keeps an unused `SequentialSampler`."""
     batches = getattr(loader, "batch_sampler", None)
     return getattr(loader if batches is None else batches, "sampler", None)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """What `Trainer.fit` is asked to do."""
+    """The arguments of `Trainer.fit`."""
 
     model: torch.nn.Module
     loader: Iterable[Any]
@@ -125,7 +125,7 @@ def _no_objects(trainer: Trainer) -> Iterator[str]:
 
 
 def _own_step(trainer: Trainer, run: Run) -> Iterator[str]:
-    """What a trainer with a step of its own lacks."""
+    """The options that a trainer with its own step doesn't take."""
     if not isinstance(trainer.optimizer, Updates):
         return
     updates = trainer.optimizer.updates
@@ -245,7 +245,7 @@ def _schedule(trainer: Trainer, run: Run) -> Iterator[str]:
 
 
 def _length(scheduler: Any) -> tuple[int | None, str]:
-    """How many steps a scheduler is made for, where it says so, and what it calls that."""
+    """The number of steps that a scheduler is made for, if it has one, and the name of that option."""
     if isinstance(scheduler, OneCycleLR):
         return int(scheduler.total_steps), "total_steps"
     if isinstance(scheduler, CosineAnnealingLR):

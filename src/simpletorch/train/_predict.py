@@ -1,4 +1,4 @@
-"""What a model gives for data."""
+"""A model's outputs for data."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from simpletorch.train._mode import mode
 
 
 def predict(model: torch.nn.Module, loader: Iterable[Any], *, targets: bool = True, target: str | None = None) -> Any:
-    """What ``model`` gives for all batches of ``loader``, put together along the first dim and in the CPU's memory.
+    """The outputs of ``model`` for all batches of ``loader``, joined along the first dim, on the CPU.
 
     A batch is what it is in training, ``(*inputs, target)``, and its target is left out; or inputs alone: a tensor, or
-    with ``targets=False`` a tuple ``(*inputs)``. A model that gives tuples or dicts of tensors gives one tuple or dict;
-    what is no tensor becomes a list with an item for each batch.
+    with ``targets=False`` a tuple ``(*inputs)``. Tuples or dicts of tensors are joined into one tuple or dict; other
+    values become a list with an item for each batch.
 
     The model runs in eval mode and without gradients, and is left in the mode it was in.
 
@@ -30,7 +30,7 @@ def predict(model: torch.nn.Module, loader: Iterable[Any], *, targets: bool = Tr
 
     Raises:
         DataError: the loader gave no batch.
-        TorchError: what torch raised inside, explained.
+        TorchError: torch raised an error inside.
     """
     outputs: list[Any] = []
     with mode(model, training=False), torch.no_grad(), explain():

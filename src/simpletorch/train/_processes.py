@@ -14,7 +14,7 @@ SHARED: Final = frozenset(("model", "optimizer", "ema"))
 
 
 class Processes:
-    """What the processes of one training tell each other about its checkpoints; alone, nothing.
+    """Messages between the processes of one training about its checkpoints; none for a single process.
 
     Every method is a collective operation, on the CPU, so that no process waits for its GPU.
     """
@@ -44,7 +44,7 @@ class Processes:
         return values[0]
 
     def together(self, state: dict[str, Any]) -> dict[str, Any]:
-        """In the first one, its state with a part ``ranks``: what each of the others has for itself."""
+        """In the first process, its state with a part ``ranks``: the other processes' own state."""
         if self._group is None:
             return state
         own = {name: part for name, part in state.items() if name not in SHARED} if self.rank else {}

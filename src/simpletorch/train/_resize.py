@@ -76,7 +76,7 @@ def _by(size: int, loader: Any) -> Any:
 
 
 def _new(parts: dict[str, Any], rank: int) -> dict[str, Any]:
-    """What a process has for itself that wasn't there: the first one's, with random numbers of its own."""
+    """The own state of a process that is new: the first one's, with its own random numbers."""
     return {**parts, **{name: _reseeded(parts[name], rank) for name in ("rng", "epoch_rng") if parts.get(name)}}
 
 

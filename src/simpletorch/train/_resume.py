@@ -63,9 +63,10 @@ def resume_from(resume: Resume, fit: Fit) -> None:
     # of several optimizers, one by one: of all together nothing could be said
     optimizer = fit.optimizer.parts if isinstance(fit.optimizer, Updates) else fit.optimizer
     pairs = {"model": fit.model, "optimizer": optimizer, "ema": fit.ema}
+    small = {"scheduler": fit.scheduler, "scaler": fit.scaler}
     lines = [
         line
-        for name, part in pairs.items()
+        for name, part in (pairs | small).items()
         if part is not None and parts.get(name) is not None
         for line in differences(part, parts[name], name)
     ]
@@ -79,6 +80,9 @@ def resume_from(resume: Resume, fit: Fit) -> None:
         fit.load_state_dict(filled(own, pairs, lent=[]))
     except TorchError as error:
         raise as_also(CheckpointError, type(error))(f"can't resume from {path}: {error.reason}") from error
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        # its checksum was right, so another program wrote it, or somebody by hand
+        raise CheckpointError(f"can't resume from {path}: {type(error).__name__}: {error}") from error
 
 
 def _newest(callbacks: Sequence[Callback]) -> Path | None:

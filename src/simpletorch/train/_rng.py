@@ -23,7 +23,7 @@ def generators(loader: Iterable[Any]) -> Iterator[torch.Generator]:
 
 @contextmanager
 def undrawn(loader: Any = None) -> Iterator[None]:
-    """Afterwards the global generators stand where they were, and those that the loader's dataset has as attributes."""
+    """Restore afterwards the state of the global generators, and of those in attributes of the loader's dataset."""
     state, own = rng_state(), list(_returns(getattr(loader, "dataset", None)))
     try:
         yield
@@ -34,7 +34,7 @@ def undrawn(loader: Any = None) -> Iterator[None]:
 
 
 def _returns(dataset: Any) -> Iterator[Callable[[], object]]:
-    """What puts a dataset's own generators back where they are now; those of a dataset inside it (`Subset`) as well."""
+    """A function that restores the present state of a dataset's generators, and of a dataset inside it (`Subset`)."""
     while dataset is not None:
         for item in getattr(dataset, "__dict__", {}).values():
             match item:

@@ -110,7 +110,7 @@ class Step:
 
         Raises:
             DataError: it is no batch.
-            TorchError: what torch raised inside, explained.
+            TorchError: torch raised an error inside.
         """
         try:
             if not self.pending:
@@ -202,7 +202,7 @@ class Step:
 
 
 def _no_loss(loss: object) -> NoReturn:
-    """What a loss function gives that is no tensor, and that nothing can learn from.
+    """A loss function's result that isn't a tensor, so that nothing can learn from it.
 
     Raises:
         TorchError: always.

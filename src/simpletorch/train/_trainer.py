@@ -49,15 +49,15 @@ class Trainer:
         scheduler: changes the learning rate, after each epoch or each update as ``schedule`` says.
         clip_norm: limits the norm of all gradients together; None doesn't.
         clip_value: limits each element of the gradients; None doesn't.
-        accumulate: how many batches make one update (see `Step`); what is left at an epoch's end makes one too.
+        accumulate: how many batches make one update (see `Step`); the rest at an epoch's end makes one too.
         count: how many items of a target the loss averages over, when that is not its length (see `Step`).
         target: the name of the target, in batches whose items have names (see `fit`); None for tuples.
         precision: of forward passes; ``"float16"`` scales losses too.
         compile: run the model through `torch.compile`; a mapping has the arguments for it, such as ``{"mode":
             "max-autotune"}``. The model itself stays as it is.
-        ema: an average of the model's weights (`simpletorch.optim.EMA`, `SWA`): updated after each update, and what is
-            evaluated.
-        metrics: measured on the validation batches; the loss always is. What one gives that is no single number, as
+        ema: an average of the model's weights (`simpletorch.optim.EMA`, `SWA`): updated after each update, and
+            evaluated in place of the weights.
+        metrics: measured on the validation batches; the loss always is. A result that isn't a single number, as of
             `ConfusionMatrix`, is in the history (`Epoch.others`), but not in the log.
         train_metrics: measured on the training batches as they are trained on.
         evaluate_every: also evaluate after each so many updates; None evaluates only after each epoch.
@@ -234,7 +234,7 @@ class Trainer:
             return evaluate(model if self.ema is None else self.ema, loader, self._measures, target=self.target)
 
     def predict(self, model: torch.nn.Module, loader: Iterable[Any], *, targets: bool = True) -> Any:
-        """What the model gives for all batches of ``loader``, put together along the first dim (see `predict`).
+        """The model's outputs for all batches of ``loader``, joined along the first dim (see `predict`).
 
         It is the average of weights (``ema``) that predicts, if there is one, in the trainer's precision.
         """
@@ -275,7 +275,7 @@ class Trainer:
         fit.pause()
 
     def _updated(self, fit: Fit, step: Step | OwnStep, step_ends: Sequence[Callable[[Fit], None]]) -> None:
-        """What follows each update; evaluation before the callbacks, so that a state they save has it behind."""
+        """The work after each update; evaluation comes before the callbacks, so that a state they save includes it."""
         fit.step += 1
         fit.epoch_steps += 1
         if self.scheduler is not None and self.schedule == "step" and not step.skipped:
@@ -320,7 +320,7 @@ class Trainer:
         self._tell("on_epoch_end", fit)
 
     def _evaluate(self, fit: Fit, step: Step | OwnStep) -> tuple[dict[str, float], dict[str, Any]]:
-        """Each metric on the validation batches: the numbers, and what is none; nothing without such batches."""
+        """Each metric on the validation batches: the numbers, and other results; nothing without such batches."""
         if fit.validation is None:
             return {}, {}
         shown = track(fit.validation, "validation") if self._shows else fit.validation

@@ -68,7 +68,7 @@ class Update:
             retain_graph: keep the graph, for another update whose loss comes out of the same forward pass.
 
         Raises:
-            TorchError: what torch raised inside, explained; or none of the parameters has anything to do with the loss.
+            TorchError: torch raised an error inside; or none of the parameters has anything to do with the loss.
         """
         detached = loss.detach()
         if self.on_loss is not None:
@@ -111,7 +111,7 @@ class Update:
 
     @property
     def parts(self) -> dict[str, Optimizer | LRScheduler]:
-        """What has a state: the optimizer, and the scheduler if there is one."""
+        """The parts with a state: the optimizer, and the scheduler if there is one."""
         parts: dict[str, Optimizer | LRScheduler] = {"optimizer": self.optimizer}
         return parts if self.scheduler is None else {**parts, "scheduler": self.scheduler}
 

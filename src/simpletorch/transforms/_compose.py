@@ -22,7 +22,7 @@ class Compose(Transform, Generic[*Parts]):
     Any callable may be among them. If all are of `simpletorch.transforms`, a batch may be given instead of an image.
 
     Args:
-        transforms: what to apply, in this order.
+        transforms: applied in this order.
         generator: for those of them that have none of their own.
 
     Raises:

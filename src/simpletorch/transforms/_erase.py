@@ -23,7 +23,7 @@ class RandomErasing(Transform):
         p: the probability.
         scale: from which to which share of the image's area.
         ratio: from which to which ratio of height to width, on a logarithmic scale.
-        value: what is written: a number, one for each channel, or ``"random"`` for noise in each pixel: normal in
+        value: written to the pixels: a number, one for each channel, or ``"random"`` for noise in each pixel: normal in
             floats, uniform in bytes.
         inplace: write into the image instead of a new tensor.
         generator: where random numbers come from; None: torch's global generator.

@@ -44,7 +44,7 @@ class _Mix(Transform, Generic[K]):
             targets: classes, Int64 ``[B]``, or shares of classes, Float32 ``[B, num_classes]``.
 
         Raises:
-            ShapeMismatch: these are no such batch.
+            ShapeMismatch: the arguments aren't such a batch.
             DTypeMismatch: the images are not floats.
             DataError: a target is no class.
         """

@@ -1,4 +1,4 @@
-"""`Transform`: what image transforms have in common."""
+"""`Transform`: the common base of image transforms."""
 
 from __future__ import annotations
 
@@ -48,8 +48,16 @@ class Transform(nn.Module):
 
     def run(self, image: Any, generator: torch.Generator | None) -> Any:
         """`forward`, with random numbers from ``generator`` if it has none of its own."""
-        if not isinstance(image, torch.Tensor) or image.ndim < 3:
-            raise self._unfit(image)
+        name = type(self).__name__
+        if not isinstance(image, torch.Tensor):
+            raise DataError(
+                f"{name} takes a tensor [C, H, W], but got a {type(image).__name__}",
+                hint="ToTensor() in front of it converts Pillow images and NumPy arrays",
+            )
+        if image.ndim < 3:
+            raise ShapeMismatch(
+                "[*B, C, H, W]", list(image.shape), f"{name} takes images [*B, C, H, W], but got {list(image.shape)}"
+            )
         *lead, channels, height, width = image.shape
         count = math.prod(lead)
         if not count:  # no image at all: what one would become says the result's shape
@@ -58,17 +66,6 @@ class Transform(nn.Module):
         images = image if len(lead) == 1 else image.reshape(count, channels, height, width)
         result = self.on_batch(images, self.drawn(count, generator))
         return result if len(lead) == 1 else result.reshape(*lead, *result.shape[1:])
-
-    def _unfit(self, image: Any) -> DataError | ShapeMismatch:
-        name = type(self).__name__
-        if isinstance(image, torch.Tensor):
-            return ShapeMismatch(
-                "[*B, C, H, W]", list(image.shape), f"{name} takes images [*B, C, H, W], but got {list(image.shape)}"
-            )
-        return DataError(
-            f"{name} takes a tensor [C, H, W], but got a {type(image).__name__}",
-            hint="ToTensor() in front of it converts Pillow images and NumPy arrays",
-        )
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
         """``[N, C, H, W] -> [N, C2, H2, W2]``; ``numbers``: Float32 ``[N, draws]`` in ``[0, 1)``."""

@@ -1,6 +1,6 @@
-"""Images: models with torchvision's parameter names (`vision.models`), and files read (`vision.io`).
+"""Images: models with torchvision's parameter names (`vision.models`), files read (`vision.io`), `vision.transforms`.
 
-Both are imported when they are first asked for.
+`simpletorch.transforms` is the same module under torchvision's name. All are imported when they are first asked for.
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from simpletorch import transforms as transforms
     from simpletorch.vision import io as io
     from simpletorch.vision import models as models
 
-__all__ = ["io", "models"]
+__all__ = ["io", "models", "transforms"]
 
 
 def __getattr__(name: str) -> object:
     """Import a part on its first use."""
+    if name == "transforms":
+        return import_module("simpletorch.transforms")
     if name in __all__:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

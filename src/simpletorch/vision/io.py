@@ -61,7 +61,7 @@ def read_image(
     """The image in a file: UInt8 ``[C, H, W]`` from 0 to 255, in memory pixel by pixel.
 
     Args:
-        path: of a file in one of `FORMATS`; what it holds decides, not its name.
+        path: of a file in one of `FORMATS`; its contents decide, not its name.
         mode: the channels wanted: 1 for ``GRAY``, 2 for ``GRAY_ALPHA``, 3 for ``RGB``, 4 for ``RGB_ALPHA``;
             ``UNCHANGED`` takes the file's, with the colours of a palette and of CMYK as RGB. 16-bit values keep their
             upper 8 bits.

@@ -124,6 +124,11 @@ GUARDS = {
     "arguments": "_, first, second = sys.argv\n",
     "a variable": "x = os.environ['DATA']\nif 'TOKEN' not in os.environ:\n    raise RuntimeError('set TOKEN')\n",
     "a file": "assert os.path.isdir('data'), 'no data'\nif not os.path.exists('a.bin'):\n    sys.exit()\n",
+    "a function that asks": "def enough(least):\n    found = torch.accelerator.is_available()\n"
+    "    return found and torch.accelerator.device_count() >= least\nif not enough(2):\n    sys.exit('no')\n",
+    "an option without a default": "import argparse\np = argparse.ArgumentParser()\n"
+    "p.add_argument('--rank', type=int)\na = p.parse_args()\nassert a.rank is not None, 'must have a rank'\n"
+    "if a.rank is None:\n    raise ValueError('rank')\n",
     "an option": "import argparse\np = argparse.ArgumentParser()\np.add_argument('x')\n"
     "p.add_argument('--y', required=True)\np.parse_args()\n",
 }

@@ -117,6 +117,44 @@ RIGHT = {
     "what a convolution keeps": "a, b = nn.Conv2d(3, 5, 2).kernel_size\n"
     "(c,) = nn.ConvTranspose1d(3, 5, 2, padding=1).padding\n"
     "d, e, f = nn.LazyConv3d(5, 3, stride=2).stride\nassert nn.MaxPool2d(2).kernel_size == 2 == a\n",
+    "what isn't known to be no tensor": "names = []\nfor c in open(__file__).read()[:50]:\n    names.append(c)\n"
+    "batch = {'x': torch.zeros(3, 5), 'name': names}\nfor k, v in batch.items():\n"
+    "    if torch.is_tensor(v):\n        batch[k] = batch[k].to('cpu')\n",
+    "a graph by hand": "from torch.fx import Graph, Proxy\ngraph = Graph()\n"
+    "tracer = torch.fx.proxy.GraphAppendingTracer(graph)\n"
+    "x, y = (Proxy(graph.placeholder(n), tracer) for n in 'xy')\n"
+    "z = torch.tanh(torch.cat([x, y]))\ngraph.output(torch.add(z, z).node)\n",
+    "what TorchScript gives": "x = torch.zeros(2, 3)\nfor m in (nn.Sequential(nn.Linear(3, 4)), nn.Linear(3, 4)):\n"
+    "    for t in (torch.jit.trace(m, x), torch.jit.script(m), torch.jit.freeze(torch.jit.script(m.eval()))):\n"
+    "        t.graph, t.code, t(x) @ torch.zeros(4, 5)\n",
+    "what is compiled": "m = torch.compile(nn.Linear(3, 4))\nm._orig_mod(torch.zeros(2, 3)) @ torch.zeros(4, 5)\n",
+    "the attributes of a module": "net = nn.Sequential(nn.Linear(3, 4))\nnet.k = 3\nx = torch.zeros(2, 3)\n"
+    "vars(net)['_modules']['0'](x)\nassert vars(net)['training'] and '_buffers' in net.__dict__\n"
+    "class Net(nn.Module):\n    def __init__(self, n=3):\n        super().__init__()\n"
+    "        self.__dict__.update(locals())\n        self.inner = nn.Linear(self.n, 4)\n"
+    "net = Net()\nif 'inner' in net.__dict__:\n    x = torch.zeros(2, 5)\nnet.inner(x)\n",
+    "an iterator that is begun anew": "from torch.utils.data import DataLoader, TensorDataset\n"
+    "def forever(loader):\n    batches = loader.__iter__()\n    while True:\n        try:\n"
+    "            yield batches.__next__()\n        except StopIteration:\n            batches = loader.__iter__()\n"
+    "batches = forever(DataLoader(TensorDataset(torch.zeros(13, 3)), batch_size=5))\nbest = 0.0\n"
+    "for i in range(20):\n    (x,) = batches.__next__()\n    y = x @ torch.zeros(3, 4)\n"
+    "    if y.sum() > best:\n        best = y.sum()\n",
+    "how many items an unknown dict has": "counts = {}\nfor c in open(__file__).read():\n"
+    "    counts[c] = counts.get(c, 0) + 1\nbest = sorted([(n, c) for c, n in counts.items()], reverse=True)[:3]\n"
+    "torch.zeros(len(best), 2) @ torch.zeros(2, 3)\n",
+    "a tuple with names of unknown length": "from collections import namedtuple\nseen = []\n"
+    "for i, layer in enumerate(nn.Sequential(nn.ReLU(), nn.ReLU())):\n    if torch.rand(1) < 2:\n"
+    "        seen.append(layer(torch.zeros(3)))\nPair = namedtuple('Pair', ['a', 'b'])\n"
+    "for one in zip(Pair(*seen), Pair(*seen)):\n    one[0] + one[1]\n",
+    "a reduction of long ago": "x, y = torch.zeros(3, 5), torch.zeros(3, 5)\n"
+    "F.l1_loss(x, y, reduction='elementwise_mean').item()\nnn.MSELoss(reduction='elementwise_mean')(x, y).item()\n",
+    "a dim that may be 1": "import random\nn = random.choice([1, 1])\nx = torch.zeros(n, 6, 4).view(n, -1, 4)\n"
+    "boxes = torch.cat([x, x], 1).squeeze(0)\nboxes[:, :2] * boxes[:, 2:]\nboxes[:, 3]\n",
+    "an infinite width": "for width in (1, 2, np.inf):\n    if np.isinf(width) or np.isnan(width):\n        continue\n"
+    "    if np.isfinite(width):\n        nn.Conv1d(3, 5, width)\n",
+    "a wrapper on some machines": "net = nn.Sequential(nn.Linear(3, 4))\nif torch.cuda.device_count() > 1:\n"
+    "    net = nn.DataParallel(net)\nx = torch.zeros(2, 3)\nif isinstance(net, nn.DataParallel):\n    net.module(x)\n"
+    "def show():\n    net.module(x)\n",
     "a global at the margin": "if __name__ != '':\n    global path\n    path = 'a'\n    print(path)\n",
 }
 WRONG = {
@@ -140,6 +178,15 @@ WRONG = {
         "    loss = x.abs().mean()\n    total += loss.item() * x.size(0)\n    total += loss.data[0]\n",
         HEAD.count("\n") + 6,
     ),
+    "a compiled layer": ("m = torch.jit.trace(nn.Linear(3, 4), torch.zeros(2, 3))\nm(torch.zeros(2, 5))\n", 6),
+    "the modules of a module": (
+        "net = nn.Sequential(nn.Linear(3, 4))\nnet._modules['0'](torch.zeros(2, 5))\nvars(net)\n",
+        6,
+    ),
+    "a reduction that isn't one": ("F.l1_loss(torch.zeros(3), torch.zeros(3), reduction='average')\n", 5),
+    "a dim that isn't 1": ("x = torch.zeros(2, 6, 4).squeeze(0)\nx[:, :2] * x[:, 2:4]\nx @ torch.zeros(6, 4)\n", 7),
+    "an infinite width": ("if np.isinf(np.inf):\n    nn.Conv1d(3, 5, np.inf)\n", 6),
+    "is it a tensor": ("if not torch.is_tensor([1]):\n    torch.zeros(2, 3) @ torch.zeros(2, 3)\n", 6),
     "exec": ("exec('n = 5')\ntorch.zeros(2, n) @ torch.zeros(4, 3)\n", 6),
     "a range as an index": ("X = np.zeros((300, 2))\nX[range(100, 200)] = np.ones((50, 2))\n", 6),
     "resized in place": ("a = np.arange(21.0)\na.resize((7, 3))\nnn.Linear(1, 3)(torch.Tensor(a))\n", 7),
@@ -288,3 +335,27 @@ def test_behind_what_seems_to_fail_the_program_goes_on(name: str, tmp_path: Path
     found = followed(body, tmp_path)
     assert found.errors[-1].line == HEAD.count("\n") + body.count("\n") - 1
     assert found.ended == ""
+
+
+HANDED_ON = """from wandering import Handle, start
+class Agent:
+    def __init__(self):
+        self.me = Handle(self)
+        self.saved = []
+    def select(self, x):
+        self.saved.append(x)
+    def episode(self):
+        CALL
+        return torch.stack(self.saved)
+Agent().episode()
+"""
+
+
+@pytest.mark.parametrize("call", ["start(self.me)", "self.me.run(3)", "self.me.child().run()", "start((self.me, 3))"])
+def test_an_object_that_unknown_code_was_given_may_be_called_back(call: str, tmp_path: Path):
+    assert followed(HANDED_ON.replace("CALL", call), tmp_path).errors == ()
+
+
+def test_an_object_that_nobody_was_given_is_as_it_was(tmp_path: Path):
+    (error,) = followed(HANDED_ON.replace("CALL", "start(3)"), tmp_path).errors
+    assert error.message.startswith("stack: tensors is an empty list")

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
 
-from simpletorch.errors import DataError
+from simpletorch.errors import DataError, as_also
 
 _CHUNK: Final = 1 << 20
 _GIB: Final = 1 << 30
@@ -41,7 +41,8 @@ def extract(
 ) -> Path:
     """Unpack a ``tar`` (plain, gzip, bzip2, xz), a ``zip``, or one compressed file into ``folder``; returns the folder.
 
-    What the file holds decides its kind, not its name. Everything is unpacked beside ``folder`` first and moved into it
+    The contents of the file decide its kind, not its name. Everything is unpacked beside ``folder`` first and moved
+    into it
     when all of it was right: after an error the folder is as it was. Entries that are already in ``folder`` are
     replaced.
 
@@ -59,8 +60,7 @@ def extract(
     if not archive.is_file():
         raise DataError(f"there is no archive {archive}", hint="download it first, or give its path")
     limit = max(_GIB, 100 * archive.stat().st_size) if max_bytes is None else max_bytes
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with _beside(folder) as fresh:
+    with _beside(archive, folder) as fresh:
         target = _Target(archive, fresh, limit, max_files)
         try:
             _unpack(archive, target)
@@ -72,11 +72,31 @@ def extract(
                     f"the disk is full: {archive} can't be unpacked to {folder}",
                     hint="make room, or give another folder",
                 ) from error
-            if error.errno is None:  # bz2 has no error of its own for bytes that are no bzip2
+            # bz2 has no error of its own for bytes that are no bzip2; zipfile seeks where a damaged index says
+            if error.errno in (None, errno.EINVAL):
                 raise _damaged(archive, error) from error
-            raise
-        _move(fresh, folder)
+            if error.errno in _NO_NAMES:
+                raise DataError(
+                    f"{archive} can't be unpacked: no file can have the name of one of its entries: {error}",
+                    hint="names are too long here, or one entry lies in another that is no folder",
+                ) from error
+            raise _not_written(archive, folder, error) from error
+        try:
+            _move(fresh, folder)
+        except OSError as error:
+            raise _not_written(archive, folder, error) from error
     return folder
+
+
+# entries that are too long, or files in files: names that are right on no disk
+_NO_NAMES: Final = (errno.ENAMETOOLONG, errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.EILSEQ)
+
+
+def _not_written(archive: Path, folder: Path, error: OSError) -> DataError:
+    return as_also(DataError, type(error))(
+        f"{archive} can't be unpacked to {folder}: {error.strerror or error}",
+        hint="give a folder that can be written to",
+    )
 
 
 def _damaged(archive: Path, error: Exception) -> DataError:
@@ -84,9 +104,13 @@ def _damaged(archive: Path, error: Exception) -> DataError:
 
 
 @contextmanager
-def _beside(folder: Path) -> Iterator[Path]:
+def _beside(archive: Path, folder: Path) -> Iterator[Path]:
     """A fresh folder on the same disk, gone afterwards."""
-    fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise _not_written(archive, folder, error) from error
     try:
         yield fresh
     finally:
@@ -145,6 +169,8 @@ class _Target:
         path = self.folder / plain
         path.parent.mkdir(parents=True, exist_ok=True)
         before = self.written
+        if plain == ".":
+            raise self.refuse(name, "has no name")
         with open(path, "wb") as file:
             while chunk := source.read(_CHUNK):
                 self.written += len(chunk)
@@ -213,8 +239,11 @@ def _unpack_tar(archive: Path, target: _Target) -> None:
         tar.fileobj.seek(tar.offset)
         if tar.fileobj.read(_BLOCK) != bytes(_BLOCK):
             raise tarfile.ReadError("its end is missing")
-        while tar.fileobj.read(_CHUNK):  # a compressed file's checksum stands at its end
-            pass
+        behind = 0
+        while chunk := tar.fileobj.read(_CHUNK):  # a compressed file's checksum stands at its end
+            behind += len(chunk)
+            if behind > max(_GIB, target.max_bytes):
+                raise target.refuse("at its end", f"goes over the {target.max_bytes:,} bytes allowed (max_bytes)")
 
 
 def _unpack_zip(archive: Path, target: _Target) -> None:

@@ -57,7 +57,7 @@ class CIFAR10(LabelledImages[X, Y]):
         download: fetch what isn't there (170 MB), verified by SHA-256.
 
     Raises:
-        DataError: a file is missing, damaged or can't be fetched; the error says which, and what helps.
+        DataError: a file is missing, damaged or can't be fetched; the error names it and a remedy.
 
     Source: Krizhevsky 2009, https://www.cs.toronto.edu/~kriz/cifar.html
     """

@@ -32,7 +32,7 @@ _to_tensor = ToTensor()
 
 
 def read_rgb(path: str) -> torch.Tensor:
-    """The image in a file as UInt8 ``[3, H, W]``: what a folder's images are read with unless it is told otherwise."""
+    """The image in a file as UInt8 ``[3, H, W]``; the default loader of a folder's images."""
     return read_image(path, "RGB")
 
 

@@ -14,6 +14,7 @@ import torch
 
 from simpletorch.errors import DataError
 
+_PIECE: Final = 1 << 24
 _DTYPES: Final = {
     0x08: torch.uint8,
     0x09: torch.int8,
@@ -34,30 +35,41 @@ def read_idx(path: str | os.PathLike[str]) -> torch.Tensor:
     """
     path = Path(path)
     try:
-        data = path.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
+        if path.exists() and not path.is_file():
+            raise DataError(f"can't read {path}: it is no file")
+        with open(path, "rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if packed else open(path, "rb") as source:
+            head = source.read(4)
+            if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _DTYPES or not head[3]:
+                raise DataError(
+                    f"{path} is no IDX file: it starts with {head!r}, not with two zeros, a type and a rank"
+                )
+            dtype, sizes = _DTYPES[head[2]], source.read(4 * head[3])
+            shape = [int.from_bytes(sizes[at : at + 4], "big") for at in range(0, len(sizes), 4)]
+            stated = math.prod(shape) * dtype.itemsize
+            # piece by piece, and one byte more than is due: neither header nor compression is trusted with the memory
+            data = bytearray()
+            while len(data) <= stated and (piece := source.read(min(_PIECE, stated + 1 - len(data)))):
+                data += piece
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"{path} is damaged or truncated: {error}", hint="delete it and download it again") from error
     except OSError as error:
         raise DataError(f"can't read {path}: {error.strerror}") from error
-    if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _DTYPES or not data[3]:
-        raise DataError(f"{path} is no IDX file: it starts with {data[:4]!r}, not with two zeros, a type and a rank")
-    dtype, rank = _DTYPES[data[2]], data[3]
-    start = 4 + 4 * rank
-    shape = [int.from_bytes(data[at : at + 4], "big") for at in range(4, start, 4)]
-    stated = start + math.prod(shape) * dtype.itemsize
-    if len(data) != stated:
+    if len(sizes) < 4 * head[3] or len(data) != stated:
+        start = 4 + 4 * head[3]
+        there = f"more than {start + stated:,}" if len(data) > stated else f"{4 + len(sizes) + len(data):,}"
         raise DataError(
-            f"{path} is damaged or truncated: its header says {shape}, which is {stated:,} bytes, "
-            f"but it has {len(data):,}",
+            f"{path} is damaged or truncated: its header says {shape}, which is {start + stated:,} bytes, "
+            f"but it has {there}",
             hint="delete it and download it again",
         )
-    if stated == start:
-        return torch.empty(shape, dtype=dtype)
-    numbers = torch.frombuffer(bytearray(data), dtype=torch.uint8, offset=start)
-    if dtype.itemsize > 1 and sys.byteorder == "little":
-        numbers = numbers.reshape(-1, dtype.itemsize).flip(1).flatten()
-    if numbers.storage_offset() % dtype.itemsize:
-        numbers = numbers.clone()  # a wider dtype needs an aligned start
-    return numbers.view(dtype).reshape(shape)
+    try:
+        if not stated:
+            return torch.empty(shape, dtype=dtype)
+        numbers = torch.frombuffer(data, dtype=torch.uint8)
+        if dtype.itemsize > 1 and sys.byteorder == "little":
+            numbers = numbers.reshape(-1, dtype.itemsize).flip(1).flatten()
+        return numbers.view(dtype).reshape(shape)
+    except RuntimeError as error:  # more dims, or larger ones, than a tensor can have
+        raise DataError(f"{path} is damaged: its header says {shape[:8]}…, which no tensor has: {error}") from error

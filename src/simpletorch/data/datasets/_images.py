@@ -1,4 +1,4 @@
-"""Labelled images in memory: what MNIST and CIFAR have in common."""
+"""Labelled images in memory: the common base of MNIST and CIFAR."""
 
 from __future__ import annotations
 

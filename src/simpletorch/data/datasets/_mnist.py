@@ -42,7 +42,7 @@ class MNIST(LabelledImages[X, Y]):
         download: fetch what isn't there (11 MB), from several mirrors, verified by SHA-256.
 
     Raises:
-        DataError: a file is missing, damaged or can't be fetched; the error says which, and what helps.
+        DataError: a file is missing, damaged or can't be fetched; the error names it and a remedy.
 
     Source: LeCun, Cortes & Burges, http://yann.lecun.com/exdb/mnist; CC BY-SA 3.0
     """

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, NamedTuple, cast, get_args
 
 import numpy as np
 import torch
+from typing_extensions import TypeVar
 
 from simpletorch.data._dataset import Dataset
 from simpletorch.data.datasets._sum_tree import SumTree
@@ -13,7 +14,18 @@ from simpletorch.dtypes import Float32, Int64
 from simpletorch.errors import DataError, DTypeMismatch, ShapeMismatch
 from simpletorch.tensor import Tensor
 
-T = TypeVar("T", bound=tuple[Any, ...])
+
+class Transition(NamedTuple):
+    """One step of an agent, as `ReplayBuffer.push` keeps it."""
+
+    state: torch.Tensor
+    action: torch.Tensor
+    reward: torch.Tensor
+    next_state: torch.Tensor
+    done: torch.Tensor
+
+
+T = TypeVar("T", bound=tuple[Any, ...], default=Transition)
 
 
 class ReplayBuffer(Dataset[T], Generic[T]):
@@ -67,6 +79,26 @@ class ReplayBuffer(Dataset[T], Generic[T]):
     def add(self, transition: T) -> None:
         """Put in one transition."""
         self.extend(self._made([torch.as_tensor(value).unsqueeze(0) for value in self._fields(transition)], transition))
+
+    def push(self, *fields: Any) -> None:
+        """Put in one transition by its fields: ``buffer.push(state, action, reward, next_state, done)``.
+
+        They make a transition of the class that the buffer holds, ``ReplayBuffer[Mine](1000)``; without one, five
+        fields make a `Transition`, and any other number a plain tuple.
+        """
+        stated = get_args(getattr(self, "__orig_class__", None))  # set by ``ReplayBuffer[Mine](...)``
+        kind = self._kind if self._columns or not stated else stated[0]
+        if not self._columns and not hasattr(kind, "_fields") and len(fields) == len(Transition._fields):
+            kind = Transition
+        if not hasattr(kind, "_fields"):
+            self.add(cast("T", fields))
+        elif len(fields) == len(kind._fields):
+            self.add(cast("T", kind(*fields)))
+        else:
+            raise DataError(
+                f"push got {len(fields)} fields, but a {kind.__name__} has {len(kind._fields)}: "
+                + ", ".join(kind._fields)
+            )
 
     def extend(self, transitions: Any) -> None:
         """Put in several at once: a transition whose fields are ``[n, *S]``, as from n environments, oldest first."""
@@ -198,7 +230,7 @@ class ReplayBuffer(Dataset[T], Generic[T]):
 
 
 class Prioritized(NamedTuple):
-    """What a `PrioritizedReplayBuffer` samples."""
+    """A sample of a `PrioritizedReplayBuffer`."""
 
     batch: Any
     """The transitions: fields ``[n, *S]``."""

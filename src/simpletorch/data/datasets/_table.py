@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
             target: the column to predict.
             inputs: the columns to predict it from; None: all others.
             classes: the target's classes in the order wanted, such as another table's; None: those that occur, sorted.
-            fill: what stands for a missing input; None: a missing one is an error.
+            fill: the value for a missing input; None: a missing one is an error.
             options: for `pandas.read_csv`, such as ``sep=";"``.
 
         Raises:
@@ -150,8 +151,11 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
         """
         path = Path(path).expanduser()
         try:
+            _refuse_bomb(path)
             loaded = np.load(path, allow_pickle=False)
             arrays = {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded)
+        except DataError:
+            raise
         except OSError as error:
             raise DataError(f"can't read {path}: {error.strerror or error}") from error
         except Exception as error:  # a damaged file makes NumPy, zipfile or zlib raise their own
@@ -166,6 +170,17 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
         wanted = None if inputs is None else [n for name in inputs for n in _group(columns, name)]
         names = _chosen(list(columns), key, wanted, str(path))
         return cls({name: columns[name] for name in names}, columns[key], classes, fill, str(path))
+
+
+def _refuse_bomb(path: Path) -> None:
+    """Refuse what is no file, and a small file of which gigabytes would come."""
+    if path.exists() and not path.is_file():
+        raise DataError(f"can't read {path}: it is no file")
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            size = sum(member.file_size for member in packed.infolist())
+        if size > max(1 << 30, 100 * path.stat().st_size):
+            raise DataError(f"{path} is refused: {size:,} bytes would come of its {path.stat().st_size:,}")
 
 
 def _not_installed(what: str) -> DataError:

@@ -22,7 +22,7 @@ class BucketBatchSampler(Sampler[list[int]]):
         window: how many batches are sorted together.
         shuffle: if false, all samples are sorted by length, and batches come from the shortest to the longest.
         drop_last: leave out the batch that is smaller.
-        generator: what orders are drawn from; torch's global one if None.
+        generator: draws the orders; torch's global one if None.
         num_replicas, rank: of several processes each takes every ``num_replicas``-th batch; the generator must be in
             the same state on all. Batches that are left over at the end are left out, so that all take as many steps.
 

@@ -45,7 +45,7 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
         return LoaderBuilder(self._make, **{**self._arguments, **arguments})
 
     def dataset(self, dataset: torch.utils.data.Dataset[S]) -> LoaderBuilder[S, Size, Drop]:
-        """What to load; needed."""
+        """The dataset; required."""
         return cast("LoaderBuilder[S, Size, Drop]", self._with(dataset=dataset))
 
     def batch_size(self, size: Dim[N]) -> LoaderBuilder[Sample, N, Drop]:
@@ -65,7 +65,7 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
         return cast("LoaderBuilder[Sample, Size, Drop]", self._with(shuffle=shuffle))
 
     def generator(self, generator: torch.Generator | int) -> LoaderBuilder[Sample, Size, Drop]:
-        """What orders are drawn from; a number is a seed."""
+        """The generator of orders; a number is a seed."""
         if isinstance(generator, int):
             generator = torch.Generator().manual_seed(generator)
         return cast("LoaderBuilder[Sample, Size, Drop]", self._with(generator=generator))
@@ -94,7 +94,7 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
         return cast("LoaderBuilder[Sample, Size, Drop]", self._with(timeout=seconds))
 
     def worker_init_fn(self, function: Callable[[int], None]) -> LoaderBuilder[Sample, Size, Drop]:
-        """What each worker does first, given its number."""
+        """Called first in each worker, with its number."""
         return cast("LoaderBuilder[Sample, Size, Drop]", self._with(worker_init_fn=function))
 
     def multiprocessing_context(self, context: Any) -> LoaderBuilder[Sample, Size, Drop]:
@@ -102,7 +102,7 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
         return cast("LoaderBuilder[Sample, Size, Drop]", self._with(multiprocessing_context=context))
 
     def collate_fn(self, function: Callable[[list[Sample]], Batch]) -> CollatedBuilder[Batch]:
-        """How samples become a batch; what it returns is the type of a batch. The last step before `build`."""
+        """Makes a batch of samples; its result type is the type of a batch. The last step before `build`."""
         return CollatedBuilder(self._make, **self._arguments, collate_fn=function)
 
     def build(self) -> DataLoader[Any]:

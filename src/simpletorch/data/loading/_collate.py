@@ -16,7 +16,7 @@ from simpletorch.errors import DataError
 
 
 class Misfit(DataError):
-    """Two samples of one batch that don't fit together; what knows where they come from says so."""
+    """Two samples of one batch don't fit together; the caller adds where they come from."""
 
     def __init__(self, first: int, second: int, field: str, one: str, other: str, advice: str = "") -> None:
         self.first = first

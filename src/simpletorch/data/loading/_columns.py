@@ -16,10 +16,10 @@ from simpletorch.data.loading import _shared
 
 @dataclass(frozen=True)
 class Columns:
-    """Tensors of one length on one device, of which sample i is row ``index[i]`` (row i when there is no index).
+    """Tensors of one length on one device; sample i is row ``index[i]`` (row i without an index).
 
     Args:
-        change: what makes samples of rows, a batch at a time; None: rows are samples.
+        change: makes samples of rows, a batch at a time; None: rows are samples.
     """
 
     tensors: tuple[torch.Tensor, ...]

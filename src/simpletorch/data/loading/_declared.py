@@ -1,4 +1,4 @@
-"""What a dataset's class says that its samples are, and whether batches keep to it."""
+"""The sample type that a dataset's class declares, and the check of batches against it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Declared:
     """Checks batches against what the class of their dataset says; each combination of dtypes and shapes once.
 
     Args:
-        size: what every batch must have, with ``drop_last=True``.
+        size: of every batch, with ``drop_last=True``.
     """
 
     def __init__(self, dataset: object, hint: Any, size: int | None) -> None:

@@ -17,7 +17,7 @@ Batch_co = TypeVar("Batch_co", covariant=True)
 
 
 class DeviceLoader(Generic[Batch_co]):
-    """The batches of ``loader`` on ``device``: what `DataLoader.to` gives.
+    """The batches of ``loader`` on ``device``; returned by `DataLoader.to`.
 
     On a GPU the next batch is copied while the program works on the one before: from page-locked memory (batches that
     aren't there yet are put there), on a stream of its own. On the CPU nothing is done. ``state_dict`` counts the

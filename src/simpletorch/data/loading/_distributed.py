@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 import torch.distributed as dist
 import torch.utils.data
 from torch.utils.data.distributed import DistributedSampler as TorchDistributedSampler
+from typing_extensions import TypeVar
 
 from simpletorch.data._length import length_of
 from simpletorch.errors import DataError
 
-T_co = TypeVar("T_co", covariant=True)
+T_co = TypeVar("T_co", covariant=True, default=Any)
 
 
 class DistributedSampler(TorchDistributedSampler[T_co]):

@@ -1,4 +1,4 @@
-"""From indices to a batch: what the loader does in this process, and each worker in its own."""
+"""From indices to a batch, in the loader's process or in a worker."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class StreamFetcher:
 
     Args:
         size: samples of a batch; None gives samples as they come.
-        at: what `position` said earlier: the stream goes on from there.
+        at: an earlier result of `position`, from which the stream goes on.
     """
 
     def __init__(

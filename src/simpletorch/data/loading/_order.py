@@ -1,4 +1,4 @@
-"""The order in which samples are read: the indices of each batch, and what has to be known to have them again.
+"""The order in which samples are read: the indices of each batch, and the state that reproduces them.
 
 Orders are drawn from torch's CPU generators only, whose integers are the same on every platform, and in the loader's
 own process, so that the number of workers does not matter.
@@ -29,7 +29,7 @@ _OURS_AND_TORCH_S: Final = ("torch.utils.data.", "simpletorch.data.")
 
 
 def index_batches(batches: Iterable[Any], skip: int, device: torch.device | None) -> Iterator[Any]:
-    """What iterating over the sampler ``batches`` gives after the first ``skip``, drawn from the same generators.
+    """The items of the sampler ``batches`` after the first ``skip``, drawn from the same generators.
 
     Args:
         device: of a dataset of tensors: its indices come as ranges or tensors there. None gives lists.
@@ -89,7 +89,7 @@ class Source:
     """All that the order of an epoch is drawn from: generators, samplers with a state, the global random state.
 
     Args:
-        samplers: where to look; what they wrap is found.
+        samplers: to search, with the ones that they wrap.
         generator: the loader's own.
         is_stream: the dataset itself is iterated in this process, and may draw what it likes when that begins.
     """

@@ -16,11 +16,11 @@ from simpletorch.data.loading._collate import collate
 class Padded:
     """A ``collate_fn`` for samples with sequences ``[T, *S]`` of different lengths: they become ``[B, longest T, *S]``.
 
-    ``DataLoader(data, batch_sampler=BucketBatchSampler(lengths, 32), collate_fn=Padded())``. Tensors without a dim, and
-    all that is no tensor, are put together as `collate` does; of a tuple ``(tokens, label)`` the tokens are padded.
+    ``DataLoader(data, batch_sampler=BucketBatchSampler(lengths, 32), collate_fn=Padded())``. Tensors without a dim,
+    and other values, are joined as `collate` does; of a tuple ``(tokens, label)`` the tokens are padded.
 
     Args:
-        value: what stands behind a shorter sequence.
+        value: pads a shorter sequence.
         with_lengths: give ``(batch, lengths)``, lengths Int64 ``[B]`` of the first tensor that was padded.
 
     Raises:

@@ -70,7 +70,7 @@ def select(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
 
 
 class Rows:
-    """The rows of a tensor, of which batches are copied.
+    """The rows of a tensor, from which batches are copied.
 
     torch spreads a large copy over its threads, which wait for each other: where another process runs, that takes a
     hundred times as long now and then (`benchmarks/loader.py --busy`). So NumPy copies those, in one thread.
@@ -165,7 +165,7 @@ def _mapped(handle: int, shape: Sequence[int], dtype: torch.dtype) -> torch.Tens
 
 
 class _Pickler(ForkingPickler):
-    """Puts tensors aside: small ones as bytes, large ones as a handle. What is no plain tensor goes torch's way."""
+    """Puts tensors aside: small ones as bytes, large ones as a handle. Other objects are pickled as torch does."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)

@@ -1,4 +1,4 @@
-"""What `DataLoader.state_dict` holds, and whether it fits a loader."""
+"""The contents of `DataLoader.state_dict`, and whether it fits a loader."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def saved(loader: DataLoader[Any], position: dict[str, Any] | None, start: dict[
 
     Args:
         position: how far the epoch is; None between two.
-        start: what the epoch's order was drawn from (between two: what the next one's will be).
+        start: the state that the epoch's order was drawn from (between two: the next one's).
     """
     return {"version": VERSION, "loader": _about(loader), "position": position, "start": start}
 
 
 def _about(loader: DataLoader[Any]) -> dict[str, Any]:
-    """What has to be the same for the batches to be the same."""
+    """The properties that must be equal for equal batches."""
     sampler = loader.sampler
     return {
         "samples": length_of(loader.dataset) if isinstance(loader.dataset, Sized) else None,

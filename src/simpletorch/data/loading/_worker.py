@@ -1,4 +1,4 @@
-"""What runs in a worker process."""
+"""The code of a worker process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PARENT_CHECKED_EVERY: Final = 1.0  # seconds
 
 @dataclass(frozen=True)
 class Job:
-    """What all workers of a loader have to know."""
+    """The common arguments of a loader's workers."""
 
     dataset: Any
     is_stream: bool
@@ -75,7 +75,7 @@ class Result:
 class Failure:
     """An exception, as far as it can travel.
 
-    What may fail to be pickled, or to be had back, is bytes of its own: so the message around it always arrives.
+    Parts that may fail to be pickled or unpickled are separate bytes, so the message around them always arrives.
     """
 
     kind: bytes

@@ -1,4 +1,4 @@
-"""What a training takes before it runs: memory of a rank and bytes on the wire, for a model, a mesh and a precision."""
+"""The cost of a training, before it runs: memory of a rank and bytes sent, for a model, a mesh and a precision."""
 
 from simpletorch.distributed._planning._plan import Memory as Memory
 from simpletorch.distributed._planning._plan import Plan as Plan

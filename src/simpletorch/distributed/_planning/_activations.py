@@ -1,4 +1,4 @@
-"""What a forward keeps for the backward: the model is called on shapes alone, and autograd's saved tensors are counted.
+"""The memory that a forward keeps for the backward: autograd's saved tensors of a call on shapes alone.
 
 Tensors are torch's fake ones on the CPU, so that autograd saves what it saves there; a GPU's kernels may keep a little
 less (the mask of a dropout) or more (a seed).
@@ -29,7 +29,7 @@ __all__ = ["Traced", "traced"]
 
 @dataclass
 class Traced:
-    """What one forward kept. Storages are numbered; a view doesn't count beside what it is a view of."""
+    """The tensors that one forward kept. Storages are numbered; a view doesn't count beside what it is a view of."""
 
     bytes: dict[int, int] = field(default_factory=dict)
     """Of each storage that is kept, or is an input of a block."""
@@ -49,7 +49,7 @@ class Traced:
         return sum(self._share(storage, tensor) for storage in self.saved)
 
     def kept_by_recomputing(self, tensor: int) -> tuple[int, int]:
-        """The same if blocks are computed again: what is kept, and the most that a block adds when its turn comes."""
+        """The same if blocks are recomputed: the kept bytes, and the most that a block adds while it is recomputed."""
         outside = {storage for storage, blocks in self.saved.items() if "" in blocks}
         kept = outside.union(*self.inputs.values())
         adds = {
@@ -80,10 +80,10 @@ def traced(
             the parameters themselves are of it.
         blocks: paths of modules that could be computed again.
         split: the style (``"out"``, ``"in"``) of the modules that the tensor axis shares, by path.
-        loss: what is made of the output before the backward.
+        loss: applied to the output before the backward.
 
     Raises:
-        Exception: what the model raises; torch's own as `TorchError`.
+        Exception: raised by the model; torch's own as `TorchError`.
     """
     found, split = Traced(), split or {}
     compute = precision.of_parameter if autocast else precision.of_compute
@@ -191,7 +191,7 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 @contextmanager
 def _hooks(model: nn.Module, watch: _Watch, blocks: Sequence[str], split: Mapping[str, str]) -> Iterator[None]:
-    """What tells the watch where the forward is, and where the ranks of the tensor axis join their parts."""
+    """Hooks that record the place in the forward, and where the ranks of the tensor axis join their parts."""
     modules = dict(model.named_modules())
     with ExitStack() as stack:
         for path in blocks:

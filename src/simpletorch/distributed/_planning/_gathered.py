@@ -1,4 +1,4 @@
-"""What FSDP2 holds beside the shards: whole parameters, their gradients, and the buffers of its collectives.
+"""The memory of FSDP2 beside the shards: whole parameters, their gradients, and the buffers of its collectives.
 
 The order is that of torch 2.13 (``torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py``): in the forward the
 buffer of a gather lives until the next block's parameters are copied out of theirs; in the backward the next block is

@@ -60,7 +60,7 @@ def checked_mesh(mesh: Mapping[str, int]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Part:
-    """What the first rank has of one parameter."""
+    """The first rank's part of one parameter."""
 
     name: str
     dtype: torch.dtype

@@ -1,4 +1,4 @@
-"""`plan`: what a training takes on each rank of a mesh, and what its ranks send each other."""
+"""`plan`: the memory of a training on each rank of a mesh, and the bytes that ranks send."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ class Memory:
 
     @property
     def states(self) -> int:
-        """Parameters, gradients and optimizer: what doesn't depend on the batch."""
+        """Parameters, gradients and optimizer states, which don't depend on the batch."""
         return self.parameters + self.gradients + self.optimizer
 
     @property
     def total(self) -> int:
-        """All of it: what is gathered and the activations need not be at their most at the same time."""
+        """The sum; gathered buffers and activations may peak at different times."""
         return self.states + self.buffers + self.gathered + self.activations
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What one rank holds and sends. ``str(p)`` and ``print(p)`` give it as text, `as_dict` as plain data."""
+    """The memory of one rank and the bytes that it sends. ``print(p)`` shows it as text; `as_dict` is plain data."""
 
     model: str
     mesh: Mapping[str, int]
@@ -132,16 +132,16 @@ def plan(
     styles: Mapping[str, Style] | None = None,
     room: float = 80e9,
 ) -> Plan:
-    """What a training of ``model`` takes on each rank of a mesh, and what the ranks send each other in a step.
+    """The memory of a training of ``model`` on each rank of a mesh, and the bytes that ranks send in a step.
 
     ::
 
         print(plan(llama_2_7b(), mesh="data=8,tensor=2", precision="bf16", batch=1, sizes={"T": 4096}))
 
     Nothing is computed and nothing allocated: a model on the meta device will do. Parameters, gradients and states of
-    the optimizer are exact; activations are what autograd saves on the CPU. What is not counted: the workspaces of
-    libraries, fragments of the allocator, results that no backward needs, sums over the tensor axis that a block makes
-    again when it is computed again.
+    the optimizer are exact; activations are what autograd saves on the CPU. Not counted are the workspaces of
+    libraries, fragments of the allocator, results that no backward needs, sums over the tensor axis that a block
+    makes again when it is computed again.
 
     Args:
         model: any module.
@@ -158,7 +158,7 @@ def plan(
         batch: the samples of each rank: the first open size of the inputs.
         sizes: the other open sizes.
         recompute: blocks keep only their inputs, and are computed again in the backward.
-        loss: what is made of the output, ``lambda scores: F.cross_entropy(…)``; what it saves counts.
+        loss: applied to the output, ``lambda scores: F.cross_entropy(…)``; its saved tensors count.
         styles: how modules share their weights over ``tensor``, by path, as the plan of `parallelize`: ``"out"``,
             ``"in"``, ``"out and gather"``, ``"rows"``; by default those by which `parallelize` divides the model.
         room: the bytes of a device.
@@ -166,7 +166,7 @@ def plan(
     Raises:
         TorchError: (a `ValueError` too) an axis, a name or a size isn't known, or doesn't divide what it must.
         TypeMismatch: (a `TypeError` too) no input is given, and the annotations of ``forward`` state no shape.
-        Exception: what the model raises; torch's own as `TorchError`.
+        Exception: raised by the model; torch's own as `TorchError`.
 
     Source: Rajbhandari et al. 2020, "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models";
     Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer Models".
@@ -236,7 +236,7 @@ def _split(model: nn.Module, axes: Mapping[str, int], styles: Mapping[str, Style
 
 @dataclass(frozen=True)
 class _Question:
-    """What is asked; the answers for other meshes and batches follow."""
+    """A question to `plan`, from which those for other meshes and batches follow."""
 
     model: nn.Module
     inputs: Inputs
@@ -255,7 +255,7 @@ class _Question:
 
     @property
     def _has_whole_parameters(self) -> bool:
-        """What the optimizer updates is its own copy, so that of ZeRO's second stage the parameters just stay."""
+        """Whether the optimizer updates its own copy, so that the parameters stay whole in ZeRO's second stage."""
         return self.parallel == "zero2" and self.precision.master is not None
 
     @cached_property
@@ -325,7 +325,7 @@ class _Question:
         return sum(found.kept_by_recomputing(tensor)) if self.recompute and self._blocks else found.kept(tensor)
 
     def largest_batch(self, plan: Plan) -> int | None:
-        """What is kept grows by the same with each sample; asked of two batches, and checked with a third."""
+        """Kept memory grows linearly with the batch; the slope comes from two batches, and a third checks it."""
         if plan.batch is None:
             return None
         name = self.inputs.symbols()[0]

@@ -65,7 +65,7 @@ def precision_of(name: str) -> Precision:
 
 @dataclass(frozen=True)
 class States:
-    """What an optimizer keeps of each parameter: tensors of its shape, and bytes that don't depend on it."""
+    """The state of an optimizer for each parameter: tensors of its shape, and bytes that don't depend on it."""
 
     name: str
     tensors: int
@@ -73,7 +73,7 @@ class States:
 
 
 def states_of(name: str, options: Mapping[str, Any] | None = None) -> States:
-    """What an optimizer of torch keeps, found by a step of it on two small parameters.
+    """The state of a torch optimizer, found by a step on two small parameters.
 
     Args:
         name: a class of ``torch.optim``; upper and lower case are the same.

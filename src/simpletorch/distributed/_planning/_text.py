@@ -22,7 +22,7 @@ def room(count: float) -> str:
 
 
 def as_text(plan: Plan) -> str:
-    """Two tables, and what fits."""
+    """Two tables, and whether it fits."""
     mesh = ", ".join(f"{axis}={size}" for axis, size in plan.mesh.items() if size > 1) or "one rank"
     sizes = ", ".join(f"{name}={size}" for name, size in plan.sizes.items()) or "as given"
     lines = [

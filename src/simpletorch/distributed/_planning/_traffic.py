@@ -1,4 +1,4 @@
-"""What the ranks send each other in one step: which collectives, how many, how many bytes."""
+"""The traffic of one step: which collectives, how many, how many bytes."""
 
 from __future__ import annotations
 

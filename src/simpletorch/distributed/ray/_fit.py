@@ -44,10 +44,9 @@ def fit(
     The processes work in this one's folder, if there is one of that name on their machine.
 
     Args:
-        train: any function without arguments; it is pickled with what it uses, and what it returns too: tensors on the
-            CPU.
+        train: any function without arguments; it and its result are pickled, so it returns tensors on the CPU.
         workers: how many processes.
-        resources: what each takes: ``{"CPU": 1}`` by default; with a ``"GPU"`` the group is one of NCCL.
+        resources: of each worker: ``{"CPU": 1}`` by default; with a ``"GPU"`` the group is one of NCCL.
         restarts: how often a failure starts all processes again; none by default, as of torchrun.
         storage: where Ray keeps its notes of the run; ``~/ray_results`` by default.
 

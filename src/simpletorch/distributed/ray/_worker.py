@@ -33,7 +33,7 @@ class TrainingWorker(Generic[B]):
         workers = await TrainingWorker.start(build, loss, count=2)
         losses = await asyncio.gather(*(w.train(batch) for w, batch in zip(workers, batches, strict=True)))
 
-    `start` makes them; nobody else does. ``B`` is the type of a batch: a tensor, or a tuple, list or dict of tensors.
+    Make them by `start`. ``B`` is the type of a batch: a tensor, or a tuple, list or dict of tensors.
     """
 
     def __init__(self, actor: Any, rank: int, count: int) -> None:
@@ -54,13 +54,13 @@ class TrainingWorker(Generic[B]):
         Args:
             build: makes the model and the optimizer, in the worker.
             loss: of the model and a batch, the mean over its samples.
-            resources: what each takes: ``{"CPU": 1}`` by default.
+            resources: of each worker: ``{"CPU": 1}`` by default.
             timeout: seconds that one waits for the others before that is an error.
 
         Raises:
             ValueError: ``count`` is below 1; it is a `TorchError` too.
             ImportError: Ray is not installed; it is a `TorchError` too.
-            Exception: what ``build`` raises.
+            Exception: raised by ``build``.
         """
         if count < 1:
             raise as_also(TorchError, ValueError)(f"start got count={count}: it takes 1 worker or more")
@@ -84,7 +84,7 @@ class TrainingWorker(Generic[B]):
 
         Raises:
             TorchError: this worker, or one that it waited for, has died.
-            Exception: what the model or the loss raises.
+            Exception: raised by the model or the loss.
         """
         return float(await self._ask("train", batch))
 
@@ -120,7 +120,7 @@ class TrainingWorker(Generic[B]):
 
 
 class _Holder:
-    """What runs in the worker's process."""
+    """The part in the worker's process."""
 
     def __init__(
         self, build: Callable[[], tuple[Any, torch.optim.Optimizer]], loss: Callable[[Any, Any], torch.Tensor]

@@ -1,4 +1,4 @@
-"""What torch's messages mean, one file a topic; importing this package fills the table."""
+"""The meaning of torch's messages, one file a topic; importing this package fills the table."""
 
 from importlib import import_module
 from pkgutil import iter_modules

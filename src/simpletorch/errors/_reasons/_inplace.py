@@ -1,4 +1,4 @@
-"""Which tensor was changed in place, and where: what autograd doesn't say."""
+"""Which tensor was changed in place, and where; autograd doesn't say that."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Change", "changed_tensor"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A tensor that was changed: its name, the statement that did it (None if it isn't in sight), and what it is."""
+    """A tensor that was changed: its name, the statement that did it (None if it isn't in sight), and its type."""
 
     name: str
     place: str | None

@@ -1,4 +1,4 @@
-"""What a failure means: what the operation's rule says of it, and the table of torch's messages."""
+"""The meaning of a failure: from the operation's rule, and from the table of torch's messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Reason", "message", "reason_for"]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What a failure means: the kind of error, a sentence that names the operands, and a hint."""
+    """The meaning of a failure: the kind of error, a sentence that names the operands, and a hint."""
 
     kind: type[TorchError]
     sentence: str
@@ -48,7 +48,7 @@ def message(*patterns: str, first: bool = False) -> Callable[[Explain], Explain]
 
 
 def reason_for(failure: Failure) -> Reason | None:
-    """What a failure means, None if that isn't known.
+    """The meaning of a failure, None if unknown.
 
     The sentence is that of the rule which mypy asks too, if there is one for the operation and it objects. torch's own
     message tells more at times (which index was out of range), so the hint is taken from what is made of that, unless
@@ -109,7 +109,7 @@ def _by_rule(failure: Failure) -> Reason | None:
 
 
 def _in_source_names(hint: str, report: Report, failure: Failure) -> str:
-    """``input.float()`` as the program would say it: ``x.float()``. What is a longer expression keeps its role."""
+    """``input.float()`` as the program would say it: ``x.float()``. A longer expression keeps its role."""
     # by identity: two operands of one dtype and shape are equal
     names = {id(value.known): value.name for value in failure.values}
     for role, known in report.operands.items():

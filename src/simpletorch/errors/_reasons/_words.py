@@ -11,7 +11,7 @@ __all__ = ["called", "listed", "numbers"]
 
 
 def called(value: Value | None, default: str) -> str:
-    """What the program calls a value, ``default`` if it isn't known."""
+    """A value's name in the program, ``default`` if unknown."""
     return default if value is None else value.name
 
 

@@ -1,4 +1,4 @@
-"""What torch.compile and its back ends refuse."""
+"""Errors of torch.compile and its back ends."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def _rank() -> str:
 
 
 def _call(f: Failure) -> str | None:
-    """What torch was doing: the collective, with what was given to it, or the backward whose gradients are averaged.
+    """The running operation: the collective with its arguments, or the backward whose gradients are averaged.
 
     The user's code may have called something else, as a fit or a module that gathers its parameters does.
     """

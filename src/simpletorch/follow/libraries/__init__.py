@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 from simpletorch.follow.values import Cause, Choice, Class, Native, Property, Unknown, Value
@@ -25,6 +26,7 @@ __all__ = [
     "MEMBERS",
     "METHODS",
     "NATIVES",
+    "OWN",
     "VALUES",
     "Model",
     "Work",
@@ -36,6 +38,7 @@ __all__ = [
     "method",
     "model",
     "native",
+    "source_of",
 ]
 
 Work = Callable[..., Value]
@@ -52,6 +55,10 @@ CLASSES: Final[dict[str, Callable[[Callable[[str], Class]], Class]]] = {}
 """Makers of classes; each gets what finds other classes by name."""
 MEMBERS: Final[dict[str, dict[str, Native | Property]]] = {}
 """Methods and properties of classes that are models, by the class's dotted name."""
+OWN: Final[dict[str, Path]] = {}
+"""Of simpletorch's names those that are followed in a file of ours: the source itself, or a text that says the same."""
+_FOLLOWED: Final = tuple(f"simpletorch.{name}._" for name in ("losses", "transforms", "language.models"))
+"""How the dotted names begin of sources of ours that are followed from one to the other."""
 ALIASES: Final[dict[str, str]] = {}
 """Other dotted names of the same thing, or of the same package: the longest one counts."""
 
@@ -88,12 +95,18 @@ _FILES: Final = {
     "pathlib": "python.system",
     "pyarrow": "arrow",
     "datetime": "python.system",
+    "glob": "python.system",
+    "librosa": "sounds",
+    "scipy.io": "sounds",
+    "soundfile": "sounds",
+    "torchaudio": "sounds",
     "pickle": "python.storage",
     "pytest": "pytest",
     "random": "python.chance",
     "re": "python.patterns",
     "scipy": "scipy",
     "sklearn": "sklearn",
+    "simpletorch": "simpletorch",
     "simpletorch.data": "pytorch.torch_data",
     "simpletorch.interop": "pytorch.torch_interop",
     "simpletorch.kernels": "pytorch.shipped_kernels",
@@ -137,6 +150,14 @@ def load(name: str) -> bool:
         _loaded.add(file)
         import_module(f"{__name__}.{file}")
     return bool(files)
+
+
+def source_of(module: str) -> Path | None:
+    """The file of a module of ours, if what it imports of others is followed there."""
+    if not module.startswith(_FOLLOWED):
+        return None
+    path = Path(__file__).parents[2].joinpath(*module.split(".")[1:]).with_suffix(".py")
+    return path if path.is_file() else None
 
 
 def native(*names: str) -> Callable[[Work], Work]:

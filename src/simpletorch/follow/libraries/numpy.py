@@ -263,10 +263,13 @@ _ROUNDING: Final = ("floor", "ceil", "rint", "trunc", "fix")
 _TESTS: Final = ("iscomplex", "isreal", "isnan", "isinf", "isfinite", "logical_not", "isneginf", "isposinf", "signbit")
 _IN_MATH: Final = {n: getattr(math, n.replace("arc", "a")) for n in _OF_FLOATS if hasattr(math, n.replace("arc", "a"))}
 _IN_MATH.update(floor=lambda v: float(math.floor(v)), ceil=lambda v: float(math.ceil(v)))
+_ASKED: Final = {n: getattr(math, n) for n in ("isnan", "isinf", "isfinite")}
 
 
 def _each(name: str, kind: Callable[[DType | None], DType | None]) -> Work:
     def one(run: Interpreter, value: Value) -> Value:
+        if isinstance(value, int | float) and name in _ASKED:
+            return bool(_ASKED[name](value))
         if isinstance(value, int | float) and not isinstance(value, bool) and name in _IN_MATH:
             try:
                 return Strong(_IN_MATH[name](value))
@@ -607,11 +610,6 @@ def _argsort(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 
 _ARRAY["sort"] = lambda run, args, kwargs: None
-
-
-@model("numpy.loadtxt", "numpy.genfromtxt")
-def _some_array(run: Interpreter, fname: Value, *more: Value, **rest: Value) -> Value:
-    return run.unknown("an array of a shape that isn't known")
 
 
 gives("numpy.memmap")

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import files, items, operators
+from simpletorch.follow.disk import entries
+from simpletorch.follow.disk.described import Unreadable
+from simpletorch.follow.disk.tables import numbers
 from simpletorch.follow.libraries import Work, library_class, model, native
+from simpletorch.follow.libraries.arrays import array, as_dtype
 from simpletorch.follow.values import MISSING, Dict, Instance, List, Native, Property, Saved, Tensor, Value
+from simpletorch.rules.core.dtype import FLOAT64, DType
+from simpletorch.shapes import Shape
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -59,6 +65,54 @@ def _load(run: Interpreter, file: Value, *more: Value, **rest: Value) -> Value:
     if found is MISSING:
         return run.unknown("what is loaded from a file")
     return run.each(found, lambda v: Instance(run.program.library_class(_ARCHIVE), v) if isinstance(v, Dict) else v)
+
+
+@model("numpy.loadtxt")
+def _load_text(
+    run: Interpreter,
+    fname: Value,
+    dtype: Value = FLOAT64,
+    comments: Value = "#",
+    delimiter: Value = None,
+    converters: Value = None,
+    skiprows: Value = 0,
+    *more: Value,
+    **rest: Value,
+) -> Value:
+    plain = comments == "#" and converters is None and not more and not rest
+    return _numbers(run, fname, as_dtype(dtype, FLOAT64), delimiter, skiprows) if plain else _unread(run)
+
+
+@model("numpy.genfromtxt")
+def _load_table(
+    run: Interpreter,
+    fname: Value,
+    dtype: Value = FLOAT64,
+    comments: Value = "#",
+    delimiter: Value = None,
+    skip_header: Value = 0,
+    *more: Value,
+    **rest: Value,
+) -> Value:
+    plain = comments == "#" and not more and not rest
+    return _numbers(run, fname, as_dtype(dtype), delimiter, skip_header) if plain else _unread(run)
+
+
+def _unread(run: Interpreter) -> Value:
+    return run.unknown("an array of a shape that isn't known")
+
+
+def _numbers(run: Interpreter, name: Value, kind: DType | None, separator: Value, skipped: Value) -> Value:
+    """The array in a text of numbers."""
+    found = files.text_of(run, name)
+    if found is None or kind is None or type(skipped) is not int or not isinstance(separator, str | None):
+        return _unread(run)
+    try:
+        made = array(Shape(numbers(found, separator, skipped=skipped).shape), kind)
+    except Unreadable:
+        return _unread(run)
+    entries.describe(run, found, str(made.type))
+    return made
 
 
 def _of_arrays(name: str) -> Work:

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 
+from simpletorch.follow import files
+from simpletorch.follow.disk import entries
+from simpletorch.follow.disk.described import Table, Unreadable
+from simpletorch.follow.disk.tables import csv_table
 from simpletorch.follow.libraries import by_name, gives, library_class, native
-from simpletorch.follow.libraries.arrays import array, as_array
+from simpletorch.follow.libraries.arrays import NAMES, array, as_array
 from simpletorch.follow.values import (
     MISSING,
     Choice,
@@ -35,6 +39,7 @@ Kwargs: TypeAlias = dict[str, Value]
 
 FRAME: Final = "pandas.DataFrame"
 SERIES: Final = "pandas.Series"
+_MOST_NAMED: Final = 8
 _INDEXERS: Final = ("iloc", "loc")
 
 
@@ -405,14 +410,23 @@ library_class(
 # -- functions -------------------------------------------------------------------------------------------------------
 
 
-@native(
-    "pandas.read_csv",
-    "pandas.read_table",
-    "pandas.read_excel",
-    "pandas.read_parquet",
-    "pandas.read_feather",
-    "pandas.read_fwf",
-)
+@native("pandas.read_csv")
+def _read_csv(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """A table of a text: its rows, columns and their one dtype, if the text is known."""
+    known = _on_disk(run, args, kwargs)
+    if known is None:
+        return _read(run, args, kwargs)
+    dtype = NAMES.get(known.dtypes[0]) if len(set(known.dtypes)) == 1 else None
+    has_names = "names" in kwargs or kwargs.get("header", "infer") is not None
+    return _made(run, (known.rows, len(known.columns)), dtype, known.columns if has_names else None)
+
+
+@native("pandas.read_table")
+def _read_table(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return _read_csv(run, args, kwargs if "delimiter" in kwargs else {"sep": "\t", **kwargs})
+
+
+@native("pandas.read_excel", "pandas.read_parquet", "pandas.read_feather", "pandas.read_fwf")
 def _read(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     if {"chunksize", "iterator", "squeeze"} & kwargs.keys() or kwargs.get("sheet_name", 0) is None:
         return run.unknown("what is read from a file", None, "data")
@@ -421,6 +435,28 @@ def _read(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     if "index_col" in kwargs or names is None:
         return _made(run, (UNKNOWN, UNKNOWN))
     return _made(run, (UNKNOWN, len(names)), None, None if "usecols" in kwargs else names)  # in the order of the file
+
+
+def _on_disk(run: Interpreter, args: Args, kwargs: Kwargs) -> Table | None:
+    """The table in a text that is known; None with an option that isn't followed."""
+    given = {k: run.resolve(v) for k, v in by_name("filepath_or_buffer", args[:1], kwargs).items()}
+    separator = given.pop("sep", given.pop("delimiter", ","))
+    header, names = given.pop("header", "infer"), given.pop("names", None)
+    titles = _labels(run, names) if names is not None else None
+    text = files.text_of(run, given.pop("filepath_or_buffer", None))
+    for harmless in ("encoding", "engine", "low_memory", "memory_map"):
+        given.pop(harmless, None)
+    plain = isinstance(separator, str) and len(separator) == 1 and header in ("infer", 0, None)
+    if text is None or given or len(args) > 1 or not plain or (names is not None and titles is None):
+        return None
+    has_header = header == 0 or (header == "infer" and titles is None)
+    try:
+        found = csv_table(text, separator, header=has_header, names=titles)
+    except Unreadable:
+        return None
+    shown = ", ".join(found.columns[:_MOST_NAMED]) + (", …" if len(found.columns) > _MOST_NAMED else "")
+    entries.describe(run, text, f"{found.rows} rows, {len(found.columns)} columns: {shown}")
+    return found
 
 
 @native("pandas.get_dummies")

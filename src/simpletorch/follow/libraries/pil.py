@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from simpletorch.follow import files
+from simpletorch.follow.disk import entries as disk
 from simpletorch.follow.libraries import attribute, library_class, model
 from simpletorch.follow.values import Instance, Tensor, Unknown, Value, is_int
 from simpletorch.rules import TensorType
@@ -157,7 +159,7 @@ library_class(
 
 @model("PIL.Image.open")
 def _open(run: Interpreter, fp: Value, mode: Value = "r", formats: Value = None) -> Value:
-    return image(run, None, None, None)
+    return run.each(fp, lambda one: image(run, *files.loaded(run, disk.IMAGE, one, 3)))
 
 
 @model("PIL.Image.new")

@@ -79,11 +79,14 @@ class Chosen(Device):
 def counts(path: Path) -> bool:
     """Whether a program has to do with CUDA at all."""
     source = texts.read(path)
-    if "cuda" not in source and "accelerator" not in source:
+    if not any(word in source for word in _WORDS):
         return False
     tree = parse(path)
     said = source if tree is None else code(tree, source)
-    return "cuda" in said or "accelerator" in said
+    return any(word in said for word in _WORDS)
+
+
+_WORDS: Final = ("cuda", "accelerator", "Device.CUDA", "CUDATensor")
 
 
 # -- what a program chooses ------------------------------------------------------------------------------------------

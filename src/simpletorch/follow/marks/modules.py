@@ -401,6 +401,8 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
         return refuse(run, f"a tensor has no attribute {name!r}", hint, "AttributeError")
     if isinstance(value, Instance) and not name.startswith("__"):
         of_torch = value.cls.is_a(MODULE) and (name in _OF_MODULES or name[0] == "_")
+        if name == "module" and value.cls.is_a(MODULE):  # of a DataParallel, where the machine has several GPUs
+            return run.unknown("the module in a DataParallel")
         of_torch = of_torch or (name in _OF_DATASETS and value.cls.is_a("torch.utils.data.Dataset"))
         hint = _meant(run, value, name) if not of_torch and _is_complete(run, value) else None
         if hint is not None or (name[0] != "_" and not of_torch and _surely_lacks(run, value)):
@@ -415,8 +417,12 @@ def tensor_may_lack(value: Tensor, name: str) -> bool:
 
 
 def tensor_lacks(value: Tensor, name: str) -> bool:
-    """The same, and no library may have added it: some do to parameters, as in ``p.main_grad``."""
-    return not value.type.is_parameter and tensor_may_lack(value, name)
+    """The same, and no library may have added it: some do to parameters, as in ``p.main_grad``.
+
+    Of what isn't known torch makes what it is a class of: a proxy for a graph, a picture that has its own methods.
+    """
+    of_torchs_own = value.type.dtype is not None or value.type.shape.rank is not None
+    return of_torchs_own and not value.type.is_parameter and tensor_may_lack(value, name)
 
 
 def is_misspelt(value: Tensor, name: str) -> bool:

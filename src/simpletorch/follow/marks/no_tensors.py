@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.marks import modules
-from simpletorch.follow.values import Dict, Fields, Function, List, Set, Sizes, Tensor, Unknown, Value
+from simpletorch.follow.values import Dict, Fields, Function, List, Set, Sizes, Tensor, Unknown, Value, View
 from simpletorch.rules import RULES, ModuleRule, Report, TensorType, infer, infer_module
 from simpletorch.rules.core.registry import Rule, forward_rule, spoken_name
 
@@ -111,7 +111,9 @@ def has_not(value: Value, name: str) -> bool:
         return modules.tensor_lacks(value, name)
     if isinstance(value, Sizes | Fields):
         return False
-    kinds = _COLLECTIONS.get(type(value)) or ((type(value),) if isinstance(value, int | float | str | bytes) else ())
+    kinds = _COLLECTIONS.get(type(value)) or (
+        (type(value),) if value is None or isinstance(value, int | float | str | bytes) else ()
+    )
     return bool(kinds) and not any(hasattr(kind, name) for kind in kinds)
 
 
@@ -130,6 +132,7 @@ _COLLECTIONS: Final[dict[type, tuple[type, ...]]] = {
     tuple: (tuple,),
     Fields: (tuple,),
     List: (list, deque),
+    View: (type({}.keys()), type({}.values()), type({}.items())),
     Dict: (dict, OrderedDict, defaultdict, Counter),
 }
 

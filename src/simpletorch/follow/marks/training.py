@@ -30,7 +30,7 @@ from simpletorch.rules import ModuleRule
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Training", "check_sum", "differentiated", "finish", "made", "stepped"]
+__all__ = ["Training", "check_sum", "differentiated", "finish", "given", "made", "stepped"]
 
 _CODE: Final = "tensor-training"
 _STEPS: Final = re.compile(r"step|minimize|\bfit\b")  # whoever may step for the program
@@ -113,7 +113,7 @@ def stepped(run: Interpreter, optimizer: Value, *, calls: bool = False) -> None:
     known = run.training.optimizers.get(id(optimizer.cells)) if isinstance(optimizer, Instance) else None
     if known is not None:
         known.steps += 1
-        own = {id(t.cells) for t in _given(run, known.value) if t is not None}
+        own = {id(t.cells) for t in given(run, known.value) if t is not None}
         mode_checks.has_stepped(run, own)
         if not calls:
             steps.stepped(run, own)
@@ -198,8 +198,8 @@ def finish(run: Interpreter) -> None:
     mode_checks.finish(run)
     _finish_seeds(run)
     seen = run.training
-    known = [(o, list(_given(run, o.value))) for o in seen.optimizers.values()]
-    if not known or any(o.value.state.get("open") or None in given for o, given in known):
+    known = [(o, list(given(run, o.value))) for o in seen.optimizers.values()]
+    if not known or any(o.value.state.get("open") or None in held for o, held in known):
         return
     ids = [{id(t.cells) for t in given if t is not None} for _, given in known]
     texts = list(run.program.texts())
@@ -264,7 +264,7 @@ def _trains_another(run: Interpreter, own: set[int]) -> bool:
     return some
 
 
-def _given(run: Interpreter, optimizer: Instance) -> Iterator[Tensor | None]:
+def given(run: Interpreter, optimizer: Instance) -> Iterator[Tensor | None]:
     """The parameters of an optimizer; None for what isn't known."""
     groups = run.resolve(optimizer.cells.get("param_groups"))
     if not isinstance(groups, List) or groups.items is None:

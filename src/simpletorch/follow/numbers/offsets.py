@@ -122,9 +122,10 @@ def size_of(run: Interpreter, value: List) -> Offset:
     """How many items a list has: a number, or one that isn't known but is the same as long as the list is."""
     if value.items is not None:
         return None, 0, len(value.items)
-    if SIZE not in value.cells:
-        run.heap.write(value.cells, SIZE, (object(), 1, 0))
-    found: Offset = value.cells[SIZE]
+    cells = value.cells  # a view's are those of another list each time that it is asked
+    if SIZE not in cells:
+        run.heap.write(cells, SIZE, (object(), 1, 0))
+    found: Offset = cells[SIZE]
     return found
 
 

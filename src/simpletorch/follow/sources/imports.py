@@ -6,8 +6,9 @@ import ast
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow import guards
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources import lazily
@@ -115,8 +116,13 @@ def _member(run: Interpreter, source: Value, name: str) -> Value:
         is_package = source.path is None or not Path(source.path).is_dir()
         if source.name in run.program.modules and is_package:  # an installed module comes before a mere folder
             raise Raised("ImportError", None, ("Exception", "BaseException"))
-        return run.unknown(f"{source.name}.{name}")
+        found = run.unknown(f"{source.name}.{name}")
+    if type(found) is Unknown and run.takers:
+        guards.may_raise(run, _NOT_THERE)
     return found
+
+
+_NOT_THERE: Final = (Raised("ImportError", None, ("Exception", "BaseException")),)
 
 
 def _everything(run: Interpreter, source: Value, scope: Scope) -> None:

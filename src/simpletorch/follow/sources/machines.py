@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.marks import moves
+from simpletorch.follow.sources.syntax import of_node, walk
+from simpletorch.follow.values import Function, Instance
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.scopes import Scope
 
 __all__ = ["is_guard", "is_refusal"]
 
@@ -26,9 +29,22 @@ _ENDS: Final = frozenset(("exit", "_exit", "quit", "abort", "error"))
 _SAYS: Final = frozenset(("print", "warning", "error", "info", "critical", "warn", "write"))
 
 
-def is_guard(run: Interpreter, test: ast.expr) -> bool:
-    """Whether a condition is about something outside of the program."""
-    return not moves.named_in(test).isdisjoint(_ASKED | moves.flags(run))
+def is_guard(run: Interpreter, test: ast.expr, scope: Scope) -> bool:
+    """Whether a condition is about something outside of the program, or asks a function that does, or an option."""
+    if not moves.named_in(test).isdisjoint(_ASKED | moves.flags(run)):
+        return True
+    called = [n.func for n in walk(test) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    owners = [n.value for n in walk(test) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)]
+    with run.silently():
+        functions, objects = ([run.resolve(run.evaluate(n, scope)) for n in nodes] for nodes in (called, owners))
+    if any(isinstance(o, Instance) and o.cls.qualified == "argparse.Namespace" for o in objects):
+        return True
+    return any(isinstance(f, Function) and not _named_inside(f.node).isdisjoint(_ASKED) for f in functions)
+
+
+@of_node
+def _named_inside(node: ast.AST) -> frozenset[str]:
+    return frozenset(n.attr for n in walk(node) if isinstance(n, ast.Attribute))
 
 
 def is_refusal(body: Sequence[ast.stmt]) -> bool:

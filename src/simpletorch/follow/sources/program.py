@@ -8,7 +8,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, VALUES, load
+from simpletorch.follow.disk.reach import Reach
+from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, OWN, VALUES, load, source_of
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.scopes import Scope
@@ -30,15 +31,23 @@ class Program:
     main: Final = "__main__"
     has_cuda = False  # whether it surely runs on a machine with CUDA, which uses it
 
-    def __init__(self, path: Path, arguments: Sequence[str] = (), shown: str | None = None) -> None:
+    def __init__(
+        self, path: Path, arguments: Sequence[str] = (), shown: str | None = None, reach: Reach | None = None
+    ) -> None:
         self.shown = str(path) if shown is None else shown
         self.path = path = path.absolute()  # packages may lie above the current folder
         self.arguments = tuple(arguments)
+        self.reach = reach or Reach(None, path.parent)
+        self.entries: dict[str, Value] = {}  # of data files, by their real paths
+        self.long_texts: dict[str, str] = {}  # of large ones, for readers of tables
+        self.described: dict[str, str] = {}  # what they are, in words
         self.modules: dict[str, Namespace] = {}
         self.loading: set[str] = set()
         self.is_library = lazily.is_library(path)  # then only what is needed of its package is run
         self._classes: dict[str, Class] = {}
         self._members: dict[str, Value] = {}
+        self._files: dict[Path, Namespace] = {}
+        self.own: set[str] = set()  # the files of simpletorch's that are followed for what the program uses of them
         self.roots = [path.parent]
         package = path.parent
         while (package / "__init__.py").exists() and package != package.parent:
@@ -152,11 +161,32 @@ class Program:
         """What a library has under a dotted name, MISSING if that isn't known."""
         real = canonical(name)
         if real not in self._members:
-            self._members[real] = MADE[real](run) if real in MADE else self._look_up(real)
+            own = OWN.get(real) or source_of(real.rpartition(".")[0])
+            self._members[real] = (
+                MADE[real](run) if real in MADE else self._look_up(real) if own is None else self._own(run, real, own)
+            )
         found = self._members[real]
         if isinstance(found, Namespace) and name != real:  # its members may have other names than the real one's
             found = self._members.setdefault(name, Namespace(name))
         return found
+
+    def _own(self, run: Interpreter, name: str, file: Path) -> Value:
+        """What a file of simpletorch's says of a name of ours."""
+        short = name.rpartition(".")[2]
+        if file not in self._files:
+            path = str(file)
+            self.own.add(path)
+            self._files[file] = made = Namespace(name.rpartition(".")[0], self.cells(run, f"_{name}", path), path)
+            if file.suffix != ".py":  # it says what a loop does, which counts as the program's
+                self.modules[f"_{name}"] = made
+            tree, seen = parse(file), run.training.lost_sight
+            with run.at_the_start(path):
+                run.execute([] if tree is None else tree.body, Scope(None, path, made.cells))
+            run.training.lost_sight = seen
+            source = ".".join(("simpletorch", *file.with_suffix("").parts[-2:]))  # what is known of it beside its text
+            known = {name: NATIVES[f"{source}.{name}"] for name in list(made.cells) if f"{source}.{name}" in NATIVES}
+            made.cells.update(known)
+        return run.resolve(self._files[file].cells.get(short, MISSING))
 
     def _look_up(self, name: str) -> Value:
         if name in NATIVES:
@@ -170,7 +200,7 @@ class Program:
             return BY_TORCH_NAME[short]
         if name in RULES:
             return Native(name, lambda run, args, kwargs: run.ask(name, args, kwargs))
-        return Namespace(name) if name in _packages() else MISSING
+        return Namespace(name) if name in _packages() or source_of(name) else MISSING
 
     def member(self, run: Interpreter, namespace: Namespace, name: str) -> Value:
         """``namespace.name`` of a library's module, or a submodule of the program's."""
@@ -210,8 +240,9 @@ def canonical(name: str) -> str:
     prefix = name
     while "." in prefix:
         prefix = prefix.rpartition(".")[0]
-        if ALIASES.get(prefix, prefix) != prefix:
-            return canonical(ALIASES[prefix] + name[len(prefix) :])
+        if prefix in ALIASES:
+            real = ALIASES[prefix]
+            return name if real == prefix else canonical(real + name[len(prefix) :])
     return name
 
 

@@ -1,4 +1,4 @@
-"""`opportunities`: what a step of a model could save, if its chains of operations were one kernel each."""
+"""`opportunities`: the savings of a model's step, if its chains of operations were one kernel each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def opportunities(
     targets: Sequence[Any] = (),
     **keywords: Any,
 ) -> Opportunities:
-    """What could be fused in ``model(*inputs)``, and what that would save on a GPU, by bytes and roofline.
+    """Chains of operations in ``model(*inputs)`` that could be fused, and the savings on a GPU, by bytes and roofline.
 
     ::
 
@@ -39,7 +39,7 @@ def opportunities(
 
     Args:
         model: a module, a method of one, or a function.
-        inputs: what it is called with: tensors, sizes, annotations such as ``"Int64[2, 1024]"``, anything else.
+        inputs: the arguments: tensors, sizes, annotations such as ``"Int64[2, 1024]"``, anything else.
         gpu: one of the table (`simpletorch.kernels.GPU` makes others).
         dtype: of all floats of the model and of its inputs; by default as they are.
         backward: the gradients too, of ``loss`` or else of all that the model gives.
@@ -49,7 +49,7 @@ def opportunities(
 
     Raises:
         ValueError: there is no such GPU; a size isn't a number; the model asks for values.
-        Exception: what the model raises; torch's own as `TorchError`.
+        Exception: raised by the model; torch's own as `TorchError`.
     """
     from simpletorch.kernels._opportunities._search import searched
     from simpletorch.kernels._opportunities._trace import traced

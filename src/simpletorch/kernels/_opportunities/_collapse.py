@@ -1,4 +1,4 @@
-"""What torch makes out of several kernels on the CPU, where a GPU has one: dropout and RMS normalization.
+"""Operations that torch splits into several kernels on the CPU, where a GPU has one: dropout and RMS normalization.
 
 The step is run on tensors that lie on the CPU, so that the devices that a program names itself go on to fit.
 """

@@ -118,7 +118,7 @@ class Node:
 
     @cached_property
     def name(self) -> str:
-        """The operator's name without overload; what works in place is called like what doesn't."""
+        """The operator's name without overload and without the mark of in-place operations."""
         base = self.op if isinstance(self.op, str) else self.op.overloadpacket.__name__
         return base if base.endswith("__") else base.removesuffix("_")
 
@@ -134,22 +134,22 @@ class Node:
 
     @property
     def bytes(self) -> int:
-        """What it moves."""
+        """Bytes read and written."""
         return self.bytes_read + self.bytes_written
 
     @property
     def bytes_read(self) -> int:
-        """What it reads."""
+        """Bytes read."""
         return sum(count for _, count in self.reads)
 
     @property
     def bytes_written(self) -> int:
-        """What it writes."""
+        """Bytes written."""
         return sum(count for _, count in self.writes)
 
     @property
     def dtype(self) -> torch.dtype:
-        """What it computes in: of matrix products the dtype of the factors."""
+        """The dtype that it computes in; for matrix products that of the factors."""
         floats = [value.dtype for value, _ in self.reads if value.dtype.is_floating_point]
         return floats[0] if floats else torch.float32
 
@@ -172,12 +172,12 @@ class Graph:
 
     @cached_property
     def writers(self) -> dict[Key, Node]:
-        """Who wrote what."""
+        """The writer of each value."""
         return {value.key: node for node in self.nodes for value in node.outputs}
 
     @cached_property
     def users(self) -> dict[Key, list[Node]]:
-        """Who depends on what."""
+        """The users of each value."""
         found: dict[Key, list[Node]] = defaultdict(list)
         for node in self.nodes:
             for key in node.uses:
@@ -194,7 +194,7 @@ class Graph:
         return found
 
     def consumers(self, node: Node) -> list[Node]:
-        """Who depends on what this node wrote."""
+        """The nodes that use this node's results."""
         return list(dict.fromkeys(user for value in node.outputs for user in self.users.get(value.key, ())))
 
     def producers(self, node: Node) -> list[Node]:
@@ -229,7 +229,7 @@ class Graph:
         return len(makers) == 2 and not all(maker in own for maker in makers)
 
     def source(self, value: Value) -> torch.Tensor | None:
-        """What was there before the step, with its values; None if that has none, or has been changed."""
+        """The tensor from before the step, with its values; None if it has none, or has been changed."""
         known = self.sources.get(value.buffer)
         if known is None or value.version or known[0].is_meta:
             return None

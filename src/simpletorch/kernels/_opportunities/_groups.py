@@ -1,4 +1,4 @@
-"""What `torch.compile` would make one kernel of.
+"""The groups of operations that `torch.compile` would make one kernel of.
 
 Chains of element-wise operations and reductions, each pass by itself; and products of matrices with what follows them.
 Where it is not sure that two are joined they count as two: what is kept for the backward pass is written, also where it
@@ -85,7 +85,7 @@ _LONGEST_ROW: Final = 65536
 
 @dataclass(frozen=True)
 class _Space:
-    """What a kernel walks over: elements, and the row that it reduces, if it does."""
+    """The iteration space of a kernel: elements, and the row that it reduces, if any."""
 
     elements: int
     row: int | None = None
@@ -203,7 +203,7 @@ def _joined(graph: Graph, first: Group, second: Group, owner: dict[Node, Group])
 
 
 def _detour(graph: Graph, inside: set[Node], owner: dict[Node, Group]) -> bool:
-    """Whether a group would wait for something that waits for it; what is one kernel already counts as a whole."""
+    """Whether a group would wait for something that waits for it; an existing kernel counts as a whole."""
     last = max(node.index for node in inside)
     todo = [user for node in inside for user in graph.consumers(node) if user not in inside]
     seen = set(todo)
@@ -221,7 +221,7 @@ def _detour(graph: Graph, inside: set[Node], owner: dict[Node, Group]) -> bool:
 
 
 def fused_traffic(graph: Graph, nodes: Sequence[Node]) -> tuple[int, int]:
-    """Bytes that one kernel for all of these reads and writes: what comes from outside once, and what goes there."""
+    """Bytes that one kernel for all of these reads and writes: outside inputs once, and outputs."""
     made = {value.key for node in nodes for value in node.outputs}
     reads: dict[Key, dict[Value, int]] = defaultdict(dict)
     for node in nodes:

@@ -71,7 +71,7 @@ def number(value: Any) -> float | None:
 
 
 def peeled(graph: Graph, value: Value) -> tuple[Value, tuple[Node, ...]]:
-    """What was cast to a wider float dtype, and the cast."""
+    """The operand of a cast to a wider float dtype, and the cast."""
     node = graph.maker(value)
     if node is not None and node.name == "_to_copy" and is_float(node.args[0]):
         source = node.args[0]

@@ -1,4 +1,4 @@
-"""What was found as data and as a table."""
+"""The result as data and as a table."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Opportunity:
 
 @dataclass(frozen=True)
 class Opportunities:
-    """What could be fused in a step of a model, the largest saving first.
+    """The fusion opportunities of a model's step, the largest saving first.
 
     ``str(o)`` and ``print(o)`` give a table as text, notebooks show it as HTML.
     """

@@ -95,7 +95,7 @@ def matches(graph: Graph) -> list[Match]:
 
 
 def _chosen(graph: Graph, rooflines: _Roofline) -> list[tuple[Match, _Found]]:
-    """Those that save the most, none of which overlap."""
+    """Those that save the most, without overlaps."""
     found = []
     for match in matches(graph):
         now = rooflines.of((*match.nodes, *match.backward))
@@ -127,7 +127,7 @@ def _given_up(graph: Graph, alone: Sequence[Group], nodes: set[Node], rooflines:
 
 
 def _after(graph: Graph, match: Match, rooflines: _Roofline) -> Traffic:
-    """What the shipped kernel moves, and that of its gradient."""
+    """Traffic of the shipped kernel and of its gradient."""
     dtype = match.outputs[0].dtype
     flops = match.flops or sum(node.flops for node in match.nodes)
     read = sum(value.bytes for value in match.inputs) + match.extra[0]
@@ -171,7 +171,7 @@ def _compiled(graph: Graph, group: Group, rooflines: _Roofline) -> _Found | None
 
 
 def _epilogue(graph: Graph, node: Node, group: Group, rooflines: _Roofline) -> _Found:
-    """A product whose result needn't be written: what it saves beside what the group itself saves."""
+    """The extra saving of a product whose result needn't be written."""
     nodes = (node, *group.nodes)
     read, written = fused_traffic(graph, group.nodes)
     alone = rooflines.of([node])
@@ -183,7 +183,7 @@ def _epilogue(graph: Graph, node: Node, group: Group, rooflines: _Roofline) -> _
 
 
 def _given(nodes: Sequence[Node]) -> tuple[Value, ...]:
-    """What comes from outside, the largest first."""
+    """The outside inputs, the largest first."""
     made = {value.key for node in nodes for value in node.outputs}
     values = dict.fromkeys(value for node in nodes for value, _ in node.reads if value.key not in made)
     return tuple(sorted(values, key=lambda value: -value.bytes))[:3]

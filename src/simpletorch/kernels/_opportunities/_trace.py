@@ -63,7 +63,7 @@ def traced(
 
     Raises:
         ValueError: the model asks for values, has lazy layers, or gives nothing to differentiate.
-        Exception: what the model raises; torch's own as `TorchError`.
+        Exception: raised by the model; torch's own as `TorchError`.
     """
     model = getattr(model, "_orig_mod", model)  # a compiled model by its parts
     owner = _owner(model)
@@ -104,7 +104,7 @@ def _owner(model: Callable[..., Any]) -> nn.Module:
 
 
 def _tensors_in(value: Any) -> Iterator[torch.Tensor]:
-    """All tensors that can be reached from a value: results, and what models keep, are objects of any kind."""
+    """All tensors that can be reached from a value; results, and models' caches, are objects of any kind."""
     todo, seen = [value], set()
     while todo:
         item = todo.pop()
@@ -231,7 +231,7 @@ class _Recorder(TorchDispatchMode):
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """What happens here is no part of the step."""
+        """Operations inside aren't part of the step."""
         self._aside = True
         try:
             yield
@@ -239,7 +239,7 @@ class _Recorder(TorchDispatchMode):
             self._aside = False
 
     def value(self, tensor: torch.Tensor) -> Value:
-        """What a tensor is now."""
+        """The present value of a tensor."""
         try:
             storage = tensor.untyped_storage()
         except (NotImplementedError, RuntimeError) as error:
@@ -386,7 +386,7 @@ class _Recorder(TorchDispatchMode):
         return code.co_name, self._calls
 
     def graph(self, left: Any) -> Graph:
-        """What was recorded; ``left`` is what the step leaves behind."""
+        """The recorded graph; ``left`` are the tensors that the step leaves behind."""
         keys = {self.value(tensor).key for tensor in _tensors_in(left) if isinstance(tensor, FakeTensor)}
         # what was there before the step, and was changed
         made = {value.buffer for node in self._nodes for value in node.outputs if value.version == 0}

@@ -67,12 +67,12 @@ _INTO_ZEROS: Final = frozenset(("slice_backward", "select_backward", "diagonal_b
 def traffic(
     name: str, args: Sequence[Any], kwargs: dict[str, Any], changed: Sequence[Value], outputs: Sequence[Value]
 ) -> tuple[Bytes, Bytes]:
-    """What is read and what is written.
+    """Bytes read and bytes written.
 
     Args:
         name: of the operator, without overload: ``add_`` is in place.
         changed: arguments that are written to, as they were before.
-        outputs: the results, and what was changed, as it is after.
+        outputs: the results, and changed arguments as they are afterwards.
     """
     if name in _ALLOCATE:
         return (), ()

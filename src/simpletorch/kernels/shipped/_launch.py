@@ -1,4 +1,4 @@
-"""What the shipped operators ask before they launch a kernel: rows, sizes of tiles, and what a GPU has."""
+"""Launch parameters of the shipped operators: rows, sizes of tiles, and a GPU's resources."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def cross_entropy(
 def row_losses(
     logits: torch.Tensor, targets: torch.Tensor, ignored: int, smoothing: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What `cross_entropy_rows` gives, in torch."""
+    """`cross_entropy_rows` in torch."""
     scores, known = widened(logits), targets != ignored
     normalizers = torch.logsumexp(scores, -1)
     losses = normalizers - (1.0 - smoothing) * scores.gather(-1, torch.where(known, targets, 0)[:, None])[:, 0]
@@ -67,7 +67,7 @@ def row_slopes(
     ignored: int,
     smoothing: float,
 ) -> torch.Tensor:
-    """What `cross_entropy_rows_backward` gives, in torch."""
+    """`cross_entropy_rows_backward` in torch."""
     known = targets != ignored
     weights = torch.where(known, loss_grads, 0.0)
     shares = torch.exp(widened(logits) - normalizers[:, None])

@@ -30,7 +30,7 @@ def dropout_add(
     """``residual + dropout(x, p)``.
 
     Args:
-        p: the chance that an element is dropped, in steps of 1/65536. What is kept is scaled so that the mean stays.
+        p: the chance that an element is dropped, in steps of 1/65536. Kept elements are scaled so that the mean stays.
         training: without it nothing is dropped.
         seed: decides what is dropped. By default one is drawn from torch's generator, so `torch.manual_seed` does.
 
@@ -51,7 +51,7 @@ def dropout_add(
 
 
 def _chance(p: float) -> tuple[int, float]:
-    """Of 65536 numbers how many drop an element, and what the others are scaled by."""
+    """How many of 65536 numbers drop an element, and the factor for the others."""
     dropped = round(p * 65536)
     return dropped, 65536 / (65536 - dropped) if dropped < 65536 else 0.0
 

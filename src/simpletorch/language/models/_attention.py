@@ -1,4 +1,4 @@
-"""What the models' attention has in common: who sees whom, and the keys and values of what was seen before.
+"""The common part of the models' attention: masks, and cached keys and values.
 
 Letters: B batch, T new tokens, S earlier tokens, N all tokens seen, H heads, E width of a head.
 """
@@ -66,12 +66,12 @@ def attend(
     scale: float | None = None,
     is_causal: bool = False,
 ) -> Tensor[DT, B, T, "H*E"]:
-    """What each query gathers from the values, the heads side by side.
+    """Attention: ``values`` weighted for each query, the heads side by side.
 
     Args:
-        queries: what asks.
-        keys: what is asked.
-        values: what is gathered.
+        queries: of all heads.
+        keys: of all heads.
+        values: of all heads.
         mask: of a shape that broadcasts to ``(B, H, T, N)``: True where a query sees a key, or floats that are added
             to the scores.
         dropout: probability with which a weight is dropped.

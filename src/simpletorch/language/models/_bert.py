@@ -88,7 +88,7 @@ class BertEmbeddings(Module, Generic[D]):
         token_type_ids: Tensor[Int64, B, T] | None,
         position_ids: Tensor[Int64, B, T] | None,
     ) -> Tensor[Float, B, T, D]:
-        """What the first layer reads."""
+        """The input of the first layer."""
         types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
         places = torch.arange(input_ids.shape[1], device=input_ids.device) if position_ids is None else position_ids
         tokens = self.word_embeddings(input_ids) + self.token_type_embeddings(types)
@@ -96,7 +96,7 @@ class BertEmbeddings(Module, Generic[D]):
 
 
 class BertSelfAttention(Module, Generic[D, H]):
-    """What each token gathers from all: ``(B, T, D) -> (B, T, D)``."""
+    """Self-attention: ``(B, T, D) -> (B, T, D)``."""
 
     def __init__(self, dim: Dim[D], heads: Dim[H], dropout: float) -> None:
         super().__init__()
@@ -220,7 +220,7 @@ class _Body(Module, Generic[V, L, D, H, K]):
 
 
 class BertStates(_Body[V, L, D, H, K]):
-    """A state for each token: ``(B, T) -> (B, T, D)``; what transformers calls ``BertModel`` without its pooler.
+    """A state for each token: ``(B, T) -> (B, T, D)``; transformers' ``BertModel`` without its pooler.
 
     Raises:
         ShapeMismatch: (a `ValueError` too) a size is below 1, or the heads don't divide the width.
@@ -250,7 +250,7 @@ class BertPooler(Module, Generic[D]):
 
 
 class BertOutput(NamedTuple, Generic[B, T, D]):
-    """What `BertModel` gives: a state for each token, and one for the text."""
+    """The result of `BertModel`: a state for each token, and one for the text."""
 
     last_hidden_state: Tensor[Float, B, T, D]
     pooler_output: Tensor[Float, B, D]
@@ -302,7 +302,7 @@ class BertTransform(Module, Generic[D]):
         self.LayerNorm = nn.LayerNorm(dim, eps=eps)
 
     def forward(self, x: Tensor[DT, B, T, D]) -> Tensor[DT, B, T, D]:
-        """What the scores are read from."""
+        """The states from which the scores are computed."""
         transformed: Tensor[DT, B, T, D] = self.LayerNorm(self.transform_act_fn(self.dense(x)))
         return transformed
 

@@ -1,4 +1,4 @@
-"""What the configurations of the models have in common: they are read from transformers' own."""
+"""The common base of the models' configurations, which are read from transformers' own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Config:
 
         Args:
             config: a configuration of transformers (``GPT2Config()``, ``model.config``), or what its ``config.json``
-                holds, as a dict. What it doesn't say has transformers' default.
+                holds, as a dict. Missing options have transformers' defaults.
 
         Raises:
             TorchError: (a `ValueError` too) it asks for something that this model doesn't compute, or lacks a size.
@@ -58,6 +58,6 @@ def _read(config: Any, name: str, default: object = _ABSENT) -> Any:
 
 
 def read(config: Any, name: str, default: object = None) -> Any:
-    """What transformers' configuration, or its file's dict, has under ``name``; the default also where it has None."""
+    """The option ``name`` of transformers' configuration, or of its file's dict; the default also for None."""
     found = _read(config, name, default)
     return default if found is None else found

@@ -84,7 +84,7 @@ class GPT2Attention(Module, Generic[D, H]):
     def forward(
         self, x: Tensor[DT, B, T, D], past: KeyValues[B, H, S, "D//H"] | None, mask: torch.Tensor | None
     ) -> tuple[Tensor[DT, B, T, D], KeyValues[B, H, "S+T", "D//H"]]:
-        """What each new token learns, and the keys and values with the new tokens'."""
+        """The attention's result for each new token, and the keys and values with the new tokens'."""
         b, t, _ = x.shape
         q, k, v = self.c_attn(x).view(b, t, 3, self.heads, self.width).permute(2, 0, 3, 1, 4)
         if past is not None:
@@ -178,11 +178,11 @@ class GPT2Model(Module, Generic[V, L, D, H]):
         attention_mask: Tensor[Shaped, B, "S+T"] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> tuple[Tensor[Float, B, T, D], list[KeyValues[B, H, "S+T", "D//H"]]]:
-        """The states of new tokens after ``S`` earlier ones, and what the next ones need of all of them.
+        """The states of new tokens after ``S`` earlier ones, and the cache that the next step needs.
 
         Args:
             input_ids: the new tokens.
-            past_key_values: what a step before gave, one item for each layer; `empty_cache` at first.
+            past_key_values: the cache of the step before, one item for each layer; `empty_cache` at first.
             attention_mask: 0 where a token, earlier or new, is padding that none may see.
             position_ids: the new tokens' positions; those after the earlier ones by default.
 
@@ -248,7 +248,7 @@ class GPT2LMHeadModel(Module, Generic[V, L, D, H]):
         attention_mask: Tensor[Shaped, B, "S+T"] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> tuple[Tensor[Float, B, T, V], list[KeyValues[B, H, "S+T", "D//H"]]]:
-        """Scores for the token after each new one, and what the next step needs, see `GPT2Model.step`."""
+        """Scores for the token after each new one, and the cache for the next step, see `GPT2Model.step`."""
         states, longer = self.transformer.step(input_ids, past_key_values, attention_mask, position_ids)
         return self.lm_head(states), longer
 
@@ -258,7 +258,7 @@ class GPT2LMHeadModel(Module, Generic[V, L, D, H]):
 
 
 def _draw(model: nn.Module, std: float, layers: int) -> None:
-    """The paper's scheme: what is added to the residual path is smaller, the more layers there are."""
+    """The paper's scheme: weights that feed the residual path are smaller, the more layers there are."""
     initialize_normal(model, std)
     for name, layer in model.named_modules():
         if isinstance(layer, Conv1D):

@@ -94,7 +94,7 @@ class LlamaAttention(Module, Generic[D, H, G, E]):
         past: KeyValues[B, G, S, E] | None,
         mask: torch.Tensor | None,
     ) -> tuple[Tensor[DT, B, T, D], KeyValues[B, G, "S+T", E]]:
-        """What each new token learns, and the keys and values with the new tokens'."""
+        """The attention's result for each new token, and the keys and values with the new tokens'."""
         b, t, _ = x.shape
         q = rotate(self.q_proj(x).view(b, t, self.heads, self.width).transpose(1, 2), cos, sin)
         k = rotate(self.k_proj(x).view(b, t, self.kv_heads, self.width).transpose(1, 2), cos, sin)
@@ -205,11 +205,11 @@ class LlamaModel(Module, Generic[V, D, H, G, E, M]):
         attention_mask: Tensor[Shaped, B, "S+T"] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> tuple[Tensor[Float, B, T, D], list[KeyValues[B, G, "S+T", E]]]:
-        """The states of new tokens after ``S`` earlier ones, and what the next ones need of all of them.
+        """The states of new tokens after ``S`` earlier ones, and the cache that the next step needs.
 
         Args:
             input_ids: the new tokens.
-            past_key_values: what a step before gave, one item for each layer; `empty_cache` at first.
+            past_key_values: the cache of the step before, one item for each layer; `empty_cache` at first.
             attention_mask: 0 where a token, earlier or new, is padding that none may see.
             position_ids: the new tokens' positions; those after the earlier ones by default.
 
@@ -279,7 +279,7 @@ class LlamaForCausalLM(Module, Generic[V, D, H, G, E, M]):
         attention_mask: Tensor[Shaped, B, "S+T"] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> tuple[Tensor[Float, B, T, V], list[KeyValues[B, G, "S+T", E]]]:
-        """Scores for the token after each new one, and what the next step needs, see `LlamaModel.step`."""
+        """Scores for the token after each new one, and the cache for the next step, see `LlamaModel.step`."""
         states, longer = self.model.step(input_ids, past_key_values, attention_mask, position_ids)
         return self.lm_head(states), longer
 

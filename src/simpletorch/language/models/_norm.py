@@ -35,5 +35,5 @@ class RMSNorm(Module, Generic[D]):
         return self.weight * normed.to(x.dtype)
 
     def extra_repr(self) -> str:
-        """What torch's repr shows."""
+        """The part shown in torch's repr."""
         return f"{len(self.weight)}, eps={self.eps}"

@@ -29,7 +29,7 @@ DT = TypeVar("DT", bound=Float)
 
 @dataclass(frozen=True)
 class Rotary:
-    """What ``rope_parameters`` of a configuration says.
+    """``rope_parameters`` of a configuration.
 
     Args:
         theta: the base of the frequencies, ``rope_theta``.
@@ -40,7 +40,7 @@ class Rotary:
         high_freq_factor: llama3: waves shorter than the original context by this are left alone.
         original_max_position_embeddings: length of the texts of the first training, in tokens.
         max_position_embeddings: length of the longest text that needs no scaling of kind dynamic, in tokens.
-        attention_factor: yarn and longrope: what cosine and sine are multiplied by; None is what the paper says.
+        attention_factor: yarn and longrope: the factor of cosine and sine; None is the paper's.
         beta_fast: yarn: waves that turn more often than this in the original context are left alone.
         beta_slow: yarn: waves that turn less often than this are slowed down wholly.
         mscale: yarn: how much of the factor's logarithm is in the attention factor, if ``mscale_all_dim`` is given too.
@@ -68,7 +68,7 @@ class Rotary:
 
     @classmethod
     def from_transformers(cls, parameters: Mapping[str, Any] | None, max_position_embeddings: int = 2048) -> Rotary:
-        """What ``config.rope_parameters`` and ``config.max_position_embeddings`` say; None is the default kind.
+        """Read ``config.rope_parameters`` and ``config.max_position_embeddings``; None is the default kind.
 
         Raises:
             TorchError: (a `ValueError` too) it is of a kind that isn't computed here, or lacks a number.
@@ -120,7 +120,7 @@ class Rotary:
 
     @property
     def attention_scaling(self) -> float:
-        """What cosine and sine are multiplied by."""
+        """The factor of cosine and sine."""
         if self.kind not in ("yarn", "longrope"):
             return 1.0
         if self.attention_factor is not None:

@@ -63,7 +63,7 @@ class T5Config(Config, Generic[V, D, E, H, M]):
 
     @classmethod
     def _derived(cls, config: Any) -> dict[str, Any]:
-        """What a configuration may leave out, or says by another field."""
+        """Options that a configuration may leave out, or gives by another field."""
         pad = read(config, "pad_token_id", 0)
         scaled = read(config, "scale_decoder_outputs")
         return {
@@ -170,7 +170,7 @@ class T5Attention(Module, Generic[D, E, H]):
     def forward(
         self, x: Tensor[DT, B, T, D], seen: Tensor[DT, B, N, D], mask: torch.Tensor | None
     ) -> Tensor[DT, B, T, D]:
-        """What each token learns from those that are seen; the mask is added to the scores."""
+        """The attention's result for each token; the mask is added to the scores."""
         b, t, _ = x.shape
         n = seen.shape[1]
         q = self.q(x).view(b, t, self.heads, self.width).transpose(1, 2)
@@ -278,7 +278,7 @@ class T5Stack(Module, Generic[V, D, E, H, M]):
         return self.dropout(self.final_layer_norm(x))
 
     def _bias(self, length: Dim[T], device: torch.device) -> Tensor[Float, 1, H, T, T]:
-        """What is added to the scores: the weights of the distances, which all layers share."""
+        """The bias of the scores: the weights of the distances, which all layers share."""
         c = self.config
         places = torch.arange(length, device=device)
         distances = places[None, :] - places[:, None]
@@ -336,7 +336,7 @@ class T5ForConditionalGeneration(Module, Generic[V, D, E, H, M]):
 
         Args:
             input_ids: the text that is read.
-            decoder_input_ids: what is written so far; `shift_right` makes it of a whole text.
+            decoder_input_ids: the tokens written so far; `shift_right` makes them of a whole text.
             attention_mask: 0 where a token that is read is padding.
             decoder_attention_mask: 0 where a token that is written is padding.
         """
@@ -359,9 +359,9 @@ class T5ForConditionalGeneration(Module, Generic[V, D, E, H, M]):
 
     @checked
     def shift_right(self, labels: Tensor[Int64, B, T]) -> Tensor[Int64, B, T]:
-        """What is written so far, at each place of the whole text: a start, and all tokens but the last.
+        """The decoder's input for a whole text: a start token, and all tokens but the last.
 
-        What is -100, and ignored by the loss, is padding.
+        Labels of -100, which the loss ignores, become padding.
         """
         start = torch.full_like(labels[:, :1], self.config.decoder_start_token_id)
         shifted = torch.cat([start, labels], dim=1)[:, :-1]

@@ -91,7 +91,7 @@ def _parts(index: Path) -> list[Path]:
 
 
 def _fitted(model: nn.Module, found: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """``found`` under the model's names; what can't be brought there keeps its own, and is an error later."""
+    """``found`` under the model's names; other names stay as they are, and are an error later."""
     own = model.state_dict(keep_vars=True)
     renamed = {_own_name(name, own): value for name, value in found.items() if not _is_left_out(name, own)}
     by_tensor: dict[int, list[str]] = {}

@@ -56,6 +56,8 @@ from simpletorch.mypy.names import (
     DTYPES_MODULE,
     JAX_ARRAY,
     LEGACY_TENSORS,
+    MODULE,
+    OUR_MODULE,
     OUR_PARAMETER,
     OUR_TENSORS,
     PARAMETER,
@@ -83,6 +85,7 @@ class Annotations:
             **{fullname: partial(self.plain, fullname) for fullname in (TENSOR, ARRAY, JAX_ARRAY)},
             **{fullname: partial(self.ours, fullname) for fullname in OUR_TENSORS},
             DIM: self.dim,
+            OUR_MODULE: self.our_module,
             **dict.fromkeys(("typing.Annotated", "typing_extensions.Annotated"), self.annotated),
         }
 
@@ -151,6 +154,14 @@ class Annotations:
                 given.append(api.analyze_type(arg))
         missing = len(info.type_vars) - len(given)
         return Instance(info, [*given, *[any_type()] * missing], unbound.line, unbound.column)
+
+    def our_module(self, context: AnalyzeTypeContext) -> Type:
+        """``nn.Module`` of ours: as an annotation any module, torch's layers too; as a base class ours."""
+        info, unbound, api = self._types().info(MODULE), context.type, context.api
+        is_base = isinstance(cast(Any, api).api.statement, nodes.ClassDef)
+        if unbound.args or is_base or info is None:
+            return self.generic(context)
+        return Instance(info, [], unbound.line, unbound.column)
 
     def generic(self, context: AnalyzeTypeContext) -> Type:
         """Any other generic class or alias: its arguments may be sizes too, as in ``Cache[B, "S+T", 64]``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
@@ -11,7 +13,7 @@ from mypy.types import AnyType, Instance, NoneType, PartialType, Type, UnionType
 
 from simpletorch.mypy.convert.lift import is_tensor
 
-__all__ = ["Arguments", "SignatureContext", "Starred", "last_assigned", "read_arguments", "type_of"]
+__all__ = ["Arguments", "SignatureContext", "Starred", "last_assigned", "nothing_expected", "read_arguments", "type_of"]
 
 _SIMPLE: Final = frozenset({"builtins.bool", "builtins.int", "builtins.float", "builtins.str"})
 SignatureContext: TypeAlias = FunctionSigContext | MethodSigContext
@@ -116,3 +118,17 @@ def _tensors(held: Type) -> Type | None:
     found = get_proper_type(held)
     members = found.items if isinstance(found, UnionType) else [found]
     return found if all(map(is_tensor, members)) else None
+
+
+@contextmanager
+def nothing_expected(api: CheckerPluginInterface) -> Iterator[Any]:
+    """mypy's checker of expressions, for a call inside another.
+
+    The type that is due for the whole says nothing of a stage.
+    """
+    checker = cast(Any, api).expr_checker
+    checker.type_context.append(None)
+    try:
+        yield checker
+    finally:
+        checker.type_context.pop()

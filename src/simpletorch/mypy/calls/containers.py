@@ -47,7 +47,16 @@ from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.convert.place import Place
 from simpletorch.mypy.diagnose.inferred import put
 from simpletorch.mypy.hooks import FunctionHook, MethodHook
-from simpletorch.mypy.names import DICTS, LISTS, MODULE, PARAMETER_DICT, PARAMETER_LIST, SEQUENTIAL, SEQUENTIALS
+from simpletorch.mypy.names import (
+    DICTS,
+    LISTS,
+    MODULE,
+    OUR_SEQUENTIAL,
+    PARAMETER_DICT,
+    PARAMETER_LIST,
+    SEQUENTIAL,
+    SEQUENTIALS,
+)
 from simpletorch.mypy.program.history import History, display, history, history_of_value
 from simpletorch.mypy.program.memory import once_a_tree
 from simpletorch.mypy.program.syntax import all_statements, calls_in
@@ -183,6 +192,8 @@ def _construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
 def _built(info: TypeInfo, context: FunctionSigContext, contents: _Contents, *, unsettled: bool) -> Instance | None:
     given = read_arguments(context).positional
     if info.fullname in SEQUENTIALS:
+        if info.fullname == OUR_SEQUENTIAL and len(given) == 1 and isinstance(given[0], ListExpr):
+            given = list(given[0].items)  # ours takes a list too
         layers = None if unsettled else _named_layers(given, contents) or contents.layers(given)
         result = contents.sequential(info, layers)
         fits = layers is None or check_fit(layers, _places(given, layers), context, contents.types)

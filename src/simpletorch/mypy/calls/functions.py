@@ -40,7 +40,7 @@ from mypy.types import (
 
 from simpletorch.mypy.annotate.arrays import array_noted
 from simpletorch.mypy.annotate.defaults import default_of
-from simpletorch.mypy.calls.arguments import SignatureContext
+from simpletorch.mypy.calls.arguments import SignatureContext, nothing_expected
 from simpletorch.mypy.calls.arrays.parameters import with_array, with_tensors
 from simpletorch.mypy.calls.arrays.tensors import array_value
 from simpletorch.mypy.calls.layers import called
@@ -449,9 +449,8 @@ class _Call:
         assert isinstance(result, Instance)
         known = {self.reader.lifter.variables[v].id: self.reader.lowerer.dim(d) for v, d in self.bindings.dims.items()}
         given = [expand_type(t, known) for t in formal.arg_types]
-        with self.context.api.msg.filter_errors():
+        with self.context.api.msg.filter_errors(), nothing_expected(self.context.api) as checker:
             nodes: list[Expression] = [TempNode(t, context=node) for t in given]
-            checker = cast(Any, self.context.api).expr_checker
             found, _ = checker.check_call(module, nodes, formal.arg_kinds, node, formal.arg_names)
         value = self.reader.lifter.value(found)
         if isinstance(value, TensorType):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import ARG_NAMED, ARG_POS, Context, Expression, TempNode
@@ -12,6 +12,7 @@ from mypy.plugin import CheckerPluginInterface
 from mypy.subtypes import is_same_type
 from mypy.types import AnyType, Instance, Type, UnpackType, get_proper_type
 
+from simpletorch.mypy.calls.arguments import nothing_expected
 from simpletorch.mypy.convert.lift import Lifter
 from simpletorch.mypy.convert.place import Place, PlaceLifter
 from simpletorch.mypy.diagnose.report import mistakes
@@ -59,7 +60,8 @@ def called_with(
     named = named or {}
     kinds, names = [ARG_POS] * len(args) + [ARG_NAMED] * len(named), [*[None] * len(args), *named]
     given = [*args, *named.values()]
-    result, _ = cast(Any, api).expr_checker.check_call(module, given, kinds, context, names)
+    with nothing_expected(api) as checker:
+        result, _ = checker.check_call(module, given, kinds, context, names)
     return cast(Type, result)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from mypy.plugin import MethodSigContext
 from mypy.types import CallableType, Instance, Type, get_proper_type
@@ -38,9 +38,14 @@ def _buffer(context: MethodSigContext, types: TypeTable, declared: Type) -> Type
     combinations = reader.arguments(read_arguments(context))
     if combinations is None:
         return gradual(declared, types)
-    return reader.answer(
-        lambda sizes, named: infer("torch.empty", sizes, named), combinations, declared, context.context
-    )
+    return reader.answer(_empty, combinations, declared, context.context)
+
+
+def _empty(sizes: Any, named: Any) -> Any:
+    """The buffer that ``get(64, 784)`` gives; also ``get([64, 784], Float32)``, where the dtype comes second."""
+    if len(sizes) == 2 and isinstance(sizes[0], tuple):
+        sizes, named = sizes[:1], {**named, "dtype": sizes[1]}
+    return infer("torch.empty", sizes, named)
 
 
 METHODS: Final[Mapping[str, MethodHook]] = {f"{_POOL}.get": _get, f"{_POOL}.borrowed": _borrowed}

@@ -31,7 +31,7 @@ from mypy.plugin import FunctionContext, FunctionSigContext, MethodSigContext
 from mypy.type_visitor import TypeTranslator
 from mypy.types import CallableType, Instance, LiteralType, Overloaded, TupleType, Type, get_proper_type
 
-from simpletorch.mypy.calls.arguments import SignatureContext
+from simpletorch.mypy.calls.arguments import SignatureContext, nothing_expected
 from simpletorch.mypy.calls.reader import CallReader
 from simpletorch.mypy.convert.lift import is_tensor
 from simpletorch.mypy.diagnose.report import report
@@ -173,7 +173,8 @@ class _Inner:
         call.set_line(self.context.context)
         function: Type = self._inferred_lambda(args, kinds) or self.function
         function = checker.transform_callee_type(self.name or None, function, nodes, kinds, call, names)
-        result, _ = checker.check_call(function, nodes, kinds, call, names, callable_name=self.name or None)
+        with nothing_expected(self.context.api):
+            result, _ = checker.check_call(function, nodes, kinds, call, names, callable_name=self.name or None)
         return cast(Type, result)
 
     def _inferred_lambda(self, args: Sequence[Type], kinds: Sequence[ArgKind]) -> Type | None:

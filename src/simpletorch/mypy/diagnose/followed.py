@@ -162,7 +162,7 @@ def is_the_users(path: str) -> bool:
 def _follow(path: str, severities: Mapping[str, Severity], kind: Kind) -> tuple[list[Finding], Sequence[str]]:
     """What is found, also what a comment ignores (mypy counts those comments itself), and the files that were read."""
     follow = import_module("simpletorch.follow").follow  # takes 0.1 s, which a run without changes must not pay
-    found = follow(path, steps=_STEPS, seconds=_SECONDS, severities=severities, kind=kind)
+    found = follow(path, steps=_STEPS, seconds=_SECONDS, severities=severities, kind=kind, data=False)
     ignored = (f for f in found.ignored if f.path == path and f.severity == "error")
     return [*found.errors, *ignored], found.files
 

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from simpletorch.notebook.live.reading import plain_dict, text
 
 __all__ = ["definition", "is_own", "is_own_module", "text_of"]
 
@@ -33,24 +35,28 @@ def is_own(file: str) -> bool:
 
 def is_own_module(module: ModuleType) -> bool:
     """Whether a module is the user's, read from a file."""
-    file = module.__dict__.get("__file__")
-    return isinstance(file, str) and file.endswith(".py") and is_own(file)
+    file = text(plain_dict(module.__dict__).get("__file__"))
+    return file.endswith(".py") and is_own(file)
 
 
 def text_of(file: str) -> str:
     """The text of a cell or file; "" where there is none."""
+    known = linecache.cache.get(file)
+    if known is not None and len(known) == 1 and not os.path.isfile(file):
+        return ""  # it would be asked of a loader, which may be the user's
     return "".join(linecache.getlines(file))
 
 
 def definition(code: CodeType) -> Definition | None:
     """The syntax that a function was made from, None where that isn't known for sure."""
-    text = text_of(code.co_filename)
-    if not text:
+    file = text(code.co_filename)
+    written = text_of(file)
+    if not written:
         return None
-    found = _index(code.co_filename, text).get((code.co_name, code.co_firstlineno), ())
+    found = _index(file, written).get((text(code.co_name), code.co_firstlineno), ())
     if len(found) != 1:
         return None
-    if os.path.isfile(code.co_filename) and code not in _codes(code.co_filename, text):
+    if os.path.isfile(file) and not (_is_plain(code) and code in _codes(file, written)):
         return None  # the file was edited since it was imported
     return found[0]
 
@@ -79,6 +85,16 @@ def _codes(file: str, text: str) -> frozenset[CodeType]:
         return frozenset(_inside(compile(text, file, "exec", dont_inherit=True)))
     except (SyntaxError, ValueError, RecursionError):
         return frozenset()
+
+
+def _is_plain(given: Any) -> bool:
+    """Whether all that a code has is of Python's own classes: others' would be asked for a hash."""
+    kind = type(given)
+    if kind is CodeType:
+        return all(map(_is_plain, (given.co_consts, given.co_names, given.co_varnames)))
+    if kind is tuple or kind is frozenset:
+        return all(map(_is_plain, given))
+    return any(kind is each for each in (str, int, float, complex, bytes, bool, type(None), type(...)))
 
 
 def _inside(code: CodeType) -> Iterator[CodeType]:

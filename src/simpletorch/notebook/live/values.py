@@ -7,7 +7,7 @@ import functools
 import sys
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
-from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.scopes import Scope
@@ -27,6 +27,7 @@ from simpletorch.follow.values import (
 )
 from simpletorch.notebook.live.classes import class_of
 from simpletorch.notebook.live.functions import function_of, library_function
+from simpletorch.notebook.live.reading import attributes_of, is_a, items, name_of, plain_dict, text
 from simpletorch.notebook.live.sources import is_own_module
 
 if TYPE_CHECKING:
@@ -38,8 +39,9 @@ _LONGEST: Final = 1_000_000  # characters of a text, bits of an int
 _MOST_PLAIN: Final = 100_000  # numbers and texts in a list
 _MOST_ITEMS: Final = 1_000  # of a list of anything else
 _DEEPEST: Final = 60  # a list in a list, and so on
-_SCALARS: Final = frozenset({bool, float, complex, type(None), type(...)})
-_PLAIN: Final = _SCALARS | {int, str, bytes}
+# classes by their ids: to look one up by itself would ask its metaclass for a hash
+_SCALARS: Final = frozenset(map(id, (bool, float, complex, type(None), type(...))))
+_PLAIN: Final = _SCALARS | {id(int), id(str), id(bytes)}
 
 
 class Live:
@@ -63,12 +65,12 @@ class Live:
     def value(self, given: Any) -> Value:
         """The value as the follower has it."""
         kind = type(given)
-        if kind in _SCALARS:
+        if id(kind) in _SCALARS:
             return given
         if kind is int:
             return given if given.bit_length() < _LONGEST else Unknown("a very long int", "int")
         if kind is str or kind is bytes:
-            return given if len(given) < _LONGEST else Unknown("a very long text", kind.__name__)
+            return given if len(given) < _LONGEST else Unknown("a very long text", name_of(kind))
         known = self._known.get(id(given))
         if known is not None:
             return known[1]
@@ -88,10 +90,10 @@ class Live:
         return self._known[id(given)][1]
 
     def _converted(self, kind: type, given: Any) -> Value:
-        work = _TABLE.get(kind)
+        work = _BY_ID.get(id(kind))
         if work is not None:
             return work(self, given)
-        if issubclass(kind, type):
+        if is_a(kind, type):
             return class_of(self, given)
         if "torch" in sys.modules:
             if self._of_torch is None:
@@ -109,33 +111,33 @@ class Live:
         """The variables of a module, as code of a file sees them."""
         cells = self._globals.get(id(variables))
         if cells is None:
-            cells = self._globals[id(variables)] = LazyCells(variables, self.value)
+            cells = self._globals[id(variables)] = LazyCells(plain_dict(variables), self.value)
         return Scope(None, file, cells)
 
     def module(self, given: ModuleType) -> Value:
         """A module: of the user's, with its variables; of a library, by its name."""
+        name = text(plain_dict(given.__dict__).get("__name__"))
         if is_own_module(given):
             file = given.__dict__["__file__"]
-            return Namespace(given.__name__, self.scope(given.__dict__, self.name(file)).cells, file)
-        found = self.run.program.library(self.run, given.__name__)
-        return Unknown(f"{given.__name__} isn't followed") if found is MISSING else found
+            return Namespace(name, self.scope(given.__dict__, self.name(file)).cells, file)
+        found = self.run.program.library(self.run, name)
+        return Unknown(f"{name} isn't followed") if found is MISSING else found
 
     # -- objects ------------------------------------------------------------------------------------------------------
 
     def object(self, given: Any) -> Value:
         """An object of a class of the user's, or of a library's class that is nothing but its attributes."""
-        cls = self.value(type(given))
-        if isinstance(given, enum.Enum):  # its class has made its members; several flags are none of them
-            return self._known[id(given)][1] if id(given) in self._known else Unknown(f"a {type(given).__name__}")
-        attributes = attributes_of(given)
-        plain = isinstance(cls, Class) and (cls.metadata.get("live") or cls.qualified in _OF_ATTRIBUTES)
+        kind = type(given)
+        cls = self.value(kind)
+        if is_a(kind, enum.Enum):  # its class has made its members; several flags are none of them
+            return self._known[id(given)][1] if id(given) in self._known else Unknown(f"a {name_of(kind)}")
+        ours = isinstance(cls, Class) and cls.module == "simpletorch"  # what it does is followed in a file of ours
+        attributes = None if not ours and any(is_a(kind, each) for each in _MORE_INSIDE) else attributes_of(given)
+        plain = isinstance(cls, Class) and (cls.metadata.get("live") or cls.qualified in _OF_ATTRIBUTES or ours)
         if not isinstance(cls, Class) or not plain or attributes is None:
-            return Unknown(f"a {type(given).__name__}")
-        if isinstance(given, tuple):
-            attributes = {
-                **attributes,
-                **dict(zip((n for n, _ in cls.fields or ()), tuple.__iter__(given), strict=False)),
-            }
+            return Unknown(f"a {name_of(kind)}")
+        if is_a(kind, tuple):
+            attributes = {**attributes, **dict(zip((n for n, _ in cls.fields or ()), items(given), strict=False))}
         made = Instance(cls, self._collection(given))
         made.cells = LazyCells(attributes, self.value)
         made.state = {"open": True} if cls.unknown_base is not None else {}
@@ -143,40 +145,19 @@ class Live:
 
     def _collection(self, given: Any) -> Value:
         """What an object of a subclass of Python's collections holds."""
-        kind = next((k for k in (dict, list, set) if isinstance(given, k)), None)
+        kind = next((k for k in (dict, list, set) if is_a(type(given), k)), None)
         return None if kind is None else _TABLE[kind](self, given)
 
 
+_MORE_INSIDE: Final = (functools.partial, property, classmethod, staticmethod, ModuleType)
 _OF_ATTRIBUTES: Final = frozenset({"argparse.Namespace", "types.SimpleNamespace"})
-
-
-def attributes_of(given: Any) -> Mapping[str, Any] | None:
-    """The attributes that an object itself holds, read past all that its class may do; None if it isn't known."""
-    found: dict[str, Any] = {}
-    for cls in type(given).__mro__:
-        own = type.__getattribute__(cls, "__dict__")
-        slots = {k: v for k, v in own.items() if type(v) is MemberDescriptorType}
-        for name, slot in slots.items():
-            try:
-                found.setdefault(name, slot.__get__(given))
-            except AttributeError:  # nothing was put into it
-                continue
-        if "__dict__" in own and type(own["__dict__"]).__name__ != "getset_descriptor":
-            return None
-    try:
-        held = object.__getattribute__(given, "__dict__")
-    except AttributeError:
-        return found
-    if type(held) is not dict:
-        return None
-    return {**found, **held} if found else held
 
 
 # -- collections -----------------------------------------------------------------------------------------------------
 
 
 def _is_plain(values: Any) -> bool:
-    return len(values) <= _MOST_PLAIN and all(type(v) in _PLAIN for v in values)
+    return len(values) <= _MOST_PLAIN and all(id(type(v)) in _PLAIN for v in values)
 
 
 def _list(live: Live, given: list[Any]) -> Value:
@@ -200,7 +181,7 @@ def _tuple(live: Live, given: tuple[Any, ...]) -> Value:
 
 
 def _is_key(value: Any) -> bool:
-    return type(value) in _PLAIN or (type(value) is tuple and all(map(_is_key, value)))
+    return id(type(value)) in _PLAIN or (type(value) is tuple and all(map(_is_key, value)))
 
 
 def _dict(live: Live, given: dict[Any, Any]) -> Value:
@@ -246,8 +227,9 @@ def _method(live: Live, given: MethodType) -> Value:
 
 def _partial(live: Live, given: functools.partial[Any]) -> Value:
     cls = live.run.program.library_class("functools.partial")
-    arguments = tuple(map(live.value, (given.func, *given.args)))
-    return live.run.call(cls, arguments, {k: live.value(v) for k, v in given.keywords.items()})
+    arguments = tuple(map(live.value, (given.func, *items(given.args))))
+    keywords = {k: live.value(v) for k, v in plain_dict(given.keywords).items()}
+    return live.run.call(cls, arguments, keywords)
 
 
 def _builtin(live: Live, given: BuiltinFunctionType) -> Value:
@@ -267,7 +249,8 @@ _TABLE: Final[dict[type, Callable[[Live, Any], Value]]] = {
     BuiltinFunctionType: _builtin,
     MethodType: _method,
     functools.partial: _partial,
-    functools._lru_cache_wrapper: lambda live, given: live.value(given.__wrapped__),
+    functools._lru_cache_wrapper: lambda live, given: live.value(plain_dict(given.__dict__).get("__wrapped__", ...)),
     type: class_of,
     ModuleType: Live.module,
 }
+_BY_ID: Final = {id(kind): work for kind, work in _TABLE.items()}

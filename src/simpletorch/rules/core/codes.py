@@ -15,7 +15,7 @@ Severity: TypeAlias = Literal["error", "warning", "note", "off"]
 @final
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What stands in brackets behind a finding; ``docs/errors/`` has a page for each."""
+    """The code in brackets at the end of a finding; ``docs/errors/`` has a page for each."""
 
     name: str
     about: str
@@ -28,20 +28,20 @@ CODES: Final[Mapping[str, Code]] = {
         Code("tensor-shape", "Shapes of tensors that don't fit"),
         Code("tensor-dtype", "Dtypes of tensors that don't fit"),
         Code("tensor-device", "Tensors on different devices"),
-        Code("tensor-layout", "Tensors that lie in memory otherwise than an operation needs"),
-        Code("tensor-grad", "What torch refuses of gradients"),
-        Code("tensor-class", "What Python or torch refuses of a module's class"),
+        Code("tensor-layout", "Tensors whose memory layout an operation can't use"),
+        Code("tensor-grad", "Gradients that torch refuses to compute"),
+        Code("tensor-class", "Classes and objects that Python or torch refuses"),
         Code("tensor-option", "Options of loaders and schedules that torch refuses"),
-        Code("tensor-annotation", "An annotation that is no tensor type"),
+        Code("tensor-annotation", "An annotation that isn't a tensor type"),
         Code("tensor-broadcast", "Broadcasting that is likely a mistake", "warning"),
-        Code("tensor-mixed", "Dims that are mixed up, where a transpose was meant or the batch comes first", "warning"),
-        Code("tensor-loss", "A loss that is given something else than it takes", "warning"),
+        Code("tensor-mixed", "Mixed-up dimensions: a transpose was meant, or the batch comes first", "warning"),
+        Code("tensor-loss", "A loss with the wrong kind of input", "warning"),
         Code("tensor-mode", "Models that are trained in eval mode, or evaluated in training mode", "warning"),
-        Code("tensor-training", "Training that trains nothing, or not what was meant", "warning"),
-        Code("tensor-pure", "A function that promises to be pure, and isn't", "warning"),
-        Code("tensor-stream", "A stream that uses what another one may not have computed yet", "warning"),
-        Code("tensor-memory", "Memory and time that is spent for nothing", "note"),
-        Code("tensor-size", "Sizes that have to be equal, which nothing says", "off"),
+        Code("tensor-training", "Training without effect, or with another effect than intended", "warning"),
+        Code("tensor-pure", "A function that promises to be pure but isn't", "warning"),
+        Code("tensor-stream", "A stream that uses a result which another may not have computed yet", "warning"),
+        Code("tensor-memory", "Wasted memory and time", "note"),
+        Code("tensor-size", "Sizes that must be equal, although no annotation says so", "off"),
     )
 }
-"""By name. mypy has errors alone: what it says itself with a warning's code is an error there."""
+"""By name. mypy has only errors, so its own findings with a warning's code are errors there."""

@@ -22,7 +22,7 @@ class AimLogger(ScalarLogger):
 
     Args:
         repo: the folder that has the folder ``.aim``, which is made there; or a server, ``"aim://host:port"``.
-        experiment: what to find the run by.
+        experiment: the name of the run's experiment.
         config: the settings to note with the run; of what is no plain data (a path, a dtype) its text.
         every: only updates whose number is a multiple of this; reading the loss waits for a GPU.
 

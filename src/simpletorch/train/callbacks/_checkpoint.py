@@ -41,7 +41,7 @@ It is ``EX_TEMPFAIL`` of ``sysexits.h``: "temporary failure; the user is invited
 class Checkpoint(Callback):
     """Save the whole training, so that ``fit(…, resume="auto")`` goes on bit for bit, after a crash too.
 
-    ``folder`` gets ``step-000000100.safetensors`` and so on, named by updates, of which the newest ``keep`` stay, and
+    ``folder`` gets ``step-000000100.safetensors`` and so on, named by updates (the newest ``keep`` stay), and
     ``best.safetensors``, the one with the best measure. Each file is there in full or not at all, and has everything
     (`Fit.state_dict`); `simpletorch.checkpoint` reads them.
 
@@ -51,7 +51,7 @@ class Checkpoint(Callback):
     Of several processes that train together, the first one writes, what each has for itself included; they stop after
     the same update when one of them gets a signal. Where the model is divided among them (`simpletorch.distributed`),
     each writes its own part, and what is said of files holds for folders: ``step-000000100`` and ``best``. Another
-    number of processes can go on; what is exact then is in the guide on distribution.
+        number of processes can resume; the guide on distribution says what is exact then.
 
     It must be the last of the callbacks, so that what the others remember is complete when it is saved.
 
@@ -67,7 +67,8 @@ class Checkpoint(Callback):
             (``higher_is_better``), and of a loss the smaller ones.
         asynchronous: write in the background, from a copy in memory.
         interruptible: finish the update and save on SIGTERM and SIGINT.
-        manifest: what the run is made of, kept as ``manifest.json``; a resumed training warns of what differs from it.
+        manifest: versions, settings and data of the run, kept as ``manifest.json``; a resumed training warns of
+            differences.
         overwrite: start anew in a folder that has checkpoints of an earlier training, which are removed.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Where the first value that is no number comes from."""
+"""Find the origin of the first NaN."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DetectNaN(Callback):
 
     Raises:
         ValueError: ``every`` is less than 1.
-        TorchError: while training: what was found.
+        TorchError: while training: a value isn't finite; it names the layer.
     """
 
     def __init__(self, *, every: int = 1) -> None:
@@ -67,7 +67,7 @@ class DetectNaN(Callback):
 
 
 def _origin(fit: Fit) -> tuple[str, str | None]:
-    """What made a loss that is not finite, in words, and the path of the layer."""
+    """The cause of a loss that isn't finite, as a sentence, and the path of the layer."""
     model, is_own = fit.model, not isinstance(fit.train_step, Step)
     inputs, named, target = ((fit.batch,), {}, None) if is_own else parts_of(fit.batch, fit.target)
     for what, item in (("input", (inputs, named)), ("target", target)):

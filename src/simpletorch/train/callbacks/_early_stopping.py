@@ -20,17 +20,17 @@ class EarlyStopping(Callback):
 
     Args:
         monitor: the name of the measure, as the log has it; by default ``"validation loss"``, or the training
-            ``"loss"`` without validation batches. What is measured in validation is looked at after each evaluation,
-            what in training after each epoch.
+            ``"loss"`` without validation batches. A validation measure is read after each evaluation, a training
+            measure after each epoch.
         mode: whether smaller (``"min"``) or larger (``"max"``) is better; None takes what the metric says of itself
             (``higher_is_better``), and of a loss the smaller ones.
         patience: how many looks without a better value are put up with.
-        min_delta: what a value must be better by to count.
+        min_delta: the least improvement that counts.
         restore_best: at the end, put the model's weights back to where the measure was best. A copy is kept.
 
     Raises:
         ValueError: ``mode``, ``patience`` or ``min_delta`` is out of range.
-        TorchError: as training begins: nobody knows which values are better; while training: there is no such measure.
+        TorchError: as training begins: it is unknown which values are better; while training: there is no such measure.
     """
 
     best: float

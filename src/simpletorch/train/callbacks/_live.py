@@ -103,7 +103,7 @@ class Live(Callback):
 
 
 def _part(fit: Fit) -> float | None:
-    """How much of the training is done; None where nobody knows how long it is."""
+    """The done share of the training; None if its length is unknown."""
     if fit.steps is not None:
         return min(fit.step / fit.steps, 1.0) if fit.steps else 1.0
     if not fit.epochs:
@@ -116,7 +116,7 @@ def _part(fit: Fit) -> float | None:
 
 @dataclass(frozen=True)
 class _View:
-    """What is shown at one moment."""
+    """The display at one moment."""
 
     part: float | None
     state: str

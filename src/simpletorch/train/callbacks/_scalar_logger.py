@@ -1,4 +1,4 @@
-"""What loggers of numbers have in common."""
+"""The common base of loggers of numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BATCH_LOSS: Final = "batch_loss"
 
 
 def without(logger: str, package: str, how: str, error: ImportError) -> BackendError:
-    """What to say where a logger's package isn't there, or doesn't go with another one that is."""
+    """The error for a logger's package that is missing or incompatible."""
     absent = isinstance(error, ModuleNotFoundError) and error.name == package
     why = "is not installed" if absent else f"can't be imported ({error})"
     return BackendError(f"{logger} needs the package {package}, which {why}: {how}")

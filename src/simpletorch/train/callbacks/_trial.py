@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def trial(fit: Fit) -> Iterator[Step | OwnStep]:
     """The training's own step, to use for a while: afterwards model, optimizer, scaler and generators are as before.
 
-    It tells no callback and updates no average. What it puts aside is kept in the CPU's memory.
+    It tells no callback and updates no average. The saved state is kept in the CPU's memory.
     """
     step = fit.train_step
     assert step is not None, "a Trainer gives every Fit its step"

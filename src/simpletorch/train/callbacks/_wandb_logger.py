@@ -32,7 +32,7 @@ class WandbLogger(ScalarLogger):
 
     Raises:
         ValueError: ``every`` is less than 1.
-        BackendError: while training: wandb is not installed, nobody is logged in, or there is no way to the server.
+        BackendError: while training: wandb isn't installed or logged in, or the server can't be reached.
 
     Source: https://docs.wandb.ai/models/ref/python/functions/init
     """

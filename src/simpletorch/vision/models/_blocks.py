@@ -1,4 +1,4 @@
-"""What several architectures are built from, with torchvision's parameter names.
+"""Blocks of several architectures, with torchvision's parameter names.
 
 Letters: B batch, C channels, I channels in, O channels out, S stride, H and W height and width.
 """
@@ -64,7 +64,7 @@ def depth_probabilities(last: float, blocks: int, *, reached: bool) -> list[floa
 
 
 class StochasticDepth(Module):
-    """In training, drops whole samples of a branch: ``(*Batch) -> (*Batch)``; what is kept is scaled to the same mean.
+    """In training, drops whole samples of a branch: ``(*Batch) -> (*Batch)``; the others are scaled to the same mean.
 
     Args:
         p: probability with which a sample is dropped.
@@ -81,7 +81,7 @@ class StochasticDepth(Module):
         self.p = p
 
     def forward(self, x: Tensor[DT, *Batch]) -> Tensor[DT, *Batch]:
-        """``x``, some samples of which are zero."""
+        """``x`` with some samples set to zero."""
         if not self.training or self.p == 0:
             return x
         kept = torch.empty([x.shape[0]] + [1] * (x.dim() - 1), dtype=x.dtype, device=x.device).bernoulli_(1 - self.p)

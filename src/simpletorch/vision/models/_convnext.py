@@ -67,7 +67,7 @@ class ConvNeXt(Module, Generic[K]):
         widths: the channels of each stage.
         layers: how many blocks each stage has.
         num_classes: how many scores there are.
-        layer_scale: what the branches are multiplied by in the beginning.
+        layer_scale: the initial factor of the branches.
         stochastic_depth_prob: probability with which the last block is passed over in training; earlier ones less.
 
     Raises:

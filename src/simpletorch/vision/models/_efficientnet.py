@@ -83,7 +83,7 @@ class EfficientNet(Module, Generic[K]):
         depth: how many times as many blocks a stage has.
         num_classes: how many scores there are.
         dropout: probability with which a feature of the image is dropped.
-        stochastic_depth_prob: what the probability with which a block is passed over in training grows to.
+        stochastic_depth_prob: the probability with which the last block is skipped in training; it grows from 0.
         norm_layer: makes a norm, given the number of channels.
 
     Raises:

@@ -85,7 +85,7 @@ class Bottleneck(Module, Generic[I, O, S]):
 
 
 class Block(Protocol):
-    """A class of blocks, such as `BasicBlock`: is given the channels in and out, the stride, and what makes a norm."""
+    """A class of blocks, such as `BasicBlock`: takes the channels in and out, the stride, and a factory of norms."""
 
     @property
     def expansion(self) -> int:

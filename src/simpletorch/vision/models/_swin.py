@@ -80,7 +80,7 @@ class WindowAttention(Module, Generic[D]):
         return cropped
 
     def _attended(self, x: torch.Tensor, rows: int, columns: int, down: int, right: int) -> torch.Tensor:
-        """What attention makes of an image of whole windows."""
+        """Attention within the windows of an image that consists of whole windows."""
         batch, dim = x.shape[0], x.shape[-1]
         count = rows // self.window, columns // self.window
         windows = self._windows(x, count).reshape(batch, count[0] * count[1], self.window**2, dim)
@@ -106,7 +106,7 @@ class WindowAttention(Module, Generic[D]):
         return apart.transpose(2, 3)
 
     def _mask(self, rows: int, columns: int, down: int, right: int, device: torch.device) -> torch.Tensor:
-        """What is added to the score of two pixels, by window: ``(H//N*W//N, N*N, N*N)``."""
+        """The bias of the score of two pixels, by window: ``(H//N*W//N, N*N, N*N)``."""
         row = _regions(rows, self.window, down, device)
         column = _regions(columns, self.window, right, device)
         count = rows // self.window, columns // self.window

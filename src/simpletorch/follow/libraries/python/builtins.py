@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import attributes, branches, files, items, iteration, operators, texts
-from simpletorch.follow.budget import is_huge
+from simpletorch.follow.budget import LARGEST, is_huge, weight
+from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, model, native
 from simpletorch.follow.marks import no_tensors
+from simpletorch.follow.model import iterators, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -95,8 +99,11 @@ def _int(run: Interpreter, value: Value, rest: tuple[Value, ...], kwargs: dict[s
         )
     if is_known(value) and all(map(is_known, rest)):
         return computed(run, int, (value, *rest), kwargs)
-    if isinstance(value, Instance) and value.cls.find("__int__") is not None:
-        return run.call(run.attribute(value, "__int__"), ())
+    for name in ("__int__", "__index__", "__trunc__") if isinstance(value, Instance) else ():
+        if (own := run.special(value, name)) is not None:
+            return run.call(own, ())
+    if isinstance(value, List | Dict | Set):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if (number := processes.number_in(run, value)) is not None:
         return number
     return run.unknown("an int made of what isn't known", "int", getattr(value, "cause", "code"))
@@ -108,25 +115,23 @@ def _make_float(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
         return run.ask("Tensor.__float__", (value,))
     if is_known(value) and not isinstance(value, tuple):
         return computed(run, float, (value,), {})
+    if isinstance(value, Instance) and (own := run.special(value, "__float__") or run.special(value, "__index__")):
+        return run.call(own, ())
     return run.unknown("a float", "float", getattr(value, "cause", "data"))
 
 
 def _make_bool(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if not args:
         return False
-    found = branches.truth(run, args[0])
-    if isinstance(found, bool):
-        return found
-    condition, way = found
-    return condition if way else operators.negate(run, condition)
+    return operators.as_bool(run, args[0])
 
 
 def _make_str(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = run.resolve(args[0]) if args else ""
-    if is_known(value) and not texts.is_of_torch(value):
-        return str(value)
-    if isinstance(value, Instance) and (found := value.cls.find("__str__")) is not None:
-        return run.call(Method(found[0], value), ())
+    if is_known(value) and not texts.is_of_torch(value) and weight(value) <= LARGEST:
+        return computed(run, str, (value,), {})
+    if isinstance(value, Instance) and (own := run.special(value, "__str__") or run.special(value, "__repr__")):
+        return run.call(own, ())
     return run.unknown("the text of a value", "str", getattr(value, "cause", "code"))
 
 
@@ -134,7 +139,7 @@ def _sequence(run: Interpreter, args: tuple[Value, ...]) -> tuple[Value, ...] | 
     """The items of the only argument; where their number isn't known, an unknown-length list of them."""
     if not args:
         return ()
-    source = run.resolve(args[0])
+    source = iteration.check(run, args[0])
     found = None if isinstance(source, Choice) else run.items(source)
     if found is not None:
         return found
@@ -155,6 +160,8 @@ def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
 
 def _make_set(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found = _sequence(run, args)
+    for value in found if isinstance(found, tuple) else ():
+        items.check_key(run, value)
     if isinstance(found, tuple) and all(map(is_known, found)):
         return Set(found)
     return Set((), open=True)
@@ -176,8 +183,8 @@ def make_dict(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
 
 
 def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    args = tuple(map(run.resolve, args))
-    if all(isinstance(a, int) for a in args):
+    args = tuple(items.as_index(run, run.resolve(a)) for a in args)
+    if all(map(is_known, args)):
         return computed(run, range, args, {})
     made = Iterator(None, run.unknown("a number of a range", "int", "data"))
     size = sizes.named_dim(run, args[0]) if len(args) == 1 else UNKNOWN
@@ -204,7 +211,8 @@ def _make_slice(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
 
 
 def _make_property(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Property(*args[:2])
+    said = by_name("fget fset fdel", args, kwargs)
+    return Property(said.get("fget"), said.get("fset"), deleter=said.get("fdel"))
 
 
 def _make_complex(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -263,9 +271,7 @@ def _register_exceptions() -> None:
     """Python's exceptions with their bases."""
     for name, value in vars(builtins).items():
         if isinstance(value, type) and issubclass(value, BaseException) and value.__name__ == name:
-            base = value.__base__
-            assert base is not None
-            library_class(f"builtins.{name}", (f"builtins.{base.__name__}",))
+            library_class(f"builtins.{name}", tuple(f"builtins.{base.__name__}" for base in value.__bases__))
 
 
 _register_exceptions()
@@ -294,8 +300,13 @@ def length(run: Interpreter, value: Value) -> Value:
     if isinstance(value, Tensor):
         return _first_size(run, value)
     if isinstance(value, Instance):
-        if value.cls.find("__len__") is not None:
-            return run.call(run.attribute(value, "__len__"), ())
+        if (own := run.special(value, "__len__")) is not None:
+            found = run.resolve(run.call(own, ()))
+            if isinstance(found, int) and found < 0:
+                raise Raised("ValueError", None, ("Exception", "BaseException"))
+            if found is None or isinstance(found, float | str):
+                raise Raised("TypeError", None, ("Exception", "BaseException"))
+            return found
         if behind(value) is not value:
             return length(run, behind(value))
         return run.unknown(f"the length of {value!r}", "int")
@@ -313,10 +324,19 @@ def length(run: Interpreter, value: Value) -> Value:
         return len(value.cells) if value.rest is MISSING else run.unknown("how many items a dict has", "int")
     if isinstance(value, Set):
         return run.unknown("how many items a set has", "int") if value.open else len(value.cells)
-    if isinstance(value, tuple | str | bytes | range | frozenset):
+    if isinstance(value, range):
+        size = length_of_range(value)
+        if size > sys.maxsize:
+            raise Raised("OverflowError", None, ("ArithmeticError", "Exception", "BaseException"))
+        return size
+    if isinstance(value, tuple | str | bytes | frozenset):
         return len(value)
+    if isinstance(value, Class) and (own := metaclasses.special(value, "__len__")) is not None:
+        return run.call(own, ())
     if isinstance(value, Class) and "members" in value.metadata:
         return len(value.metadata["members"])
+    if isinstance(value, int | float | type(None)):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(value, Unknown) and value.length is not None:
         return value.length
     return run.derived("len", value, None, "int")
@@ -330,6 +350,12 @@ def _first_size(run: Interpreter, value: Tensor) -> Value:
 @model("builtins.isinstance")
 def _isinstance(run: Interpreter, obj: Value, class_or_tuple: Value, /) -> Value:
     return operators.is_instance(run, obj, class_or_tuple)
+
+
+@native("torch.is_tensor")
+def _is_tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = args[0] if args else kwargs["obj"]
+    return operators.is_instance(run, value, run.program.library_class("torch.Tensor"))
 
 
 @native("builtins.issubclass")
@@ -379,10 +405,15 @@ def _getattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     try:
         found = _asked_for(run, owner, name)
     except Raised as error:
-        if error.name != "AttributeError":
+        if not is_no_attribute(error):
             raise
         found = MISSING
     return args[2] if found is MISSING else found
+
+
+def is_no_attribute(error: Raised) -> bool:
+    """Whether an exception says that there is no such attribute."""
+    return "AttributeError" in (error.name, *error.bases)
 
 
 def _asked_for(run: Interpreter, owner: Value, name: str) -> Value:
@@ -409,7 +440,9 @@ def _hasattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
             return held.condition if held.when_false is MISSING else operators.negate(run, held.condition)
     try:
         found = _asked_for(run, owner, name)
-    except Raised:
+    except Raised as error:
+        if not is_no_attribute(error):
+            raise
         return False
     return run.derived("hasattr", owner, name) if isinstance(found, Unknown) else found is not MISSING
 
@@ -427,8 +460,10 @@ def _setattr(run: Interpreter, obj: Value, name: Value, value: Value, /) -> Valu
 
 @model("builtins.delattr")
 def _delattr(run: Interpreter, obj: Value, name: Value, /) -> Value:
-    if isinstance(obj, Instance) and isinstance(name, str):
-        run.heap.write(obj.cells, name, MISSING)
+    if isinstance(name, str):
+        attributes.delete(run, obj, name)
+    else:
+        run.escape((obj,))
     return None
 
 
@@ -443,22 +478,61 @@ def _vars(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 @native("builtins.iter")
 def _iter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source = run.resolve(args[0])
+    if isinstance(source, int | float | type(None)):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
         return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
         found = run.resolve(run.call(run.attribute(source, "__iter__"), ()))
         return found if isinstance(found, Iterator | Instance) else _iter(run, (found,), {})
+    if len(args) == 2:
+        return _until_sentinel(run, source, args[1])
+    if isinstance(source, Dict):
+        source = run.resolve(run.call(BoundNative("keys", source), ()))
+    if isinstance(source, List) and source.items is not None:
+        return iterators.alive(source)
     found = run.items(source)
     return Iterator(None, iteration.item(run, source)) if found is None else Iterator(found)
+
+
+def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
+    """``iter(function, last)``."""
+
+    def one() -> Value:
+        value = run.call(function, ())
+        found = branches.truth(run, run.operate("__eq__", value, last))
+        return iterators.UNSURE if not isinstance(found, bool) else iterators.END if found else value
+
+    def whole() -> Value:
+        found = run.call(function, ())
+        run.escape((function,))
+        return Iterator(None, found)
+
+    known = isinstance(function, Function | Method | BoundNative) and is_known(run.resolve(last))
+    return iterators.lazily(iterators.Lazy(whole, one, minds=True)) if known else Iterator(None, run.call(function, ()))
 
 
 @native("builtins.next")
 def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source = run.resolve(args[0])
-    if isinstance(source, Instance) and source.cls.find("__next__") is not None:
-        return run.call(run.attribute(source, "__next__"), ())
+    if isinstance(source, Instance) and (own := run.special(source, "__next__")) is not None:
+        try:
+            return run.call(own, ())
+        except Raised as error:
+            if len(args) == 1 or error.name != "StopIteration":
+                raise
+            return args[1]
+    if is_known(source) or isinstance(source, List | Dict | Set):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if not isinstance(source, Iterator):
         return run.unknown("the next item of what isn't known")
+    found = iterators.pull(run, source)
+    if found is iterators.END:
+        if len(args) > 1:
+            return args[1]
+        raise iterators.stop(run, source)
+    if found is not iterators.UNSURE:
+        return found
     left = source.items
     if left is None and len(args) > 1:
         condition = run.unknown("whether there is a next item", "bool", "data")
@@ -466,19 +540,60 @@ def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     if left is None:
         run.heap.write(source.cells, NEXT, 1)
         return iteration.another(source.cells["item"])
-    if not left:
-        if len(args) > 1:
-            return args[1]
-        raise Raised("StopIteration", None, ("Exception", "BaseException"))
-    run.heap.write(source.cells, NEXT, source.cells[NEXT] + 1)
-    return left[0]
+    return run.unknown("the next item of what isn't known")
+
+
+def _lazily(
+    run: Interpreter,
+    sources: tuple[Value, ...],
+    whole: Callable[[tuple[Value, ...]], Value],
+    one: Callable[..., Value],
+) -> Value:
+    """What is computed of several iterables, item by item, where these can be asked so; else at once."""
+    sources = tuple(iteration.asked(run, iteration.check(run, s)) for s in sources)
+    if not all(iterators.is_simple(run, s) for s in sources):
+        return whole(sources)
+    asked: list[Value] = []
+
+    def next_one() -> Value:
+        if not asked:
+            asked.extend(iterators.over(run, s) for s in sources)
+        return one(asked)
+
+    return iterators.lazily(iterators.Lazy(lambda: whole(sources), next_one, minds=iterators.minds(run, sources)))
+
+
+def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
+    """An item of each; `END` or `UNSURE` where one has none."""
+    row: list[Value] = []
+    for source in asked:
+        found = iterators.pull(run, source)
+        if found is iterators.END or found is iterators.UNSURE:
+            return found
+        row.append(found)
+    return tuple(row) if row else iterators.END
 
 
 @native("builtins.zip")
 def _zip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if kwargs:
+        return _zip_whole(run, args, kwargs)
+    return _lazily(run, args, lambda given: _zip_whole(run, given, kwargs), lambda asked: _row(run, asked))
+
+
+def _zip_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    asked = tuple(map(run.resolve, args))
+    simple = not kwargs and all(iterators.is_simple(run, a) for a in asked)
+    ends = any(not isinstance(a, Iterator) or a.items is not None for a in asked)
+    if simple and ends and iterators.minds(run, asked):
+        sources = [iterators.over(run, a) for a in asked]
+        made = iterators.lazily(iterators.Lazy(lambda: None, lambda: _row(run, sources)))
+        return Iterator(*iterators.taken(run, made, _LONGEST))
     rows = [run.items(a) for a in args]
     known = [r for r in rows if r is not None]
     if len(known) == len(rows):
+        if run.resolve(kwargs.get("strict", False)) is True and len({len(r) for r in known}) > 1:
+            raise Raised("ValueError", None, ("Exception", "BaseException"))
         return Iterator(tuple(zip(*known, strict=False)))
     return Iterator(
         None,
@@ -501,6 +616,22 @@ def _count(run: Interpreter, source: Value) -> int | None:
 
 @model("builtins.enumerate")
 def _enumerate(run: Interpreter, iterable: Value, start: Value = 0) -> Value:
+    if not isinstance(start, int):
+        return _enumerate_whole(run, iterable, start)
+    number = Dict({"next": start})
+
+    def one(asked: list[Value]) -> Value:
+        row = _row(run, asked)
+        if not isinstance(row, tuple):
+            return row
+        at = number.cells["next"]
+        run.heap.write(number.cells, "next", at + 1)
+        return (at, *row)
+
+    return _lazily(run, (iterable,), lambda given: _enumerate_whole(run, given[0], start), one)
+
+
+def _enumerate_whole(run: Interpreter, iterable: Value, start: Value) -> Value:
     source = iteration.stream(run, iterable)
     found = run.items(source)
     if found is None or not isinstance(start, int):
@@ -520,6 +651,14 @@ def _also_last(made: Iterator, source: Value, number: Value) -> Iterator:
 
 @native("builtins.map")
 def _map(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def one(asked: list[Value]) -> Value:
+        row = _row(run, asked)
+        return run.call(args[0], row) if isinstance(row, tuple) else row
+
+    return _lazily(run, args[1:], lambda given: _map_whole(run, (args[0], *given), kwargs), one)
+
+
+def _map_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     rows = iteration.common_length(run, args[1:])
     if rows is None:
         return Iterator(None, run.call(args[0], tuple(iteration.item(run, a) for a in args[1:])))
@@ -528,6 +667,19 @@ def _map(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 @native("builtins.filter")
 def _filter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    def one(asked: list[Value]) -> Value:
+        while isinstance(row := _row(run, asked), tuple):
+            keeps = branches.truth(run, row[0] if args[0] is None else run.call(args[0], row))
+            if not isinstance(keeps, bool):
+                return iterators.UNSURE
+            if keeps:
+                return row[0]
+        return row
+
+    return _lazily(run, args[1:], lambda given: _filter_whole(run, (args[0], *given), kwargs), one)
+
+
+def _filter_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found = run.items(args[1])
     if found is None:
         return Iterator(None, iteration.item(run, args[1]))
@@ -539,13 +691,40 @@ def _filter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 @model("builtins.reversed")
 def _reversed(run: Interpreter, sequence: Value, /) -> Value:
+    if isinstance(sequence, Instance) and (own := run.special(sequence, "__reversed__")) is not None:
+        return run.call(own, ())
+    if isinstance(sequence, int | float | type(None) | Set | Iterator):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if isinstance(sequence, List) and sequence.items is not None:
+        return _backwards(run, sequence)
     found = run.items(sequence)
     return Iterator(None, iteration.item(run, sequence)) if found is None else Iterator(tuple(reversed(found)))
 
 
+def _backwards(run: Interpreter, source: List) -> Iterator:
+    """``reversed`` of a list, which may change."""
+    left = Dict({"at": len(source.items or ()) - 1})
+
+    def one() -> Value:
+        at, items_ = left.cells["at"], source.items
+        if items_ is None:
+            return iterators.UNSURE
+        if not 0 <= at < len(items_):
+            return iterators.END
+        run.heap.write(left.cells, "at", at - 1)
+        return items_[at]
+
+    def whole() -> Value:
+        if source.items is None:
+            return Iterator(None, source.item)
+        return Iterator(tuple(reversed(source.items[: left.cells["at"] + 1])))
+
+    return iterators.lazily(iterators.Lazy(whole, one))
+
+
 @native("builtins.sorted")
 def _sorted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
+    found = run.items(iteration.check(run, args[0]))
     if found is None:
         return List(None, iteration.item(run, args[0]))
     return List(in_order(run, found, kwargs))
@@ -561,9 +740,15 @@ def in_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str, Value
     return sizes.repeated(run, one, len(found), start, iteration.another)
 
 
+def _path_parts(value: Value) -> Value:
+    """The key by which a path is sorted; another value itself."""
+    is_path = isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") and isinstance(value.native, str)
+    return PurePosixPath(value.native).parts if is_path else value
+
+
 def _in_known_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[Value, ...] | None:
     key = run.resolve(kwargs.get("key"))
-    keys = list(found) if key is None else [run.resolve(run.call(key, (v,))) for v in found]
+    keys = [_path_parts(v) for v in found] if key is None else [run.resolve(run.call(key, (v,))) for v in found]
     if not all(map(is_known, keys)):
         return None
     reverse = run.resolve(kwargs.get("reverse", False)) is True
@@ -572,7 +757,7 @@ def _in_known_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str
 
 
 def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = args if len(args) > 1 else run.items(args[0])
+    found = args if len(args) > 1 else run.items(iteration.check(run, args[0]))
     if found is None:
         one = iteration.item(run, args[0])
         return run.unknown(f"the {name} of a list", branches.type_name(one), getattr(one, "cause", "data"))
@@ -613,8 +798,17 @@ def _min(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 @model("builtins.sum")
 def _sum(run: Interpreter, iterable: Value, /, start: Value = 0) -> Value:
-    found = run.items(iterable)
+    source = iteration.asked(run, iteration.check(run, iterable))
     out: Value = start
+    if iterators.can_pull(source) and (source.lazy is None or not source.lazy.minds):
+        taken = 0
+        while taken < _LONGEST and (one := iterators.pull(run, source)) is not iterators.UNSURE:
+            if one is iterators.END:
+                return out
+            out, taken = run.operate("__add__", out, one), taken + 1
+        run.escape((source,))
+        return run.unknown("a sum")
+    found = run.items(source)
     if found is None:
         one = iteration.item(run, iterable)
         return (
@@ -632,11 +826,29 @@ def _abs(run: Interpreter, x: Value, /) -> Value:
     def one(value: Value) -> Value:
         if isinstance(value, Tensor):
             return run.ask("Tensor.__abs__", (value,))
-        if is_known(value):
+        if isinstance(value, Instance) and (own := run.special(value, "__abs__")) is not None:
+            return run.call(own, ())
+        if is_known(value) or isinstance(value, List | Dict | Set):
             return computed(run, abs, (value,), {})
         return run.unknown("an absolute value", branches.type_name(value), getattr(value, "cause", "code"))
 
     return run.each(x, one)
+
+
+_SPECIAL: Final = {
+    "builtins.divmod": "__divmod__", "builtins.pow": "__pow__", "builtins.repr": "__repr__", "round": "__round__",
+    "builtins.format": "__format__", "builtins.hash": "__hash__", "math.floor": "__floor__", "math.ceil": "__ceil__",
+    "math.trunc": "__trunc__", "builtins.ascii": "__repr__",
+}  # fmt: skip
+"""By function, the method of an object that it calls."""
+
+
+def _of_object(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What such a function gives for an object of the program's; MISSING where its class doesn't say."""
+    method = run.special(args[0], _SPECIAL[name])
+    if method is None:
+        return MISSING
+    return run.call(method, (*args[1:], *(("",) if name == "builtins.format" and len(args) == 1 else ())), kwargs)
 
 
 def pure(name: str, function: Callable[..., Any], type: str | None = None) -> Native:
@@ -648,8 +860,14 @@ def pure(name: str, function: Callable[..., Any], type: str | None = None) -> Na
             if isinstance(a, Choice):
                 return run.each(a, lambda v, i=i: work(run, (*args[:i], v, *args[i + 1 :]), kwargs))  # type: ignore[misc]
         is_other = type == "str" and any(texts.is_of_torch(v) or isinstance(v, Device) for v in args)
+        if args and isinstance(args[0], Instance) and name in _SPECIAL:
+            found = _of_object(run, name, args, kwargs)
+            if found is not MISSING:
+                return found
+        if name == "builtins.hash" and args:
+            items.check_key(run, args[0])
         known = all(map(is_known, (*args, *kwargs.values()))) and not is_other
-        if known and not is_huge(name, args):
+        if known and not is_huge(name, args) and weight(args) <= LARGEST:
             return computed(run, function, args, kwargs)
         causes = {v.cause for v in args if isinstance(v, Unknown)}
         return run.unknown(f"what {name} gives", type, "data" if causes == {"data"} else "code")
@@ -696,6 +914,17 @@ def _all(run: Interpreter, iterable: Value, /) -> Value:
 
 
 def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
+    source = iteration.asked(run, iteration.check(run, source))
+    while iterators.can_pull(source):
+        one = iterators.pull(run, source)
+        if one is iterators.END:
+            return not wanted
+        answer = None if one is iterators.UNSURE else branches.truth(run, one)
+        if answer is wanted:
+            return wanted
+        if not isinstance(answer, bool):
+            run.items(source)
+            return run.unknown("whether any or all of what isn't known holds", "bool")
     found = run.items(source)
     if found is None:
         return run.unknown("whether any or all of what isn't known holds", "bool")

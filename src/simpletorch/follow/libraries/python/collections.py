@@ -6,6 +6,7 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, iteration
+from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.libraries.python.builtins import make_dict
 from simpletorch.follow.libraries.python.methods import count_items
@@ -126,7 +127,7 @@ def _grow(*, at_end: bool, several: bool) -> Any:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         owner, held = args[0], _held(run, args[0])
         more = run.items(args[1]) if several else (args[1],)
-        if more is None or held.items is None:
+        if more is None or held.items is None or len(more) + len(held.items) > LARGEST:
             kept = held.items if held.items is not None else (held.item,)
             new = (iteration.item(run, args[1]),) if more is None else more
             run.heap.write(held.cells, "item", branches.common_item((*kept, *new), "which item of a deque it is"))

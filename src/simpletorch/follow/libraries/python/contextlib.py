@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow import branches
 from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.marks import gradients
+from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Class, Function, Instance, Value
 
 if TYPE_CHECKING:
@@ -33,16 +35,14 @@ def _make_holder(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
     return Instance(cls, (run.resolve(value), None))
 
 
-for _name in ("nullcontext", "closing", "redirect_stdout", "redirect_stderr", "aclosing"):
-    library_class(f"contextlib.{_name}", make=_make_holder, methods={"__enter__": _entering})
-
-
-def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return args[0]
-
-
-def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _close(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    run.call(run.attribute(args[0].native[0], "close"), ())
     return None
+
+
+for _name in ("nullcontext", "closing", "redirect_stdout", "redirect_stderr", "aclosing"):
+    _methods = {"__enter__": _entering, **({"__exit__": _close} if _name == "closing" else {})}
+    library_class(f"contextlib.{_name}", make=_make_holder, methods=_methods)
 
 
 _BEFORE: Final = "(before)"  # the mode of gradients, which a manager on the stack may change
@@ -53,17 +53,73 @@ def _enter_stack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
     return args[0]
 
 
+_EXITS: Final = "(exits)"  # what a stack calls when it is left, the last one first
+
+
 def _leave_stack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    before = args[0].cells.get(_BEFORE)
+    """Call what is on the stack: whether it drops the exception."""
+    stack, raised = args[0], (*args[1:], None, None, None)[:3]
+    dropped: Value = False
+    failed: Raised | None = None
+    waiting = stack.cells.get(_EXITS, ())
+    run.heap.write(stack.cells, _EXITS, ())
+    for function, given, by_name in reversed(waiting if isinstance(waiting, tuple) else ()):
+        try:
+            answer = run.call(function, raised if given is None else given, by_name)
+        except Raised as error:
+            failed, raised = error, (run.unknown("the class of an exception"), run.unknown("an exception"), None)
+            continue
+        drops = False if given is not None else branches.truth(run, answer)
+        if drops is True:
+            failed, raised, dropped = None, (None, None, None), True
+        elif drops is not False and run.resolve(raised[0]) is not None:
+            raised, dropped = (
+                (run.unknown("what is raised"), run.unknown("what is raised"), None),
+                run.unknown("whether an exception is dropped", "bool"),
+            )
+    before = stack.cells.get(_BEFORE)
     run.heap.write(run.modes, gradients.MODE, run.unknown("a mode", "bool") if before is None else before)
-    return None
+    if failed is not None:
+        raise failed
+    if not isinstance(waiting, tuple) and run.resolve(args[1] if len(args) > 1 else None) is not None:
+        return run.unknown("whether an exception is dropped", "bool")
+    return dropped
+
+
+def _waits(run: Interpreter, stack: Instance, function: Value, given: Value, by_name: dict[str, Value]) -> None:
+    waiting = stack.cells.get(_EXITS, ())
+    if isinstance(waiting, tuple):
+        run.heap.write(stack.cells, _EXITS, (*waiting, (function, given, by_name)))
 
 
 def _enter_context(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    manager = run.resolve(args[1])
-    if isinstance(manager, Instance) and manager.cls.find("__enter__") is not None:
-        return run.call(run.attribute(manager, "__enter__"), ())
+    stack, manager = args[0], run.resolve(args[1])
+    if isinstance(manager, Instance) and (enter := run.special(manager, "__enter__")) is not None:
+        value = run.call(enter, ())
+        _push(run, (stack, manager), {})
+        return value
+    run.heap.write(stack.cells, _EXITS, run.unknown("what a stack of managers calls"))
     return run.unknown("what a context manager gives")
+
+
+def _push(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    stack, leaving = args[0], run.resolve(args[1])
+    leave = run.special(leaving, "__exit__") if isinstance(leaving, Instance) else leaving
+    if leave is not None:
+        _waits(run, stack, leave, None, {})
+    return leaving
+
+
+def _callback(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    _waits(run, args[0], args[1], args[2:], kwargs)
+    return args[1]
+
+
+def _pop_all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    made = Instance(args[0].cls)
+    made.cells[_EXITS] = args[0].cells.get(_EXITS, ())
+    run.heap.write(args[0].cells, _EXITS, ())
+    return made
 
 
 library_class("contextlib.suppress", make=lambda run, cls, args, kwargs: Instance(cls, (args,)))
@@ -73,9 +129,9 @@ library_class(
         "__enter__": _enter_stack,
         "__exit__": _leave_stack,
         "enter_context": _enter_context,
-        "push": _itself,
-        "callback": _nothing,
-        "close": _leave_stack,
-        "pop_all": _itself,
+        "push": _push,
+        "callback": _callback,
+        "close": lambda run, args, kwargs: _leave_stack(run, args[:1], {}) and None,
+        "pop_all": _pop_all,
     },
 )

@@ -29,6 +29,7 @@ class Field:
     in_init: bool = True
     by_name_only: bool = False
     for_init_only: bool = False  # an InitVar
+    compared: bool = True
 
     def initial(self, run: Interpreter) -> Value:
         """What it holds if nothing is given.
@@ -50,6 +51,7 @@ def own_annotations(cls: Class) -> dict[str, str]:
     return {n: str(t) for n, t in shown.items() if "ClassVar" not in str(t)}
 
 
+library_class("dataclasses.FrozenInstanceError", ("builtins.AttributeError",))
 library_class("dataclasses.Field")
 library_class("dataclasses.KW_ONLY")
 library_class("dataclasses.InitVar")
@@ -83,6 +85,12 @@ def _make_dataclass(run: Interpreter, cls: Class, options: dict[str, Value]) -> 
             fields[name] = _made(run, cls, name, note, by_name)
     given = {name: run.resolve(options.get(name, True)) is True for name in ("eq", "init")}
     define(cls, tuple(fields.values()), **given)
+    frozen = run.resolve(options.get("frozen", False)) is True
+    cls.metadata["frozen"] = frozen
+    hashed = frozen or "__hash__" in cls.cells or run.resolve(options.get("unsafe_hash", False)) is not False
+    cls.metadata["unhashable"] = given["eq"] and not hashed
+    if run.resolve(options.get("slots", False)) is True:
+        cls.metadata["slots"] = tuple(f.name for f in fields.values())
 
 
 def define(cls: Class, fields: tuple[Field, ...], *, eq: bool, init: bool) -> None:
@@ -108,6 +116,7 @@ def _made(run: Interpreter, cls: Class, name: str, note: str, by_name: bool) -> 
         options.get("init", True) is True,
         options.get("kw_only", by_name) is True,
         for_init_only,
+        options.get("compare", True) is True,
     )
     run.heap.write(cls.cells, name, made.default)  # what the class itself has
     return made

@@ -41,9 +41,41 @@ library_class("functools.partial", make=_make_partial, methods={"__call__": _cal
 # -- decorators ------------------------------------------------------------------------------------------------------
 
 
-@native("functools.cache", "functools.total_ordering")
+@native("functools.cache")
 def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return args[0]
+
+
+_ROOTS: Final[dict[str, dict[str, tuple[bool, str]]]] = {
+    "__lt__": {"__gt__": (False, "and !="), "__le__": (True, "or =="), "__ge__": (False, "")},
+    "__le__": {"__ge__": (False, "or =="), "__lt__": (True, "and !="), "__gt__": (False, "")},
+    "__gt__": {"__lt__": (False, "and !="), "__ge__": (True, "or =="), "__le__": (False, "")},
+    "__ge__": {"__le__": (False, "or =="), "__gt__": (True, "and !="), "__lt__": (False, "")},
+}
+"""By the comparison that a class defines, what another one is: whether it holds, or not, and what else."""
+
+
+def _ordered(root: str, holds: bool, also: str) -> Work:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        left, right = args
+        first = operators.as_bool(run, run.call(run.special(left, root), (right,)))
+        first = first if holds else operators.negate(run, first)
+        if also == "" or (first is True and also.startswith("or")) or (first is False and also.startswith("and")):
+            return first
+        second = operators.as_bool(run, run.operate("__ne__" if also == "and !=" else "__eq__", left, right))
+        return second if isinstance(first, bool) else run.derived(also, first, second)
+
+    return work
+
+
+@native("functools.total_ordering")
+def _total_ordering(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    cls = run.resolve(args[0])
+    root = next((n for n in _ROOTS if isinstance(cls, Class) and n in cls.cells), None)
+    for name, (holds, also) in _ROOTS[root].items() if root is not None else ():
+        if name not in cls.cells:
+            run.heap.write(cls.cells, name, Native(name, _ordered(root or "", holds, also)))
+    return cls
 
 
 @native("functools.lru_cache")

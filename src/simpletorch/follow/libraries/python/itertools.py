@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, iteration
 from simpletorch.follow.libraries import Work, model, native
-from simpletorch.follow.values import NEXT, Iterator, Value
+from simpletorch.follow.model import iterators
+from simpletorch.follow.values import NEXT, Dict, Iterator, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -37,6 +38,26 @@ def _known(run: Interpreter, given: Iterable[Value], otherwise: Callable[[], Val
 
 @native("itertools.chain")
 def _chain(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    sources = tuple(iteration.asked(run, a) for a in args)
+    if not all(iterators.is_simple(run, s) for s in sources):
+        return _chain_whole(run, args, kwargs)
+    asked: list[Value] = []
+    at = Dict({"number": 0})
+
+    def one() -> Value:
+        while (number := at.cells["number"]) < len(sources):
+            if number == len(asked):
+                asked.append(iterators.over(run, sources[number]))
+            found = iterators.pull(run, asked[number])
+            if found is not iterators.END:
+                return found
+            run.heap.write(at.cells, "number", number + 1)
+        return iterators.END
+
+    return iterators.lazily(iterators.Lazy(lambda: _chain_whole(run, sources, kwargs), one))
+
+
+def _chain_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     rows = _rows(run, args)
     if rows is not None:
         return Iterator(tuple(itertools.chain(*rows)))
@@ -76,6 +97,11 @@ def _zip_longest(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
 @native("itertools.islice")
 def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source, *bounds = map(run.resolve, args)
+    source = iteration.asked(run, source)
+    if iterators.can_pull(source) and all(b is None or isinstance(b, int) for b in bounds):
+        start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, None)[:3]
+        if isinstance(stop, int) and stop <= _MOST:
+            return _sliced(run, source, range(start or 0, stop, step or 1))
     left = source.items if isinstance(source, Iterator) else run.items(source)
     if left is None or not all(b is None or isinstance(b, int) for b in bounds):
         return Iterator(None, _each(run, source))
@@ -84,6 +110,20 @@ def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
         stop = bounds[0] if len(bounds) == 1 else bounds[1]
         run.heap.write(source.cells, NEXT, source.cells[NEXT] + (len(left) if stop is None else min(stop, len(left))))
     return Iterator(found)
+
+
+def _sliced(run: Interpreter, source: Iterator, wanted: range) -> Iterator:
+    """The items with these numbers; those before them are gone."""
+    found: list[Value] = []
+    for number in range(wanted.stop):
+        one = iterators.pull(run, source)
+        if one is iterators.END:
+            break
+        if one is iterators.UNSURE:
+            return Iterator(None, _each(run, source))
+        if number in wanted:
+            found.append(one)
+    return Iterator(tuple(found))
 
 
 @model("itertools.cycle")

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, items, operators, texts
+from simpletorch.follow import branches, guards, items, operators, texts
 from simpletorch.follow.budget import formats_too_much, is_too_much
 from simpletorch.follow.libraries import METHODS, Work, method
 from simpletorch.follow.libraries.python.builtins import computed, in_order
-from simpletorch.follow.memory import stand_ins
+from simpletorch.follow.memory import remembered, stand_ins
+from simpletorch.follow.model import generators, iterators
+from simpletorch.follow.model.handlers import exception_of
 from simpletorch.follow.numbers import offsets
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import MISSING, SIZE, Dict, Fields, Iterator, List, Set, Sizes, Value, is_known
+from simpletorch.follow.values import MISSING, SIZE, Dict, Fields, Iterator, List, Set, Sizes, Value, View, is_known
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
@@ -143,7 +145,10 @@ def _remove(run: Interpreter, self: Value, value: Value, /) -> Value:
         offsets.resized(run, self, self.cells.get(SIZE), -1)
     else:
         at = next((i for i, v in enumerate(self.items) if v is value or (is_known(v) and v == value)), None)
+        if at is None and is_known(value) and all(map(is_known, self.items)):
+            raise Raised("ValueError", None, _LOOKUP[1:])
         if at is None:
+            guards.may_raise(run, guards.ANY)
             forget(run, self)
         else:
             run.heap.write(self.cells, "items", (*self.items[:at], *self.items[at + 1 :]))
@@ -224,9 +229,18 @@ def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 def _view(name: str) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        return run.each(items.whole(run, args[0]), lambda owner: rows_of(run, owner))
+        whole = items.whole(run, args[0])
+        return alive(run, args[0]) if whole is args[0] else run.each(whole, lambda owner: rows_of(run, owner))
 
-    def rows_of(run: Interpreter, owner: Dict) -> Value:
+    def alive(run: Interpreter, owner: Dict) -> View:
+        def read() -> List:
+            if run.heap.recorders:
+                remembered.note(run.heap, owner)
+            return rows_of(run, owner)
+
+        return View(name, owner, read)
+
+    def rows_of(run: Interpreter, owner: Dict) -> List:
         rows = {
             "keys": tuple(owner.cells),
             "values": tuple(map(run.resolve, owner.cells.values())),
@@ -245,6 +259,16 @@ def _view(name: str) -> Work:
 
 for _view_name in ("keys", "values", "items"):
     METHODS[Dict][_view_name] = _view(_view_name)
+
+
+@method(View, "isdisjoint")
+def _is_disjoint(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return operators.negate(run, run.operate("__and__", args[0], args[1]))
+
+
+@method(View, "__len__")
+def _length_of_view(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.call(run.program.builtin(run, "len"), args)
 
 
 @method(Dict, "update")
@@ -294,7 +318,9 @@ def _pop_key(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 @method(Dict, "popitem")
 def _popitem(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     owner = args[0]
-    if owner.rest is not MISSING or not owner.cells or items.whole(run, owner) is not owner:
+    if owner.rest is MISSING and not owner.cells:
+        raise Raised("KeyError", None, _LOOKUP)
+    if owner.rest is not MISSING or items.whole(run, owner) is not owner:
         for key in list(owner.cells):
             run.heap.write(owner.cells, key, run.unknown("whether an item was popped"))
         run.heap.write(owner.state, "open", run.unknown("an item of a dict"))
@@ -366,6 +392,7 @@ def count_items(run: Interpreter, counter: Dict, source: Value) -> None:
 
 def _add(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = run.resolve(args[1])
+    items.check_key(run, value)
     if is_known(value):
         run.heap.write(args[0].cells, value, True)
     else:
@@ -379,6 +406,22 @@ def _discard(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
         run.heap.write(args[0].cells, value, MISSING)
     else:
         run.heap.write(args[0].state, "open", True)
+    return None
+
+
+def _remove_from_set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    value = run.resolve(args[1])
+    if is_known(value) and not args[0].open and value not in args[0].cells:
+        raise Raised("KeyError", None, _LOOKUP)
+    if not is_known(value) or args[0].open:
+        guards.may_raise(run, guards.LOOKUP)
+    return _discard(run, args, kwargs)
+
+
+def _clear_set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    for value in list(args[0].cells):
+        run.heap.write(args[0].cells, value, MISSING)
+    run.heap.write(args[0].state, "open", False)
     return None
 
 
@@ -401,27 +444,75 @@ def _combined(name: str) -> Work:
     return work
 
 
-def _forget_set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    run.heap.write(args[0].state, "open", True)
+def _reduced(name: str) -> Work:
+    combine = _combined(name.removesuffix("_update"))
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        owner, found = args[0], combine(run, args, kwargs)
+        for value in [v for v in owner.cells if v not in found.cells]:
+            run.heap.write(owner.cells, value, MISSING)
+        for value in found.cells:
+            run.heap.write(owner.cells, value, True)
+        run.heap.write(owner.state, "open", found.open)
+        return None
+
+    return work
+
+
+def _pop_from_set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner = args[0]
+    if not owner.open and len(owner.cells) < 2:
+        for value in list(owner.cells):
+            run.heap.write(owner.cells, value, MISSING)
+            return value
+        raise Raised("KeyError", None, _LOOKUP)
+    guards.may_raise(run, guards.LOOKUP)
+    for value in list(owner.cells):
+        run.heap.write(owner.cells, value, MISSING)
+    run.heap.write(owner.state, "open", True)
     return run.unknown("an item of a set")
 
 
 METHODS[Set] = {
     "add": _add,
     "discard": _discard,
-    "remove": _discard,
-    "pop": _forget_set,
-    "clear": _forget_set,
+    "remove": _remove_from_set,
+    "pop": _pop_from_set,
+    "clear": _clear_set,
     **{n: _combined(n) for n in ("update", "union", "intersection", "difference", "issubset", "issuperset", "copy")},
+    **{n: _combined(n) for n in ("symmetric_difference", "isdisjoint")},
+    **{n: _reduced(n) for n in ("intersection_update", "difference_update", "symmetric_difference_update")},
 }
 
 
-@method(Iterator, "__next__", "send")
+@method(Iterator, "__next__")
 def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found: Any = run.program.library(run, "builtins.next")
     return run.call(found, (args[0],))
 
 
-@method(Iterator, "close", "throw")
+@method(Iterator, "send", "asend")
+def _send(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner, sent = args[0], run.resolve(args[1])
+    return _answered(run, owner, generators.ask(run, owner, sent))
+
+
+def _answered(run: Interpreter, owner: Iterator, found: Value) -> Value:
+    if found is iterators.END:
+        raise iterators.stop(run, owner)
+    return run.unknown("what a generator gives") if found is iterators.UNSURE else found
+
+
+@method(Iterator, "throw", "athrow")
+def _throw(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    owner = args[0]
+    found = generators.ask(run, owner, None, exception_of(run, args[1]))
+    if found is iterators.UNSURE:
+        guards.may_raise(run, guards.ANY)
+    return _answered(run, owner, found)
+
+
+@method(Iterator, "close", "aclose")
 def _close(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    generators.close(run, args[0])
     return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.budget import is_huge
+from simpletorch.follow.budget import is_slow_pattern
 from simpletorch.follow.libraries import VALUES, Work, library_class, native
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Dict, Instance, Iterator, List, Value
@@ -39,7 +39,8 @@ def _answer(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if not known or sum(len(a) for a in given if isinstance(a, str)) > _LONGEST:
         return _of_unknown(run, name)
     pattern = found[0].pattern if isinstance(found[0], re.Pattern) else found[0]
-    if is_huge(f"re.{name}", (pattern,)):
+    size = sum(len(a) for a in given if isinstance(a, str))
+    if not isinstance(pattern, str) or (name not in ("compile", "escape") and is_slow_pattern(pattern, size)):
         return _of_unknown(run, name)
     try:
         return _as_value(run, name, getattr(re, name)(*found, **named))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,7 +10,7 @@ from simpletorch.follow import files
 from simpletorch.follow.files import AT, END, HOLDS, PATH, START, STREAM
 from simpletorch.follow.libraries import by_name, library_class, model, native
 from simpletorch.follow.texts import known_parts, rooted
-from simpletorch.follow.values import MISSING, Class, Instance, Saved, Unknown, Value
+from simpletorch.follow.values import MISSING, Class, Instance, List, Saved, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -89,6 +90,18 @@ def _put_lines(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     return None
 
 
+_MOST_LINES: Final = 200  # a loop over them is run round by round
+
+
+def _all_lines(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """The lines of a text from its start, as a loop or ``readlines()`` gives them."""
+    held = files.holds(run, args[0])
+    text = held.value if isinstance(held, Saved) and held.kind == files.TEXT else None
+    if not isinstance(text, str) or args[1:] or "\r" in text or text.count("\n") > _MOST_LINES:
+        return run.unknown("the lines of a file")
+    return List(tuple(io.StringIO(text)))
+
+
 def _lines(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     files.holds(run, args[0])
     return run.unknown("the lines of a file")
@@ -99,10 +112,11 @@ library_class(
     methods={
         "__enter__": _itself,
         "__exit__": _nothing,
-        "__iter__": _lines,
+        "__iter__": _all_lines,
+        "readlines": _all_lines,
         **dict.fromkeys(("close", "flush"), _nothing),
         **dict.fromkeys(("read", "readall"), _read),
-        **dict.fromkeys(("readline", "readlines", "read1", "readinto", "detach"), _lines),
+        **dict.fromkeys(("readline", "read1", "readinto", "detach"), _lines),
         **dict.fromkeys(("getvalue", "getbuffer"), _contents),
         "write": _put,
         "writelines": _put_lines,

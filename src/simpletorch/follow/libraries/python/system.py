@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import files, items, operators, texts
+from simpletorch.follow.disk.folders import matching
 from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, by_name, gives, library_class, model, native
 from simpletorch.follow.libraries.python.builtins import computed, pure
 from simpletorch.follow.numbers import processes
@@ -60,8 +61,51 @@ gives(
     "os.getcwd os.path.abspath os.path.realpath os.path.expanduser os.path.expandvars os.path.relpath os.getlogin",
     "str",
 )
-gives("os.cpu_count os.listdir os.scandir os.walk os.popen os.stat os.uname os.sched_getaffinity", None, "data")
+gives("os.cpu_count os.scandir os.walk os.popen os.stat os.uname os.sched_getaffinity", None, "data")
 native("os.makedirs", "os.mkdir", "os.rmdir", "os.kill", "os.umask", "os.chmod", "os.nice", "os.putenv")(_nothing)
+
+
+_MOST_NAMES: Final = 200  # a loop over them is run round by round
+
+
+def _known(run: Interpreter, found: list[Value] | None, item: Value) -> List:
+    """A list of names, in the order that ``sorted`` gives; a long one isn't known."""
+    return List(None, item) if found is None or len(found) > _MOST_NAMES else List(tuple(found))
+
+
+@model("os.listdir")
+def _listdir(run: Interpreter, path: Value = ".") -> Value:
+    path = files.folder(run, path)
+    real = None if path is None else run.program.reach.find(path)
+    found = None if real is None else run.program.reach.names(real)
+    item = run.unknown("the name of a file", "str", "data")
+    return _known(run, None if found is None else [name for name, _ in found], item)
+
+
+@model("glob.glob", "glob.iglob")
+def _glob(
+    run: Interpreter,
+    pathname: Value,
+    *,
+    root_dir: Value = None,
+    dir_fd: Value = None,
+    recursive: Value = False,
+    include_hidden: Value = False,
+) -> Value:
+    plain = root_dir is None and dir_fd is None and include_hidden is False
+    found = _matching(run, _text(run, pathname), recursive is True) if plain else None
+    return _known(run, found, run.unknown("the name of a file", "str", "data"))
+
+
+def _matching(run: Interpreter, pattern: Value, recursive: bool, hidden: bool = False) -> list[Value] | None:
+    """The paths that fit a pattern; None if that isn't known, or the program may have written there."""
+    if not isinstance(pattern, str) or not pattern:
+        return None
+    start = posixpath.dirname(pattern.partition("*")[0].partition("?")[0].partition("[")[0])
+    if files.folder(run, start or ".") is None or run.program.reach.find(start or ".") is None:
+        return None
+    found = matching(run.program.reach, pattern, recursive=recursive, hidden=hidden)
+    return found and list(found)
 
 
 @model("os.system")
@@ -236,10 +280,14 @@ def _path(run: Interpreter, text: Value) -> Instance:
     return Instance(run.program.library_class("pathlib.Path"), text)
 
 
+_LONGEST: Final = 10_000  # characters of a path
+
+
 def _make_path(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     def compute(parts: tuple[Value, ...]) -> Value:
         if all(isinstance(p, str) for p in parts):
-            return Instance(cls, str(PurePosixPath(*parts)))
+            long = sum(map(len, parts)) > _LONGEST
+            return Instance(cls, run.unknown("a long path", "str") if long else str(PurePosixPath(*parts)))
         return Instance(cls, texts.of_path(run, parts, "a path"))
 
     return _on_each(run, args, compute)
@@ -336,8 +384,23 @@ def _unknown(type: str | None) -> Any:
     return lambda run, args, kwargs: run.unknown("what is on the disk", type, "data")
 
 
-def _paths(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return List(None, _path(run, run.unknown("a path", "str")))
+def _paths(name: str) -> Any:
+    """``glob(pattern)``, ``rglob(pattern)``, ``iterdir()``."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        folder = args[0].native
+        pattern = "*" if name == "iterdir" else run.resolve(args[1]) if len(args) == 2 else None
+        found = None
+        if isinstance(folder, str) and isinstance(pattern, str) and not kwargs:
+            whole = posixpath.join(folder, "**" if name == "rglob" else "", pattern)
+            found = _matching(run, whole.removeprefix("./"), True, hidden=True)
+        return _known(
+            run,
+            None if found is None else [_path(run, one) for one in found],
+            _path(run, run.unknown("a path", "str")),
+        )
+
+    return work
 
 
 _PATH_METHODS: Final[dict[str, Any]] = {
@@ -363,7 +426,7 @@ _PATH_METHODS: Final[dict[str, Any]] = {
     "read_bytes": _read("bytes"),
     "open": _open,
     "unlink": lambda run, args, kwargs: _remove(run, args[:1], {}),
-    **dict.fromkeys(("glob", "rglob", "iterdir"), _paths),
+    **{n: _paths(n) for n in ("glob", "rglob", "iterdir")},
     **dict.fromkeys(("mkdir", "rmdir", "touch", "chmod"), _nothing),
     "cwd": StaticMethod(Native("cwd", _elsewhere)),
     "home": StaticMethod(Native("home", _elsewhere)),

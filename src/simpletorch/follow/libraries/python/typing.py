@@ -8,7 +8,8 @@ from simpletorch.follow.libraries import ALIASES, VALUES, gives, library_class, 
 from simpletorch.follow.libraries.python.builtins import make_dict
 from simpletorch.follow.libraries.python.collections import make_named_tuple
 from simpletorch.follow.libraries.python.dataclasses import own_annotations
-from simpletorch.follow.values import MISSING, Class, Instance, Native, Property, Value
+from simpletorch.follow.model import metaclasses
+from simpletorch.follow.values import MISSING, Class, Instance, Native, Property, StaticMethod, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -71,8 +72,7 @@ def _cast(run: Interpreter, typ: Value, val: Value) -> Value:
 
 
 @native("typing.overload", "typing.final", "typing.override", "typing.runtime_checkable", "typing.no_type_check",
-        "abc.abstractmethod", "abc.abstractclassmethod", "abc.abstractstaticmethod", "typing.assert_type",
-        "types.coroutine", "abc.update_abstractmethods")  # fmt: skip
+        "typing.assert_type", "types.coroutine", "abc.update_abstractmethods")  # fmt: skip
 def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return args[0]
 
@@ -93,9 +93,24 @@ library_class("abc.ABC")
 library_class("abc.ABCMeta", ("builtins.type",))
 
 
+@model("abc.abstractmethod")
+def _abstract(run: Interpreter, funcobj: Value) -> Value:
+    return metaclasses.mark_abstract(run, funcobj)
+
+
 @model("abc.abstractproperty")
 def _abstract_property(run: Interpreter, fget: Value = None, *more: Value, **rest: Value) -> Value:
-    return Property(fget)
+    return Property(metaclasses.mark_abstract(run, fget))
+
+
+@model("abc.abstractclassmethod")
+def _abstract_of_class(run: Interpreter, callable: Value) -> Value:
+    return StaticMethod(metaclasses.mark_abstract(run, callable), of_class=True)
+
+
+@model("abc.abstractstaticmethod")
+def _abstract_static(run: Interpreter, callable: Value) -> Value:
+    return StaticMethod(metaclasses.mark_abstract(run, callable))
 
 
 # -- types -----------------------------------------------------------------------------------------------------------

@@ -27,6 +27,8 @@ from simpletorch.follow.values import (
     Iterator,
     Last,
     List,
+    Native,
+    StaticMethod,
     Tensor,
     Unknown,
     Value,
@@ -583,9 +585,19 @@ def _metadata(cls: Class, name: str) -> Any:
     return next((c.metadata[name] for c in cls.mro if name in c.metadata), None)
 
 
+def _builder(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``DataLoader.builder()``, which makes loaders of the class."""
+    return run.call(run.program.library(run, "simpletorch.data.LoaderBuilder"), args)
+
+
 _LOADER: Final = {"__init__": _init_loader, "__iter__": _iterate, "__len__": _length_of_loader}
 library_class(f"{_DATA}.DataLoader", methods=_LOADER)
-library_class("simpletorch.data.DataLoader", (f"{_DATA}.DataLoader",), tuples=True)
+library_class(
+    "simpletorch.data.DataLoader",
+    (f"{_DATA}.DataLoader",),
+    {"builder": StaticMethod(Native("DataLoader.builder", _builder), of_class=True)},
+    tuples=True,
+)
 
 
 @native(f"{_DATA}.get_worker_info")

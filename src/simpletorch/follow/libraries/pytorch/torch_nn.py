@@ -20,6 +20,7 @@ from simpletorch.follow.values import (
     Dict,
     Instance,
     Iterator,
+    List,
     Native,
     StaticMethod,
     Tensor,
@@ -43,6 +44,7 @@ ALIASES.update(
         "torch.nn.modules.module": "torch.nn",
         "torch.nn.modules.container": "torch.nn",
         "simpletorch.nn": "torch.nn",
+        "simpletorch.nn.Sequential": "simpletorch.nn.Sequential",  # it takes a list too
     }
 )
 
@@ -475,6 +477,13 @@ def _init_sequential(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str
     return None
 
 
+def _init_our_sequential(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = run.resolve(args[1]) if len(args) == 2 else None
+    if isinstance(given, List):
+        return _init_list(run, (args[0], given), kwargs)
+    return _init_sequential(run, args, kwargs)
+
+
 def _init_list(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source = args[1] if len(args) > 1 else next(iter(kwargs.values()), None)
     _fill(run, args[0], () if source is None else run.items(source), source)
@@ -669,6 +678,7 @@ _MAPPING: Final = {
     "update": _update,
 }
 library_class("torch.nn.Sequential", (layers.MODULE,), {"__init__": _init_sequential, "forward": _run_all, **_LIST})
+library_class("simpletorch.nn.Sequential", ("torch.nn.Sequential",), {"__init__": _init_our_sequential})
 library_class("torch.nn.ModuleList", (layers.MODULE,), {"__init__": _init_list, **_LIST})
 library_class("torch.nn.ModuleDict", (layers.MODULE,), {"__init__": _init_dict, **_MAPPING})
 library_class(

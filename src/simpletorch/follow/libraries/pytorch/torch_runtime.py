@@ -295,10 +295,18 @@ def _decorator() -> Native:
     return Native("a decorator", _itself)
 
 
+def _compile(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """The same function or module, which is ``compiled._orig_mod`` too."""
+    found = _same(run, args, kwargs)
+    if isinstance(found, Instance):
+        run.heap.write(found.state, "compiled", True)
+    return found
+
+
+_register("compile", "torch", _compile)
 _register(
-    "compile jit.trace jit.trace_module jit.ignore jit.unused jit.export jit.freeze "
-    "jit.script_if_tracing jit.optimize_for_inference compiler.disable compiler.allow_in_graph _dynamo.disable "
-    "_dynamo.optimize amp.custom_fwd amp.custom_bwd compiler.compile cuda.make_graphed_callables",
+    "jit.ignore jit.unused jit.export jit.script_if_tracing compiler.disable compiler.allow_in_graph "
+    "_dynamo.disable _dynamo.optimize amp.custom_fwd amp.custom_bwd compiler.compile cuda.make_graphed_callables",
     "torch",
     _same,
 )
@@ -306,11 +314,20 @@ _register(
 
 def _scripted(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     """The same function or module, but TorchScript makes floats of ints where a parameter is annotated so."""
-    found = _same(run, args, kwargs)
+    found = _compiled(run, args, kwargs)
     return replace(found, scripted=True) if isinstance(found, Function) else found
 
 
+def _compiled(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """The same function or module, that can be saved and has its code and graph."""
+    found = _same(run, args, kwargs)
+    if isinstance(found, Instance):
+        run.heap.write(found.state, "listed", True)
+    return found
+
+
 _register("script script_method", "torch.jit", _scripted)
+_register("trace trace_module freeze optimize_for_inference", "torch.jit", _compiled)
 _register(
     "weight_norm spectral_norm parametrizations.weight_norm parametrizations.spectral_norm parametrizations.orthogonal "
     "remove_weight_norm remove_spectral_norm parametrize.remove_parametrizations prune.l1_unstructured prune.remove "

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from simpletorch.follow import files
+from simpletorch.follow.disk import entries as disk
+from simpletorch.follow.disk.folders import image_classes
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
-from simpletorch.follow.libraries.pil import CHANNELS, image
+from simpletorch.follow.libraries.pil import CHANNELS, as_dim, image
 from simpletorch.follow.libraries.python.builtins import length
 from simpletorch.follow.libraries.pytorch.torch_data import row
 from simpletorch.follow.values import Dict, Instance, List, Tensor, Unknown, Value
@@ -86,7 +89,11 @@ def _register(name: str, kind: _Kind) -> None:
         for key, value in given.items():
             run.heap.write(me.cells, key, value)
         number = _total(run, kind, given)
-        run.heap.write(me.state, "length", number)
+        folder = (
+            files.folder(run, given.get("root")) if name == "ImageFolder" and "is_valid_file" not in given else None
+        )
+        classes = None if folder is None else image_classes(run.program.reach, folder)
+        run.heap.write(me.state, "length", number if classes is None else classes[1])
         targets: Value = List(None, _label(run))
         if kind.held:
             count: Dim = number if isinstance(number, int) else UNKNOWN
@@ -98,8 +105,11 @@ def _register(name: str, kind: _Kind) -> None:
                 targets = Tensor(TensorType(Shape((count,)), INT64))
         if name != "SVHN":
             run.heap.write(me.cells, "targets", targets)
-        run.heap.write(me.cells, "classes", List(None, run.unknown("the name of a class", "str")))
-        run.heap.write(me.cells, "class_to_idx", Dict({}, _label(run)))
+        names = None if classes is None else tuple(classes[0])
+        unknown = run.unknown("the name of a class", "str")
+        run.heap.write(me.cells, "classes", List(None, unknown) if names is None else List(names))
+        numbers = Dict({}, _label(run)) if names is None else Dict({n: i for i, n in enumerate(names)})
+        run.heap.write(me.cells, "class_to_idx", numbers)
         return None
 
     def item(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
@@ -216,4 +226,7 @@ def _grid(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 @native("torchvision.io.read_image", "torchvision.io.decode_image")
 def _read(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return Tensor(TensorType(Shape((UNKNOWN,) * 3), UINT8))
+    given = by_name("path mode", args, kwargs)
+    name, height, width = files.loaded(run, disk.IMAGE, run.resolve(given.get("path")), 3)
+    channels = CHANNELS.get(name) if isinstance(name, str) and name != "P" and "mode" not in given else None
+    return Tensor(TensorType(Shape((channels or UNKNOWN, *map(as_dim, (height, width)))), UINT8))

@@ -1,4 +1,4 @@
-"""What shipped kernels do, as it looks written in torch; each looks at the last node of a chain and what made it."""
+"""The patterns of shipped kernels in torch's operations; each matches from the last node of a chain."""
 
 from simpletorch.kernels._opportunities.patterns.attention import attended as attended
 from simpletorch.kernels._opportunities.patterns.elementwise import dropout_added as dropout_added

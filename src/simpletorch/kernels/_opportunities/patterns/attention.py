@@ -22,7 +22,7 @@ _CASTS = ("_to_copy", "clone")
 
 @dataclass
 class _Scores:
-    """What was done to the scores before the softmax."""
+    """The operations on the scores before the softmax."""
 
     product: Node
     nodes: list[Node]

@@ -80,7 +80,7 @@ def _gate(name: str, function: str) -> Callable[..., tuple[torch.Tensor, ...]]:
 
 
 def _packed(gate: Value, up: Value) -> Value | None:
-    """What the two are the halves of: ``gate, up = packed.chunk(2, -1)``."""
+    """The tensor that the two are the halves of: ``gate, up = packed.chunk(2, -1)``."""
     if not gate.dim or gate.key != up.key or gate.strides != up.strides or not gate.strides[-1]:
         return None
     (size, stride) = gate.dims[-1]

@@ -69,7 +69,7 @@ def _of_product(
 
 
 def _traffic(graph: Graph, product: Node, weight: Value) -> tuple[int, int, int, int]:
-    """What `linear_cross_entropy` reads and writes on a GPU besides its arguments and result, forward and backward.
+    """Extra traffic of `linear_cross_entropy` on a GPU, beside its arguments and result, forward and backward.
 
     Some rows at a time the logits are written and read. With a gradient they become it in place, and a product reads it
     for each of the two gradients.

@@ -31,7 +31,7 @@ def _mean_of(graph: Graph, value: Any) -> Node | None:
 
 
 def _square_of(graph: Graph, value: Any) -> tuple[Value, Node] | None:
-    """What a value is the square of."""
+    """The operand that a value is the square of."""
     node = graph.maker(value)
     if node is None:
         return None

@@ -34,6 +34,8 @@ def reduction_of(reduction: Value, size_average: Value = None, reduce: Value = N
     reduction = old_reduction(size_average, reduce, reduction)
     if not isinstance(reduction, str):
         return None
+    if reduction == "elementwise_mean":  # a name of long ago, which torch still takes
+        return "mean"
     need_one_of("reduction", reduction, *REDUCTIONS, *more)
     return reduction
 

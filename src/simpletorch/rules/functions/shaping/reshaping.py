@@ -33,7 +33,20 @@ from simpletorch.rules.core.dtype import FLOAT16, FLOAT32, FLOAT64, DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import ANYTHING, TensorType, Value
-from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Unknown, at_least, equal
+from simpletorch.shapes import (
+    ANY_REST,
+    ANY_SHAPE,
+    UNKNOWN,
+    Dim,
+    Expr,
+    Item,
+    Rest,
+    Shape,
+    Unknown,
+    at_least,
+    equal,
+    variables,
+)
 
 __all__ = ["fit", "padded", "reshape", "view"]
 
@@ -235,12 +248,19 @@ def squeeze(input: TensorType, dim: Value = None) -> TensorType:
     need_distinct("dim", dim, places)
     items: list[Item] = []
     for i, item in enumerate(shape.items):
-        if i not in places or not (item == 1 or isinstance(item, Unknown)):
+        if i not in places or not (item == 1 or _may_be_one(item)):
             items.append(item)
         elif item != 1:
             # an unknown size may be 1 and go: no dim, or one
             items.append(ANY_REST)
     return shaped(input, one_rest(items))
+
+
+def _may_be_one(item: Item) -> bool:
+    """Whether a dim isn't known, and perhaps is 1; one with a name stands for any size, and stays."""
+    if isinstance(item, Unknown):
+        return True
+    return isinstance(item, Expr) and any(v.is_some for v in variables(item)) and not at_least(item, 2)
 
 
 def _squeeze_all(shape: Shape) -> Shape:

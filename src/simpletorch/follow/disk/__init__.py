@@ -1,0 +1,1 @@
+"""Data files that a program reads: their sizes, read from headers and never executed."""

@@ -1,0 +1,81 @@
+"""Exceptions as objects, and the handlers that take them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import MISSING, Class, Instance, Value, is_known
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.scopes import Scope
+
+__all__ = ["EVERYTHING", "Catching", "catches", "exception_of", "handlers_of", "object_of", "takers"]
+
+_EXCEPTION: Final = ("Exception", "BaseException")
+_EXCEPTIONS: Final = "builtins.BaseException"
+_SELDOM: Final = {"KeyboardInterrupt", "SystemExit", "GeneratorExit", "ImportError", "ModuleNotFoundError"}
+Catching: TypeAlias = list[tuple[tuple[str, ...], ast.ExceptHandler]]
+
+
+def _caught_names(run: Interpreter, handler: ast.ExceptHandler, scope: Scope) -> tuple[str, ...]:
+    if handler.type is None:
+        return ("BaseException",)
+    found = run.evaluate(handler.type, scope)
+    classes_ = found if isinstance(found, tuple) else (found,)
+    return tuple(c.name if isinstance(c, Class) else "" for c in map(run.resolve, classes_))
+
+
+EVERYTHING: Final[Catching] = [(("BaseException",), ast.ExceptHandler(None, None, []))]
+"""What ``finally`` takes."""
+
+
+def handlers_of(run: Interpreter, node: ast.Try, scope: Scope) -> Catching:
+    """The handlers of a ``try``, each with the names of what it takes."""
+    return [(_caught_names(run, h, scope), h) for h in node.handlers]
+
+
+def catches(error: Raised, catching: Catching) -> bool | None:
+    """Whether one of the handlers takes it; None where that isn't known."""
+    options = takers(error, catching)
+    return False if options == [None] else True if None not in options else None
+
+
+def takers(error: Raised, catching: Catching) -> list[ast.ExceptHandler | None]:
+    """The handlers of which one takes it; None among them says that maybe none does."""
+    names = {error.name, *error.bases}
+    options: list[ast.ExceptHandler | None] = []
+    for caught, handler in catching:
+        if "BaseException" in caught or names.intersection(caught):
+            return [*options, handler]
+        if "" in caught or (error.name == "" and set(caught) - _SELDOM):
+            options.append(handler)
+    return [*options, None]
+
+
+def exception_of(run: Interpreter, value: Value) -> Raised:
+    """The exception that ``raise value`` raises."""
+    value = run.resolve(value)
+    if isinstance(value, Class) and value.is_a(_EXCEPTIONS):
+        made = run.resolve(run.call(value, ()))
+        value = made if isinstance(made, Instance) else value
+    cls = value.cls if isinstance(value, Instance) else value
+    if isinstance(cls, Class):
+        return Raised(cls.name, value, tuple(c.name for c in cls.mro[1:]))
+    if is_known(value):
+        return Raised("TypeError", None, _EXCEPTION)
+    return Raised("", value, _EXCEPTION)
+
+
+def object_of(run: Interpreter, error: Raised) -> Value:
+    """What ``except … as name`` names: of Python's own exceptions the class is known."""
+    if isinstance(error.value, Instance):
+        return error.value
+    cls = run.program.library(run, f"builtins.{error.name}") if error.name else MISSING
+    if not isinstance(cls, Class) or not cls.is_a(_EXCEPTIONS):
+        return run.unknown("an exception")
+    error.value = Instance(cls)
+    run.heap.write(error.value.state, "open", True)
+    return error.value

@@ -1,0 +1,220 @@
+"""How a class is made: its metaclass, what its bases say of subclasses, whether objects of it can be made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow.model import descriptors
+from simpletorch.follow.model.descriptors import META
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import (
+    MISSING,
+    Class,
+    Dict,
+    Function,
+    Method,
+    Native,
+    Property,
+    StaticMethod,
+    Super,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = [
+    "ABSTRACT",
+    "begin",
+    "behaves_otherwise",
+    "check_bases",
+    "is_abstract",
+    "mark_abstract",
+    "of_type",
+    "special",
+    "subclassed",
+]
+
+ABSTRACT: Final = "abstract"
+_MARK: Final = "__isabstractmethod__"
+_BASES: Final = ("Exception", "BaseException")
+_VALUES: Final = ("int", "float", "str", "bytes", "tuple", "complex", "frozenset", "bytearray")
+"""Python's classes whose objects are kept as values, without a place for a class of the program's."""
+
+
+def check_bases(cls: Class) -> None:
+    """A class can't derive from these.
+
+    Raises:
+        Raised: there is no order of them, or one of them allows no subclasses.
+    """
+    if cls.unknown_base is not None:
+        return
+    if any(
+        b.qualified in ("builtins.bool", "builtins.NoneType", "builtins.range", "builtins.slice") for b in cls.bases
+    ):
+        raise Raised("TypeError", None, _BASES)
+    if not all(c.module == cls.module or c.qualified == "builtins.object" for c in cls.mro):
+        return  # the bases of a library's classes are known in part
+    for row in (*(b.mro for b in cls.bases), cls.bases):
+        places = [cls.mro.index(c) for c in row]
+        if places != sorted(places):
+            raise Raised("TypeError", None, _BASES)
+
+
+def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping[str, Value]) -> Callable[[], Value]:
+    """A class body is about to be run; gives what finishes the class behind it."""
+    stated = run.resolve(options["metaclass"]) if "metaclass" in options else None
+    inherited = next((b.metadata[META] for b in cls.bases if META in b.metadata), None)
+    meta = stated if isinstance(stated, Class) and stated.module == run.program.main else inherited
+    if meta is not None:
+        cls.metadata[META] = meta
+        cls.metadata["metaclass"] = True
+        prepare = meta.find("__prepare__")
+        if prepare is not None and isinstance(prepare[0], StaticMethod | Function):
+            inner = prepare[0].function if isinstance(prepare[0], StaticMethod) else prepare[0]
+            given = run.resolve(run.call(inner, (meta, cls.name, tuple(bases))))
+            if isinstance(given, Dict) and given.rest is MISSING:
+                for name, value in given.cells.items():
+                    run.heap.write(cls.cells, name, value)
+    more = {k: v for k, v in options.items() if k != "metaclass"}
+
+    def finished() -> Value:
+        cls.metadata[descriptors.SLOTS] = descriptors.stated_slots(run, cls.cells)
+        if "__eq__" in cls.cells and "__hash__" not in cls.cells:
+            cls.metadata["unhashable"] = True
+        if any(isinstance(c.cells.get(descriptors.READS), Function) for c in cls.mro):
+            cls.metadata[descriptors.READS] = True
+        value: Value = cls
+        if meta is not None:
+            value = _by_metaclass(run, meta, cls, tuple(bases), more)
+        has_abc = any(c.qualified == "abc.ABC" for c in cls.mro) or (
+            isinstance(stated, Class) and stated.is_a("abc.ABCMeta")
+        )
+        cls.metadata[_ABC] = has_abc or any(c.metadata.get(_ABC) for c in cls.mro)
+        cls.metadata[ABSTRACT] = cls.metadata[_ABC] and cls.unknown_base is None and _has_abstract(cls)
+        return value
+
+    return finished
+
+
+_ABC: Final = "abc"
+
+
+def _by_metaclass(
+    run: Interpreter, meta: Class, cls: Class, bases: tuple[Value, ...], options: dict[str, Value]
+) -> Value:
+    """``meta(name, bases, namespace)`` of the class that is made of them."""
+    namespace = Dict(dict(cls.cells))
+    value: Value = cls
+    new = meta.find("__new__")
+    if new is not None and isinstance(new[0], Function | StaticMethod):
+        inner = new[0].function if isinstance(new[0], StaticMethod) else new[0]
+        run.pending.append((namespace, cls))
+        try:
+            value = run.resolve(run.call(inner, (meta, cls.name, bases, namespace), options))
+        finally:
+            run.pending.pop()
+        if isinstance(value, Unknown) and cls.unknown_base is None:
+            cls.unknown_base = value
+    init = meta.find("__init__")
+    if value is cls and init is not None and isinstance(init[0], Function):
+        run.call(Method(init[0], cls), (cls.name, bases, namespace), options)
+    return value
+
+
+def of_type(run: Interpreter, value: Super, name: str) -> Value:
+    """``super().name`` in a metaclass, where that is what ``type`` itself does; MISSING if it isn't."""
+    receiver = value.receiver
+    if not isinstance(receiver, Class):
+        return MISSING
+    if name == "__new__" and receiver.is_a("builtins.type"):
+        return Native(name, _new)
+    meta = receiver.metadata.get(META)
+    if meta is None or value.after not in meta.mro:
+        return MISSING
+    found = meta.find(name, after=value.after)
+    if found is not None and isinstance(found[0], Function):
+        return Method(found[0], receiver)
+    if name == "__call__":
+        return Native(name, lambda run, args, kwargs: run.make(receiver, args, kwargs))
+    if name == "__init__":
+        return Native(name, lambda run, args, kwargs: None)
+    if name in ("__setattr__", "__delattr__"):
+        return Native(name, lambda run, args, kwargs: run.heap.write(receiver.cells, args[0], (*args[1:], MISSING)[0]))
+    return run.unknown(f"{name} of a class")
+
+
+def _new(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``type.__new__(meta, name, bases, namespace)``."""
+    given = run.resolve(args[3]) if len(args) > 3 else None
+    for namespace, cls in reversed(run.pending):
+        if isinstance(given, Dict) and given.rest is MISSING:
+            for name in [n for n in cls.cells if n not in given.cells and n != "__annotations__"]:
+                run.heap.write(cls.cells, name, MISSING)
+            for name, value in given.cells.items():
+                run.heap.write(cls.cells, name, value)
+        elif given is not namespace or not isinstance(given, Dict):
+            cls.unknown_base = run.unknown("what a metaclass makes of a class")
+        return cls
+    return run.unknown("a class that is made at run time")
+
+
+def special(cls: Class, name: str) -> Value:
+    """The method of the program's metaclass that an operation on the class itself calls, None without one."""
+    meta = cls.metadata.get(META)
+    found = None if meta is None else meta.find(name)
+    return Method(found[0], cls) if found is not None and isinstance(found[0], Function) else None
+
+
+def subclassed(run: Interpreter, cls: Class, options: Mapping[str, Value]) -> None:
+    """The class is there: its descriptors, and its bases, are told."""
+    descriptors.named(run, cls)
+    found = cls.find("__init_subclass__", after=cls)
+    if found is not None and isinstance(found[0], Function | StaticMethod):
+        inner = found[0].function if isinstance(found[0], StaticMethod) else found[0]
+        run.call(inner, (cls,), {k: v for k, v in options.items() if k != "metaclass"})
+
+
+# -- abstract classes ------------------------------------------------------------------------------------------------
+
+
+def mark_abstract(run: Interpreter, value: Value) -> Value:
+    """``abc.abstractmethod(value)``."""
+    inner = run.resolve(value)
+    while isinstance(inner, StaticMethod):
+        inner = inner.function
+    if isinstance(inner, Property):
+        inner = inner.getter
+    if isinstance(inner, Function):
+        run.heap.write(inner.attributes, _MARK, True)
+    return value
+
+
+def is_abstract(value: Value) -> bool:
+    """Whether a class has to give something else in its place."""
+    if isinstance(value, StaticMethod):
+        return is_abstract(value.function)
+    if isinstance(value, Property):
+        return any(is_abstract(f) for f in (value.getter, value.setter, value.deleter))
+    return isinstance(value, Function) and value.attributes.get(_MARK) is True
+
+
+def _has_abstract(cls: Class) -> bool:
+    names = {n for c in cls.mro for n, v in c.cells.items() if is_abstract(v)}
+    return any((found := cls.find(n)) is not None and is_abstract(found[0]) for n in names)
+
+
+# -- classes that derive from Python's own ---------------------------------------------------------------------------
+
+
+def behaves_otherwise(cls: Class) -> str | None:
+    """The class of Python's that it derives from, if its objects are values and it says how they behave."""
+    own = [c for c in cls.mro if c.module not in ("builtins", "typing", "abc")]
+    base = next((c.name for c in cls.mro if c.module == "builtins" and c.name in _VALUES), None)
+    if base is None or not own or "members" in cls.metadata or cls.metadata.get("tuple"):
+        return None
+    says = any(isinstance(v, Function | Property | StaticMethod) for c in own for v in c.cells.values())
+    return base if says else None

@@ -1,0 +1,77 @@
+"""What no model is there for: its value isn't known, it may raise, it may have changed what it could reach.
+
+Following goes on behind it. The tables of statements and expressions ask here for every kind of syntax that they lack.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from simpletorch.follow import guards
+from simpletorch.follow.sources.syntax import walk
+from simpletorch.follow.values import MISSING, Unknown
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.scopes import Scope
+
+__all__ = ["Table", "happens", "of_expression"]
+
+K = TypeVar("K")
+W = TypeVar("W")
+
+
+class Table(dict[K, W]):
+    """By kind of syntax, what it does; any other kind is not modelled."""
+
+    def __init__(self, rows: Mapping[K, W], otherwise: W) -> None:
+        super().__init__(rows)
+        self._otherwise: Final = otherwise
+
+    def __missing__(self, key: K) -> W:
+        """What a kind does that no model is there for."""
+        return self._otherwise
+
+
+def happens(run: Interpreter, node: ast.AST, scope: Scope, reason: str) -> Unknown:
+    """A statement or expression was not followed: it may raise, and may have changed what it names."""
+    guards.may_raise(run, guards.ANY)
+    held = []
+    for inner in walk(node):
+        if isinstance(inner, ast.Name):
+            held.append(_first(scope) if inner.id == "super" else scope.find(inner.id))
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+            continue
+        if (name := _given(inner)) is not None:
+            run.heap.write(scope.holder(name), name, run.unknown(reason))
+    found = run.call_in_the_dark(run.unknown(reason), [v for v in held if v is not MISSING], {})
+    assert isinstance(found, Unknown)
+    return found
+
+
+def _first(scope: Scope) -> Any:
+    """The object whose method runs, which ``super()`` reaches."""
+    around: Scope | None = scope
+    while around is not None and around.first is MISSING:
+        around = around.parent
+    return MISSING if around is None else around.first
+
+
+def _given(node: ast.AST) -> str | None:
+    """The name that a part of syntax gives a value."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.MatchAs | ast.MatchStar):
+        return node.name
+    if isinstance(node, ast.ExceptHandler):
+        return node.name
+    if isinstance(node, ast.alias):
+        return (node.asname or node.name).partition(".")[0].replace("*", "") or None
+    return node.rest if isinstance(node, ast.MatchMapping) else None
+
+
+def of_expression(run: Interpreter, node: ast.expr, scope: Scope) -> Any:
+    """The value of a kind of expression that no model is there for."""
+    return happens(run, node, scope, f"what {type(node).__name__} gives")

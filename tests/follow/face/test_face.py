@@ -1,0 +1,60 @@
+"""Our own spelling is followed as torch's is: mistakes are found at their lines, right programs are silent."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+import torch
+
+from simpletorch.follow import follow
+from simpletorch.rules.core.codes import CODES
+from tests.follow.face.programs import PROGRAMS
+
+_BY_TITLE = {p.title: p for p in PROGRAMS}
+
+
+def _said(tmp_path: Path, text: str) -> dict[int, str]:
+    path = tmp_path / "program.py"
+    path.write_text(text)
+    result = follow(path)
+    assert result.faults == ()
+    return {f.line: f.code for f in (*result.errors, *result.warnings)}
+
+
+@pytest.mark.parametrize("title", _BY_TITLE)
+def test_a_mistake_is_found_at_its_line_and_the_right_program_is_silent(title: str, tmp_path: Path) -> None:
+    """In our spelling and in torch's alike."""
+    program = _BY_TITLE[title]
+    assert _said(tmp_path, program.wrong) == program.mistakes
+    assert _said(tmp_path, program.right) == {}
+    if program.torchs is not None:
+        assert _said(tmp_path, program.torchs) == program.mistakes
+
+
+def test_many_programs_have_a_twin_in_torchs_spelling() -> None:
+    """Each of them is written by a script."""
+    assert sum(p.torchs is not None for p in PROGRAMS) >= 35
+
+
+@pytest.mark.parametrize("title", _BY_TITLE)
+def test_torch_raises_where_a_mistake_is_an_error_and_nowhere_else(title: str) -> None:
+    """What the programs say of themselves is what happens."""
+    program = _BY_TITLE[title]
+    if "CUDA" in program.wrong and not torch.cuda.is_available():
+        pytest.skip("needs CUDA")
+    errors = {line for line, code in program.mistakes.items() if CODES[code].severity == "error"}
+    assert _lines_of_failure(program.right) == []
+    failed = _lines_of_failure(program.wrong)
+    assert errors <= set(failed) if errors else failed == []
+
+
+def _lines_of_failure(text: str) -> list[int]:
+    """The program's lines through which an exception goes; none if it runs."""
+    try:
+        exec(compile(text, "<program>", "exec"), {"__name__": "__main__"})
+    except Exception:
+        return [f.lineno or 0 for f in traceback.extract_tb(sys.exc_info()[2]) if f.filename == "<program>"]
+    return []
