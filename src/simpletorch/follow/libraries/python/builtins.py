@@ -12,7 +12,7 @@ from simpletorch.follow import attributes, branches, files, items, iteration, op
 from simpletorch.follow.budget import LARGEST, is_huge, weight
 from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
-from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, library_class, model, native
+from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.marks import no_tensors
 from simpletorch.follow.model import iterators, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
