@@ -14,10 +14,15 @@ import pytest
 from simpletorch.follow import follow, libraries
 from simpletorch.follow.libraries import CLASSES, METHODS, NATIVES, Model, load
 from simpletorch.follow.sources.program import Program
-from simpletorch.follow.values import Native, Property
+from simpletorch.follow.values import MISSING, Dict, List, Native, Property, Set, Tensor
 
 for _library in libraries._FILES:
     load(f"{_library}.")
+
+
+KINDS: dict[type | str, str] = {"array": "numpy.ndarray", Tensor: "torch.Tensor", List: "builtins.list",
+                                Dict: "builtins.dict", Set: "builtins.set"}  # fmt: skip
+"""The classes that methods belong to."""
 
 
 def works() -> Iterator[tuple[str, Any]]:
@@ -25,7 +30,8 @@ def works() -> Iterator[tuple[str, Any]]:
     program = Program(Path("none.py"))
     yield from ((name, native.work) for name, native in NATIVES.items())
     for kind, table in METHODS.items():
-        yield from ((f"{kind}.{name}", work) for name, work in table.items())
+        owner = KINDS.get(kind) or f"builtins.{kind.__name__}"
+        yield from ((f"{owner}.{name}", work) for name, work in table.items())
     for name in CLASSES:
         for member, value in program.library_class(name).cells.items():
             native = value.getter if isinstance(value, Property) else value
@@ -68,6 +74,11 @@ def test_most_models_can_be_compared():
     assert len(REAL) > 90
 
 
+def is_plain(default: Any) -> bool:
+    """Whether a default is a value for the follower as for Python."""
+    return default is None or type(default) in (bool, int, float, str)
+
+
 @pytest.mark.parametrize("name", REAL)
 def test_a_model_takes_what_the_library_takes(name):
     """All that it takes: a call which the model refuses is said to fail."""
@@ -79,8 +90,14 @@ def test_a_model_takes_what_the_library_takes(name):
         return [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
     for model, library in zip(places(ours), places(theirs), strict=False):
-        assert model.name == library.name or model.kind is model.POSITIONAL_ONLY or is_partial
+        by_place = model.POSITIONAL_ONLY in (model.kind, library.kind)
+        assert model.name == library.name or by_place or is_partial
         assert model.default is not model.empty or library.default is library.empty, f"{model} isn't required"
+    named = {p.name: p.default for p in theirs}
+    for model in ours:
+        default = named.get(model.name, inspect.Parameter.empty)
+        if model.default is not MISSING and model.default is not model.empty and is_plain(default):
+            assert model.default == default, f"{model.name} is {default!r} if it isn't given"
     if is_partial:
         assert any(p.kind is p.VAR_POSITIONAL for p in ours) or len(places(ours)) >= len(places(theirs))
     else:

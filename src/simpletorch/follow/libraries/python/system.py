@@ -74,8 +74,8 @@ def _known(run: Interpreter, found: list[Value] | None, item: Value) -> List:
 
 
 @model("os.listdir")
-def _listdir(run: Interpreter, path: Value = ".") -> Value:
-    path = files.folder(run, path)
+def _listdir(run: Interpreter, path: Value = None) -> Value:
+    path = files.folder(run, "." if path is None else path)
     real = None if path is None else run.program.reach.find(path)
     found = None if real is None else run.program.reach.names(real)
     item = run.unknown("the name of a file", "str", "data")
