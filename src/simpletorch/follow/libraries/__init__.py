@@ -213,7 +213,8 @@ class Model:
     @property
     def shown(self) -> str:
         """The name for messages: ``DataFrame.drop``, ``pandas.read_csv``."""
-        return ".".join(self.name.split(".")[-2:]) if self.is_method else self.name
+        name = self.name.removeprefix("builtins.")
+        return ".".join(name.split(".")[-2:]) if self.is_method else name
 
 
 def _bound(name: str, function: Callable[..., Value], is_method: bool = False) -> Callable[..., Value]:

@@ -283,10 +283,17 @@ _register_exceptions()
 gives("builtins.input", "str", "data")
 
 
-@native("builtins.print", "builtins.breakpoint", "builtins.help")
-def _print(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if "file" in kwargs:
-        files.spoiled(run, (kwargs["file"],))
+@model("builtins.print")
+def _print(
+    run: Interpreter, *values: Value, sep: Value = " ", end: Value = "\n", file: Value = None, flush: Value = False
+) -> Value:
+    if file is not None:
+        files.spoiled(run, (file,))
+    return None
+
+
+@model("builtins.breakpoint", "builtins.help")
+def _asks(run: Interpreter, *more: Value, **rest: Value) -> Value:
     return None
 
 
@@ -352,16 +359,14 @@ def _isinstance(run: Interpreter, obj: Value, class_or_tuple: Value, /) -> Value
     return operators.is_instance(run, obj, class_or_tuple)
 
 
-@native("torch.is_tensor")
-def _is_tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    value = args[0] if args else kwargs["obj"]
-    return operators.is_instance(run, value, run.program.library_class("torch.Tensor"))
+@model("torch.is_tensor")
+def _is_tensor(run: Interpreter, obj: Value, /) -> Value:
+    return operators.is_instance(run, obj, run.program.library_class("torch.Tensor"))
 
 
-@native("builtins.issubclass")
-def _issubclass(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    cls, other = map(run.resolve, args)
-    options = other if isinstance(other, tuple) else (other,)
+@model("builtins.issubclass")
+def _issubclass(run: Interpreter, cls: Value, class_or_tuple: Value, /) -> Value:
+    options = class_or_tuple if isinstance(class_or_tuple, tuple) else (class_or_tuple,)
     if isinstance(cls, Class) and all(isinstance(o, Class) for o in options):
         found = any(operators.is_subclass(cls, o) for o in options)
         return found if found or cls.unknown_base is None else run.unknown("what a class is derived from", "bool")
@@ -393,14 +398,13 @@ NATIVES["inspect.ismethod"] = Native("inspect.ismethod", _kind(Method))
 NATIVES["inspect.isclass"] = Native("inspect.isclass", _kind(Class))
 
 
-@native("builtins.getattr")
-def _getattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, name = args[0], run.resolve(args[1])
+@model("builtins.getattr")
+def _getattr(run: Interpreter, owner: Value, name: Value, default: Value = MISSING, /) -> Value:
     if isinstance(name, Choice):
-        return run.each(name, lambda n: _getattr(run, (owner, n, *args[2:]), {}))
+        return run.each(name, lambda n: _getattr(run, owner, n, default))
     if not isinstance(name, str):
         return run.unknown("an attribute by a name that isn't known")
-    if len(args) == 2:
+    if default is MISSING:
         return run.attribute(owner, name)
     try:
         found = _asked_for(run, owner, name)
@@ -408,7 +412,7 @@ def _getattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
         if not is_no_attribute(error):
             raise
         found = MISSING
-    return args[2] if found is MISSING else found
+    return default if found is MISSING else found
 
 
 def is_no_attribute(error: Raised) -> bool:
@@ -427,11 +431,10 @@ def _asked_for(run: Interpreter, owner: Value, name: str) -> Value:
     return MISSING if no_tensors.has_not(run.resolve(owner), name) else found
 
 
-@native("builtins.hasattr")
-def _hasattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, name = run.resolve(args[0]), run.resolve(args[1])
+@model("builtins.hasattr")
+def _hasattr(run: Interpreter, owner: Value, name: Value, /) -> Value:
     if isinstance(owner, Choice):
-        return run.each(owner, lambda v: _hasattr(run, (v, name), {}))
+        return run.each(owner, lambda v: _hasattr(run, v, name))
     if not isinstance(name, str) or isinstance(owner, Unknown):
         return run.derived("hasattr", owner, name)
     if isinstance(owner, Instance) and isinstance(owner.cells.get(name), Choice):
@@ -467,26 +470,24 @@ def _delattr(run: Interpreter, obj: Value, name: Value, /) -> Value:
     return None
 
 
-@native("builtins.vars")
-def _vars(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner = run.resolve(args[0]) if args else None
+@model("builtins.vars")
+def _vars(run: Interpreter, owner: Value = None, /) -> Value:
     if isinstance(owner, Instance):
         return attributes.attributes_of(run, owner)
     return run.unknown("the attributes of a value")
 
 
-@native("builtins.iter")
-def _iter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[0])
+@model("builtins.iter")
+def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Value:
     if isinstance(source, int | float | type(None)):
         raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
         return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
         found = run.resolve(run.call(run.attribute(source, "__iter__"), ()))
-        return found if isinstance(found, Iterator | Instance) else _iter(run, (found,), {})
-    if len(args) == 2:
-        return _until_sentinel(run, source, args[1])
+        return found if isinstance(found, Iterator | Instance) else _iter(run, found)
+    if sentinel is not MISSING:
+        return _until_sentinel(run, source, sentinel)
     if isinstance(source, Dict):
         source = run.resolve(run.call(BoundNative("keys", source), ()))
     if isinstance(source, List) and source.items is not None:
@@ -512,31 +513,30 @@ def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
     return iterators.lazily(iterators.Lazy(whole, one, minds=True)) if known else Iterator(None, run.call(function, ()))
 
 
-@native("builtins.next")
-def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[0])
+@model("builtins.next")
+def _next(run: Interpreter, source: Value, default: Value = MISSING, /) -> Value:
     if isinstance(source, Instance) and (own := run.special(source, "__next__")) is not None:
         try:
             return run.call(own, ())
         except Raised as error:
-            if len(args) == 1 or error.name != "StopIteration":
+            if default is MISSING or error.name != "StopIteration":
                 raise
-            return args[1]
+            return default
     if is_known(source) or isinstance(source, List | Dict | Set):
         raise Raised("TypeError", None, ("Exception", "BaseException"))
     if not isinstance(source, Iterator):
         return run.unknown("the next item of what isn't known")
     found = iterators.pull(run, source)
     if found is iterators.END:
-        if len(args) > 1:
-            return args[1]
+        if default is not MISSING:
+            return default
         raise iterators.stop(run, source)
     if found is not iterators.UNSURE:
         return found
     left = source.items
-    if left is None and len(args) > 1:
+    if left is None and default is not MISSING:
         condition = run.unknown("whether there is a next item", "bool", "data")
-        return branches.merge(condition, iteration.another(source.cells["item"]), args[1])
+        return branches.merge(condition, iteration.another(source.cells["item"]), default)
     if left is None:
         run.heap.write(source.cells, NEXT, 1)
         return iteration.another(source.cells["item"])
@@ -574,16 +574,16 @@ def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
     return tuple(row) if row else iterators.END
 
 
-@native("builtins.zip")
-def _zip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if kwargs:
-        return _zip_whole(run, args, kwargs)
-    return _lazily(run, args, lambda given: _zip_whole(run, given, kwargs), lambda asked: _row(run, asked))
+@model("builtins.zip")
+def _zip(run: Interpreter, *iterables: Value, strict: Value = False) -> Value:
+    if strict is not False:
+        return _zip_whole(run, iterables, strict)
+    return _lazily(run, iterables, lambda given: _zip_whole(run, given, False), lambda asked: _row(run, asked))
 
 
-def _zip_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _zip_whole(run: Interpreter, args: tuple[Value, ...], strict: Value) -> Value:
     asked = tuple(map(run.resolve, args))
-    simple = not kwargs and all(iterators.is_simple(run, a) for a in asked)
+    simple = strict is False and all(iterators.is_simple(run, a) for a in asked)
     ends = any(not isinstance(a, Iterator) or a.items is not None for a in asked)
     if simple and ends and iterators.minds(run, asked):
         sources = [iterators.over(run, a) for a in asked]
@@ -592,7 +592,7 @@ def _zip_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     rows = [run.items(a) for a in args]
     known = [r for r in rows if r is not None]
     if len(known) == len(rows):
-        if run.resolve(kwargs.get("strict", False)) is True and len({len(r) for r in known}) > 1:
+        if strict is True and len({len(r) for r in known}) > 1:
             raise Raised("ValueError", None, ("Exception", "BaseException"))
         return Iterator(tuple(zip(*known, strict=False)))
     return Iterator(
@@ -649,41 +649,41 @@ def _also_last(made: Iterator, source: Value, number: Value) -> Iterator:
     return made
 
 
-@native("builtins.map")
-def _map(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("builtins.map")
+def _map(run: Interpreter, function: Value, iterable: Value, /, *iterables: Value, strict: Value = False) -> Value:
     def one(asked: list[Value]) -> Value:
         row = _row(run, asked)
-        return run.call(args[0], row) if isinstance(row, tuple) else row
+        return run.call(function, row) if isinstance(row, tuple) else row
 
-    return _lazily(run, args[1:], lambda given: _map_whole(run, (args[0], *given), kwargs), one)
+    return _lazily(run, (iterable, *iterables), lambda given: _map_whole(run, function, given), one)
 
 
-def _map_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = iteration.common_length(run, args[1:])
+def _map_whole(run: Interpreter, function: Value, sources: tuple[Value, ...]) -> Value:
+    rows = iteration.common_length(run, sources)
     if rows is None:
-        return Iterator(None, run.call(args[0], tuple(iteration.item(run, a) for a in args[1:])))
-    return Iterator(tuple(run.call(args[0], row) for row in rows))
+        return Iterator(None, run.call(function, tuple(iteration.item(run, a) for a in sources)))
+    return Iterator(tuple(run.call(function, row) for row in rows))
 
 
-@native("builtins.filter")
-def _filter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("builtins.filter")
+def _filter(run: Interpreter, function: Value, iterable: Value, /) -> Value:
     def one(asked: list[Value]) -> Value:
         while isinstance(row := _row(run, asked), tuple):
-            keeps = branches.truth(run, row[0] if args[0] is None else run.call(args[0], row))
+            keeps = branches.truth(run, row[0] if function is None else run.call(function, row))
             if not isinstance(keeps, bool):
                 return iterators.UNSURE
             if keeps:
                 return row[0]
         return row
 
-    return _lazily(run, args[1:], lambda given: _filter_whole(run, (args[0], *given), kwargs), one)
+    return _lazily(run, (iterable,), lambda given: _filter_whole(run, function, given[0]), one)
 
 
-def _filter_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[1])
+def _filter_whole(run: Interpreter, function: Value, source: Value) -> Value:
+    found = run.items(source)
     if found is None:
-        return Iterator(None, iteration.item(run, args[1]))
-    answers = [branches.truth(run, v if args[0] is None else run.call(args[0], (v,))) for v in found]
+        return Iterator(None, iteration.item(run, source))
+    answers = [branches.truth(run, v if function is None else run.call(function, (v,))) for v in found]
     if not all(isinstance(a, bool) for a in answers):
         return Iterator(None, branches.common_item(found))
     return Iterator(tuple(v for v, a in zip(found, answers, strict=True) if a))
@@ -722,12 +722,12 @@ def _backwards(run: Interpreter, source: List) -> Iterator:
     return iterators.lazily(iterators.Lazy(whole, one))
 
 
-@native("builtins.sorted")
-def _sorted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(iteration.check(run, args[0]))
+@model("builtins.sorted")
+def _sorted(run: Interpreter, iterable: Value, /, *, key: Value = None, reverse: Value = False) -> Value:
+    found = run.items(iteration.check(run, iterable))
     if found is None:
-        return List(None, iteration.item(run, args[0]))
-    return List(in_order(run, found, kwargs))
+        return List(None, iteration.item(run, iterable))
+    return List(in_order(run, found, {"key": key, "reverse": reverse}))
 
 
 def in_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[Value, ...]:
@@ -891,16 +891,16 @@ for _name, _type in {
     NATIVES[f"builtins.{_name}"] = pure(f"builtins.{_name}", getattr(builtins, _name), _type)
 
 
-@native("builtins.round")
-def _round(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("builtins.round")
+def _round(run: Interpreter, number: Value, ndigits: Value = MISSING) -> Value:
     def one(value: Value) -> Value:
         if isinstance(value, Tensor):
             return run.ask("torch.round", (value,)) if not value.array else run.unknown("a rounded number")
-        places = args[1] if len(args) > 1 else kwargs.get("ndigits")
-        type_ = "int" if places is None else branches.type_name(value)
-        return pure("round", round, type_).work(run, (value, *args[1:]), kwargs)
+        places = () if ndigits is MISSING else (ndigits,)
+        type_ = "int" if ndigits is None or ndigits is MISSING else branches.type_name(value)
+        return pure("round", round, type_).work(run, (value, *places), {})
 
-    return run.each(args[0], one)
+    return run.each(number, one)
 
 
 @model("builtins.any")
@@ -936,14 +936,14 @@ def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
     return run.unknown("whether any or all of what isn't known holds", "bool")
 
 
-@native("builtins.staticmethod")
-def _staticmethod(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return StaticMethod(args[0])
+@model("builtins.staticmethod")
+def _staticmethod(run: Interpreter, function: Value, /) -> Value:
+    return StaticMethod(function)
 
 
-@native("builtins.classmethod")
-def _classmethod(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return StaticMethod(args[0], of_class=True)
+@model("builtins.classmethod")
+def _classmethod(run: Interpreter, function: Value, /) -> Value:
+    return StaticMethod(function, of_class=True)
 
 
 @native("builtins.open")

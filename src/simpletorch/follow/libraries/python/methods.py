@@ -116,10 +116,14 @@ def forget(run: Interpreter, owner: List, *more: Value) -> None:
     run.heap.write(owner.cells, "items", None)
 
 
-@method(List, "pop", "popleft")
-def _pop(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, at = args[0], run.resolve(args[1]) if len(args) > 1 else -1
-    return _popped(run, owner, at)
+@method(List, "pop")
+def _pop(run: Interpreter, self: Value, index: Value = -1, /) -> Value:
+    return _popped(run, self, index)
+
+
+@method(List, "popleft")
+def _pop_first(run: Interpreter, self: Value, /) -> Value:
+    return _popped(run, self, 0)
 
 
 def _popped(run: Interpreter, owner: List, at: Value) -> Value:
@@ -163,10 +167,9 @@ def _clear(run: Interpreter, self: Value, /) -> Value:
 
 
 @method(List, "sort")
-def _sort(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner = args[0]
-    if owner.items is not None:
-        run.heap.write(owner.cells, "items", in_order(run, owner.items, kwargs))
+def _sort(run: Interpreter, self: Value, /, *, key: Value = None, reverse: Value = False) -> Value:
+    if self.items is not None:
+        run.heap.write(self.cells, "items", in_order(run, self.items, {"key": key, "reverse": reverse}))
     return None
 
 
@@ -201,9 +204,9 @@ for _owner in (List, tuple, Sizes, Fields):
 
 
 @method(Sizes, "numel")
-def _numel(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _numel(run: Interpreter, self: Value) -> Value:
     out: Value = 1
-    for d in args[0]:
+    for d in self:
         out = run.operate("__mul__", out, d)
     return out
 
@@ -217,14 +220,12 @@ def _as_dict(run: Interpreter, self: Value, /) -> Value:
 
 
 @method(Dict, "get")
-def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, key = args[0], run.resolve(args[1])
-    default = args[2] if len(args) > 2 else kwargs.get("default")
+def _get(run: Interpreter, self: Value, key: Value, default: Value = None, /) -> Value:
     if items.can_be_key(key):
-        if key in owner.cells:
-            return run.resolve(items.or_else(owner.cells[key], default))
-        return default if owner.rest is MISSING else branches.common_item((owner.rest, default), "an item of a dict")
-    return stand_ins.one_of(run, (*items.values(owner), default), "which item of a dict it is")
+        if key in self.cells:
+            return run.resolve(items.or_else(self.cells[key], default))
+        return default if self.rest is MISSING else branches.common_item((self.rest, default), "an item of a dict")
+    return stand_ins.one_of(run, (*items.values(self), default), "which item of a dict it is")
 
 
 def _view(name: str) -> Work:
@@ -300,17 +301,16 @@ def _setdefault(run: Interpreter, self: Value, key: Value, default: Value = None
 
 
 @method(Dict, "pop")
-def _pop_key(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, key = args[0], run.resolve(args[1])
-    if items.can_be_key(key) and key in owner.cells:
-        found = owner.cells[key]
-        if len(args) > 2:
-            found = items.or_else(found, args[2])
-        run.heap.write(owner.cells, key, MISSING)
+def _pop_key(run: Interpreter, self: Value, key: Value, default: Value = MISSING, /) -> Value:
+    if items.can_be_key(key) and key in self.cells:
+        found = self.cells[key]
+        if default is not MISSING:
+            found = items.or_else(found, default)
+        run.heap.write(self.cells, key, MISSING)
         return run.resolve(found)
-    if items.can_be_key(key) and owner.rest is MISSING:
-        if len(args) > 2:
-            return args[2]
+    if items.can_be_key(key) and self.rest is MISSING:
+        if default is not MISSING:
+            return default
         raise Raised("KeyError", None, _LOOKUP)
     return run.unknown("an item of a dict")
 
@@ -363,15 +363,13 @@ def _most_common(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
 
 
 @method(Dict, "move_to_end")
-def _move_to_end(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, key = args[0], run.resolve(args[1])
-    last = run.resolve(args[2] if len(args) > 2 else kwargs.get("last", True))
-    if not items.can_be_key(key) or key not in owner.cells or not isinstance(last, bool):
+def _move_to_end(run: Interpreter, self: Value, key: Value, last: Value = True) -> Value:
+    if not items.can_be_key(key) or key not in self.cells or not isinstance(last, bool):
         return None
-    for moved in [key] if last else [k for k in owner.cells if k != key]:
-        value = owner.cells[moved]
-        run.heap.write(owner.cells, moved, MISSING)
-        run.heap.write(owner.cells, moved, value)
+    for moved in [key] if last else [k for k in self.cells if k != key]:
+        value = self.cells[moved]
+        run.heap.write(self.cells, moved, MISSING)
+        run.heap.write(self.cells, moved, value)
     return None
 
 
@@ -486,15 +484,14 @@ METHODS[Set] = {
 
 
 @method(Iterator, "__next__")
-def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _next(run: Interpreter, self: Value, /) -> Value:
     found: Any = run.program.library(run, "builtins.next")
-    return run.call(found, (args[0],))
+    return run.call(found, (self,))
 
 
 @method(Iterator, "send", "asend")
-def _send(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, sent = args[0], run.resolve(args[1])
-    return _answered(run, owner, generators.ask(run, owner, sent))
+def _send(run: Interpreter, self: Value, value: Value, /) -> Value:
+    return _answered(run, self, generators.ask(run, self, value))
 
 
 def _answered(run: Interpreter, owner: Iterator, found: Value) -> Value:
@@ -513,6 +510,6 @@ def _throw(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
 
 
 @method(Iterator, "close", "aclose")
-def _close(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    generators.close(run, args[0])
+def _close(run: Interpreter, self: Value, /) -> Value:
+    generators.close(run, self)
     return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import files, items, operators, texts
 from simpletorch.follow.disk.folders import matching
-from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, by_name, gives, library_class, model, native
+from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, gives, library_class, model, native
 from simpletorch.follow.libraries.python.builtins import computed, pure
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import (
@@ -114,15 +114,15 @@ def _system(run: Interpreter, command: Value) -> Value:
     return run.unknown("what os.system gives", "int", "data")
 
 
-@native("os.path.exists", "os.path.isfile")
-def _exists(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    there = bool(args) and files.exists(run, files.path_of(run, args[0]))
+@model("os.path.exists", "os.path.isfile")
+def _exists(run: Interpreter, path: Value) -> Value:
+    there = files.exists(run, files.path_of(run, path))
     return there or run.unknown("what is on the disk", "bool", "data")
 
 
-@native("os.remove", "os.unlink")
-def _remove(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    files.removed(run, files.path_of(run, args[0]))
+@model("os.remove", "os.unlink")
+def _remove(run: Interpreter, path: Value, *, dir_fd: Value = None) -> Value:
+    files.removed(run, files.path_of(run, path))
     return None
 
 
@@ -133,10 +133,9 @@ def _link(run: Interpreter, src: Value, dst: Value, *more: Value, **rest: Value)
     return None
 
 
-@native("os.rename", "os.replace")
-def _rename(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("src dst", args, kwargs)
-    files.moved(run, *(files.path_of(run, given.get(k)) for k in ("src", "dst")))
+@model("os.rename", "os.replace")
+def _rename(run: Interpreter, src: Value, dst: Value, *, src_dir_fd: Value = None, dst_dir_fd: Value = None) -> Value:
+    files.moved(run, files.path_of(run, src), files.path_of(run, dst))
     return None
 
 
@@ -172,14 +171,14 @@ def _on_each(run: Interpreter, args: tuple[Value, ...], compute: Callable[[tuple
     return run.each(given[place], lambda v: _on_each(run, (*given[:place], v, *given[place + 1 :]), compute))
 
 
-@native("os.path.join")
-def _join(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("os.path.join")
+def _join(run: Interpreter, a: Value, /, *p: Value) -> Value:
     def compute(given: tuple[Value, ...]) -> Value:
         if all(isinstance(a, str) for a in given):
             return computed(run, posixpath.join, given, {})
         return texts.of_path(run, given, "what os.path.join gives")
 
-    return _on_each(run, args, compute)
+    return _on_each(run, (a, *p), compute)
 
 
 def _name_or_folder(name: str, function: Callable[[str], str], which: int) -> Native:
@@ -348,7 +347,7 @@ def _same(run: Interpreter, self: Value, other: Value, /) -> Value:
 
 
 def _is_there(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _exists(run, args[:1], {})
+    return _exists(run, args[0])
 
 
 def _read(type: str) -> Any:
@@ -425,7 +424,7 @@ _PATH_METHODS: Final[dict[str, Any]] = {
     "read_text": _read("str"),
     "read_bytes": _read("bytes"),
     "open": _open,
-    "unlink": lambda run, args, kwargs: _remove(run, args[:1], {}),
+    "unlink": lambda run, args, kwargs: _remove(run, args[0]),
     **{n: _paths(n) for n in ("glob", "rglob", "iterdir")},
     **dict.fromkeys(("mkdir", "rmdir", "touch", "chmod"), _nothing),
     "cwd": StaticMethod(Native("cwd", _elsewhere)),
