@@ -5,6 +5,7 @@
     [tool.simpletorch]
     follow = false  # programs aren't followed
     data = false  # the headers of data files aren't read; or a list of further folders to read below
+    models = ["stubs"]  # folders with stubs of libraries
 
     [tool.simpletorch.findings]
     tensor-training = "off"  # or error, warning, note; true: as severe as it is by itself
@@ -45,6 +46,8 @@ class Settings:
     follow: bool = True
     data: bool | tuple[Path, ...] = True
     """Whether data files are read for their sizes; further folders that they may lie in."""
+    models: tuple[Path, ...] = ()
+    """Folders with stubs that say what a library's functions give."""
     severities: Mapping[str, Severity] = field(default_factory=dict)
     """By code, of those that shall have another one than they have by themselves."""
 
@@ -64,12 +67,13 @@ def settings(config_file: str | Path | None = None, here: Path | None = None) ->
     else:
         written = {}
     codes = dict(written.get("findings", {}))
-    for name in written.keys() - {"follow", "data", "findings"}:
+    for name in written.keys() - {"follow", "data", "models", "findings"}:
         codes[_code(name, file)] = written[name]
     follow = os.environ.get(FOLLOW_VARIABLE) or str(written.get("follow", ""))  # a variable that is empty says nothing
     return Settings(
         follow.strip().lower() not in _NO,
-        _folders(written.get("data", True), file) if written else True,
+        _folders("data", written.get("data", True), file) if written else True,
+        _stubs(written["models"], file) if "models" in written else (),
         {_code(name, file): _severity(name, value, file) for name, value in codes.items()},
     )
 
@@ -103,19 +107,26 @@ def _written(file: Path) -> dict[str, Any] | None:
 def _code(name: str, file: Path) -> str:
     if name in CODES:
         return name
-    close = get_close_matches(name, (*CODES, "follow", "data", "findings"), 1)
-    meant = f"did you mean {close[0]}?" if close else f"there are follow, data, {', '.join(sorted(CODES))}"
+    close = get_close_matches(name, (*CODES, "follow", "data", "models", "findings"), 1)
+    meant = f"did you mean {close[0]}?" if close else f"there are follow, data, models, {', '.join(sorted(CODES))}"
     raise SettingError(f"{file}: {name} is no setting and no code of a finding; {meant}")
 
 
-def _folders(value: object, file: Path) -> bool | tuple[Path, ...]:
+def _stubs(value: object, file: Path) -> tuple[Path, ...]:
+    found = _folders("models", value, file)
+    if isinstance(found, bool):
+        raise SettingError(f"{file}: models = {value!r} is no list of folders")
+    return found
+
+
+def _folders(name: str, value: object, file: Path) -> bool | tuple[Path, ...]:
     if isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
         return tuple(file.parent / v for v in value)
     if isinstance(value, bool) or str(value).strip().lower() in (*_NO, *_YES):
         return str(value).strip().lower() not in _NO
     if isinstance(value, str) and file.suffix != ".toml":
         return tuple(file.parent / v.strip() for v in value.split(",") if v.strip())
-    raise SettingError(f"{file}: data = {value!r} is neither true or false nor a list of folders")
+    raise SettingError(f"{file}: {name} = {value!r} is neither true or false nor a list of folders")
 
 
 def _severity(name: str, value: object, file: Path) -> Severity:

@@ -1,0 +1,288 @@
+"""Stubs: what functions of a library give is what their annotations say. Nothing of the library is read or imported.
+
+A stub is a ``.pyi`` file, which mypy reads, too. Stubs of other people's lie
+
+- in a folder that a project names: ``models = ["stubs"]`` under ``[tool.simpletorch]``;
+- in a distribution with the entry point ``simpletorch.models``, whose name is the library's package, and whose value
+  is the package or module that has the stubs.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import cache, cached_property
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, final
+
+from simpletorch._settings import SettingError, settings
+from simpletorch.follow.libraries.pytorch.kernels import promised
+from simpletorch.follow.marks import arguments, modules
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.scopes import Scope
+from simpletorch.follow.sources import texts
+from simpletorch.follow.sources.syntax import parse
+from simpletorch.follow.values import (
+    MISSING,
+    Class,
+    Dict,
+    Function,
+    Instance,
+    List,
+    Namespace,
+    Native,
+    Property,
+    StaticMethod,
+    Tensor,
+    Unknown,
+    Value,
+)
+from simpletorch.follow.values import Iterator as Items
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["GROUP", "Stubs", "shipped"]
+
+GROUP: Final = "simpletorch.models"
+"""The group of entry points under which distributions have stubs."""
+
+
+@final
+class Stubs:
+    """The stubs that a program may use."""
+
+    def __init__(self, program: Path) -> None:
+        self._program = program
+        self._modules: dict[str, dict[str, Value]] = {}
+
+    @cached_property
+    def _folders(self) -> tuple[Path, ...]:
+        try:
+            return settings(here=self._program.parent).models
+        except SettingError:  # who starts the follow says it
+            return ()
+
+    def member(self, run: Interpreter, name: str) -> Value:
+        """What the stubs have under a dotted name, MISSING if there is no stub of it."""
+        if self._file(name) is not None:
+            return Namespace(name)
+        module, _, short = name.rpartition(".")
+        return self._cells(run, module).get(short, MISSING)
+
+    def _file(self, module: str) -> Path | None:
+        package, _, rest = module.partition(".")
+        for folder in self._folders:
+            if (found := _stub(folder, module)) is not None:
+                return found
+        found = shipped().get(package)
+        if found is None:
+            return None
+        if found.suffix == ".pyi":
+            return None if rest else found
+        return _stub(found, rest)
+
+    def _cells(self, run: Interpreter, module: str) -> dict[str, Value]:
+        """The names of a module's stub; none if it has no stub."""
+        if module not in self._modules:
+            file = self._file(module) if module else None
+            tree = None if file is None else parse(file)
+            cells = self._modules[module] = {"__name__": module, "__file__": str(file)} if tree is not None else {}
+            if tree is not None:
+                path = str(file)
+                run.program.own.add(path)
+                scope = Scope(None, path, cells)
+                with run.at_the_start(path):
+                    run.execute(tree.body, scope)
+                _Promises(run, scope, module).put(tree.body, cells)
+        return self._modules[module]
+
+
+def _stub(folder: Path, module: str) -> Path | None:
+    """The stub of a module below a folder."""
+    inner = folder.joinpath(*module.split(".")) if module else folder
+    candidates = (inner / "__init__.pyi", *([inner.with_suffix(".pyi")] if module else []))
+    return next((c for c in candidates if texts.is_file(c)), None)
+
+
+@cache
+def shipped() -> dict[str, Path]:
+    """By package, the folder or file with the stubs that an installed distribution has for it."""
+    found = {entry.name: _place(entry) for entry in entry_points(group=GROUP)}
+    return {name: path for name, path in found.items() if path is not None}
+
+
+def _place(entry: EntryPoint) -> Path | None:
+    """Where an entry point's stubs lie. The distribution's own list of files says it; of one that is being edited
+    the path of its package, which Python's finder knows without importing it.
+    """
+    parts = entry.value.partition(":")[0].strip().split(".")
+    for file in (entry.dist.files if entry.dist is not None else None) or ():
+        if file.parts in ((*parts, "__init__.pyi"), (*parts[:-1], f"{parts[-1]}.pyi")):
+            path = Path(str(file.locate()))
+            return path.parent if file.name == "__init__.pyi" else path
+    try:
+        spec = find_spec(parts[0])
+    except (ImportError, ValueError):
+        spec = None
+    for folder in (spec.submodule_search_locations if spec is not None else None) or ():
+        path = Path(folder).joinpath(*parts[1:])
+        if (path / "__init__.pyi").is_file():
+            return path
+        if path.with_suffix(".pyi").is_file():
+            return path.with_suffix(".pyi")
+    return None
+
+
+# -- what a stub promises ----------------------------------------------------------------------------------------------
+
+_PLAIN: Final = ("int", "float", "bool", "str", "bytes", "complex")
+_LISTS: Final = ("list", "List", "Sequence", "MutableSequence", "Collection")
+_STREAMS: Final = ("Iterator", "Iterable", "Generator")
+_DICTS: Final = ("dict", "Dict", "Mapping", "MutableMapping")
+
+
+@final
+class _Promises:
+    """What the functions, classes and names of one stub stand for."""
+
+    def __init__(self, run: Interpreter, scope: Scope, module: str) -> None:
+        self._run, self._scope, self._module = run, scope, module
+
+    def put(self, body: list[ast.stmt], cells: dict[str, Value], owner: Class | None = None) -> None:
+        """Put promises in the place of what a stub defines in its body, or in that of a class."""
+        prefix = self._module if owner is None else owner.qualified
+        several = _overloaded(body)
+        for node in body:
+            match node:
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name in several:
+                    cells[name] = Native(f"{prefix}.{name}", _unclear(f"{prefix}.{name}"))
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name in cells:
+                    cells[name] = self._promise(cells[name], prefix)
+                case ast.ClassDef(name=name, body=inner) if isinstance(cls := cells.get(name), Class):
+                    cls.unknown_base = cls.unknown_base or Unknown(f"an attribute that the stub of {name} lacks")
+                    self.put(inner, cls.cells, cls)
+                case ast.AnnAssign(target=ast.Name(id=name), annotation=said, value=None) if owner is None:
+                    cells[name] = self._given(_getter(name, said), prefix)
+                case ast.AnnAssign(target=ast.Name(id=name), annotation=said, value=None) if owner.fields is None:
+                    cells[name] = Property(self._getter(_getter(name, said), prefix))
+
+    def _promise(self, value: Value, prefix: str) -> Value:
+        match value:
+            case Function():
+                return Native(f"{prefix}.{value.name}", lambda run, args, kwargs: self._call(run, value, args, kwargs))
+            case Property(getter=Function() as getter):
+                return Property(self._promise(getter, prefix), value.setter, value.cached)
+            case StaticMethod(function=Function() as inner):
+                return StaticMethod(self._promise(inner, prefix), value.of_class)
+        return value
+
+    def _getter(self, node: ast.FunctionDef, prefix: str) -> Value:
+        return self._promise(Function(node, self._scope, node.name), prefix)
+
+    def _given(self, node: ast.FunctionDef, prefix: str) -> Value:
+        """The value of a name of the module."""
+        return self._call(self._run, Function(node, self._scope, node.name), (MISSING,), {})
+
+    def _call(self, run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        wrong = arguments.misfit(run, function, args, kwargs)
+        if wrong is not None:
+            return modules.refuse(run, *wrong)
+        # the library may change what it is given, but for tensors: these are what its annotations say
+        run.escape(tuple(v for v in (*args, *kwargs.values()) if not isinstance(run.resolve(v), Tensor | Instance)))
+        if not isinstance(function.node, ast.FunctionDef):
+            return run.unknown(f"what {function.name} gives")
+
+        def otherwise(said: ast.expr | None, tensor: Callable[[ast.expr], Tensor | None]) -> Value:
+            owner = run.resolve(args[0]) if args else None
+            return self._value(said, tensor, owner if isinstance(owner, Instance) else None, function)
+
+        return promised(run, function, args, kwargs, strict=True, otherwise=otherwise)
+
+    def _value(
+        self,
+        said: ast.expr | None,
+        tensor: Callable[[ast.expr], Tensor | None],
+        owner: Instance | None,
+        function: Function,
+    ) -> Value:
+        """What an annotation says of a value."""
+        run, reason = self._run, f"what {function.name} gives"
+
+        def inner(node: ast.expr) -> Value:
+            return self._value(node, tensor, owner, function)
+
+        if said is not None and (found := tensor(said)) is not None:
+            return found
+        match said:
+            case ast.Constant(value=None):
+                return None
+            case ast.Constant(value=str() as text):
+                try:
+                    return inner(ast.parse(text, mode="eval").body)
+                except SyntaxError:
+                    return run.unknown(reason)
+            case ast.Subscript(value=head, slice=ast.Tuple(elts=[item, ast.Constant(value=value)])) if value is ...:
+                return List(None, inner(item)) if _last(head) in ("tuple", "Tuple") else run.unknown(reason)
+            case ast.Subscript(value=head, slice=ast.Tuple(elts=items)) if _last(head) in ("tuple", "Tuple"):
+                return tuple(map(inner, items))
+            case ast.Subscript(value=head, slice=item) if _last(head) in _LISTS:
+                return List(None, inner(item))
+            case ast.Subscript(value=head, slice=item) if _last(head) in _STREAMS:
+                return Items(None, inner(item.elts[0] if isinstance(item, ast.Tuple) else item))
+            case ast.Subscript(value=head, slice=ast.Tuple(elts=[_, item])) if _last(head) in _DICTS:
+                return Dict({}, inner(item))
+            case ast.Name(id=name) if name in _PLAIN:
+                return run.unknown(reason, name)
+            case ast.Name(id="Self") | ast.Attribute(attr="Self") if owner is not None:
+                return Instance(owner.cls)
+            case ast.Name() | ast.Attribute():
+                return self._instance(said, inner, reason)
+        return run.unknown(reason)
+
+    def _instance(self, said: ast.expr, inner: Callable[[ast.expr], Value], reason: str) -> Value:
+        run = self._run
+        try:
+            cls = run.resolve(run.evaluate(said, self._scope))
+        except Raised:
+            cls = None
+        if not isinstance(cls, Class) or cls.module.partition(".")[0] != self._module.partition(".")[0]:
+            return run.unknown(reason)
+        made = Instance(cls)
+        modules.begun(run, made)
+        if cls.fields is not None:  # a dataclass
+            for c in reversed(cls.mro):
+                made.cells.update({name: inner(note) for name, note in (c.cells.get("__annotations__") or {}).items()})
+        return made
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _overloaded(body: list[ast.stmt]) -> set[str]:
+    """The names with several signatures: it isn't told which one a call has."""
+    return {
+        node.name
+        for node in body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and any(_last(d) == "overload" for d in node.decorator_list)
+    }
+
+
+def _unclear(name: str) -> Callable[..., Value]:
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        run.escape((*args, *kwargs.values()))
+        return run.unknown(f"what {name} gives, which has several signatures")
+
+    return work
+
+
+def _getter(name: str, said: ast.expr) -> ast.FunctionDef:
+    """The function behind an attribute of which a stub says what it is."""
+    made = ast.parse(f"def {name}(self): ...").body[0]
+    assert isinstance(made, ast.FunctionDef)
+    made.returns = said
+    return ast.fix_missing_locations(made)
