@@ -4,8 +4,8 @@
 
     [tool.simpletorch]
     follow = false  # programs aren't followed
-    data = false  # the headers of data files aren't read; or a list of further folders to read below
-    models = ["stubs"]  # folders with stubs of libraries
+    data = false  # no data files are read; or further folders to read below
+    models = ["stubs"]  # folders of stubs
 
     [tool.simpletorch.findings]
     tensor-training = "off"  # or error, warning, note; true: as severe as it is by itself

@@ -8,5 +8,6 @@ from __future__ import annotations
 
 from simpletorch.follow.findings import Call, Finding, Note
 from simpletorch.follow.followed import Followed, follow
+from simpletorch.follow.sources.comparing import differences, results_differ
 
-__all__ = ["Call", "Finding", "Followed", "Note", "follow"]
+__all__ = ["Call", "Finding", "Followed", "Note", "differences", "follow", "results_differ"]

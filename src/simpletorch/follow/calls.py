@@ -115,7 +115,7 @@ def _native(
 
 
 def _misfit(run: Interpreter, model: Model, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What a call gives that a model doesn't take; None of one that it takes.
+    """The answer to a call that a model doesn't take; None of one that it takes.
 
     Raises:
         Raised: the library surely doesn't take it, and it isn't seen where the arguments come from.

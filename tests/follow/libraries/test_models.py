@@ -13,8 +13,9 @@ import pytest
 
 from simpletorch.follow import follow, libraries
 from simpletorch.follow.libraries import CLASSES, METHODS, NATIVES, Model, load
+from simpletorch.follow.sources.comparing import signatures_differ
 from simpletorch.follow.sources.program import Program
-from simpletorch.follow.values import MISSING, Dict, List, Native, Property, Set, Tensor
+from simpletorch.follow.values import Dict, List, Native, Property, Set, Tensor
 
 for _library in libraries._FILES:
     load(f"{_library}.")
@@ -74,35 +75,10 @@ def test_most_models_can_be_compared():
     assert len(REAL) > 350
 
 
-def is_plain(default: Any) -> bool:
-    """Whether a default is a value for the follower as for Python."""
-    return default is None or type(default) in (bool, int, float, str)
-
-
 @pytest.mark.parametrize("name", REAL)
 def test_a_model_takes_what_the_library_takes(name):
     """All that it takes: a call which the model refuses is said to fail."""
-    theirs = [p for p in REAL[name].parameters.values() if not p.name.startswith("_")]
-    ours = list(MODELS[name].signature.parameters.values())
-    is_partial = any(p.kind is p.VAR_KEYWORD for p in ours)
-
-    def places(parameters):
-        return [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-
-    for model, library in zip(places(ours), places(theirs), strict=False):
-        by_place = model.POSITIONAL_ONLY in (model.kind, library.kind)
-        assert model.name == library.name or by_place or is_partial
-        assert model.default is not model.empty or library.default is library.empty, f"{model} isn't required"
-    named = {p.name: p.default for p in theirs}
-    for model in ours:
-        default = named.get(model.name, inspect.Parameter.empty)
-        if model.default is not MISSING and model.default is not model.empty and is_plain(default):
-            assert model.default == default, f"{model.name} is {default!r} if it isn't given"
-    if is_partial:
-        assert any(p.kind is p.VAR_POSITIONAL for p in ours) or len(places(ours)) >= len(places(theirs))
-    else:
-        assert len(places(ours)) >= len(places(theirs))
-        assert {p.name for p in theirs if p.kind is p.KEYWORD_ONLY} <= {p.name for p in ours}
+    assert signatures_differ(MODELS[name].signature, REAL[name]) == []
 
 
 FAILING = """\

@@ -175,7 +175,7 @@ def native(*names: str) -> Callable[[Work], Work]:
 
 @final
 class Model:
-    """What the follower knows of a library's function: the function that answers, bound as the library's is.
+    """A library's function as the follower knows it: the function that answers, bound as the library's is.
 
     The signature behind the interpreter is the library's. One that ends with ``**rest`` is a part of it: of a call that
     doesn't fit nothing is said. Arguments come without choices that are decided where the call stands.

@@ -438,7 +438,7 @@ _One: TypeAlias = Callable[["Interpreter", Value], Value]
 
 
 def _of_each(name: str, kind: Callable[[DType | None], DType | None]) -> _One:
-    """What a function of each number gives for all of an array."""
+    """The answer of a function of each number for all of an array."""
 
     def one(run: Interpreter, value: Value) -> Value:
         if isinstance(value, int | float) and name in _ASKED:
@@ -1201,7 +1201,7 @@ def _errors(run: Interpreter, all: Value = None, divide: Value = None, over: Val
 
 
 def _shaped(run: Interpreter, rule: str, source: Value, *rest: Value) -> Value:
-    """What a function of torch's with the same arguments gives."""
+    """The answer of a function of torch's with the same arguments."""
     if isinstance(source, Choice):
         return run.each(source, lambda v: _shaped(run, rule, v, *rest))
     if is_vague(source):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _joined(run: Interpreter, rule: str, source: Value, *place: Value, dtype: Value = None, out: Value = None) -> Value:
-    """What a function of torch's puts together; ``place`` is its axis, if it has one."""
+    """Arrays that a function of torch's puts together; ``place`` is its axis, if it has one."""
     found = run.items(source)
     one = iteration.item(run, source) if found is None and not isinstance(source, List) else None
     rows = [run.resolve(v) for v in found or (source.item if isinstance(source, List) else one,)]

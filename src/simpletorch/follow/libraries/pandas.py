@@ -108,7 +108,7 @@ def _cast(run: Interpreter, self: Value, dtype: Value, copy: Value = None, error
     return _made(run, _dims(run, self), kind, run.resolve(self.cells.get("_names")))
 
 
-# What many methods have in common; they are a part of the signature where a model ends with ``**rest``.
+# Three answers of many methods, with the part of their signatures that counts for them.
 
 
 def _same(run: Interpreter, self: Value, *more: Value, inplace: Value = False, **rest: Value) -> Value:
@@ -121,7 +121,7 @@ def _same(run: Interpreter, self: Value, *more: Value, inplace: Value = False, *
 def _some_rows(
     run: Interpreter, self: Value, *more: Value, axis: Value = None, inplace: Value = False, **rest: Value
 ) -> Value:
-    """What keeps the columns, and some number of rows."""
+    """The same columns, and some number of rows."""
     if axis not in (0, "index", None):
         return _changed(run, self, inplace=inplace)
     dims, names = (UNKNOWN, *_dims(run, self)[1:]), run.resolve(self.cells.get("_names"))

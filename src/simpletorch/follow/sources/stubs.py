@@ -1,6 +1,6 @@
-"""Stubs: what functions of a library give is what their annotations say. Nothing of the library is read or imported.
+"""Stubs: annotations say what the functions of a library give. Nothing of the library is read or imported.
 
-A stub is a ``.pyi`` file, which mypy reads, too. Stubs of other people's lie
+A stub is a ``.pyi`` file, which mypy reads, too. Stubs lie
 
 - in a folder that a project names: ``models = ["stubs"]`` under ``[tool.simpletorch]``;
 - in a distribution with the entry point ``simpletorch.models``, whose name is the library's package, and whose value
@@ -66,7 +66,7 @@ class Stubs:
             return ()
 
     def member(self, run: Interpreter, name: str) -> Value:
-        """What the stubs have under a dotted name, MISSING if there is no stub of it."""
+        """The value of a dotted name, MISSING if no stub has it."""
         if self._file(name) is not None:
             return Namespace(name)
         module, _, short = name.rpartition(".")
@@ -146,7 +146,7 @@ _DICTS: Final = ("dict", "Dict", "Mapping", "MutableMapping")
 
 @final
 class _Promises:
-    """What the functions, classes and names of one stub stand for."""
+    """Values for the functions, classes and names of one stub."""
 
     def __init__(self, run: Interpreter, scope: Scope, module: str) -> None:
         self._run, self._scope, self._module = run, scope, module
@@ -208,7 +208,7 @@ class _Promises:
         owner: Instance | None,
         function: Function,
     ) -> Value:
-        """What an annotation says of a value."""
+        """A value as an annotation describes it."""
         run, reason = self._run, f"what {function.name} gives"
 
         def inner(node: ast.expr) -> Value:
@@ -281,7 +281,7 @@ def _unclear(name: str) -> Callable[..., Value]:
 
 
 def _getter(name: str, said: ast.expr) -> ast.FunctionDef:
-    """The function behind an attribute of which a stub says what it is."""
+    """A function that gives an attribute that a stub annotates."""
     made = ast.parse(f"def {name}(self): ...").body[0]
     assert isinstance(made, ast.FunctionDef)
     made.returns = said
