@@ -115,10 +115,14 @@ def _is_plain(default: object) -> bool:
     return default is None or type(default) in (bool, int, float, str)
 
 
-def results_differ(program: str) -> list[str]:
+def results_differ(program: str, known: str = "") -> list[str]:
     """Where following is wrong about the tensors that a program's variables hold at its end, in sentences.
 
     The program is executed, and followed as if it lay in the current folder.
+
+    Args:
+        program: its text.
+        known: names of variables whose shape and dtype must be known at the end, with spaces between them.
     """
     path = Path.cwd() / "program.py"
     followed = follow(path, opened={str(path): program})
@@ -126,6 +130,7 @@ def results_differ(program: str) -> list[str]:
     exec(compile(program, str(path), "exec", dont_inherit=True), variables)
     found = [f"line {e.line}: {e.message}, but the program runs" for e in followed.errors]
     last = {name: values[-1] for _, names in sorted(followed.claims.items()) for name, values in names.items()}
+    found += [f"{name} isn't known" for name in known.split() if not _is_known(last.get(name))]
     for name, said in last.items():
         held = variables.get(name)
         if isinstance(said, TensorType) and hasattr(held, "shape") and hasattr(held, "dtype"):
@@ -133,12 +138,22 @@ def results_differ(program: str) -> list[str]:
     return found
 
 
+def _is_known(said: object) -> bool:
+    if not isinstance(said, TensorType) or said.dtype is None or not said.shape.is_exact:
+        return False
+    return all(isinstance(d, int) for d in said.shape.dims)
+
+
+def _dtype(tensor: Any) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
 def _shown(tensor: Any) -> str:
-    return f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
+    return f"{_dtype(tensor)}{list(tensor.shape)}"
 
 
 def _is_one_of(tensor: Any, said: TensorType) -> bool:
-    if said.dtype is not None and said.dtype.is_concrete and str(tensor.dtype) != f"torch.{said.dtype.torch_name}":
+    if said.dtype is not None and said.dtype.is_concrete and _dtype(tensor) != said.dtype.torch_name:
         return False
     if not said.shape.is_exact:
         return len(tensor.shape) >= said.shape.min_rank

@@ -9,7 +9,7 @@ import pytest
 
 from simpletorch.follow import Followed, differences, follow, results_differ
 from simpletorch.follow.sources import stubs
-from tests.follow.sources.library_with_stub import LIBRARY, STUB
+from tests.follow.models.library_with_stub import LIBRARY, STUB
 
 SETTINGS = '[tool.simpletorch]\nmodels = ["stubs"]\n'
 HEAD = """\
@@ -206,9 +206,12 @@ def test_results_are_compared_with_the_library(project, monkeypatch):
     monkeypatch.syspath_prepend(str(project / "library"))
     monkeypatch.chdir(project)
     try:
-        assert results_differ(HEAD + "y = embed(x)\nz = classify(x).scores\n") == []
+        program = HEAD + "y = embed(x)\nz = classify(x).scores\n"
+        assert results_differ(program, known="y z") == []
+        assert results_differ(program + "w = encoders.odd(3)\n", known="w") == ["w isn't known"]
         (project / "stubs/encoders.pyi").write_text(STUB.replace('"b n 13"', '"b n 17"'))
-        assert results_differ(HEAD + "y = embed(x)\n") == ["y is float32[5, 11, 13], not Float32[5, 11, 17]"]
-        (project / "stubs/encoders.pyi").write_text(STUB.replace('embed(x: Float32[Tensor, "b n"]', "embed(x: int"))
+        assert results_differ(program) == ["y is float32[5, 11, 13], not Float32[5, 11, 17]"]
+        (project / "stubs/encoders.pyi").write_text(STUB.replace("scale: float = 1.0", "scale: float"))
+        assert results_differ(program) == ["line 5: embed is called without scale, but the program runs"]
     finally:
         sys.modules.pop("encoders", None)
