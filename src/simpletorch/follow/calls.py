@@ -102,11 +102,10 @@ def _native(
     try:
         return work(run, args, kwargs)
     except (IndexError, KeyError, TypeError, AttributeError, ValueError, AssertionError) as error:
-        is_model = type(work) is Model
-        if is_model and (refused := _misfit(run, work, args, kwargs)) is not None:
+        if type(work) is Model and (refused := _misfit(run, work, args, kwargs)) is not None:
             return refused
-        named = [name for name in _OPERANDS if name in kwargs and not is_model]
-        if named:  # they may be given by name, which few models look for
+        named = [name for name in _OPERANDS if name in kwargs]
+        if named and type(work) is not Model:  # they may be given by name, which few models look for
             rest = {k: v for k, v in kwargs.items() if k not in named}
             return _native(run, name, work, (*args, *(kwargs[k] for k in named)), rest)
         run.fault(error)

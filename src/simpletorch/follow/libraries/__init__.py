@@ -38,6 +38,7 @@ __all__ = [
     "method",
     "model",
     "native",
+    "signed",
     "source_of",
 ]
 
@@ -213,7 +214,9 @@ class Model:
     @property
     def shown(self) -> str:
         """The name for messages: ``DataFrame.drop``, ``pandas.read_csv``."""
-        name = self.name.removeprefix("builtins.")
+        name = self.name.removeprefix("builtins.").removesuffix(".__init__")
+        if name + ".__init__" == self.name:
+            return name.rpartition(".")[2]
         return ".".join(name.split(".")[-2:]) if self.is_method else name
 
 
@@ -246,6 +249,22 @@ def model(*names: str) -> Callable[[Modelled], Modelled]:
         return function
 
     return register
+
+
+def signed(parameters: str, work: Callable[[Interpreter, dict[str, Value]], Value]) -> Callable[..., Value]:
+    """A function with these parameters that gets the arguments which a call gives, by their names.
+
+    For what counts as given or not, and for many that are alike: ``signed("loc=0.0, scale=1.0, size=None", work)``.
+    """
+    found = inspect.signature(eval(f"lambda run, {parameters}: None"))
+
+    def bound(run: Interpreter, /, *by_place: Value, **by_name: Value) -> Value:
+        given = found.bind(run, *by_place, **by_name).arguments
+        del given["run"]
+        return work(run, given)
+
+    bound.__signature__ = found  # type: ignore[attr-defined]
+    return bound
 
 
 def attribute(*names: str) -> Callable[[Modelled], Modelled]:

@@ -164,10 +164,12 @@ class _Promises:
                 case ast.ClassDef(name=name, body=inner) if isinstance(cls := cells.get(name), Class):
                     cls.unknown_base = cls.unknown_base or Unknown(f"an attribute that the stub of {name} lacks")
                     self.put(inner, cls.cells, cls)
-                case ast.AnnAssign(target=ast.Name(id=name), annotation=said, value=None) if owner is None:
-                    cells[name] = self._given(_getter(name, said), prefix)
-                case ast.AnnAssign(target=ast.Name(id=name), annotation=said, value=None) if owner.fields is None:
-                    cells[name] = Property(self._getter(_getter(name, said), prefix))
+                case ast.AnnAssign(target=ast.Name(id=name), annotation=said, value=None):
+                    getter = Function(_getter(name, said), self._scope, name)
+                    if owner is None:
+                        cells[name] = self._call(self._run, getter, (MISSING,), {})
+                    elif owner.fields is None:
+                        cells[name] = Property(self._promise(getter, prefix))
 
     def _promise(self, value: Value, prefix: str) -> Value:
         match value:
@@ -178,13 +180,6 @@ class _Promises:
             case StaticMethod(function=Function() as inner):
                 return StaticMethod(self._promise(inner, prefix), value.of_class)
         return value
-
-    def _getter(self, node: ast.FunctionDef, prefix: str) -> Value:
-        return self._promise(Function(node, self._scope, node.name), prefix)
-
-    def _given(self, node: ast.FunctionDef, prefix: str) -> Value:
-        """The value of a name of the module."""
-        return self._call(self._run, Function(node, self._scope, node.name), (MISSING,), {})
 
     def _call(self, run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         wrong = arguments.misfit(run, function, args, kwargs)
