@@ -165,53 +165,70 @@ def _some(run: Interpreter, module: Instance, rows: list[Value], kind: str) -> V
     return Iterator(None, one)
 
 
-def _parameters(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = [t for _, t in layers.named_tensors(run, args[0], parameters_only=True)]
-    if not rows and modules.holds_nothing_else(run, [m for _, m in layers.named_modules(run, args[0])]):
+def _tensors(run: Interpreter, me: Instance, prefix: Value, recurse: Value, *, parameters: bool) -> list[Value]:
+    """Names and tensors of a module; without ``recurse`` its own."""
+    rows = layers.named_tensors(run, me, parameters_only=parameters)
+    front = f"{prefix}." if isinstance(prefix, str) and prefix else ""
+    return [
+        (front + name if isinstance(prefix, str) else run.unknown("a name", "str"), one)
+        for name, one in rows
+        if (parameters or not one.type.is_parameter) and (recurse is not False or "." not in name)
+    ]
+
+
+def _parameters(run: Interpreter, self: Value, recurse: Value = True) -> Value:
+    rows = [t for _, t in _tensors(run, self, "", recurse, parameters=True)]
+    if (
+        not rows
+        and recurse is True
+        and modules.holds_nothing_else(run, [m for _, m in layers.named_modules(run, self)])
+    ):
         return Iterator(())
-    return _some(run, args[0], rows, "parameter") if rows else Iterator(None, Tensor(TensorType(is_parameter=True)))
+    return _some(run, self, rows, "parameter") if rows else Iterator(None, Tensor(TensorType(is_parameter=True)))
 
 
-def _named_parameters(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _some(
-        run, args[0], [(n, t) for n, t in layers.named_tensors(run, args[0], parameters_only=True)], "parameter"
-    )
+def _named_parameters(
+    run: Interpreter, self: Value, prefix: Value = "", recurse: Value = True, remove_duplicate: Value = True
+) -> Value:
+    return _some(run, self, _tensors(run, self, prefix, recurse, parameters=True), "parameter")
 
 
-def _freeze(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _freeze(run: Interpreter, self: Value, requires_grad: Value = True) -> Value:
     """``module.requires_grad_(flag)``."""
-    flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
-    if not layers.lists_all(run, args[0]):
-        gradients.freeze(run, None, flag)
-    for _, one in layers.named_tensors(run, args[0], parameters_only=True):
-        gradients.freeze(run, one, flag)
-    return args[0]
+    if not layers.lists_all(run, self):
+        gradients.freeze(run, None, requires_grad)
+    for _, one in layers.named_tensors(run, self, parameters_only=True):
+        gradients.freeze(run, one, requires_grad)
+    return self
 
 
-def _buffers(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = [t for _, t in layers.named_tensors(run, args[0], parameters_only=False) if not t.type.is_parameter]
-    return _some(run, args[0], rows, "buffer")
+def _buffers(run: Interpreter, self: Value, recurse: Value = True) -> Value:
+    return _some(run, self, [t for _, t in _tensors(run, self, "", recurse, parameters=False)], "buffer")
 
 
-def _named_buffers(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = [(n, t) for n, t in layers.named_tensors(run, args[0], parameters_only=False) if not t.type.is_parameter]
-    return _some(run, args[0], rows, "buffer")
+def _named_buffers(
+    run: Interpreter, self: Value, prefix: Value = "", recurse: Value = True, remove_duplicate: Value = True
+) -> Value:
+    return _some(run, self, _tensors(run, self, prefix, recurse, parameters=False), "buffer")
 
 
-def _modules(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _some(run, args[0], [m for _, m in layers.named_modules(run, args[0])], "module")
+def _modules(run: Interpreter, self: Value, remove_duplicate: Value = True) -> Value:
+    return _some(run, self, [m for _, m in layers.named_modules(run, self)], "module")
 
 
-def _named_modules(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _some(run, args[0], [(n, m) for n, m in layers.named_modules(run, args[0])], "module")
+def _named_modules(
+    run: Interpreter, self: Value, memo: Value = None, prefix: Value = "", remove_duplicate: Value = True
+) -> Value:
+    front = f"{prefix}." if isinstance(prefix, str) and prefix else ""
+    return _some(run, self, [((front + n).rstrip("."), m) for n, m in layers.named_modules(run, self)], "module")
 
 
-def _children(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _directly(run, args[0], [m for _, m in _own_modules(run, args[0])])
+def _children(run: Interpreter, self: Value) -> Value:
+    return _directly(run, self, [m for _, m in _own_modules(run, self)])
 
 
-def _named_children(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _directly(run, args[0], list(_own_modules(run, args[0])))
+def _named_children(run: Interpreter, self: Value) -> Value:
+    return _directly(run, self, list(_own_modules(run, self)))
 
 
 def _own_modules(run: Interpreter, module: Instance) -> Iterable[tuple[str, Instance]]:
@@ -222,10 +239,7 @@ def _own_modules(run: Interpreter, module: Instance) -> Iterable[tuple[str, Inst
     return first.values()
 
 
-def _register(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, *rest = args
-    name = run.resolve(rest[0] if rest else kwargs.get("name"))
-    value = rest[1] if len(rest) > 1 else next((kwargs[k] for k in ("tensor", "param", "module") if k in kwargs), None)
+def _put_under(run: Interpreter, me: Instance, name: Value, value: Value) -> Value:
     if isinstance(name, str):
         run.set_attribute(me, name, value)
     else:
@@ -233,27 +247,41 @@ def _register(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return None
 
 
-def _apply(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    function = args[1] if len(args) > 1 else kwargs.get("fn")
-    for _, inner in reversed(list(layers.named_modules(run, args[0]))):
-        run.call(function, (inner,))
-    return args[0]
+def _register_parameter(run: Interpreter, self: Value, name: Value, param: Value) -> Value:
+    return _put_under(run, self, name, param)
 
 
-def _mode(value: bool) -> Callable[..., Value]:
-    """``train()`` and ``eval()``: of the module and those inside it."""
+def _add_module(run: Interpreter, self: Value, name: Value, module: Value) -> Value:
+    return _put_under(run, self, name, module)
 
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        given = run.resolve(args[1] if len(args) > 1 else kwargs.get("mode", True))
-        trains = value and (
-            given if isinstance(given, bool) else run.unknown("whether a module trains", "bool", "data")
-        )
-        modes.asked(run, args[0], trains)
-        for _, inner in layers.named_modules(run, args[0]):
-            run.heap.write(inner.cells, "training", trains)
-        return args[0]
 
-    return work
+def _register_buffer(run: Interpreter, self: Value, name: Value, tensor: Value, persistent: Value = True) -> Value:
+    run.heap.write(self.state, f"{devices.BUFFER} {name}", True)
+    return _put_under(run, self, name, tensor)
+
+
+def _apply(run: Interpreter, self: Value, fn: Value) -> Value:
+    for _, inner in reversed(list(layers.named_modules(run, self))):
+        run.call(fn, (inner,))
+    return self
+
+
+def _train(run: Interpreter, self: Value, mode: Value = True) -> Value:
+    return _in_mode(
+        run, self, mode if isinstance(mode, bool) else run.unknown("whether a module trains", "bool", "data")
+    )
+
+
+def _eval(run: Interpreter, self: Value) -> Value:
+    return _in_mode(run, self, False)
+
+
+def _in_mode(run: Interpreter, me: Instance, trains: Value) -> Value:
+    """The module and those inside it train, or don't."""
+    modes.asked(run, me, trains)
+    for _, inner in layers.named_modules(run, me):
+        run.heap.write(inner.cells, "training", trains)
+    return me
 
 
 def _hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -326,12 +354,6 @@ def _moved(place: str | None) -> Callable[..., Value]:
     return work
 
 
-def _register_buffer(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    name = run.resolve(args[1] if len(args) > 1 else kwargs.get("name"))
-    run.heap.write(args[0].state, f"{devices.BUFFER} {name}", True)
-    return _register(run, args, kwargs)
-
-
 def _to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = [run.resolve(a) for a in (*args[1:], *kwargs.values())]
     dtype = next((a for a in given if isinstance(a, DType)), None)
@@ -354,18 +376,17 @@ def _cast(name: str) -> Callable[..., Value]:
     return work
 
 
-def _get_submodule(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    path = run.resolve(args[1])
-    found: Value = args[0]
-    if not isinstance(path, str):
+def _get_submodule(run: Interpreter, self: Value, target: Value) -> Value:
+    found: Value = self
+    if not isinstance(target, str):
         return run.unknown("a module by a path that isn't known")
-    for part in path.split(".") if path else []:
+    for part in target.split(".") if target else []:
         found = run.attribute(found, part)
     return found
 
 
-def _zero(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    updates.zeroed(run, args[0])
+def _zero(run: Interpreter, self: Value, set_to_none: Value = True) -> Value:
+    updates.zeroed(run, self)
     return None
 
 
@@ -380,13 +401,13 @@ _PARTS: Final = {
     "named_children": _named_children,
     "state_dict": state_dict,
     "register_buffer": _register_buffer,
-    "register_parameter": _register,
-    "add_module": _register,
-    "register_module": _register,
+    "register_parameter": _register_parameter,
+    "add_module": _add_module,
+    "register_module": _add_module,
     "apply": _apply,
     "to": _to,
-    "train": _mode(True),
-    "eval": _mode(False),
+    "train": _train,
+    "eval": _eval,
     "get_submodule": _get_submodule,
     "get_parameter": _get_submodule,
     "get_buffer": _get_submodule,
