@@ -113,6 +113,50 @@ def test_a_call_that_does_not_fit_is_a_finding(tmp_path, call, message, hint):
         exec(program, {})
 
 
+OF_TORCH = """\
+import torch
+from torch import nn
+from torch.utils.data import ConcatDataset, DataLoader, RandomSampler, Subset, TensorDataset, random_split
+data, net = TensorDataset(torch.zeros(7, 3)), nn.Sequential(nn.Linear(3, 5))
+{call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "hint"),
+    [
+        ("DataLoader(data, batchsize=3)", "DataLoader has no argument batchsize", "batch_size"),
+        ("DataLoader()", "DataLoader is called without dataset", None),
+        ("class Own(DataLoader):\n    pass\nOwn(data, shufle=True)", "DataLoader has no argument shufle", "shuffle"),
+        ("Subset(data)", "Subset is called without indices", None),
+        ("random_split(data)", "torch.utils.data.random_split is called without lengths", None),
+        (
+            "RandomSampler(data, num_sample=3)",
+            "RandomSampler has no argument num_sample (data_source, replacement, num_samples, generator)",
+            "num_samples",
+        ),
+        (
+            "net.register_buffer('a', None, persist=False)",
+            "Module.register_buffer has no argument persist (name, tensor, persistent)",
+            "persistent",
+        ),
+        ("net.eval(True)", "Module.eval takes no argument, but it is given 1", None),
+        ("net.train(mode=True, recurse=False)", "Module.train has no argument recurse (mode)", None),
+        ("net.append()", "Sequential.append is called without module", None),
+        ("net.apply()", "Module.apply is called without fn", None),
+    ],
+)
+def test_a_call_of_torch_that_does_not_fit_is_a_finding(tmp_path, call, message, hint):
+    program = OF_TORCH.format(call=call)
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    (found,) = follow(path).errors
+    assert found.message == message
+    assert found.hint == (f"did you mean {hint}?" if hint else None)
+    with pytest.raises(TypeError):
+        exec(program, {"__name__": "own"})
+
+
 @pytest.mark.parametrize(
     "calls",
     [

@@ -485,66 +485,67 @@ def _fill(run: Interpreter, me: Instance, values: tuple[Value, ...] | None, sour
     run.heap.write(me.state, SIZE, start + len(values))  # a loop that goes on for unknown rounds must notice
 
 
-def _init_sequential(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, *layers_ = args
-    first = run.resolve(layers_[0]) if len(layers_) == 1 else None
+def _init_sequential(run: Interpreter, self: Value, *layers: Value) -> Value:
+    first = layers[0] if len(layers) == 1 else None
     if isinstance(first, Dict):
         for name, value in first.cells.items():
-            _put(run, me, name, value)
+            _put(run, self, name, value)
         if first.rest is not MISSING:
-            run.heap.write(me.state, "open", True)
+            run.heap.write(self.state, "open", True)
     else:
-        _fill(run, me, tuple(layers_), None)
+        _fill(run, self, layers, None)
     return None
 
 
-def _init_our_sequential(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = run.resolve(args[1]) if len(args) == 2 else None
-    if isinstance(given, List):
-        return _init_list(run, (args[0], given), kwargs)
-    return _init_sequential(run, args, kwargs)
+def _init_our_sequential(run: Interpreter, self: Value, *layers: Value) -> Value:
+    if len(layers) == 1 and isinstance(layers[0], List):
+        return _init_list(run, self, layers[0])
+    return _init_sequential(run, self, *layers)
 
 
-def _init_list(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = args[1] if len(args) > 1 else next(iter(kwargs.values()), None)
-    _fill(run, args[0], () if source is None else run.items(source), source)
+def _init_list(run: Interpreter, self: Value, modules: Value = None) -> Value:
+    _fill(run, self, () if modules is None else run.items(modules), modules)
     return None
 
 
-def _init_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if len(args) > 1 or kwargs:
-        _update(run, (args[0], args[1] if len(args) > 1 else next(iter(kwargs.values()))), {})
-    return None
+def _init_parameter_list(run: Interpreter, self: Value, values: Value = None) -> Value:
+    return _as_parameters(run, self, _init_list(run, self, values))
 
 
-def _update(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, source = args[0], run.resolve(args[1])
-    if isinstance(source, Instance):
-        rows: Any = _held(run, source).items()
-    elif isinstance(source, Dict) and source.rest is MISSING:
-        rows = source.cells.items()
+def _init_dict(run: Interpreter, self: Value, modules: Value = None) -> Value:
+    return None if modules is None else _update(run, self, modules)
+
+
+def _init_parameter_dict(run: Interpreter, self: Value, parameters: Value = None) -> Value:
+    return _as_parameters(run, self, _init_dict(run, self, parameters))
+
+
+def _update(run: Interpreter, self: Value, modules: Value) -> Value:
+    if isinstance(modules, Instance):
+        rows: Any = _held(run, modules).items()
+    elif isinstance(modules, Dict) and modules.rest is MISSING:
+        rows = modules.cells.items()
     else:
-        rows = run.items(source)
+        rows = run.items(modules)
     pairs = None if rows is None else [run.items(row) for row in rows]
     if pairs is None or any(pair is None or len(pair) != 2 for pair in pairs):
-        run.heap.write(me.state, "open", True)
+        run.heap.write(self.state, "open", True)
         return None
     for name, value in (pair for pair in pairs if pair is not None):
         if isinstance(name, str):
-            _put(run, me, name, value)
+            _put(run, self, name, value)
         else:
-            run.heap.write(me.state, "open", True)
+            run.heap.write(self.state, "open", True)
     return None
 
 
-def _run_all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _run_all(run: Interpreter, self: Value, input: Value) -> Value:
     """``Sequential.forward``."""
-    me, value = args[0], args[1] if len(args) > 1 else next(iter(kwargs.values()), None)
-    if me.state.get("open"):
+    if self.state.get("open"):
         return run.unknown("what a Sequential gives of which not all layers are known")
-    for layer in _held(run, me).values():
-        value = run.call(layer, (value,))
-    return value
+    for layer in _held(run, self).values():
+        input = run.call(layer, (input,))
+    return input
 
 
 def _length(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -604,14 +605,36 @@ def _set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     return None
 
 
-def _append(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    _fill(run, args[0], args[1:2], None)
-    return args[0]
+def _append(run: Interpreter, self: Value, module: Value) -> Value:
+    _fill(run, self, (module,), None)
+    return self
 
 
-def _extend(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    _fill(run, args[0], run.items(args[1]), args[1])
-    return args[0]
+def _extend(run: Interpreter, self: Value, modules: Value) -> Value:
+    _fill(run, self, run.items(modules), modules)
+    return self
+
+
+def _extend_sequential(run: Interpreter, self: Value, sequential: Value) -> Value:
+    return _extend(run, self, sequential)
+
+
+def _append_parameter(run: Interpreter, self: Value, value: Value) -> Value:
+    return _as_parameters(run, self, _append(run, self, value))
+
+
+def _extend_parameters(run: Interpreter, self: Value, values: Value) -> Value:
+    return _as_parameters(run, self, _extend(run, self, values))
+
+
+def _insert(run: Interpreter, self: Value, index: Value, module: Value) -> Value:
+    rows = list(_held(run, self).values())
+    if isinstance(index, int):
+        rows.insert(index, module)
+        _rewrite(run, self, rows)
+    else:
+        run.heap.write(self.state, "open", True)
+    return self
 
 
 def _rewrite(run: Interpreter, me: Instance, values: list[Value]) -> None:
@@ -620,35 +643,23 @@ def _rewrite(run: Interpreter, me: Instance, values: list[Value]) -> None:
     _fill(run, me, tuple(values), None)
 
 
-def _insert(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, at, value = args[0], run.resolve(args[1]), args[2]
-    rows = list(_held(run, me).values())
-    if isinstance(at, int):
-        rows.insert(at, value)
-        _rewrite(run, me, rows)
-    else:
-        run.heap.write(me.state, "open", True)
-    return me
-
-
-def _delete(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    _pop(run, args, kwargs)
+def _delete(run: Interpreter, self: Value, key: Value, /) -> Value:
+    _pop(run, self, key)
     return None
 
 
-def _pop(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, index = args[0], run.resolve(args[1])
-    rows = _held(run, me)
+def _pop(run: Interpreter, self: Value, key: Value) -> Value:
+    rows = _held(run, self)
     names = list(rows)
-    if isinstance(index, str) and index in rows:
-        run.heap.write(me.cells, index, MISSING)
-        return rows[index]
-    if isinstance(index, int) and -len(names) <= index < len(names):
+    if isinstance(key, str) and key in rows:
+        run.heap.write(self.cells, key, MISSING)
+        return rows[key]
+    if isinstance(key, int) and -len(names) <= key < len(names):
         values = list(rows.values())
-        found = values.pop(index)
-        _rewrite(run, me, values)
+        found = values.pop(key)
+        _rewrite(run, self, values)
         return found
-    run.heap.write(me.state, "open", True)
+    run.heap.write(self.state, "open", True)
     return run.unknown("a module of a container")
 
 
@@ -666,18 +677,20 @@ def _as_tensor(run: Interpreter, value: Value) -> Value:
     return gradients.mark(Tensor(replace(found.type, is_parameter=True)), gradients.LEAF)
 
 
-def _of_parameters(work: Callable[..., Value]) -> Callable[..., Value]:
-    """The same of a container whose tensors become parameters."""
+def _as_parameters(run: Interpreter, me: Instance, result: Value) -> Value:
+    """The result of a container's method; the tensors in the container become parameters."""
+    for name, value in _held(run, me).items():
+        if isinstance(value, Tensor) and not value.type.is_parameter:
+            _put(run, me, name, _as_tensor(run, value))
+    return result
 
-    def adapted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        result = work(run, args, kwargs)
-        me = args[0]
-        for name, value in _held(run, me).items():
-            if isinstance(value, Tensor) and not value.type.is_parameter:
-                _put(run, me, name, _as_tensor(run, value))
-        return result
 
-    return adapted
+def _set_parameter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _as_parameters(run, args[0], _set(run, args, kwargs))
+
+
+def _update_parameters(run: Interpreter, self: Value, parameters: Value) -> Value:
+    return _as_parameters(run, self, _update(run, self, parameters))
 
 
 _COMMON: Final = {
@@ -698,7 +711,11 @@ _MAPPING: Final = {
     "items": _iterate_items,
     "update": _update,
 }
-library_class("torch.nn.Sequential", (layers.MODULE,), {"__init__": _init_sequential, "forward": _run_all, **_LIST})
+library_class(
+    "torch.nn.Sequential",
+    (layers.MODULE,),
+    {"__init__": _init_sequential, "forward": _run_all, **_LIST, "extend": _extend_sequential},
+)
 library_class("simpletorch.nn.Sequential", ("torch.nn.Sequential",), {"__init__": _init_our_sequential})
 library_class("torch.nn.ModuleList", (layers.MODULE,), {"__init__": _init_list, **_LIST})
 library_class("torch.nn.ModuleDict", (layers.MODULE,), {"__init__": _init_dict, **_MAPPING})
@@ -707,9 +724,9 @@ library_class(
     (layers.MODULE,),
     {
         **_LIST,
-        "__init__": _of_parameters(_init_list),
-        "append": _of_parameters(_append),
-        "extend": _of_parameters(_extend),
+        "__init__": _init_parameter_list,
+        "append": _append_parameter,
+        "extend": _extend_parameters,
     },
 )
 library_class(
@@ -717,9 +734,9 @@ library_class(
     (layers.MODULE,),
     {
         **_MAPPING,
-        "__init__": _of_parameters(_init_dict),
-        "__setitem__": _of_parameters(_set),
-        "update": _of_parameters(_update),
+        "__init__": _init_parameter_dict,
+        "__setitem__": _set_parameter,
+        "update": _update_parameters,
     },
 )
 
