@@ -31,6 +31,9 @@ class Encoder(nn.Module):
     def __init__(self, depth: int = 3) -> None: ...
     def forward(self, x: Float32[Tensor, "b c h w"]) -> Float32[Tensor, "b 1000"]: ...
 
+class Trainer:
+    def fit(self, model: nn.Module, *callbacks: object) -> None: ...
+
 def embed(x: Float32[Tensor, "b n"], /, scale: float = 1.0) -> Float32[Tensor, "b n 13"]: ...
 def classify(x: Float32[Tensor, "b n"]) -> Output: ...
 def halves(x: Float32[Tensor, "b n"]) -> tuple[Float32[Tensor, "b"], Float32[Tensor, "n"]]: ...
@@ -72,6 +75,11 @@ class Encoder(torch.nn.Module):
         super().__init__()
     def forward(self, x):
         return torch.zeros(x.shape[0], 1000)
+
+class Trainer:
+    def fit(self, model, *callbacks):
+        for p in model.parameters():
+            p.grad = torch.ones_like(p)
 
 def embed(x, /, scale=1.0):
     return torch.zeros(*x.shape, 13)

@@ -10,6 +10,7 @@ A stub is a ``.pyi`` file, which mypy reads, too. Stubs lie
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -38,6 +39,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    is_known,
 )
 from simpletorch.follow.values import Iterator as Items
 
@@ -48,6 +50,10 @@ __all__ = ["GROUP", "Stubs", "shipped"]
 
 GROUP: Final = "simpletorch.models"
 """The group of entry points under which distributions have stubs."""
+
+
+_NEVER: Final = frozenset({"torch", "numpy", "simpletorch", *sys.stdlib_module_names})
+"""The packages of which nobody else has stubs for us: the metadata of all distributions needn't be read for them."""
 
 
 @final
@@ -77,7 +83,7 @@ class Stubs:
         for folder in self._folders:
             if (found := _stub(folder, module)) is not None:
                 return found
-        found = shipped().get(package)
+        found = None if package in _NEVER else shipped().get(package)
         if found is None:
             return None
         if found.suffix == ".pyi":
@@ -185,8 +191,13 @@ class _Promises:
         wrong = arguments.misfit(run, function, args, kwargs)
         if wrong is not None:
             return modules.refuse(run, *wrong)
-        # the library may change what it is given, but for tensors: these are what its annotations say
-        run.escape(tuple(v for v in (*args, *kwargs.values()) if not isinstance(run.resolve(v), Tensor | Instance)))
+        # the library may change and call all that it is given, but for tensors: these are what its annotations say
+        given = args[1:] if function.owner is not None and args and isinstance(args[0], Instance) else args
+        held = [
+            v for v in map(run.resolve, (*given, *kwargs.values())) if not isinstance(v, Tensor) and not is_known(v)
+        ]
+        if held:
+            run.escape(tuple(held))
         if not isinstance(function.node, ast.FunctionDef):
             return run.unknown(f"what {function.name} gives")
 
