@@ -166,6 +166,11 @@ def test_a_call_of_torch_that_does_not_fit_is_a_finding(tmp_path, call, message,
         "list(map(np.argwhere, [x]))",
         "image.filter(3).rotate(5)",
         "np.split(ary=x, indices_or_sections=3, axis=0)",
+        "import os\nos.environ.get('A', default='3')",
+        "import os\nos.environ.pop('A', default='3')",
+        "from collections import OrderedDict\nOrderedDict(a=3).pop(key='a', default=5)",
+        "from collections import UserDict\nUserDict(a=3).get('a', default=5)",
+        "from collections import ChainMap\nChainMap({}).get('a', default=3)",
     ],
 )
 def test_a_call_that_may_fit_is_none(tmp_path, calls):

@@ -220,7 +220,7 @@ def _as_dict(run: Interpreter, self: Value, /) -> Value:
 
 
 @method(Dict, "get")
-def _get(run: Interpreter, self: Value, key: Value, default: Value = None, /) -> Value:
+def _get(run: Interpreter, self: Value, key: Value, default: Value = None) -> Value:  # os.environ's has names
     if items.can_be_key(key):
         if key in self.cells:
             return run.resolve(items.or_else(self.cells[key], default))
@@ -301,7 +301,7 @@ def _setdefault(run: Interpreter, self: Value, key: Value, default: Value = None
 
 
 @method(Dict, "pop")
-def _pop_key(run: Interpreter, self: Value, key: Value, default: Value = MISSING, /) -> Value:
+def _pop_key(run: Interpreter, self: Value, key: Value, default: Value = MISSING) -> Value:  # OrderedDict's has names
     if items.can_be_key(key) and key in self.cells:
         found = self.cells[key]
         if default is not MISSING:
