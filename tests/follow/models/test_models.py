@@ -198,6 +198,15 @@ def test_a_mistake_inside_a_model_is_said_and_following_goes_on(tmp_path, monkey
         follow(path)
 
 
+def test_a_function_under_wraps_is_the_wrapper(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import functools\nimport torch\ndef twice(f):\n    @functools.wraps(f)\n    def wrapper(n):\n"
+        "        return f(2 * n)\n    return wrapper\nx = twice(torch.zeros)(3)\n"
+    )
+    assert [str(v) for names in follow(path).claims.values() for v in names.get("x", ())] == ["Float32[6]"]
+
+
 def test_a_method_without_self_names_all_that_it_takes(tmp_path):
     path = tmp_path / "program.py"
     path.write_text("class A:\n    def g(a, b):\n        return a\na = A()\na.g(1, 2)\n")

@@ -84,7 +84,7 @@ def _lru_cache(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
 
 @model("functools.wraps")
 def _wraps(run: Interpreter, wrapped: Value, assigned: Value = None, updated: Value = None) -> Value:
-    return Native("wraps", lambda run, given, kwargs: _update_wrapper(run, (given[0], wrapped), {}))
+    return Native("wraps", lambda run, given, kwargs: _update_wrapper(run, given[0], wrapped))
 
 
 @model("functools.update_wrapper")
