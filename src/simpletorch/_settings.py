@@ -6,6 +6,7 @@
     follow = false  # programs aren't followed
     data = false  # the headers of data files aren't read; or a list of further folders to read below
     cache = false  # programs are followed again that haven't changed
+    models = ["stubs"]  # folders of stubs
 
     [tool.simpletorch.findings]
     tensor-training = "off"  # or error, warning, note; true: as severe as it is by itself
@@ -29,6 +30,8 @@ from simpletorch.rules.core.codes import CODES, Severity
 __all__ = ["FOLLOW_VARIABLE", "SettingError", "Settings", "configuration_files", "settings"]
 
 FOLLOW_VARIABLE: Final = "SIMPLETORCH_FOLLOW"
+_OWN: Final = ("follow", "data", "cache", "models")
+"""Settings beside the severities of findings."""
 _NO: Final = ("0", "false", "no", "off")
 _YES: Final = ("1", "true", "yes", "on")
 _NAMES: Final = ("mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg")
@@ -48,6 +51,8 @@ class Settings:
     """Whether data files are read for their sizes; further folders that they may lie in."""
     cache: bool = True
     """Whether answers of follows are kept on the disk, and given again while nothing has changed."""
+    models: tuple[Path, ...] = ()
+    """Folders with stubs that say what a library's functions give."""
     severities: Mapping[str, Severity] = field(default_factory=dict)
     """By code, of those that shall have another one than they have by themselves."""
 
@@ -67,13 +72,14 @@ def settings(config_file: str | Path | None = None, here: Path | None = None) ->
     else:
         written = {}
     codes = dict(written.get("findings", {}))
-    for name in written.keys() - {"follow", "data", "cache", "findings"}:
+    for name in written.keys() - {*_OWN, "findings"}:
         codes[_code(name, file)] = written[name]
     follow = os.environ.get(FOLLOW_VARIABLE) or str(written.get("follow", ""))  # a variable that is empty says nothing
     return Settings(
         follow.strip().lower() not in _NO,
-        _folders(written.get("data", True), file) if written else True,
+        _folders("data", written.get("data", True), file) if written else True,
         str(written.get("cache", "")).strip().lower() not in _NO,
+        _stubs(written["models"], file) if "models" in written else (),
         {_code(name, file): _severity(name, value, file) for name, value in codes.items()},
     )
 
@@ -107,19 +113,26 @@ def _written(file: Path) -> dict[str, Any] | None:
 def _code(name: str, file: Path) -> str:
     if name in CODES:
         return name
-    close = get_close_matches(name, (*CODES, "follow", "data", "cache", "findings"), 1)
-    meant = f"did you mean {close[0]}?" if close else f"there are follow, data, cache, {', '.join(sorted(CODES))}"
+    close = get_close_matches(name, (*CODES, *_OWN, "findings"), 1)
+    meant = f"did you mean {close[0]}?" if close else f"there are {', '.join((*_OWN, *sorted(CODES)))}"
     raise SettingError(f"{file}: {name} is no setting and no code of a finding; {meant}")
 
 
-def _folders(value: object, file: Path) -> bool | tuple[Path, ...]:
+def _stubs(value: object, file: Path) -> tuple[Path, ...]:
+    found = _folders("models", value, file)
+    if isinstance(found, bool):
+        raise SettingError(f"{file}: models = {value!r} is no list of folders")
+    return found
+
+
+def _folders(name: str, value: object, file: Path) -> bool | tuple[Path, ...]:
     if isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
         return tuple(file.parent / v for v in value)
     if isinstance(value, bool) or str(value).strip().lower() in (*_NO, *_YES):
         return str(value).strip().lower() not in _NO
     if isinstance(value, str) and file.suffix != ".toml":
         return tuple(file.parent / v.strip() for v in value.split(",") if v.strip())
-    raise SettingError(f"{file}: data = {value!r} is neither true or false nor a list of folders")
+    raise SettingError(f"{file}: {name} = {value!r} is neither true or false nor a list of folders")
 
 
 def _severity(name: str, value: object, file: Path) -> Severity:

@@ -12,14 +12,19 @@ from simpletorch.follow.findings import Call, Finding, Note
 
 if TYPE_CHECKING:
     from simpletorch.follow.followed import Followed, follow
+    from simpletorch.follow.sources.comparing import differences, results_differ
 
-__all__ = ["Call", "Finding", "Followed", "Note", "follow"]
+__all__ = ["Call", "Finding", "Followed", "Note", "differences", "follow", "results_differ"]
 
 
 def __getattr__(name: str) -> Any:
-    """The two names that take the whole interpreter, which a kept answer (`follow.cache`) doesn't need."""
+    """The names that take the whole interpreter, which a kept answer (`follow.cache`) doesn't need."""
     if name in ("Followed", "follow"):
         from simpletorch.follow import followed
 
         return getattr(followed, name)
+    if name in ("differences", "results_differ"):
+        from simpletorch.follow.sources import comparing
+
+        return getattr(comparing, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, files, guards, layers
 from simpletorch.follow.heap import Cells
-from simpletorch.follow.libraries import METHODS
+from simpletorch.follow.libraries import METHODS, Model
 from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.model import iterators, names
@@ -102,13 +102,33 @@ def _native(
     try:
         return work(run, args, kwargs)
     except (IndexError, KeyError, TypeError, AttributeError, ValueError, AssertionError) as error:
+        if type(work) is Model and (refused := _misfit(run, work, args, kwargs)) is not None:
+            return refused
         named = [name for name in _OPERANDS if name in kwargs]
-        if named:  # they may be given by name, which few models look for
+        if named and type(work) is not Model:  # they may be given by name, which few models look for
             rest = {k: v for k, v in kwargs.items() if k not in named}
             return _native(run, name, work, (*args, *(kwargs[k] for k in named)), rest)
         run.fault(error)
         escape(run, (*args, *kwargs.values()))
         return run.unknown(f"what {name} gives for such arguments")
+
+
+def _misfit(run: Interpreter, model: Model, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """The answer to a call that a model doesn't take; None of one that it takes.
+
+    Raises:
+        Raised: the library surely doesn't take it, and it isn't seen where the arguments come from.
+    """
+    binder = model.binder
+    if binder.misfit(len(args), kwargs) is None:
+        return None
+    if binder.double_star is not None:  # the library may take it
+        escape(run, (*args, *kwargs.values()))
+        return run.unknown(f"what {model.name} gives for such arguments")
+    wrong = arguments.of_model(run, model, args, kwargs)
+    if wrong is None:
+        raise Raised("TypeError", None, _TYPE_ERROR)
+    return modules.refuse(run, *wrong)
 
 
 def _instance(run: Interpreter, function: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:

@@ -38,6 +38,7 @@ _ALLOWED = {
     "cache": "what is kept, and of which version",
     "disk/reach.py": "the current folder, which is in the key",
     "interpreter.py": "whether a fault of ours is raised; an answer with a fault isn't kept",
+    "sources/comparing.py": "runs programs of a test on purpose",
     "sources/installed.py": "answers of its own, recorded as such",
     "sources/piped.py": "standard input, before a follow",
     "sources/python.py": "before a follow",
@@ -76,6 +77,9 @@ def test_nothing_else_asks_the_system():
     unknown = {name: asks for name, asks in found.items() if not any(name.startswith(known) for known in _ALLOWED)}
     assert unknown == {}
     assert [name for name in _ALLOWED if not any(other.startswith(name) for other in found)] == []
+
+
+CONFIGURATIONS = ("mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg", ".git", ".hg")
 
 
 # -- all that is asked is recorded -------------------------------------------------------------------------------------
@@ -157,8 +161,11 @@ def test_every_path_that_is_asked_for_is_in_the_record(tmp_path, monkeypatch, he
     recorded = {os.path.abspath(of) for known in looks.answers.values() for of in known}
     above = {str(folder) for path in recorded for folder in Path(path).parents}  # `realpath` looks for each folder
     elsewhere = (str(SOURCE), *(p for p in sys.path if p and not tmp_path.is_relative_to(p)))  # ours, and installed
+    # of the files with settings the answer is recorded: the folders of stubs
+    settings = tuple(f"{folder}/{name}".replace("//", "/") for folder in above for name in CONFIGURATIONS)
+    assert "folders of stubs" in looks.answers
     for event, path in heard:
-        if not isinstance(path, int) and not os.path.abspath(path).startswith(elsewhere):
+        if not isinstance(path, int) and not os.path.abspath(path).startswith((*elsewhere, *settings)):
             assert os.path.abspath(path) in (recorded | above if event == "look" else recorded), event
     assert {str(tmp_path / name) for name in ("model.py", "data", "data/x.npy", "data/nowhere.pt")} <= recorded
     assert {"flash_attn"} <= looks.answers["module"].keys() | looks.answers.get("member", {}).keys()

@@ -1,18 +1,21 @@
 """What the follower knows of libraries: a file each, functions in a table by their dotted names.
 
-A function gets the interpreter, the positional arguments and those by name (`follow.values`), and answers a value.
+A `model` is a function with the library's own signature behind the interpreter; Python binds it as the library's.
+A `native` function gets the interpreter, the positional arguments and those by name (`follow.values`) as they are.
 What a library's class needs is a `Class` that a maker builds once for each follow. A name that no table has is unknown.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 from simpletorch import _outside as outside
-from simpletorch.follow.values import Cause, Class, Native, Unknown, Value
+from simpletorch.follow.values import Cause, Choice, Class, Native, Property, Unknown, Value
+from simpletorch.rules.core.binding import Binder
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -21,21 +24,27 @@ __all__ = [
     "ALIASES",
     "CLASSES",
     "MADE",
+    "MEMBERS",
     "METHODS",
     "NATIVES",
     "OWN",
     "VALUES",
+    "Model",
     "Work",
+    "attribute",
     "by_name",
     "gives",
     "library_class",
     "load",
     "method",
+    "model",
     "native",
+    "signed",
     "source_of",
 ]
 
-Work = Callable[["Interpreter", tuple[Value, ...], dict[str, Value]], Value]
+Work = Callable[..., Value]
+"""A model, or a function of the interpreter, the arguments by place and those by name."""
 
 NATIVES: Final[dict[str, Native]] = {}
 VALUES: Final[dict[str, Value]] = {}
@@ -46,6 +55,8 @@ METHODS: Final[dict[type | str, dict[str, Work]]] = {}
 """Methods of values that are no objects of the program, by their Python class; the receiver comes first."""
 CLASSES: Final[dict[str, Callable[[Callable[[str], Class]], Class]]] = {}
 """Makers of classes; each gets what finds other classes by name."""
+MEMBERS: Final[dict[str, dict[str, Native | Property]]] = {}
+"""Methods and properties of classes that are models, by the class's dotted name."""
 OWN: Final[dict[str, Path]] = {}
 """Of simpletorch's names those that are followed in a file of ours: the source itself, or a text that says the same."""
 _FOLLOWED: Final = tuple(f"simpletorch.{name}._" for name in ("losses", "transforms", "language.models"))
@@ -189,16 +200,127 @@ def native(*names: str) -> Callable[[Work], Work]:
         for name in names:
             if name in NATIVES:
                 raise ValueError(f"two functions for {name}")
-            NATIVES[name] = Native(name, work)
+            NATIVES[name] = Native(name, _bound(name, work))
         return work
 
     return register
 
 
+@final
+class Model:
+    """A library's function as the follower knows it: the function that answers, bound as the library's is.
+
+    The signature behind the interpreter is the library's. One that ends with ``**rest`` is a part of it: of a call that
+    doesn't fit nothing is said. Arguments come without choices that are decided where the call stands.
+    """
+
+    __slots__ = ("_binder", "function", "is_method", "name")
+
+    def __init__(self, name: str, function: Callable[..., Value], is_method: bool) -> None:
+        self.name, self.function, self.is_method = name, function, is_method
+        self._binder: Binder | None = None
+
+    def __call__(self, run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        """The library's answer to a call."""
+        for value in args:
+            if type(value) is Choice:
+                args = tuple(map(run.resolve, args))
+                break
+        if kwargs:
+            kwargs = {name: run.resolve(value) for name, value in kwargs.items()}
+        return self.function(run, *args, **kwargs)
+
+    @property
+    def binder(self) -> Binder:
+        """The library's parameters."""
+        if self._binder is None:
+            self._binder = Binder.of(self.signature)
+        return self._binder
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """The library's signature, as far as the model has it."""
+        found = inspect.signature(self.function)
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+    @property
+    def shown(self) -> str:
+        """The name for messages: ``DataFrame.drop``, ``pandas.read_csv``."""
+        name = self.name.removeprefix("builtins.").removesuffix(".__init__")
+        if name + ".__init__" == self.name:
+            return name.rpartition(".")[2]
+        return ".".join(name.split(".")[-2:]) if self.is_method else name
+
+
+def _bound(name: str, function: Callable[..., Value], is_method: bool = False) -> Callable[..., Value]:
+    """A function that takes arguments as they are, ``(run, args, kwargs)``, as it is; a model behind its signature."""
+    code = getattr(function, "__code__", None)
+    as_they_are = code is None or code.co_varnames[:3] == ("run", "args", "kwargs")
+    return function if as_they_are else Model(name, function, is_method)
+
+
+Modelled = TypeVar("Modelled", bound=Callable[..., Value])
+
+
+def model(*names: str) -> Callable[[Modelled], Modelled]:
+    """Register a function under dotted names: its parameters behind the interpreter are the library's own.
+
+    It is a method of a class where the first of them is ``self``::
+
+        @model("pandas.DataFrame.drop")
+        def drop(run, self, labels=None, *, axis=0, columns=None, inplace=False, **rest):
+    """
+
+    def register(function: Modelled) -> Modelled:
+        is_method = function.__code__.co_varnames[1:2] == ("self",) and function.__code__.co_argcount > 1
+        for name in names:
+            if is_method:
+                _enter(name, Native(name, Model(name, function, True)))
+            else:
+                native(name)(function)
+        return function
+
+    return register
+
+
+def signed(parameters: str, work: Callable[[Interpreter, dict[str, Value]], Value]) -> Callable[..., Value]:
+    """A function with these parameters that gets the arguments which a call gives, by their names.
+
+    For what counts as given or not, and for many that are alike: ``signed("loc=0.0, scale=1.0, size=None", work)``.
+    """
+    found = inspect.signature(eval(f"lambda run, {parameters}: None"))
+
+    def bound(run: Interpreter, /, *by_place: Value, **by_name: Value) -> Value:
+        given = found.bind(run, *by_place, **by_name).arguments
+        del given["run"]
+        return work(run, given)
+
+    bound.__signature__ = found  # type: ignore[attr-defined]
+    return bound
+
+
+def attribute(*names: str) -> Callable[[Modelled], Modelled]:
+    """Register properties of classes: functions of the interpreter and the object."""
+
+    def register(function: Modelled) -> Modelled:
+        for name in names:
+            _enter(name, Property(Native(name, Model(name, function, True))))
+        return function
+
+    return register
+
+
+def _enter(name: str, value: Native | Property) -> None:
+    owner, _, short = name.rpartition(".")
+    if short in MEMBERS.setdefault(owner, {}):
+        raise ValueError(f"two members {name}")
+    MEMBERS[owner][short] = value
+
+
 def gives(names: str, type: str | None = None, cause: Cause = "code") -> None:
     """Register functions that change nothing, and of whose answer at most the class is known."""
     for name in names.split():
-        native(name)(lambda run, args, kwargs, n=name: run.unknown(f"what {n} gives", type, cause))  # type: ignore[misc]
+        native(name)(lambda run, args, kwargs, n=name: run.unknown(f"what {n} gives", type, cause))
 
 
 def method(kind: type | str, *names: str) -> Callable[[Work], Work]:
@@ -209,7 +331,7 @@ def method(kind: type | str, *names: str) -> Callable[[Work], Work]:
         for name in names:
             if name in table:
                 raise ValueError(f"two methods {name} of {kind}")
-            table[name] = work
+            table[name] = _bound(f"{getattr(kind, '__name__', kind)}.{name}", work, True)
         return work
 
     return register
@@ -230,8 +352,11 @@ def library_class(
 
     def make(find: Callable[[str], Class]) -> Class:
         module, _, short = name.rpartition(".")
-        cells = {k: Native(f"{name}.{k}", v) if callable(v) else v for k, v in (methods or {}).items()}
-        made = Class(short, tuple(map(find, bases)), cells, module)
+        cells = {
+            k: Native(f"{name}.{k}", _bound(f"{name}.{k}", v, True)) if callable(v) else v
+            for k, v in (methods or {}).items()
+        }
+        made = Class(short, tuple(map(find, bases)), {**cells, **MEMBERS.get(name, {})}, module)
         made.metadata.update(metadata)
         if unknown is not None:
             made.unknown_base = Unknown(unknown)

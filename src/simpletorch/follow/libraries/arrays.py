@@ -260,9 +260,9 @@ def with_size(given: Tensor, place: int, size: Item) -> Tensor:
     return array(Shape(tuple(dims)), given.type.dtype)
 
 
-def write_into(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def write_into(run: Interpreter, a: Value, /, *more: Value, **rest: Value) -> Value:
     """A function that changes the numbers of the array which it is given first."""
-    indexes.spoil(run, run.resolve(args[0]) if args else None)
+    indexes.spoil(run, a)
     return None
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simpletorch.follow.libraries import Work, by_name, library_class, native
+from simpletorch.follow.libraries import Work, by_name, library_class, model, native
 from simpletorch.follow.libraries.arrays import as_array
 from simpletorch.follow.values import Dict, Instance, List, Tensor, Value
 from simpletorch.rules import TensorType
@@ -85,23 +85,21 @@ for _name in _NUMBERS.split():
     native(f"pyarrow.{_name}")(_number(BY_TORCH_NAME[_name]))
 
 
-@native("pyarrow.list_")
-def _list(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("pyarrow.list_")
+def _list(run: Interpreter, value_type: Value, list_size: Value = -1) -> Value:
     """Lists, with a second argument of this size."""
-    given = by_name("value_type list_size", args, kwargs)
-    kind, size = _of(run.resolve(given.get("value_type")), _KIND), run.resolve(given.get("list_size", -1))
-    if not isinstance(kind, tuple) or not isinstance(size, int) or size < 0:
+    kind = _of(value_type, _KIND)
+    if not isinstance(kind, tuple) or not isinstance(list_size, int) or list_size < 0:
         return _made(run, _KIND, None)
-    return _made(run, _KIND, (kind[0], (size, *(kind[1] or ()))))
+    return _made(run, _KIND, (kind[0], (list_size, *(kind[1] or ()))))
 
 
 # -- columns ---------------------------------------------------------------------------------------------------------
 
 
-@native("pyarrow.array")
-def _array(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    given = by_name("obj type", args, kwargs)
-    return run.each(given.get("obj"), lambda v: _column_of(run, v, given.get("type")))
+@model("pyarrow.array")
+def _array(run: Interpreter, obj: Value, type: Value = None, *more: Value, **rest: Value) -> Value:
+    return run.each(obj, lambda v: _column_of(run, v, type))
 
 
 @native("pyarrow.chunked_array")

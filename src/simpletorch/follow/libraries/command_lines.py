@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
-from simpletorch.follow.libraries import MADE, VALUES, Work, by_name, gives, library_class, native
+from simpletorch.follow.libraries import MADE, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.libraries.configs.words import Option, kind_of, literal, parameters, read, value
 from simpletorch.follow.libraries.python.argparse import missing
 from simpletorch.follow.values import (
@@ -513,9 +513,9 @@ def _required(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return None
 
 
-@native("absl.app.run")
-def _app_run(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    run.call(args[0], (List((run.program.shown,)),))
+@model("absl.app.run")
+def _app_run(run: Interpreter, main: Value, argv: Value = None, flags_parser: Value = None) -> Value:
+    run.call(main, (List((run.program.shown,)),))
     return None
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries import (  # noqa: F401
     METHODS,
-    NATIVES,
     VALUES,
     Work,
-    by_name,
     gives,
     jax,
     library_class,
+    method,
+    model,
     native,
     numpy_algebra,
     numpy_edits,
@@ -32,7 +32,6 @@ from simpletorch.follow.libraries.arrays import (
     NAMES,
     STRUCTURED,
     Strong,
-    argument,
     array,
     as_array,
     as_dtype,
@@ -50,8 +49,19 @@ from simpletorch.follow.libraries.arrays import (
 )
 from simpletorch.follow.marks import gradients, mixed, sparsity
 from simpletorch.follow.numbers import indexes, sizes
-from simpletorch.follow.values import BoundNative, Choice, List, Native, Tensor, Unknown, Value, is_int, is_known
-from simpletorch.rules import Report
+from simpletorch.follow.values import (
+    MISSING,
+    BoundNative,
+    Choice,
+    List,
+    Native,
+    Tensor,
+    Unknown,
+    Value,
+    is_int,
+    is_known,
+)
+from simpletorch.rules import Report, TensorType
 from simpletorch.rules.core.dtype import (
     BOOL,
     BY_TORCH_NAME,
@@ -81,12 +91,12 @@ _FIELDS: Final = "an array whose elements have fields"
 
 
 def both(*names: str) -> Callable[[Work], Work]:
-    """Register ``numpy.name`` and the arrays' method of the same name."""
+    """Register ``numpy.name``, and the arrays' method of the same name: what the function takes behind its array."""
 
     def register(work: Work) -> Work:
         for name in names:
             native(f"numpy.{name}")(work)
-            _ARRAY[name] = work
+            method("array", name)(work)
         return work
 
     return register
@@ -95,91 +105,191 @@ def both(*names: str) -> Callable[[Work], Work]:
 # -- made of sizes and values ----------------------------------------------------------------------------------------
 
 
-def _filled(place: int) -> Work:
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        dtype = argument(run, args, kwargs, place, "dtype")
-        if is_structured(run, dtype):
-            return run.unknown(_FIELDS)
-        default: DType | None = FLOAT64
-        if place == 2 and dtype is None:
-            default = as_array(run, argument(run, args, kwargs, 1, "fill_value")).type.dtype
-        return array(shape_of(run, argument(run, args, kwargs, 0, "shape")), as_dtype(dtype, default))
-
-    return work
+def _new(run: Interpreter, shape: Shape, dtype: Value, default: DType | None) -> Value:
+    return run.unknown(_FIELDS) if is_structured(run, dtype) else array(shape, as_dtype(dtype, default))
 
 
-def _alike(place: int) -> Work:
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        named = argument(run, args, kwargs, place, "dtype")
-        if is_structured(run, named):
-            return run.unknown(_FIELDS)
-        like = as_array(run, args[0]).type
-        dtype = as_dtype(named, like.dtype)
-        shape = kwargs.get("shape")
-        return array(like.shape if shape is None else shape_of(run, shape), dtype)
-
-    return work
-
-
-for _name in ("zeros", "ones", "empty"):
-    native(f"numpy.{_name}")(_filled(1))
-    native(f"numpy.{_name}_like")(_alike(1))
-native("numpy.full")(_filled(2))
-native("numpy.full_like")(_alike(2))
+@model("numpy.zeros", "numpy.ones", "numpy.empty")
+def _filled(
+    run: Interpreter,
+    shape: Value,
+    dtype: Value = None,
+    order: Value = "C",
+    *,
+    device: Value = None,
+    like: Value = None,
+) -> Value:
+    return _new(run, shape_of(run, shape), dtype, FLOAT64)
 
 
-@native("numpy.from_dlpack")
-def _from_dlpack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.full")
+def _full(
+    run: Interpreter,
+    shape: Value,
+    fill_value: Value,
+    dtype: Value = None,
+    order: Value = "C",
+    *,
+    device: Value = None,
+    like: Value = None,
+) -> Value:
+    return _new(run, shape_of(run, shape), dtype, as_array(run, fill_value).type.dtype if dtype is None else None)
+
+
+@model("numpy.zeros_like", "numpy.ones_like")
+def _alike(
+    run: Interpreter,
+    a: Value,
+    dtype: Value = None,
+    order: Value = "K",
+    subok: Value = True,
+    shape: Value = None,
+    *,
+    device: Value = None,
+) -> Value:
+    like = as_array(run, a).type
+    return _new(run, like.shape if shape is None else shape_of(run, shape), dtype, like.dtype)
+
+
+@model("numpy.empty_like")
+def _empty_alike(
+    run: Interpreter,
+    prototype: Value,
+    dtype: Value = None,
+    order: Value = "K",
+    subok: Value = True,
+    shape: Value = None,
+    *,
+    device: Value = None,
+) -> Value:
+    return _alike(run, prototype, dtype, shape=shape)
+
+
+@model("numpy.full_like")
+def _full_alike(
+    run: Interpreter,
+    a: Value,
+    fill_value: Value,
+    dtype: Value = None,
+    order: Value = "K",
+    subok: Value = True,
+    shape: Value = None,
+    *,
+    device: Value = None,
+) -> Value:
+    return _alike(run, a, dtype, shape=shape)
+
+
+@model("numpy.from_dlpack")
+def _from_dlpack(run: Interpreter, x: Value, /, *, device: Value = None, copy: Value = None) -> Value:
     def one(value: Value) -> Value:
         if isinstance(value, Tensor):
             gradients.to_numpy(run, value)
         return as_array(run, jax.as_tensor(value) or value)
 
-    return run.each(args[0] if args else kwargs.get("x"), one)
+    return run.each(x, one)
 
 
-@native("numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asfarray")
-def _make_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _converted(run: Interpreter, source: Value, dtype: Value, ndmin: Value = 0) -> Value:
     def one(value: Value) -> Value:
         value = sparsity.as_dense(value)
         if isinstance(value, Tensor):
             gradients.to_numpy(run, value)
-        dtype = argument(run, args, kwargs, 1, "dtype")
         if is_structured(run, dtype):
             return run.unknown(_FIELDS)
-        source = as_array(run, value)
-        given = source.type
-        made = array(given.shape, as_dtype(dtype, given.dtype))
-        indexes.follow(run, "numpy.clone", (source,), {}, made)
+        given = as_array(run, value)
+        made = array(_of_rank(given.type.shape, ndmin), as_dtype(dtype, given.type.dtype))
+        indexes.follow(run, "numpy.clone", (given,), {}, made)
         return made
 
-    return run.each(args[0], one)
+    return run.each(source, one)
 
 
-@native("numpy.asanyarray")
-def _keep_matrix(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _of_rank(shape: Shape, least: Value) -> Shape:
+    """A shape with so many dims at least: those that lack come first, and are 1."""
+    if type(least) is int and (least <= shape.min_rank or shape.rank is not None):
+        return Shape((*(1,) * (least - shape.min_rank), *shape.items))
+    return ANY
+
+
+@model("numpy.array")
+def _make_array(
+    run: Interpreter,
+    object: Value,
+    dtype: Value = None,
+    *,
+    copy: Value = True,
+    order: Value = "K",
+    subok: Value = False,
+    ndmin: Value = 0,
+    ndmax: Value = 0,
+    like: Value = None,
+) -> Value:
+    return _converted(run, object, dtype, ndmin)
+
+
+@model("numpy.asarray")
+def _as_array(
+    run: Interpreter,
+    a: Value,
+    dtype: Value = None,
+    order: Value = None,
+    *,
+    device: Value = None,
+    copy: Value = None,
+    like: Value = None,
+) -> Value:
+    return _converted(run, a, dtype)
+
+
+@model("numpy.ascontiguousarray", "numpy.asfortranarray")
+def _as_contiguous(run: Interpreter, a: Value, dtype: Value = None, *, like: Value = None) -> Value:
+    return _converted(run, a, dtype, 1)
+
+
+@model("numpy.asfarray")
+def _as_floats(run: Interpreter, a: Value, dtype: Value = FLOAT64) -> Value:
+    return _converted(run, a, dtype)
+
+
+@model("numpy.asanyarray")
+def _keep_matrix(
+    run: Interpreter,
+    a: Value,
+    dtype: Value = None,
+    order: Value = None,
+    *,
+    device: Value = None,
+    copy: Value = None,
+    like: Value = None,
+) -> Value:
     """As ``numpy.asarray``, but a matrix stays one."""
-    return args[0] if sparsity.matrix_of(run.resolve(args[0])) else _make_array(run, args, kwargs)
+    return a if sparsity.matrix_of(a) else _converted(run, a, dtype)
 
 
-@native("numpy.dtype")
-def _dtype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    named = run.resolve(args[0])
-    return as_dtype(named) or run.unknown("a dtype", STRUCTURED if is_structured(run, named) else None)
+@model("numpy.dtype")
+def _dtype(run: Interpreter, dtype: Value, align: Value = False, copy: Value = False, **rest: Value) -> Value:
+    return as_dtype(dtype) or run.unknown("a dtype", STRUCTURED if is_structured(run, dtype) else None)
 
 
-@native("numpy.arange")
-def _arange(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = [run.resolve(a) for a in args[:3]]
-    start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, *(None, None, None))[:3]
-    start, stop, step = (
-        run.resolve(kwargs.get(name, now)) for name, now in (("start", start), ("stop", stop), ("step", step))
-    )
-    numbers = [0 if start is None else start, stop, 1 if step is None else step]
+@model("numpy.arange")
+def _arange(
+    run: Interpreter,
+    start: Value = MISSING,
+    stop: Value = None,
+    step: Value = 1,
+    dtype: Value = None,
+    *,
+    device: Value = None,
+    like: Value = None,
+) -> Value:
+    if start is MISSING and stop is None:
+        return run.unknown("numbers without an end")
+    first, end = (start, stop) if stop is not None and start is not MISSING else (0, start if stop is None else stop)
+    numbers = [0 if first is None else first, end, 1 if step is None else step]
     kinds = {branches.type_name(v) for v in numbers}
-    dtype = FLOAT64 if "float" in kinds else INT64 if kinds == {"int"} else None
-    named = argument(run, args, kwargs, 3, "dtype")
-    made = array(Shape((_steps(*(sizes.named(run, v) for v in numbers)),)), as_dtype(named, dtype))
+    kind = FLOAT64 if "float" in kinds else INT64 if kinds == {"int"} else None
+    made = array(Shape((_steps(*(sizes.named(run, v) for v in numbers)),)), as_dtype(dtype, kind))
     indexes.follow(run, "numpy.arange", tuple(numbers), {}, made)
     return made
 
@@ -201,52 +311,110 @@ def _is_number(value: Value) -> bool:
     return branches.type_name(value) in ("int", "float", "bool") or is_int(value)
 
 
-@native("numpy.linspace", "numpy.logspace", "numpy.geomspace")
-def _linspace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    count = argument(run, args, kwargs, 2, "num")
-    ends = [argument(run, args, kwargs, i, n) for i, n in enumerate(("start", "stop"))]
-    dtype = as_dtype(run.resolve(kwargs.get("dtype")), FLOAT64)
-    if kwargs.get("retstep") or not all(map(_is_number, ends)):
-        return run.unknown("what linspace gives") if kwargs.get("retstep") else array(ANY, dtype)
-    return array(shape_of(run, 50 if count is None else count), dtype)
+def _spread(run: Interpreter, ends: tuple[Value, Value], num: Value, dtype: Value, axis: Value = 0) -> Value:
+    kind = as_dtype(dtype, FLOAT64)
+    return array(shape_of(run, num) if all(map(_is_number, ends)) else ANY, kind)
 
 
-@native("numpy.hanning", "numpy.hamming", "numpy.blackman", "numpy.bartlett", "numpy.kaiser")
-def _window(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.linspace")
+def _linspace(
+    run: Interpreter,
+    start: Value,
+    stop: Value,
+    num: Value = 50,
+    endpoint: Value = True,
+    retstep: Value = False,
+    dtype: Value = None,
+    axis: Value = 0,
+    *,
+    device: Value = None,
+) -> Value:
+    if retstep is not False:
+        return run.unknown("what linspace gives")
+    return _spread(run, (start, stop), num, dtype)
+
+
+@model("numpy.logspace")
+def _logspace(
+    run: Interpreter,
+    start: Value,
+    stop: Value,
+    num: Value = 50,
+    endpoint: Value = True,
+    base: Value = 10.0,
+    dtype: Value = None,
+    axis: Value = 0,
+) -> Value:
+    return _spread(run, (start, stop if _is_number(base) else None), num, dtype)
+
+
+@model("numpy.geomspace")
+def _geomspace(
+    run: Interpreter,
+    start: Value,
+    stop: Value,
+    num: Value = 50,
+    endpoint: Value = True,
+    dtype: Value = None,
+    axis: Value = 0,
+) -> Value:
+    return _spread(run, (start, stop), num, dtype)
+
+
+@model("numpy.hanning", "numpy.hamming", "numpy.blackman", "numpy.bartlett", "numpy.kaiser")
+def _window(run: Interpreter, M: Value, *more: Value, **rest: Value) -> Value:
     """``(n)`` numbers of a window."""
-    return array(Shape((sizes.named_dim(run, argument(run, args, kwargs, 0, "M")),)), FLOAT64)
+    return array(Shape((sizes.named_dim(run, M),)), FLOAT64)
 
 
-@native("numpy.eye", "numpy.tri")
-def _eye(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = [argument(run, args, kwargs, i, *names) for i, names in enumerate((("N", "n"), ("M",)))]
-    rows, columns = (v if is_int(v) else UNKNOWN for v in given)
-    return array(Shape((rows, rows if given[1] is None else columns)),
-                 as_dtype(argument(run, args, kwargs, 3, "dtype"), FLOAT64))  # fmt: skip
+def _matrix(rows: Value, columns: Value, dtype: Value) -> Value:
+    """``(rows, columns)``; as many columns as rows if they aren't given."""
+    height, width = (v if is_int(v) else UNKNOWN for v in (rows, rows if columns is None else columns))
+    return array(Shape((height, width)), as_dtype(dtype, FLOAT64))
 
 
-@native("numpy.indices")
-def _indices(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.eye")
+def _eye(
+    run: Interpreter,
+    N: Value,
+    M: Value = None,
+    k: Value = 0,
+    dtype: Value = None,
+    order: Value = "C",
+    *,
+    device: Value = None,
+    like: Value = None,
+) -> Value:
+    return _matrix(N, M, dtype)
+
+
+@model("numpy.tri")
+def _tri(
+    run: Interpreter, N: Value, M: Value = None, k: Value = 0, dtype: Value = None, *, like: Value = None
+) -> Value:
+    return _matrix(N, M, dtype)
+
+
+@model("numpy.indices")
+def _indices(run: Interpreter, dimensions: Value, dtype: Value = None, sparse: Value = False) -> Value:
     """``(rank, *dimensions)``"""
-    dims = shape_of(run, argument(run, args, kwargs, 0, "dimensions"))
-    if dims.rank is None or len(args) > 2 or kwargs.get("sparse"):
+    dims = shape_of(run, dimensions)
+    if dims.rank is None or sparse is not False:
         return run.unknown("a grid of unknown size")
-    return array(Shape((dims.rank, *dims.items)), as_dtype(argument(run, args, kwargs, 1, "dtype"), INT64))
+    return array(Shape((dims.rank, *dims.items)), as_dtype(dtype, INT64))
 
 
-@native("numpy.identity")
-def _identity(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    size = argument(run, args, kwargs, 0, "n")
-    rows = size if is_int(size) else UNKNOWN
-    return array(Shape((rows, rows)), as_dtype(argument(run, args, kwargs, 1, "dtype"), FLOAT64))
+@model("numpy.identity")
+def _identity(run: Interpreter, n: Value, dtype: Value = None, *, like: Value = None) -> Value:
+    return _matrix(n, None, dtype)
 
 
-@native("numpy.meshgrid")
-def _meshgrid(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = [as_array(run, a) for a in args]
+@model("numpy.meshgrid")
+def _meshgrid(run: Interpreter, *xi: Value, copy: Value = True, sparse: Value = False, indexing: Value = "xy") -> Value:
+    rows = [as_array(run, a) for a in xi]
     flat = [by_rule(run, "torch.flatten", (r,)) for r in rows]
-    found = by_rule(run, "torch.meshgrid", flat, {"indexing": kwargs.get("indexing", "xy")})
-    if not isinstance(found, tuple) or kwargs.get("sparse") or not all(isinstance(v, Tensor) for v in found):
+    found = by_rule(run, "torch.meshgrid", flat, {"indexing": indexing})
+    if not isinstance(found, tuple) or sparse or not all(isinstance(v, Tensor) for v in found):
         return run.unknown("what meshgrid gives")
     return List(tuple(array(v.type.shape, r.type.dtype) for v, r in zip(found, rows, strict=True)))
 
@@ -258,15 +426,20 @@ _OF_FLOATS: Final = (
     "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "cbrt", "deg2rad", "rad2deg", "radians", "degrees",
 )  # fmt: skip
 _SIZED: Final = ("abs", "absolute")
-_KEEPING: Final = ("negative", "positive", "sign", "conj", "conjugate", "nan_to_num", "invert", "bitwise_not")
-_ROUNDING: Final = ("floor", "ceil", "rint", "trunc", "fix")
-_TESTS: Final = ("iscomplex", "isreal", "isnan", "isinf", "isfinite", "logical_not", "isneginf", "isposinf", "signbit")
+_KEEPING: Final = ("negative", "positive", "sign", "conj", "conjugate", "invert", "bitwise_not")
+_ROUNDING: Final = ("floor", "ceil", "rint", "trunc")
+_TESTS: Final = ("isnan", "isinf", "isfinite", "logical_not", "signbit")
 _IN_MATH: Final = {n: getattr(math, n.replace("arc", "a")) for n in _OF_FLOATS if hasattr(math, n.replace("arc", "a"))}
 _IN_MATH.update(floor=lambda v: float(math.floor(v)), ceil=lambda v: float(math.ceil(v)))
 _ASKED: Final = {n: getattr(math, n) for n in ("isnan", "isinf", "isfinite")}
 
 
-def _each(name: str, kind: Callable[[DType | None], DType | None]) -> Work:
+_One: TypeAlias = Callable[["Interpreter", Value], Value]
+
+
+def _of_each(name: str, kind: Callable[[DType | None], DType | None]) -> _One:
+    """The answer of a function of each number for all of an array."""
+
     def one(run: Interpreter, value: Value) -> Value:
         if isinstance(value, int | float) and name in _ASKED:
             return bool(_ASKED[name](value))
@@ -284,7 +457,68 @@ def _each(name: str, kind: Callable[[DType | None], DType | None]) -> Work:
         given = as_array(run, value).type
         return array(given.shape, kind(given.dtype))
 
-    return lambda run, args, kwargs: run.each(args[0], lambda v: one(run, v)) if args else run.unknown("an array")
+    return lambda run, value: run.each(value, lambda v: one(run, v))
+
+
+def _put_out(run: Interpreter, found: Value, out: Value, where: Value, dtype: Value) -> Value:
+    """A ufunc's answer with ``out=``, ``where=`` and ``dtype=``."""
+    if out is not None:
+        write_into(run, out)
+        return out
+    if isinstance(found, Tensor) and dtype is not None:
+        found = array(found.type.shape, as_dtype(dtype))
+    if where is True:
+        return found
+    return array(ANY, found.type.dtype) if isinstance(found, Tensor) else run.unknown("what NumPy gives for some")
+
+
+def _unary(answer: _One) -> Work:
+    """A ufunc of one argument."""
+
+    def ufunc(
+        run: Interpreter,
+        x: Value,
+        /,
+        out: Value = None,
+        *,
+        where: Value = True,
+        casting: Value = "same_kind",
+        order: Value = "K",
+        dtype: Value = None,
+        subok: Value = True,
+        signature: Value = None,
+    ) -> Value:
+        found = answer(run, x)
+        return found if out is None and where is True and dtype is None else _put_out(run, found, out, where, dtype)
+
+    return ufunc
+
+
+def _binary(answer: Callable[[Interpreter, Value, Value], Value]) -> Work:
+    """A ufunc of two arguments."""
+
+    def ufunc(
+        run: Interpreter,
+        x1: Value,
+        x2: Value,
+        /,
+        out: Value = None,
+        *,
+        where: Value = True,
+        casting: Value = "same_kind",
+        order: Value = "K",
+        dtype: Value = None,
+        subok: Value = True,
+        signature: Value = None,
+    ) -> Value:
+        found = answer(run, x1, x2)
+        return found if out is None and where is True and dtype is None else _put_out(run, found, out, where, dtype)
+
+    return ufunc
+
+
+def _ufunc(name: str, kind: Callable[[DType | None], DType | None]) -> None:
+    native(f"numpy.{name}")(_unary(_of_each(name, kind)))
 
 
 def _rounded(dtype: DType | None) -> DType | None:
@@ -292,7 +526,7 @@ def _rounded(dtype: DType | None) -> DType | None:
 
 
 for _name in _OF_FLOATS:
-    native(f"numpy.{_name}")(_each(_name, floating))
+    _ufunc(_name, floating)
 
 
 def _size(dtype: DType | None) -> DType | None:
@@ -300,30 +534,110 @@ def _size(dtype: DType | None) -> DType | None:
     return {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}.get(dtype, dtype) if dtype is not None else None
 
 
+_size_of_angle: Final = _of_each(
+    "angle", lambda d: _size(d) if d in (COMPLEX64, COMPLEX128, FLOAT32, FLOAT64) else None
+)
+_part: Final = _of_each("real", _size)
+_double: Final = _of_each("sinc", lambda d: d if d == FLOAT64 else None)  # versions agree on doubles only
+_as_it_is: Final = _of_each("nan_to_num", lambda d: d)
+_round: Final = _of_each("fix", _rounded)
+_test: Final = _of_each("isreal", lambda d: BOOL)
+
 for _name in _SIZED:
-    native(f"numpy.{_name}")(_each(_name, _size))
-native("numpy.angle")(_each("angle", lambda d: _size(d) if d in (COMPLEX64, COMPLEX128, FLOAT32, FLOAT64) else None))
-for _name in ("real", "imag"):
-    native(f"numpy.{_name}")(_each(_name, _size))
-for _name in ("sinc", "i0", "unwrap"):  # versions agree on doubles only
-    native(f"numpy.{_name}")(_each(_name, lambda d: d if d == FLOAT64 else None))
+    _ufunc(_name, _size)
 for _name in _KEEPING:
-    native(f"numpy.{_name}")(_each(_name, lambda d: d))
-native("numpy.square")(_each("square", lambda d: None if d == BOOL else d))
+    _ufunc(_name, lambda d: d)
+for _name in ("square", "reciprocal"):
+    _ufunc(_name, lambda d: None if d == BOOL else d)
 for _name in _ROUNDING:
-    native(f"numpy.{_name}")(_each(_name, _rounded))
+    _ufunc(_name, _rounded)
 for _name in _TESTS:
-    native(f"numpy.{_name}")(_each(_name, lambda d: BOOL))
+    _ufunc(_name, lambda d: BOOL)
 
 
-@both("clip", "round")
-def _clip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0]).type
-    return array(given.shape, only_float(given.dtype))
+@model("numpy.angle")
+def _angle(run: Interpreter, z: Value, deg: Value = False) -> Value:
+    return _size_of_angle(run, z)
 
 
-native("numpy.reciprocal")(_each("reciprocal", lambda d: None if d == BOOL else d))
-native("numpy.around")(NATIVES["numpy.round"].work)
+@model("numpy.real", "numpy.imag")
+def _part_of(run: Interpreter, val: Value) -> Value:
+    return _part(run, val)
+
+
+@model("numpy.sinc", "numpy.i0")
+def _sinc(run: Interpreter, x: Value) -> Value:
+    return _double(run, x)
+
+
+@model("numpy.unwrap")
+def _unwrapped(
+    run: Interpreter, p: Value, discont: Value = None, axis: Value = -1, *, period: Value = 6.283185307179586
+) -> Value:
+    return _double(run, p)
+
+
+@model("numpy.nan_to_num")
+def _without_nan(
+    run: Interpreter,
+    x: Value,
+    copy: Value = True,
+    nan: Value = 0.0,
+    posinf: Value = None,
+    neginf: Value = None,
+) -> Value:
+    return _as_it_is(run, x)
+
+
+@model("numpy.fix")
+def _fix(run: Interpreter, x: Value, out: Value = None) -> Value:
+    found = _round(run, x)
+    return found if out is None else _put_out(run, found, out, True, None)
+
+
+@model("numpy.iscomplex", "numpy.isreal")
+def _kind_of(run: Interpreter, x: Value) -> Value:
+    return _test(run, x)
+
+
+@model("numpy.isneginf", "numpy.isposinf")
+def _infinite(run: Interpreter, x: Value, out: Value = None) -> Value:
+    found = _test(run, x)
+    return found if out is None else _put_out(run, found, out, True, None)
+
+
+def _limited(run: Interpreter, source: Value, out: Value) -> Value:
+    given = as_array(run, source).type
+    found = array(given.shape, only_float(given.dtype))
+    return found if out is None else _put_out(run, found, out, True, None)
+
+
+@model("numpy.clip")
+def _clip(
+    run: Interpreter,
+    a: Value,
+    a_min: Value = None,
+    a_max: Value = None,
+    out: Value = None,
+    *,
+    min: Value = None,
+    max: Value = None,
+    **rest: Value,
+) -> Value:
+    return _limited(run, a, out)
+
+
+@method("array", "clip")
+def _clipped(
+    run: Interpreter, self: Value, min: Value = None, max: Value = None, out: Value = None, **rest: Value
+) -> Value:
+    return _limited(run, self, out)
+
+
+@model("numpy.around")
+@both("round")
+def _rounding(run: Interpreter, a: Value, decimals: Value = 0, out: Value = None) -> Value:
+    return _limited(run, a, out)
 
 
 # -- operators -------------------------------------------------------------------------------------------------------
@@ -371,7 +685,7 @@ def array_operation(run: Interpreter, name: str, args: tuple[Value, ...], kwargs
         return run.unknown("the length of an array", "int", "data") if size is UNKNOWN else size
     if method in ("__neg__", "__pos__", "__abs__", "__invert__"):
         return array(first.type.shape, first.type.dtype)
-    return _binary(run, method, first, args[1]) if len(args) == 2 else run.unknown(f"what {method} gives")
+    return _operated(run, method, first, args[1]) if len(args) == 2 else run.unknown(f"what {method} gives")
 
 
 def _on_tensor(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -419,7 +733,7 @@ def _put(run: Interpreter, owner: Tensor, index: Value, value: Value) -> Value:
     return None
 
 
-def _binary(run: Interpreter, method: str, left: Tensor, right: Value) -> Value:
+def _operated(run: Interpreter, method: str, left: Tensor, right: Value) -> Value:
     """``left <operator> right``; of mirrored operators the right operand comes first."""
     if isinstance(right, Tensor) and not right.array:
         return run.unknown("what an array and a tensor give")
@@ -454,20 +768,27 @@ def _dtype_of(method: str, left: Tensor, right: Value) -> DType | None:
 _FUNCTIONS: Final = {
     "add": "__add__", "subtract": "__sub__", "multiply": "__mul__", "divide": "__truediv__",
     "true_divide": "__truediv__", "floor_divide": "__floordiv__", "mod": "__mod__", "remainder": "__mod__",
-    "power": "__pow__", "matmul": "__matmul__",
+    "power": "__pow__",
     "equal": "__eq__", "not_equal": "__ne__", "less": "__lt__", "less_equal": "__le__", "greater": "__gt__",
     "greater_equal": "__ge__", "bitwise_and": "__and__", "bitwise_or": "__or__", "bitwise_xor": "__xor__",
 }  # fmt: skip
+
+
+def _by_operator(method: str) -> Callable[[Interpreter, Value, Value], Value]:
+    def answer(run: Interpreter, x1: Value, x2: Value) -> Value:
+        if is_vague(x1):
+            return run.unknown("what NumPy gives")
+        return _operated(run, method, as_array(run, x1), x2)
+
+    return answer
+
+
 for _name, _operator in _FUNCTIONS.items():
-    native(f"numpy.{_name}")(
-        lambda run, args, kwargs, o=_operator: _binary(run, o, as_array(run, args[0]), args[1])  # type: ignore[misc]
-        if len(args) == 2 and not is_vague(run.resolve(args[0])) else run.unknown("what NumPy gives")
-    )  # fmt: skip
+    native(f"numpy.{_name}")(_binary(_by_operator(_operator)))
 
 
-def _pairwise(dtype: Callable[[DType | None], DType | None]) -> Work:
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        left, right = (run.resolve(a) for a in args[:2])
+def _pairwise(dtype: Callable[[DType | None], DType | None]) -> Callable[[Interpreter, Value, Value], Value]:
+    def answer(run: Interpreter, left: Value, right: Value) -> Value:
         if all(is_known(v) and isinstance(v, int | float) for v in (left, right)):
             return array(Shape(()), dtype(promote((as_array(run, left), as_array(run, right)))))
         if is_vague(left) or is_vague(right):
@@ -476,28 +797,57 @@ def _pairwise(dtype: Callable[[DType | None], DType | None]) -> Work:
         first = rows[0] if isinstance(rows[0], Tensor) else as_array(run, rows[0])
         return by_rule(run, "Tensor.__add__", (first, rows[1]), {}, dtype(promote(rows)))
 
-    return work
+    return answer
 
 
 for _name in ("maximum", "minimum", "fmax", "fmin", "fmod", "left_shift", "right_shift"):
-    native(f"numpy.{_name}")(_pairwise(lambda d: d))
+    native(f"numpy.{_name}")(_binary(_pairwise(lambda d: d)))
 for _name in ("arctan2", "hypot", "logaddexp", "logaddexp2"):
-    native(f"numpy.{_name}")(_pairwise(floating))
+    native(f"numpy.{_name}")(_binary(_pairwise(floating)))
 for _name in ("copysign", "nextafter", "heaviside"):
-    native(f"numpy.{_name}")(_pairwise(lambda d: FLOAT64 if d in (INT64, FLOAT64) else None))
-for _name in ("logical_and", "logical_or", "logical_xor", "isclose"):
-    native(f"numpy.{_name}")(_pairwise(lambda d: BOOL))
+    native(f"numpy.{_name}")(_binary(_pairwise(lambda d: FLOAT64 if d in (INT64, FLOAT64) else None)))
+for _name in ("logical_and", "logical_or", "logical_xor"):
+    native(f"numpy.{_name}")(_binary(_pairwise(lambda d: BOOL)))
 
 
-@native("numpy.where")
-def _where(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    condition = as_array(run, args[0])
-    if len(args) == 1:
-        return _nonzero(run, (condition,), {})
-    rows = [v if isinstance(v, int | float) else as_array(run, v) for v in map(run.resolve, args[1:3])]
+@model("numpy.isclose")
+def _close(
+    run: Interpreter, a: Value, b: Value, rtol: Value = 1e-05, atol: Value = 1e-08, equal_nan: Value = False
+) -> Value:
+    return _pairwise(lambda d: BOOL)(run, a, b)
+
+
+@model("numpy.matmul")
+def _matmul(
+    run: Interpreter,
+    x1: Value,
+    x2: Value,
+    /,
+    out: Value = None,
+    *,
+    casting: Value = "same_kind",
+    order: Value = "K",
+    dtype: Value = None,
+    subok: Value = True,
+    signature: Value = None,
+    axes: Value = None,
+    axis: Value = None,
+    keepdims: Value = False,
+) -> Value:
+    if (axes, axis, keepdims) != (None, None, False):
+        return run.unknown("a product along other axes")
+    return _put_out(run, _by_operator("__matmul__")(run, x1, x2), out, True, dtype)
+
+
+@model("numpy.where")
+def _where(run: Interpreter, condition: Value, x: Value = MISSING, y: Value = MISSING, /) -> Value:
+    given = as_array(run, condition)
+    if x is MISSING:
+        return _nonzero(run, given)
+    rows = [v if isinstance(v, int | float) else as_array(run, v) for v in (x, y)]
     if any(isinstance(v, Tensor) and v.type.shape == ANY for v in rows):
         return array(ANY, None)
-    shaped = by_rule(run, "Tensor.__add__", (condition, rows[0]))
+    shaped = by_rule(run, "Tensor.__add__", (given, rows[0]))
     if not isinstance(shaped, Tensor):
         return shaped
     strong = rows if any(isinstance(v, Tensor) for v in rows) else [as_array(run, v) for v in rows]
@@ -505,8 +855,8 @@ def _where(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
 
 
 @both("nonzero")
-def _nonzero(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0])
+def _nonzero(run: Interpreter, a: Value) -> Value:
+    given = as_array(run, a)
     rank = given.type.shape.rank
     if rank is None:
         return List(None, array(Shape((UNKNOWN,)), INT64))
@@ -545,24 +895,102 @@ _REDUCTIONS: Final[dict[str, tuple[str, Callable[[DType | None], DType | None]]]
 }  # fmt: skip
 
 
-def _reduction(name: str, rule: str, kind: Callable[[DType | None], DType | None]) -> Work:
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        source = run.resolve(args[0])
-        if isinstance(source, Choice):
-            return run.each(source, lambda v: work(run, (v, *args[1:]), kwargs))
-        axis = argument(run, args, kwargs, 1, "axis")
-        if name == "prod" and axis is None and not isinstance(source, Tensor):
-            found = _product(run, source)
-            if found is not None:
-                return found
-        if is_vague(source):
-            return run.unknown(f"what numpy.{name} gives")
-        given = as_array(run, source)
-        dtype = as_dtype(run.resolve(kwargs.get("dtype")), kind(given.type.dtype))
-        keep = run.resolve(kwargs.get("keepdims", False))
-        return reduced(run, given, axis, keep if isinstance(keep, Unknown) else keep is True, dtype, rule)
+def _reduced(
+    run: Interpreter, name: str, source: Value, axis: Value, dtype: Value, keepdims: Value, out: Value = None
+) -> Value:
+    rule, kind = _REDUCTIONS[name]
+    if isinstance(source, Choice):
+        return run.each(source, lambda v: _reduced(run, name, v, axis, dtype, keepdims, out))
+    if name == "prod" and axis is None and not isinstance(source, Tensor):
+        found = _product(run, source)
+        if found is not None:
+            return found
+    if is_vague(source):
+        return run.unknown(f"what numpy.{name} gives")
+    given = as_array(run, source)
+    keep = keepdims if isinstance(keepdims, Unknown) else keepdims is True
+    made = reduced(run, given, axis, keep, as_dtype(dtype, kind(given.type.dtype)), rule)
+    return made if out is None else _put_out(run, made, out, True, None)
+
+
+def _sum_of(name: str) -> Work:
+    def work(
+        run: Interpreter,
+        a: Value,
+        axis: Value = None,
+        dtype: Value = None,
+        out: Value = None,
+        keepdims: Value = False,
+        initial: Value = None,
+        where: Value = True,
+    ) -> Value:
+        return _reduced(run, name, a, axis, dtype, keepdims, out)
 
     return work
+
+
+def _spread_of(name: str) -> Work:
+    def work(
+        run: Interpreter,
+        a: Value,
+        axis: Value = None,
+        dtype: Value = None,
+        out: Value = None,
+        ddof: Value = 0,
+        keepdims: Value = False,
+        *,
+        where: Value = True,
+        mean: Value = None,
+        correction: Value = None,
+    ) -> Value:
+        return _reduced(run, name, a, axis, dtype, keepdims, out)
+
+    return work
+
+
+def _most_of(name: str) -> Work:
+    def work(
+        run: Interpreter,
+        a: Value,
+        axis: Value = None,
+        out: Value = None,
+        keepdims: Value = False,
+        initial: Value = None,
+        where: Value = True,
+    ) -> Value:
+        return _reduced(run, name, a, axis, None, keepdims, out)
+
+    return work
+
+
+def _place_of(name: str) -> Work:
+    def work(run: Interpreter, a: Value, axis: Value = None, out: Value = None, *, keepdims: Value = False) -> Value:
+        return _reduced(run, name, a, axis, None, keepdims, out)
+
+    return work
+
+
+def _middle_of(name: str) -> Work:
+    def work(
+        run: Interpreter,
+        a: Value,
+        axis: Value = None,
+        out: Value = None,
+        overwrite_input: Value = False,
+        keepdims: Value = False,
+    ) -> Value:
+        return _reduced(run, name, a, axis, None, keepdims, out)
+
+    return work
+
+
+_SIGNED: Final[dict[str, Callable[[str], Work]]] = {
+    **dict.fromkeys(("sum", "nansum", "prod", "nanprod", "mean", "nanmean"), _sum_of),
+    **dict.fromkeys(("std", "nanstd", "var", "nanvar"), _spread_of),
+    **dict.fromkeys(("median", "nanmedian"), _middle_of),
+    **dict.fromkeys(("argmax", "argmin", "nanargmax", "nanargmin", "count_nonzero"), _place_of),
+}
+"""By function, how its arguments are called; those of the others are called as those of ``max``."""
 
 
 def _product(run: Interpreter, source: Value) -> Value:
@@ -575,16 +1003,15 @@ def _product(run: Interpreter, source: Value) -> Value:
     return run.call(run.program.library(run, "math.prod"), (items,))
 
 
-for _name, (_rule, _kind) in _REDUCTIONS.items():
-    both(_name)(_reduction(_name, _rule, _kind))
+for _name in _REDUCTIONS:
+    both(_name)(_SIGNED.get(_name, _most_of)(_name))
 
 
-@native("numpy.nancumsum", "numpy.nancumprod")
+@model("numpy.nancumsum", "numpy.nancumprod")
 @both("cumsum", "cumprod")
-def _cumulated(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0])
-    axis = argument(run, args, kwargs, 1, "axis")
-    dtype = as_dtype(run.resolve(kwargs.get("dtype")), _summed(given.type.dtype))
+def _cumulated(run: Interpreter, a: Value, axis: Value = None, dtype: Value = None, out: Value = None) -> Value:
+    given = as_array(run, a)
+    dtype = as_dtype(dtype, _summed(given.type.dtype))
     if axis is None:
         return by_rule(run, "torch.flatten", (given,), {}, dtype)
     return by_rule(run, "torch.cumsum", (_at_least_1d(given), axis), {}, dtype)
@@ -594,30 +1021,46 @@ def _at_least_1d(given: Tensor) -> Tensor:
     return array(Shape((1,)), given.type.dtype) if given.type.shape.rank == 0 else given
 
 
-@native("numpy.sort")
-def _sorted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0])
-    if "axis" in kwargs and run.resolve(kwargs["axis"]) is None:
+@model("numpy.sort")
+def _sorted(
+    run: Interpreter, a: Value, axis: Value = -1, kind: Value = None, order: Value = None, *, stable: Value = None
+) -> Value:
+    given = as_array(run, a)
+    if axis is None:
         return by_rule(run, "torch.flatten", (given,), {}, given.type.dtype)
     return array(given.type.shape, given.type.dtype)
 
 
 @both("argsort")
-def _argsort(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = _at_least_1d(as_array(run, args[0]))
-    if "axis" in kwargs and run.resolve(kwargs["axis"]) is None:
+def _argsort(
+    run: Interpreter, a: Value, axis: Value = -1, kind: Value = None, order: Value = None, *, stable: Value = None
+) -> Value:
+    given = _at_least_1d(as_array(run, a))
+    if axis is None:
         return by_rule(run, "torch.flatten", (given,), {}, INT64)
     return array(given.type.shape, INT64)
 
 
-_ARRAY["sort"] = lambda run, args, kwargs: None
+@method("array", "sort")
+def _sort(
+    run: Interpreter, self: Value, axis: Value = -1, kind: Value = None, order: Value = None, *, stable: Value = None
+) -> Value:
+    return None
 
 
 gives("numpy.memmap")
 
 
-@native("numpy.vectorize")
-def _vectorized(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.vectorize")
+def _vectorized(
+    run: Interpreter,
+    pyfunc: Value = MISSING,
+    otypes: Value = None,
+    doc: Value = None,
+    excluded: Value = None,
+    cache: Value = False,
+    signature: Value = None,
+) -> Value:
     """A function of numbers as one of arrays, which are broadcast."""
 
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -625,21 +1068,29 @@ def _vectorized(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
         for one in args[1:]:
             vague = is_vague(run.resolve(one))
             whole = None if vague or whole is None else by_rule(run, "Tensor.__add__", (whole, as_array(run, one)))
-        plain = isinstance(whole, Tensor) and not signature and not kwargs
+        plain = isinstance(whole, Tensor) and signature is None and not kwargs
         return array(whole.type.shape, None) if plain else run.unknown("what a vectorized function gives")
 
-    signature = "signature" in kwargs
     return Native("numpy.vectorize", work)
 
 
-@native("numpy.unique")
-def _unique(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.unique")
+def _unique(
+    run: Interpreter,
+    ar: Value,
+    return_index: Value = False,
+    return_inverse: Value = False,
+    return_counts: Value = False,
+    axis: Value = None,
+    *,
+    equal_nan: Value = True,
+    sorted: Value = True,
+) -> Value:
     """``(*n) -> (k)``; if asked for: where each is ``(k)``, which each item is ``(*n)``, how many there are ``(k)``."""
-    given = by_name("ar return_index return_inverse return_counts axis", args, kwargs)
-    asked = [run.resolve(given.get(f"return_{name}", False)) for name in ("index", "inverse", "counts")]
-    if run.resolve(given.get("axis")) is not None or not all(isinstance(a, bool) for a in asked):
+    asked = [return_index, return_inverse, return_counts]
+    if axis is not None or not all(isinstance(a, bool) for a in asked):
         return run.unknown("what unique() gives")
-    source = as_array(run, given["ar"])
+    source = as_array(run, ar)
     several = Shape((run.some_size(0),))
     inverse = source.type.shape if source.type.shape.rank == 1 else ANY  # of others, versions give other shapes
     shapes = (several, inverse, several)
@@ -648,43 +1099,65 @@ def _unique(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return (values, *parts) if parts else values
 
 
-@native("numpy.isin", "numpy.in1d")
-def _is_in(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return array(as_array(run, args[0]).type.shape, BOOL)
+@model("numpy.isin")
+def _is_in(
+    run: Interpreter,
+    element: Value,
+    test_elements: Value,
+    assume_unique: Value = False,
+    invert: Value = False,
+    *,
+    kind: Value = None,
+) -> Value:
+    return array(as_array(run, element).type.shape, BOOL)
 
 
-@native("numpy.digitize")
-def _bins(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.in1d")
+def _is_in_flat(
+    run: Interpreter,
+    ar1: Value,
+    ar2: Value,
+    assume_unique: Value = False,
+    invert: Value = False,
+    *,
+    kind: Value = None,
+) -> Value:
+    return by_rule(run, "torch.flatten", (as_array(run, ar1),), {}, BOOL)
+
+
+@model("numpy.digitize")
+def _bins(run: Interpreter, x: Value, bins: Value, right: Value = False) -> Value:
     """``(*m), (n) -> (*m)``"""
-    return array(as_array(run, args[0]).type.shape, INT64) if args else run.unknown("places in an array")
+    return array(as_array(run, x).type.shape, INT64)
 
 
-@native("numpy.searchsorted")
-def _places(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.searchsorted")
+def _places(run: Interpreter, a: Value, v: Value, side: Value = "left", sorter: Value = None) -> Value:
     """``(n), (*m) -> (*m)``"""
-    looked_up = args[1] if len(args) > 1 else kwargs.get("v")
-    if looked_up is None:
+    if v is None:
         return run.unknown("places in an array")
-    return array(as_array(run, looked_up).type.shape, INT64)
+    return array(as_array(run, v).type.shape, INT64)
 
 
-@native("numpy.copyto")
-def _copy_to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    target, source = run.resolve(args[0]), run.resolve(args[1])
-    if isinstance(target, Tensor) and target.array:
-        return _put(run, target, ..., source)
+@model("numpy.copyto")
+def _copy_to(run: Interpreter, dst: Value, src: Value, casting: Value = "same_kind", where: Value = True) -> Value:
+    if isinstance(dst, Tensor) and dst.array:
+        return _put(run, dst, ..., src)
     return None
 
 
-@native("numpy.argwhere")
-def _argwhere(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rank = as_array(run, args[0]).type.shape.rank
+@model("numpy.argwhere")
+def _argwhere(run: Interpreter, a: Value) -> Value:
+    rank = as_array(run, a).type.shape.rank
     return array(Shape((UNKNOWN, UNKNOWN if rank is None else rank)), INT64)
 
 
-@native("numpy.pad")
-def _pad(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given, width = as_array(run, args[0]).type, run.resolve(argument(run, args, kwargs, 1, "pad_width"))
+@model("numpy.pad")
+def _pad(run: Interpreter, array: Value, pad_width: Value, mode: Value = "constant", **rest: Value) -> Value:
+    return _padded(run, as_array(run, array).type, pad_width)
+
+
+def _padded(run: Interpreter, given: TensorType, width: Value) -> Value:
     rank = given.shape.rank
     if rank is None:
         return array(ANY, given.dtype)
@@ -711,87 +1184,154 @@ def _widths(run: Interpreter, width: Value, rank: int) -> list[tuple[int, int]] 
 
 
 gives("numpy.allclose numpy.array_equal", "bool", "data")
-native("numpy.set_printoptions", "numpy.seterr")(lambda run, args, kwargs: None)
+
+
+@model("numpy.set_printoptions")
+def _print_options(run: Interpreter, *given: Value, **rest: Value) -> Value:
+    return None
+
+
+@model("numpy.seterr")
+def _errors(run: Interpreter, all: Value = None, divide: Value = None, over: Value = None, under: Value = None,
+            invalid: Value = None) -> Value:  # fmt: skip
+    return run.unknown("what np.seterr gives")
 
 
 # -- of another shape ------------------------------------------------------------------------------------------------
 
 
-_SECOND: Final = frozenset({"repeats", "reps", "axes", "shift", "indices_or_sections"})
-"""What some functions call their second argument."""
+def _shaped(run: Interpreter, rule: str, source: Value, *rest: Value) -> Value:
+    """The answer of a function of torch's with the same arguments."""
+    if isinstance(source, Choice):
+        return run.each(source, lambda v: _shaped(run, rule, v, *rest))
+    if is_vague(source):
+        return run.unknown("an array made of what isn't known")
+    given = as_array(run, source)
+    if any(map(is_hidden, rest)):
+        return array(ANY, given.type.dtype)
+    return by_rule(run, rule, (given, *rest), {}, given.type.dtype)
 
 
-def _shaped(rule: str, *, axis: str | None = None, spread: bool = False) -> Work:
-    """A function and method that torch has with the same arguments, but for the name of one."""
-
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        source = run.resolve(args[0])
-        if isinstance(source, Choice):
-            return run.each(source, lambda v: work(run, (v, *args[1:]), kwargs))
-        if is_vague(source) or (kwargs.keys() - {"axis"} and not (args[1:] or kwargs.keys() & _SECOND)):
-            return run.unknown("an array made of what isn't known")
-        args = (*args, *(v for k, v in kwargs.items() if k in _SECOND))
-        given, rest = as_array(run, source), tuple(map(run.resolve, args[1:]))
-        if axis is not None and "axis" in kwargs:
-            rest = (*rest, run.resolve(kwargs["axis"]))
-        if spread and len(rest) > 1 and all(is_int(v) or isinstance(v, Unknown) for v in rest):
-            rest = (rest,)
-        if any(map(is_hidden, rest)):
-            return array(ANY, given.type.dtype)
-        return by_rule(run, rule, (given, *rest), {}, given.type.dtype)
-
-    return work
-
-
-@both("reshape")
-def _reshape(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[0])
-    named = next((kwargs[n] for n in ("newshape", "shape") if n in kwargs), None)
-    rest = tuple(map(run.resolve, args[1:] if named is None else (named,)))
-    rest = tuple(v for v in rest if not isinstance(v, str))
-    if any(map(is_hidden, (source, *rest))):
+def _reshaped(run: Interpreter, source: Value, *shape: Value) -> Value:
+    if any(map(is_hidden, (source, *shape))):
         return run.unknown("an array of a shape that isn't known")
     given = as_array(run, source)
-    made = by_rule(run, "Tensor.reshape", (given, *rest), {}, given.type.dtype)
+    made = by_rule(run, "Tensor.reshape", (given, *shape), {}, given.type.dtype)
     mixed.check(run, "Tensor.reshape", given, made)
     return made
 
 
-both("ravel", "flatten")(lambda run, args, kwargs: _shaped("torch.flatten")(run, args[:1], {}))
-both("squeeze")(_shaped("torch.squeeze", axis="axis"))
-both("swapaxes")(_shaped("torch.swapaxes"))
-both("repeat")(_shaped("torch.repeat_interleave", axis="axis"))
-for _name, _rule in {"moveaxis": "movedim", "broadcast_to": "broadcast_to", "tile": "tile", "roll": "roll",
-                     "diag": "diag", "fliplr": "fliplr", "flipud": "flipud", "rot90": "rot90"}.items():  # fmt: skip
-    native(f"numpy.{_name}")(_shaped(f"torch.{_rule}", axis="axis" if _name == "roll" else None))
+@model("numpy.reshape")
+def _reshape(
+    run: Interpreter,
+    a: Value,
+    /,
+    shape: Value = None,
+    order: Value = "C",
+    *,
+    newshape: Value = None,
+    copy: Value = None,
+    **rest: Value,  # the first has a name in NumPy 1
+) -> Value:
+    return _reshaped(run, a, newshape if shape is None else shape)
 
 
-@native("numpy.triu", "numpy.tril")
-def _triangle(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, run.resolve(args[0])).type
+@method("array", "reshape")
+def _reshape_it(run: Interpreter, self: Value, *shape: Value, order: Value = "C", copy: Value = None) -> Value:
+    return _reshaped(run, self, *shape)
+
+
+@both("ravel")
+def _ravel(run: Interpreter, a: Value, order: Value = "C") -> Value:
+    return _shaped(run, "torch.flatten", a)
+
+
+@method("array", "flatten")
+def _flatten(run: Interpreter, self: Value, order: Value = "C") -> Value:
+    return _shaped(run, "torch.flatten", self)
+
+
+@both("squeeze")
+def _squeeze(run: Interpreter, a: Value, axis: Value = None) -> Value:
+    return _shaped(run, "torch.squeeze", a, *(() if axis is None else (axis,)))
+
+
+@both("swapaxes")
+def _swapaxes(run: Interpreter, a: Value, axis1: Value, axis2: Value) -> Value:
+    return _shaped(run, "torch.swapaxes", a, axis1, axis2)
+
+
+@both("repeat")
+def _repeat(run: Interpreter, a: Value, repeats: Value, axis: Value = None) -> Value:
+    return _shaped(run, "torch.repeat_interleave", a, repeats, *(() if axis is None else (axis,)))
+
+
+@model("numpy.moveaxis")
+def _moveaxis(run: Interpreter, a: Value, source: Value, destination: Value) -> Value:
+    return _shaped(run, "torch.movedim", a, source, destination)
+
+
+@model("numpy.broadcast_to")
+def _broadcast_to(run: Interpreter, array: Value, shape: Value, subok: Value = False) -> Value:
+    return _shaped(run, "torch.broadcast_to", array, shape)
+
+
+@model("numpy.tile")
+def _tile(run: Interpreter, A: Value, reps: Value) -> Value:
+    return _shaped(run, "torch.tile", A, reps)
+
+
+@model("numpy.roll")
+def _roll(run: Interpreter, a: Value, shift: Value, axis: Value = None) -> Value:
+    return _shaped(run, "torch.roll", a, shift, *(() if axis is None else (axis,)))
+
+
+@model("numpy.diag")
+def _diag(run: Interpreter, v: Value, k: Value = 0) -> Value:
+    return _shaped(run, "torch.diag", v, k)
+
+
+@model("numpy.fliplr")
+def _fliplr(run: Interpreter, m: Value) -> Value:
+    return _shaped(run, "torch.fliplr", m)
+
+
+@model("numpy.flipud")
+def _flipud(run: Interpreter, m: Value) -> Value:
+    return _shaped(run, "torch.flipud", m)
+
+
+@model("numpy.rot90")
+def _rot90(run: Interpreter, m: Value, k: Value = 1, axes: Value = (0, 1)) -> Value:
+    return _shaped(run, "torch.rot90", m, k, axes)
+
+
+@model("numpy.triu", "numpy.tril")
+def _triangle(run: Interpreter, m: Value, k: Value = 0) -> Value:
+    given = as_array(run, m).type
     rows = given.shape.items if given.shape.rank == 1 else ()  # one row is repeated
     return array(Shape((*rows, *given.shape.items)), given.dtype)
 
 
-@native("numpy.permute_dims")
-@both("transpose")
-def _transpose(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0])
-    axes = args[1:] if "axes" not in kwargs else (kwargs["axes"],)
-    if not axes or run.resolve(axes[0]) is None:
-        shape = given.type.shape
-        return array(Shape(tuple(reversed(shape.items))), given.type.dtype)
-    order = run.items(axes[0]) if len(axes) == 1 else axes
-    return (
-        array(ANY, given.type.dtype)
-        if order is None
-        else by_rule(run, "torch.permute", (given, order), {}, given.type.dtype)
-    )
+@model("numpy.transpose", "numpy.permute_dims")
+def _transpose(run: Interpreter, a: Value, axes: Value = None) -> Value:
+    given = as_array(run, a)
+    if axes is None:
+        return array(Shape(tuple(reversed(given.type.shape.items))), given.type.dtype)
+    order = run.items(axes)
+    if order is None:
+        return array(ANY, given.type.dtype)
+    return by_rule(run, "torch.permute", (given, order), {}, given.type.dtype)
 
 
-@native("numpy.expand_dims")
-def _expand_dims(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given, axis = as_array(run, args[0]), argument(run, args, kwargs, 1, "axis")
+@method("array", "transpose")
+def _transposed(run: Interpreter, self: Value, *axes: Value) -> Value:
+    return _transpose(run, self, axes[0] if len(axes) == 1 else axes or None)
+
+
+@model("numpy.expand_dims")
+def _expand_dims(run: Interpreter, a: Value, axis: Value) -> Value:
+    given = as_array(run, a)
     places, rank = axis if isinstance(axis, tuple) else (axis,), given.type.shape.rank
     if not all(type(p) is int for p in places) or (len(places) > 1 and rank is None):
         return array(ANY, given.type.dtype)
@@ -804,25 +1344,21 @@ def _expand_dims(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
 
 
 @both("diagonal")
-def _diagonal(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0])
-    named = by_name("a offset axis1 axis2", args, kwargs)
-    places = [run.resolve(named.get(n, d)) for n, d in (("offset", 0), ("axis1", 0), ("axis2", 1))]
-    return by_rule(run, "torch.diagonal", (given, *places), {}, given.type.dtype)
+def _diagonal(run: Interpreter, a: Value, offset: Value = 0, axis1: Value = 0, axis2: Value = 1) -> Value:
+    given = as_array(run, a)
+    return by_rule(run, "torch.diagonal", (given, offset, axis1, axis2), {}, given.type.dtype)
 
 
-@native("numpy.triu_indices_from", "numpy.tril_indices_from")
-def _index_pairs(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.triu_indices_from", "numpy.tril_indices_from")
+def _index_pairs(run: Interpreter, arr: Value, k: Value = 0) -> Value:
     return tuple(array(Shape((UNKNOWN,)), INT64) for _ in range(2))
 
 
 def _triangle_of(rule: str) -> Work:
     """``n -> (k), (k)``: where the elements of a triangle of ``(n, m)`` are."""
 
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        given = by_name("n k m", args, kwargs)
-        rows, by, columns = (run.resolve(given.get(n, d)) for n, d in (("n", None), ("k", 0), ("m", None)))
-        found = by_rule(run, rule, (rows, rows if columns is None else columns, by))
+    def work(run: Interpreter, n: Value, k: Value = 0, m: Value = None) -> Value:
+        found = by_rule(run, rule, (n, n if m is None else m, k))
         size = found.type.shape.dim(-1) if isinstance(found, Tensor) and found.type.shape.rank == 2 else UNKNOWN
         return tuple(array(Shape((size,)), INT64) for _ in range(2))
 
@@ -833,108 +1369,128 @@ native("numpy.triu_indices")(_triangle_of("torch.triu_indices"))
 native("numpy.tril_indices")(_triangle_of("torch.tril_indices"))
 
 
-@native("numpy.matrix_transpose")
-def _matrix_transposed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0])
+@model("numpy.matrix_transpose")
+def _matrix_transposed(run: Interpreter, x: Value, /) -> Value:
+    given = as_array(run, x)
     return by_rule(run, "torch.transpose", (given, -2, -1), {}, given.type.dtype)
 
 
-@native("numpy.flip")
-def _flip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0]).type
+@model("numpy.flip")
+def _flip(run: Interpreter, m: Value, axis: Value = None) -> Value:
+    given = as_array(run, m).type
     return array(given.shape, given.dtype)
 
 
-@native("numpy.split", "numpy.array_split")
-def _split(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given, parts = as_array(run, args[0]), run.resolve(args[1])
-    axis = argument(run, args, kwargs, 2, "axis")
-    if not isinstance(parts, int | tuple | List) or isinstance(axis, Unknown):
+@model("numpy.split", "numpy.array_split")
+def _split(run: Interpreter, ary: Value, indices_or_sections: Value, axis: Value = 0) -> Value:
+    given = as_array(run, ary)
+    if not isinstance(indices_or_sections, int | tuple | List) or isinstance(axis, Unknown):
         return List(None, array(ANY, given.type.dtype))
-    found = by_rule(run, "torch.tensor_split", (given, parts, 0 if axis is None else axis), {}, given.type.dtype)
+    found = by_rule(run, "torch.tensor_split", (given, indices_or_sections, axis), {}, given.type.dtype)
     return List(found) if isinstance(found, tuple) else found
 
 
+def _at_least(name: str) -> Work:
+    def work(run: Interpreter, *arys: Value) -> Value:
+        found = tuple(_shaped(run, f"torch.{name}", one) for one in arys)
+        return found[0] if len(found) == 1 else run.unknown("arrays with dims") if found else ()
+
+    return work
+
+
 for _name in ("atleast_1d", "atleast_2d", "atleast_3d"):
-    native(f"numpy.{_name}")(_shaped(f"torch.{_name}"))
+    native(f"numpy.{_name}")(_at_least(_name))
 
 
 # -- products --------------------------------------------------------------------------------------------------------
 
 
 @both("dot")
-def _dot(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    left, right = (as_array(run, a) for a in args[:2])
+def _dot(run: Interpreter, a: Value, b: Value, out: Value = None) -> Value:
+    left, right = as_array(run, a), as_array(run, b)
     if (right.type.shape.rank or 3) > 2 or left.type.shape.rank == 0 or right.type.shape.rank == 0:
         return array(ANY, promote((left, right)))
     return by_rule(run, "torch.matmul", (left, right), {}, promote((left, right)))
 
 
-def _product_of(name: str, *, flat: bool) -> Work:
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        rows = [as_array(run, run.resolve(a)) for a in args[:2]]
-        shaped = [by_rule(run, "torch.flatten", (r,)) for r in rows] if flat else rows
-        return by_rule(run, f"torch.{name}", shaped, {}, promote(rows))
-
-    return work
+@model("numpy.divmod")
+def _divided(run: Interpreter, x1: Value, x2: Value, /, *more: Value, **rest: Value) -> Value:
+    return tuple(
+        run.call(run.program.library(run, f"numpy.{name}"), (x1, x2), rest) for name in ("floor_divide", "mod")
+    )
 
 
-@native("numpy.divmod")
-def _divided(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return tuple(run.call(run.program.library(run, f"numpy.{name}"), args, kwargs) for name in ("floor_divide", "mod"))
-
-
-@native("numpy.tensordot")
-def _contracted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = [run.resolve(a) for a in args[:2]]
-    axes = argument(run, args, kwargs, 2, "axes")
-    if len(rows) < 2 or any(map(is_hidden, rows)):
+@model("numpy.tensordot")
+def _contracted(run: Interpreter, a: Value, b: Value, axes: Value = 2) -> Value:
+    if is_hidden(a) or is_hidden(b):
         return run.unknown("what tensordot gives")
-    arrays = [as_array(run, v) for v in rows]
+    arrays = [as_array(run, a), as_array(run, b)]
     pair = run.items(axes) if isinstance(axes, tuple | List) else None
     if pair is not None:
         axes = tuple((v,) if is_int(v) else v for v in map(run.resolve, pair))
-    return by_rule(run, "torch.tensordot", arrays, {"dims": 2 if axes is None else axes}, promote(arrays))
+    return by_rule(run, "torch.tensordot", arrays, {"dims": axes}, promote(arrays))
 
 
-@native("numpy.cross")
-def _crossed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = [run.resolve(a) for a in args]
-    if len(rows) != 2 or kwargs or any(map(is_hidden, rows)):
+@model("numpy.cross")
+def _crossed(
+    run: Interpreter,
+    a: Value,
+    b: Value,
+    axisa: Value = -1,
+    axisb: Value = -1,
+    axisc: Value = -1,
+    axis: Value = None,
+) -> Value:
+    plain = (axisa, axisb, axisc, axis) == (-1, -1, -1, None)
+    if not plain or is_hidden(a) or is_hidden(b):
         return run.unknown("a product of vectors")
-    arrays = [as_array(run, v) for v in rows]
-    if not all(a.type.shape.rank and a.type.shape.dim(-1) == 3 for a in arrays):
+    arrays = [as_array(run, a), as_array(run, b)]
+    if not all(v.type.shape.rank and v.type.shape.dim(-1) == 3 for v in arrays):
         return run.unknown("a product of vectors")
     return by_rule(run, "Tensor.__add__", arrays, {}, promote(arrays))
 
 
-native("numpy.outer")(_product_of("outer", flat=True))
-native("numpy.inner")(_product_of("inner", flat=False))
-native("numpy.kron")(_product_of("kron", flat=False))
+def _product_of(run: Interpreter, rule: str, rows: list[Tensor], *, flat: bool = False) -> Value:
+    shaped = [by_rule(run, "torch.flatten", (r,)) for r in rows] if flat else rows
+    return by_rule(run, rule, shaped, {}, promote(rows))
 
 
-@native("numpy.einsum")
-def _einsum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    pattern, *rows = map(run.resolve, args)
+@model("numpy.outer")
+def _outer(run: Interpreter, a: Value, b: Value, out: Value = None) -> Value:
+    return _product_of(run, "torch.outer", [as_array(run, a), as_array(run, b)], flat=True)
+
+
+@model("numpy.inner")
+def _inner(run: Interpreter, a: Value, b: Value, /) -> Value:
+    return _product_of(run, "torch.inner", [as_array(run, a), as_array(run, b)])
+
+
+@model("numpy.kron")
+def _kron(run: Interpreter, a: Value, b: Value) -> Value:
+    return _product_of(run, "torch.kron", [as_array(run, a), as_array(run, b)])
+
+
+@model("numpy.einsum")
+def _einsum(run: Interpreter, *operands: Value, out: Value = None, optimize: Value = False, **rest: Value) -> Value:
+    pattern, *rows = map(run.resolve, operands)
     if not isinstance(pattern, str) or any(map(is_vague, rows)):
         return run.unknown("what einsum gives")
     arrays = [as_array(run, r) for r in rows]
     return by_rule(run, "torch.einsum", (pattern, *arrays), {}, promote(arrays))
 
 
-@native("numpy.linalg.norm")
-def _norm(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given, axis = as_array(run, args[0]), argument(run, args, kwargs, 2, "axis")
+@model("numpy.linalg.norm")
+def _norm(run: Interpreter, x: Value, ord: Value = None, axis: Value = None, keepdims: Value = False) -> Value:
+    given = as_array(run, x)
     dtype = _averaged(given.type.dtype)
     if axis is None:
-        return array(Shape(()), dtype if not kwargs.get("keepdims") else None)
-    keep = run.resolve(kwargs.get("keepdims", False)) is True
-    return by_rule(run, "torch.sum", (given,), {"dim": axis, "keepdim": keep}, dtype)
+        return array(Shape(()), dtype if keepdims is False else None)
+    return by_rule(run, "torch.sum", (given,), {"dim": axis, "keepdim": keepdims is True}, dtype)
 
 
-@native("numpy.linalg.det")
-def _det(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = as_array(run, args[0])
+@model("numpy.linalg.det")
+def _det(run: Interpreter, a: Value) -> Value:
+    given = as_array(run, a)
     return by_rule(run, "torch.linalg.det", (given,), {}, floating(given.type.dtype))
 
 
@@ -949,7 +1505,7 @@ def array_attribute(run: Interpreter, value: Tensor, name: str) -> Value:
             out = run.operate("__mul__", out, d)
         return out if value.type.shape.is_exact else run.unknown("the size of an array", "int", "data")
     if name == "T":
-        return _transpose(run, (value,), {})
+        return _transpose(run, value)
     if name in ("real", "imag"):
         parts = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}
         dtype = value.type.dtype
@@ -959,62 +1515,94 @@ def array_attribute(run: Interpreter, value: Tensor, name: str) -> Value:
     return BoundNative(name, value) if name in _ARRAY else run.unknown(f".{name} of an array")
 
 
-@native("numpy.copy")
-def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = as_array(run, args[0])
+@model("numpy.copy")
+def _copy(run: Interpreter, a: Value, order: Value = "K", subok: Value = False) -> Value:
+    source = as_array(run, a)
     made = array(source.type.shape, source.type.dtype)
     indexes.follow(run, "numpy.clone", (source,), {}, made)
     return made
 
 
-def _astype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    dtype = argument(run, args, kwargs, 1, "dtype")
+@method("array", "astype")
+def _astype(
+    run: Interpreter,
+    self: Value,
+    dtype: Value,
+    order: Value = "K",
+    casting: Value = "unsafe",
+    subok: Value = True,
+    copy: Value = True,
+) -> Value:
     if is_structured(run, dtype):
         return run.unknown(_FIELDS)
-    made = array(args[0].type.shape, as_dtype(dtype))
-    indexes.follow(run, "numpy.clone", (args[0],), {}, made)
+    made = array(self.type.shape, as_dtype(dtype))
+    indexes.follow(run, "numpy.clone", (self,), {}, made)
     return made
 
 
-native("numpy.astype")(_astype)
+@model("numpy.astype")
+def _cast(run: Interpreter, x: Value, dtype: Value, /, *, copy: Value = True, device: Value = None) -> Value:
+    return _astype(run, as_array(run, x), dtype)
 
 
-def _viewed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@method("array", "copy")
+def _copied(run: Interpreter, self: Value, order: Value = "C") -> Value:
+    return _copy(run, self)
+
+
+@method("array", "conj", "conjugate")
+def _conjugate(run: Interpreter, self: Value) -> Value:
+    return _copy(run, self)
+
+
+@method("array", "view")
+def _viewed(run: Interpreter, self: Value, dtype: Value = None, type: Value = None) -> Value:
     """The same bytes as numbers of another dtype, of as many bits."""
-    kind, dtype = args[0].type, as_dtype(argument(run, args, kwargs, 1, "dtype"))
-    same = kind.dtype is not None and dtype is not None and kind.dtype.bits == dtype.bits
-    return array(kind.shape, dtype) if same else run.unknown("the bytes of an array as other numbers")
+    kind, other = self.type, as_dtype(dtype)
+    same = kind.dtype is not None and other is not None and kind.dtype.bits == other.bits
+    return array(kind.shape, other) if same else run.unknown("the bytes of an array as other numbers")
 
 
-def _to_lists(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return METHODS[Tensor]["tolist"](run, args, kwargs)
+@method("array", "tolist")
+def _to_lists(run: Interpreter, self: Value) -> Value:
+    return METHODS[Tensor]["tolist"](run, (self,), {})
 
 
-def _to_number(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@method("array", "item")
+def _to_number(run: Interpreter, self: Value, *index: Value) -> Value:
     """``array.item()`` of the only number in it."""
-    kind = args[0].type
+    kind = self.type
     count = math.prod(kind.shape.dims) if kind.shape.is_exact and all(type(d) is int for d in kind.shape.dims) else 1
-    if len(args) == 1 and not kwargs and count != 1:
+    if not index and count != 1:
         reason = f"the array has {count} elements, but it gives a number only if it has one"
         return run.report(Report("item", "shape", reason, {"input": kind}, "item(index), or .tolist()"))
     return run.unknown("a number of an array", None if kind.dtype is None else kind.dtype.category, "data")
 
 
-def _resized(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@method("array", "resize")
+def _resized(run: Interpreter, self: Value, *shape: Value, refcheck: Value = True) -> Value:
     """``array.resize(3, 5)`` in place: what is cut off or added is the end of its memory."""
-    sizes_given = tuple(run.resolve(a) for a in args[1:])
-    shape = sizes_given[0] if len(sizes_given) == 1 else sizes_given
-    if shape not in ((), None):
-        run.heap.write(args[0].cells, "type", replace(args[0].type, shape=shape_of(run, shape)))
+    new = shape[0] if len(shape) == 1 else shape
+    if new not in ((), None):
+        run.heap.write(self.cells, "type", replace(self.type, shape=shape_of(run, new)))
     return None
 
 
-def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@method("array", "fill")
+def _fill(run: Interpreter, self: Value, value: Value, /) -> Value:
+    return write_into(run, self)
+
+
+@method("array", "setflags")
+def _set_flags(run: Interpreter, self: Value, write: Value = None, align: Value = None, uic: Value = None) -> Value:
     return None
 
 
-_ARRAY.update({
-    "copy": _copy, "astype": _astype, "tolist": _to_lists, "item": _to_number, "fill": write_into, "setflags": _nothing,
-    "tofile": _nothing, "conj": _copy, "view": _viewed, "searchsorted": _places,
-    "resize": _resized,
-})  # fmt: skip
+@method("array", "tofile")
+def _to_file(run: Interpreter, self: Value, fid: Value, /, sep: Value = "", format: Value = "%s") -> Value:
+    return None
+
+
+@method("array", "searchsorted")
+def _places_in(run: Interpreter, self: Value, v: Value, /, side: Value = "left", sorter: Value = None) -> Value:
+    return _places(run, self, v)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simpletorch.follow.libraries import MADE, Work, by_name, library_class, method, native
+from simpletorch.follow.libraries import MADE, Work, library_class, method, model, native
 from simpletorch.follow.libraries.arrays import (
     ANY,
-    argument,
     array,
     as_array,
     as_dtype,
@@ -49,31 +48,27 @@ def _along(run: Interpreter, value: Value, axis: Value) -> tuple[Tensor, int] | 
 # -- put in and taken out --------------------------------------------------------------------------------------------
 
 
-@native("numpy.append")
-def _append(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.append")
+def _append(run: Interpreter, arr: Value, values: Value, axis: Value = None) -> Value:
     """``(*m), (*n) -> (∏m + ∏n)``; with an axis as ``concatenate``"""
-    given = by_name("arr values axis", args, kwargs)
-    rows = [run.resolve(given.get(name)) for name in ("arr", "values")]
-    axis = run.resolve(given.get("axis"))
-    if any(map(is_hidden, rows)):
+    if is_hidden(arr) or is_hidden(values):
         return array(Shape((UNKNOWN,)), None) if axis is None else run.unknown("arrays put together")
-    arrays = [as_array(run, v) for v in rows]
+    arrays = [as_array(run, arr), as_array(run, values)]
     if axis is None:
         return by_rule(run, "torch.cat", (tuple(_flat(run, a) for a in arrays), 0), {}, promote(arrays))
     return by_rule(run, "torch.cat", (tuple(arrays), axis), {}, promote(arrays))
 
 
-@native("numpy.delete")
-def _delete(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.delete")
+def _delete(run: Interpreter, arr: Value, obj: Value, axis: Value = None) -> Value:
     """``(*a, n, *b) -> (*a, n - k, *b)``; without an axis ``(∏n - k)``"""
-    given = by_name("arr obj axis", args, kwargs)
-    found = _along(run, run.resolve(given.get("arr")), run.resolve(given.get("axis")))
+    found = _along(run, arr, axis)
     if found is None:
         return run.unknown("an array of which something is taken out")
     source, place = found
-    size, taken = source.type.shape.dim(place), run.resolve(given.get("obj"))
-    rows = run.items(taken) if isinstance(taken, tuple | List) else None
-    if is_int(taken) or (isinstance(taken, Unknown) and taken.type == "int"):
+    size = source.type.shape.dim(place)
+    rows = run.items(obj) if isinstance(obj, tuple | List) else None
+    if is_int(obj) or (isinstance(obj, Unknown) and obj.type == "int"):
         count: int | None = 1
     elif rows is not None and isinstance(size, int) and all(type(v) is int and -size <= v < size for v in rows):
         count = len({v % size for v in rows})
@@ -83,28 +78,24 @@ def _delete(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return with_size(source, place, run.operate("__sub__", size, count) if known else UNKNOWN)
 
 
-@native("numpy.insert")
-def _insert(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.insert")
+def _insert(run: Interpreter, arr: Value, obj: Value, values: Value, axis: Value = None) -> Value:
     """``(*a, n, *b) -> (*a, n + k, *b)``; without an axis ``(∏n + k)``"""
-    given = by_name("arr obj values axis", args, kwargs)
-    axis, values = run.resolve(given.get("axis")), run.resolve(given.get("values"))
-    found = _along(run, run.resolve(given.get("arr")), axis)
+    found = _along(run, arr, axis)
     if found is None:
         return run.unknown("an array with something put in")
     source, place = found
-    size, at = source.type.shape.dim(place), run.resolve(given.get("obj"))
-    one = (is_int(at) or (isinstance(at, Unknown) and at.type == "int")) and not is_hidden(values)
+    size = source.type.shape.dim(place)
+    one = (is_int(obj) or (isinstance(obj, Unknown) and obj.type == "int")) and not is_hidden(values)
     rank = as_array(run, values).type.shape.rank if one else None
     known = one and rank is not None and (rank == 0 or (axis is not None and rank < len(source.type.shape.dims)))
     return with_size(source, place, run.operate("__add__", size, 1) if known and size is not UNKNOWN else UNKNOWN)
 
 
-@native("numpy.resize")
-def _resize(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    given = by_name("a new_shape", args, kwargs)
-    source = run.resolve(given.get("a"))
-    dtype = None if is_hidden(source) else as_array(run, source).type.dtype
-    return array(shape_of(run, given.get("new_shape")), dtype)
+@model("numpy.resize")
+def _resize(run: Interpreter, a: Value, new_shape: Value) -> Value:
+    dtype = None if is_hidden(a) else as_array(run, a).type.dtype
+    return array(shape_of(run, new_shape), dtype)
 
 
 def _rows_of(run: Interpreter, value: Value, depth: int) -> Value:
@@ -120,13 +111,12 @@ def _rows_of(run: Interpreter, value: Value, depth: int) -> Value:
     return by_rule(run, "torch.cat", (tuple(parts), -depth), {}, promote(parts))
 
 
-@native("numpy.block")
-def _block(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.block")
+def _block(run: Interpreter, arrays: Value) -> Value:
     """Matrices, in lists of rows: ``[[(a, m), (a, n)], [(b, m), (b, n)]] -> (a + b, m + n)``"""
-    outer = run.resolve(args[0]) if args else None
-    rows = run.items(outer) if isinstance(outer, List) else None
+    rows = run.items(arrays) if isinstance(arrays, List) else None
     depth = 2 if rows and all(isinstance(run.resolve(r), List) for r in rows) else 1
-    found = _rows_of(run, outer, depth) if rows else None
+    found = _rows_of(run, arrays, depth) if rows else None
     return found if isinstance(found, Tensor) else run.unknown("arrays put together")
 
 
@@ -150,14 +140,13 @@ library_class("numpy.lib.r_", methods={"__getitem__": _joined_rows})
 MADE["numpy.r_"] = lambda run: Instance(run.program.library_class("numpy.lib.r_"))
 
 
-@native("numpy.ix_")
-def _open_mesh(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.ix_")
+def _open_mesh(run: Interpreter, *args: Value) -> Value:
     """``(m), (n) -> (m, 1), (1, n)``"""
-    rows = [run.resolve(a) for a in args]
-    if any(map(is_hidden, rows)):
+    if any(map(is_hidden, args)):
         return run.unknown("an open mesh")
-    out, ones = [], (1,) * len(rows)
-    for i, row in enumerate(rows):
+    out, ones = [], (1,) * len(args)
+    for i, row in enumerate(args):
         given = as_array(run, row).type
         size = given.shape.dim(0) if given.shape.rank == 1 and given.dtype not in (BOOL, None) else UNKNOWN
         out.append(array(Shape((*ones[:i], size, *ones[i + 1 :])), INT64 if given.dtype == BOOL else given.dtype))
@@ -168,12 +157,11 @@ def _open_mesh(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 
 def _cut(rule: str) -> Work:
-    def work(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-        source, parts = map(run.resolve, args) if len(args) == 2 else (None, None)
-        if is_hidden(source) or not isinstance(parts, int | tuple | List):
+    def work(run: Interpreter, ary: Value, indices_or_sections: Value) -> Value:
+        if is_hidden(ary) or not isinstance(indices_or_sections, int | tuple | List):
             return run.unknown("the pieces of an array")
-        given = as_array(run, source)
-        found = by_rule(run, rule, (given, parts), {}, given.type.dtype)
+        given = as_array(run, ary)
+        found = by_rule(run, rule, (given, indices_or_sections), {}, given.type.dtype)
         return List(found) if isinstance(found, tuple) else found
 
     return work
@@ -183,94 +171,85 @@ for _name in ("hsplit", "vsplit", "dsplit"):
     native(f"numpy.{_name}")(_cut(f"torch.{_name}"))
 
 
-@native("numpy.unstack")
-def _unstacked(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    given, axis = as_array(run, args[0]), run.resolve(kwargs.get("axis", 0))
+@model("numpy.unstack")
+def _unstacked(run: Interpreter, x: Value, /, *, axis: Value = 0) -> Value:
+    given = as_array(run, x)
     return by_rule(run, "torch.unbind", (given, axis), {}, given.type.dtype)
 
 
-@native("numpy.take_along_axis")
-def _take_along(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.take_along_axis")
+def _take_along(run: Interpreter, arr: Value, indices: Value, axis: Value = -1) -> Value:
     """``(*a, n, *b), (*a, k, *b) -> (*a, k, *b)``"""
-    rows = [argument(run, args, kwargs, i, n) for i, n in enumerate(("arr", "indices", "axis"))]
-    if any(map(is_hidden, rows[:2])) or type(rows[2]) is not int:
+    if is_hidden(arr) or is_hidden(indices) or type(axis) is not int:
         return run.unknown("elements along an axis")
-    given, index = (as_array(run, v) for v in rows[:2])
-    return by_rule(run, "torch.take_along_dim", (given, index, rows[2]), {}, given.type.dtype)
+    given, index = as_array(run, arr), as_array(run, indices)
+    return by_rule(run, "torch.take_along_dim", (given, index, axis), {}, given.type.dtype)
 
 
 native("numpy.put_along_axis", "numpy.fill_diagonal", "numpy.put", "numpy.place", "numpy.putmask")(write_into)
 
 
-@native("numpy.flatnonzero")
-def _places(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.flatnonzero")
+def _places(run: Interpreter, a: Value) -> Value:
     """``(*n) -> (k)``"""
     return array(Shape((UNKNOWN,)), INT64)
 
 
-@native("numpy.trim_zeros")
-def _trimmed(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.trim_zeros")
+def _trimmed(run: Interpreter, filt: Value, trim: Value = "fb", axis: Value = None) -> Value:
     """``(n) -> (k)``"""
-    source = run.resolve(args[0]) if args else None
-    return array(Shape((UNKNOWN,)), None if is_hidden(source) else as_array(run, source).type.dtype)
+    return array(Shape((UNKNOWN,)), None if is_hidden(filt) else as_array(run, filt).type.dtype)
 
 
-@native("numpy.extract")
-def _extracted(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.extract")
+def _extracted(run: Interpreter, condition: Value, arr: Value) -> Value:
     """``(*n), (*n) -> (k)``"""
-    source = argument(run, args, kwargs, 1, "arr")
-    return array(Shape((UNKNOWN,)), None if is_hidden(source) else as_array(run, source).type.dtype)
+    return array(Shape((UNKNOWN,)), None if is_hidden(arr) else as_array(run, arr).type.dtype)
 
 
-@native("numpy.compress")
-def _compressed(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.compress")
+def _compressed(run: Interpreter, condition: Value, a: Value, axis: Value = None, out: Value = None) -> Value:
     """``(k), (*a, n, *b) -> (*a, ?, *b)``"""
-    given = by_name("condition a axis", args, kwargs)
-    found = _along(run, run.resolve(given.get("a")), run.resolve(given.get("axis")))
+    found = _along(run, a, axis)
     return run.unknown("what is picked of an array") if found is None else with_size(*found, UNKNOWN)
 
 
-def _same(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    given = as_array(run, args[0]).type
-    return array(given.shape, given.dtype)
+def _in_order(run: Interpreter, source: Value, axis: Value, dtype: DType | None = None) -> Value:
+    """An array with dims in the order along one of them."""
+    if is_hidden(source) or axis is None:
+        return run.unknown("an array in another order")
+    kind = as_array(run, source).type
+    return array(kind.shape, dtype or kind.dtype)
 
 
-def _same_places(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return array(as_array(run, args[0]).type.shape, INT64)
+@model("numpy.partition")
+def _partition(
+    run: Interpreter, a: Value, kth: Value, axis: Value = -1, kind: Value = "introselect", order: Value = None
+) -> Value:
+    return _in_order(run, a, axis)
 
 
-def _in_order(work: Work) -> Work:
-    """Of an array with dims, along one of them."""
-
-    def along(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-        source = run.resolve(args[0]) if args else None
-        if is_hidden(source) or len(args) > 2 or run.resolve(kwargs.get("axis", -1)) is None:
-            return run.unknown("an array in another order")
-        return work(run, (source,), {})
-
-    return along
+@method("array", "argpartition")
+@native("numpy.argpartition")
+def _argpartition(
+    run: Interpreter, a: Value, kth: Value, axis: Value = -1, kind: Value = "introselect", order: Value = None
+) -> Value:
+    return _in_order(run, a, axis, INT64)
 
 
-native("numpy.partition")(_in_order(_same))
-native("numpy.argpartition")(_in_order(_same_places))
-method("array", "argpartition")(_in_order(_same_places))
-
-
-@native("numpy.lexsort")
-def _lexsort(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.lexsort")
+def _lexsort(run: Interpreter, keys: Value, axis: Value = -1) -> Value:
     """``k keys (*n) -> (*n)``"""
-    keys = run.resolve(args[0]) if args else None
-    if is_hidden(keys) or kwargs:
+    if is_hidden(keys) or axis != -1:
         return run.unknown("an order")
     shape = as_array(run, keys).type.shape
     return array(Shape(shape.dims[1:]) if shape.rank else ANY, INT64)
 
 
-@native("numpy.select")
-def _selected(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.select")
+def _selected(run: Interpreter, condlist: Value, choicelist: Value, default: Value = 0) -> Value:
     """Conditions and choices, one for each: all ``(*n)``."""
-    parts = [argument(run, args, kwargs, i, n) for i, n in enumerate(("condlist", "choicelist"))]
-    rows = [run.items(p) if isinstance(p, tuple | List) else None for p in parts]
+    rows = [run.items(p) if isinstance(p, tuple | List) else None for p in (condlist, choicelist)]
     given = [run.resolve(v) for r in rows for v in r or ()]
     if None in rows or not given or any(map(is_hidden, given)):
         return run.unknown("what is selected of arrays")
@@ -281,29 +260,22 @@ def _selected(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
         return whole
     kinds = {as_array(run, run.resolve(v)).type.dtype for v in rows[1] or ()}
     only = kinds.pop() if len(kinds) == 1 else None
-    return array(whole.type.shape, only if only in (FLOAT64, INT64) and _fills(run, args, kwargs, only) else None)
-
-
-def _fills(run: Interpreter, args: Args, kwargs: Kwargs, dtype: DType | None) -> bool:
-    """Whether what is put where no condition holds changes no dtype."""
-    default = argument(run, args, kwargs, 2, "default")
-    return default is None or type(default) is int or (type(default) is float and dtype == FLOAT64)
+    # what is put where no condition holds may change the dtype
+    fills = type(default) is int or (type(default) is float and only == FLOAT64)
+    return array(whole.type.shape, only if only in (FLOAT64, INT64) and fills else None)
 
 
 # -- windows and made of others --------------------------------------------------------------------------------------
 
 
-@native("numpy.lib.stride_tricks.sliding_window_view")
-def _windows(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.lib.stride_tricks.sliding_window_view")
+def _windows(run: Interpreter, x: Value, window_shape: Value, axis: Value = None, *more: Value, **rest: Value) -> Value:
     """``(n), w -> (n - w + 1, w)``; of several axes the windows' dims come last."""
-    given = by_name("x window_shape axis", args, kwargs)
-    source, wide = run.resolve(given.get("x")), run.resolve(given.get("window_shape"))
-    axis = run.resolve(given.get("axis"))
-    if is_hidden(source):
+    if is_hidden(x):
         return run.unknown("windows of an array")
-    kind = as_array(run, source).type
+    kind = as_array(run, x).type
     rank = kind.shape.rank
-    items = wide if isinstance(wide, tuple | List) else (wide,)
+    items = window_shape if isinstance(window_shape, tuple | List) else (window_shape,)
     windows = run.items(items) if isinstance(items, List) else items
     places = tuple(range(rank or 0)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     fits = rank is not None and windows is not None and len(windows) == len(places)
@@ -317,52 +289,82 @@ def _windows(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return array(Shape((*dims, *(windows or ()))), kind.dtype)
 
 
-@native("numpy.lib.stride_tricks.as_strided")
-def _strided(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    source, shape = run.resolve(args[0]), argument(run, args, kwargs, 1, "shape")
-    if is_hidden(source):
+@model("numpy.lib.stride_tricks.as_strided")
+def _strided(run: Interpreter, x: Value, shape: Value = None, *more: Value, **rest: Value) -> Value:
+    if is_hidden(x):
         return run.unknown("a view of an array")
-    kind = as_array(run, source).type
+    kind = as_array(run, x).type
     return array(kind.shape if shape is None else shape_of(run, shape), kind.dtype)
 
 
-@native("numpy.fromiter")
-def _from_items(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.fromiter")
+def _from_items(run: Interpreter, iter: Value, dtype: Value, count: Value = -1, *, like: Value = None) -> Value:
     """``(n)`` numbers."""
-    given = by_name("iter dtype count", args, kwargs)
-    source, count = run.resolve(given.get("iter")), run.resolve(given.get("count", -1))
-    found = run.items(source) if isinstance(source, Iterator | List | tuple | range) else None
+    found = run.items(iter) if isinstance(iter, Iterator | List | tuple | range) else None
     size = count if is_int(count) and count != -1 else UNKNOWN if found is None else len(found)
-    return array(Shape((size,)), as_dtype(run.resolve(given.get("dtype"))))
+    return array(Shape((size,)), as_dtype(dtype))
 
 
-@native("numpy.frombuffer", "numpy.fromfile", "numpy.fromstring")
-def _from_bytes(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _from_bytes(run: Interpreter, dtype: Value, count: Value) -> Value:
     """``(n)`` numbers."""
-    given = by_name("buffer dtype count", args, kwargs)
-    count = run.resolve(given.get("count", -1))
     size = sizes.named_dim(run, count) if is_int(count) and count != -1 else UNKNOWN
-    return array(Shape((size,)), as_dtype(run.resolve(given.get("dtype")), FLOAT64))
+    return array(Shape((size,)), as_dtype(dtype, FLOAT64))
 
 
-@native("numpy.fromfunction")
-def _from_function(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    shape = shape_of(run, argument(run, args, kwargs, 1, "shape"))
-    dtype = as_dtype(run.resolve(kwargs.get("dtype")), FLOAT64)
-    if shape.rank is None or not args:
+@model("numpy.frombuffer")
+def _from_buffer(
+    run: Interpreter,
+    buffer: Value,
+    dtype: Value = None,
+    count: Value = -1,
+    offset: Value = 0,
+    *,
+    like: Value = None,
+) -> Value:
+    return _from_bytes(run, dtype, count)
+
+
+@model("numpy.fromfile")
+def _from_file(
+    run: Interpreter,
+    file: Value,
+    dtype: Value = None,
+    count: Value = -1,
+    sep: Value = "",
+    offset: Value = 0,
+    *,
+    like: Value = None,
+) -> Value:
+    return _from_bytes(run, dtype, count)
+
+
+@model("numpy.fromstring")
+def _from_text(
+    run: Interpreter, string: Value, dtype: Value = None, count: Value = -1, *, sep: Value = "", like: Value = None
+) -> Value:
+    return _from_bytes(run, dtype, count)
+
+
+@model("numpy.fromfunction")
+def _from_function(
+    run: Interpreter, function: Value, shape: Value, *, dtype: Value = None, like: Value = None, **rest: Value
+) -> Value:
+    sizes_given = shape_of(run, shape)
+    if sizes_given.rank is None:
         return run.unknown("what a function of indexes gives")
-    return run.call(args[0], tuple(array(shape, dtype) for _ in shape.dims))
+    kind = as_dtype(dtype, FLOAT64)
+    return run.call(function, tuple(array(sizes_given, kind) for _ in sizes_given.dims), rest)
 
 
-@native("numpy.apply_along_axis")
-def _applied(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.apply_along_axis")
+def _applied(run: Interpreter, func1d: Value, axis: Value, arr: Value, *more: Value, **rest: Value) -> Value:
     """``(n) -> (*k)`` for each row: ``(*a, n, *b) -> (*a, *k, *b)``"""
-    found = _along(run, run.resolve(args[2]), run.resolve(args[1])) if len(args) > 2 else None
-    if found is None or run.resolve(args[1]) is None:
+    found = None if axis is None else _along(run, arr, axis)
+    if found is None:
         return run.unknown("what a function of rows gives")
     given, place = found
     dims = given.type.shape.dims
-    row = run.resolve(run.call(args[0], (array(Shape((dims[place],)), given.type.dtype), *args[3:]), kwargs))
+    row = run.resolve(run.call(func1d, (array(Shape((dims[place],)), given.type.dtype), *more), rest))
     if is_hidden(row):
         return run.unknown("what a function of rows gives")
     one = as_array(run, row).type

@@ -8,9 +8,10 @@ from simpletorch.follow import files, items, operators
 from simpletorch.follow.disk import entries
 from simpletorch.follow.disk.described import Unreadable
 from simpletorch.follow.disk.tables import numbers
-from simpletorch.follow.libraries import Work, arrays, by_name, library_class, native
+from simpletorch.follow.libraries import Work, library_class, model, native
+from simpletorch.follow.libraries.arrays import array, as_dtype
 from simpletorch.follow.values import MISSING, Dict, Instance, List, Native, Property, Saved, Tensor, Value
-from simpletorch.rules.core.dtype import FLOAT64
+from simpletorch.rules.core.dtype import FLOAT64, DType
 from simpletorch.shapes import Shape
 
 if TYPE_CHECKING:
@@ -36,10 +37,9 @@ def _put(run: Interpreter, target: Value, ending: str, entry: Saved) -> None:
     files.written(run, (*before, last), entry)
 
 
-@native("numpy.save")
-def _save(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("file arr", args, kwargs)
-    _put(run, given.get("file"), ".npy", Saved("npy", files.copied(run, _array(run, given.get("arr")))))
+@model("numpy.save")
+def _save(run: Interpreter, file: Value, arr: Value, allow_pickle: Value = True) -> Value:
+    _put(run, file, ".npy", Saved("npy", files.copied(run, _array(run, arr))))
     return None
 
 
@@ -51,36 +51,66 @@ def _save_all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return None
 
 
-@native("numpy.savetxt")
-def _save_text(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    target = args[0] if args else kwargs.get("fname")
-    files.spoiled(run, (target,))
-    if not isinstance(run.resolve(target), Instance) or files.path_of(run, target) != (None,):
-        files.written(run, files.path_of(run, target), run.unknown("numbers as a text"))
+@model("numpy.savetxt")
+def _save_text(run: Interpreter, fname: Value, X: Value, *more: Value, **rest: Value) -> Value:
+    files.spoiled(run, (fname,))
+    if not isinstance(run.resolve(fname), Instance) or files.path_of(run, fname) != (None,):
+        files.written(run, files.path_of(run, fname), run.unknown("numbers as a text"))
     return None
 
 
-@native("numpy.load")
-def _load(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("file", args, kwargs)
-    found = files.load(run, ("npy", "npz"), given.get("file"))
+@model("numpy.load")
+def _load(run: Interpreter, file: Value, *more: Value, **rest: Value) -> Value:
+    found = files.load(run, ("npy", "npz"), file)
     if found is MISSING:
         return run.unknown("what is loaded from a file")
     return run.each(found, lambda v: Instance(run.program.library_class(_ARCHIVE), v) if isinstance(v, Dict) else v)
 
 
-@native("numpy.loadtxt", "numpy.genfromtxt")
-def _load_text(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = {k: run.resolve(v) for k, v in by_name("fname dtype comments delimiter", args, kwargs).items()}
-    separator, skipped = given.pop("delimiter", None), given.pop("skiprows", given.pop("skip_header", 0))
-    dtype = arrays.as_dtype(given.pop("dtype", None), FLOAT64)
-    found = files.text_of(run, given.pop("fname", None))
-    if found is None or given or dtype is None or type(skipped) is not int or not isinstance(separator, str | None):
-        return run.unknown("an array of a shape that isn't known")
+@model("numpy.loadtxt")
+def _load_text(
+    run: Interpreter,
+    fname: Value,
+    dtype: Value = FLOAT64,
+    comments: Value = "#",
+    delimiter: Value = None,
+    converters: Value = None,
+    skiprows: Value = 0,
+    *more: Value,
+    **rest: Value,
+) -> Value:
+    plain = comments == "#" and converters is None and not more and not rest
+    return _numbers(run, fname, as_dtype(dtype, FLOAT64), delimiter, skiprows) if plain else _unread(run)
+
+
+@model("numpy.genfromtxt")
+def _load_table(
+    run: Interpreter,
+    fname: Value,
+    dtype: Value = FLOAT64,
+    comments: Value = "#",
+    delimiter: Value = None,
+    skip_header: Value = 0,
+    *more: Value,
+    **rest: Value,
+) -> Value:
+    plain = comments == "#" and not more and not rest
+    return _numbers(run, fname, as_dtype(dtype), delimiter, skip_header) if plain else _unread(run)
+
+
+def _unread(run: Interpreter) -> Value:
+    return run.unknown("an array of a shape that isn't known")
+
+
+def _numbers(run: Interpreter, name: Value, kind: DType | None, separator: Value, skipped: Value) -> Value:
+    """The array in a text of numbers."""
+    found = files.text_of(run, name)
+    if found is None or kind is None or type(skipped) is not int or not isinstance(separator, str | None):
+        return _unread(run)
     try:
-        made = arrays.array(Shape(numbers(found, separator, skipped=skipped).shape), dtype)
+        made = array(Shape(numbers(found, separator, skipped=skipped).shape), kind)
     except Unreadable:
-        return run.unknown("an array of a shape that isn't known")
+        return _unread(run)
     entries.describe(run, found, str(made.type))
     return made
 

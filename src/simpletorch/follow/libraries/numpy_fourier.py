@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.libraries import Work, by_name, native
+from simpletorch.follow.libraries import Work, model, native
 from simpletorch.follow.libraries.arrays import ANY, array, as_array
 from simpletorch.follow.values import Value, is_int
 from simpletorch.rules.core.dtype import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, DType
@@ -32,18 +32,18 @@ def _half(size: Dim) -> Dim:
 def _along(name: str) -> Work:
     """``(*b, n) -> (*b, m)``: along one axis, where ``n=`` gives another length."""
 
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        given = {k: run.resolve(v) for k, v in by_name("a n axis norm", args, kwargs).items()}
-        source = as_array(run, given["a"]).type
-        made = _dtype(source.dtype, real=name == "irfft")
-        axis, length, shape = given.get("axis", -1), given.get("n"), source.shape
+    def work(
+        run: Interpreter, a: Value, n: Value = None, axis: Value = -1, norm: Value = None, out: Value = None
+    ) -> Value:
+        source = as_array(run, a).type
+        made, shape = _dtype(source.dtype, real=name == "irfft"), source.shape
         if not shape.is_exact or type(axis) is not int or not -len(shape.dims) <= axis < len(shape.dims):
             return array(ANY, made)
         dims = list(shape.dims)
-        size: Dim = dims[axis] if length is None else length if is_int(length) else UNKNOWN
+        size: Dim = dims[axis] if n is None else n if is_int(n) else UNKNOWN
         if name == "rfft":
             size = _half(size)
-        elif name == "irfft" and length is None:
+        elif name == "irfft" and n is None:
             size = 2 * (size - 1)
         dims[axis] = size
         return array(Shape(tuple(dims)), made)
@@ -53,12 +53,14 @@ def _along(name: str) -> Work:
 
 def _of_all(name: str) -> Work:
     """``(*n) -> (*n)`` along several axes; of real numbers the last one has half as many."""
+    last_two: Value = (-2, -1) if name.endswith("2") else None
 
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        source = as_array(run, args[0]).type
-        made, plain = _dtype(source.dtype, real=False), len(args) == 1 and kwargs.keys() <= {"norm"}
-        shape = source.shape
-        if not plain or not shape.is_exact or len(shape.dims) < 2:
+    def work(
+        run: Interpreter, a: Value, s: Value = None, axes: Value = last_two, norm: Value = None, out: Value = None
+    ) -> Value:
+        source = as_array(run, a).type
+        made, shape = _dtype(source.dtype, real=False), source.shape
+        if s is not None or axes != last_two or not shape.is_exact or len(shape.dims) < 2:
             return array(ANY, made)
         last = _half(shape.dims[-1]) if name.startswith("rfft") else shape.dims[-1]
         return array(Shape((*shape.dims[:-1], last)), made)
@@ -66,26 +68,25 @@ def _of_all(name: str) -> Work:
     return work
 
 
-def _shifted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = as_array(run, args[0]).type
+@model("numpy.fft.fftshift", "numpy.fft.ifftshift")
+def _shifted(run: Interpreter, x: Value, axes: Value = None) -> Value:
+    source = as_array(run, x).type
     return array(source.shape, source.dtype)
 
 
-def _frequencies(name: str) -> Work:
-    """``(n)``, or half as many of real numbers."""
+@model("numpy.fft.fftfreq")
+def _frequencies(run: Interpreter, n: Value, d: Value = 1.0, device: Value = None) -> Value:
+    """``(n)``"""
+    return array(Shape((n if is_int(n) else UNKNOWN,)), FLOAT64)
 
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        count = run.resolve(by_name("n d", args, kwargs)["n"])
-        size: Dim = count if is_int(count) else UNKNOWN
-        return array(Shape((_half(size) if name == "rfftfreq" else size,)), FLOAT64)
 
-    return work
+@model("numpy.fft.rfftfreq")
+def _real_frequencies(run: Interpreter, n: Value, d: Value = 1.0, device: Value = None) -> Value:
+    """``(n)`` of real numbers: half as many."""
+    return array(Shape((_half(n if is_int(n) else UNKNOWN),)), FLOAT64)
 
 
 for _name in ("fft", "ifft", "rfft", "irfft"):
     native(f"numpy.fft.{_name}")(_along(_name))
 for _name in ("fft2", "ifft2", "fftn", "ifftn", "rfft2", "rfftn"):
     native(f"numpy.fft.{_name}")(_of_all(_name))
-native("numpy.fft.fftshift", "numpy.fft.ifftshift")(_shifted)
-for _name in ("fftfreq", "rfftfreq"):
-    native(f"numpy.fft.{_name}")(_frequencies(_name))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simpletorch.follow import iteration, tensors
-from simpletorch.follow.libraries import Work, native
-from simpletorch.follow.libraries.arrays import argument, array, as_array, by_rule, is_hidden, promote
+from simpletorch.follow.libraries import Work, model, native
+from simpletorch.follow.libraries.arrays import array, as_array, as_dtype, by_rule, is_hidden, promote
 from simpletorch.follow.values import List, Value
 from simpletorch.shapes import UNKNOWN, Shape
 
@@ -14,32 +14,59 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 
-def _joined(rule: str, default_axis: int | None) -> Work:
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        source = run.resolve(argument(run, args, kwargs, 0, "arrays", "tup"))
-        found = run.items(source)
-        one = iteration.item(run, source) if found is None and not isinstance(source, List) else None
-        rows = [run.resolve(v) for v in found or (source.item if isinstance(source, List) else one,)]
-        if any(v is None or is_hidden(v) for v in rows):
-            return run.unknown("arrays put together")
-        arrays = tuple(as_array(run, v) for v in rows)
-        dtype = promote(arrays)
-        axis = argument(run, args, kwargs, 1, "axis") if default_axis is not None else None
-        if axis is None and "axis" in kwargs:
-            return array(Shape((UNKNOWN,)), dtype)
-        given = () if default_axis is None else (default_axis if axis is None else axis,)
-        if found is not None:
-            return by_rule(run, rule, (arrays, *given), {}, dtype)
-        several = [by_rule(run, rule, (arrays * n, *given), {}, dtype) for n in (2, 3)]
-        type_ = tensors.type_of_many(rule, source, several)
-        return run.unknown("arrays put together") if type_ is None else array(type_.shape, dtype)
+def _joined(run: Interpreter, rule: str, source: Value, *place: Value, dtype: Value = None, out: Value = None) -> Value:
+    """Arrays that a function of torch's puts together; ``place`` is its axis, if it has one."""
+    found = run.items(source)
+    one = iteration.item(run, source) if found is None and not isinstance(source, List) else None
+    rows = [run.resolve(v) for v in found or (source.item if isinstance(source, List) else one,)]
+    if out is not None or any(v is None or is_hidden(v) for v in rows):
+        return run.unknown("arrays put together")
+    arrays = tuple(as_array(run, v) for v in rows)
+    kind = as_dtype(dtype, promote(arrays))
+    if place == (None,):
+        return array(Shape((UNKNOWN,)), kind)
+    if found is not None:
+        return by_rule(run, rule, (arrays, *place), {}, kind)
+    several = [by_rule(run, rule, (arrays * n, *place), {}, kind) for n in (2, 3)]
+    type_ = tensors.type_of_many(rule, source, several)
+    return run.unknown("arrays put together") if type_ is None else array(type_.shape, kind)
+
+
+@model("numpy.concatenate", "numpy.concat")
+def _concatenate(
+    run: Interpreter,
+    arrays: Value,
+    /,
+    axis: Value = 0,
+    out: Value = None,
+    *,
+    dtype: Value = None,
+    casting: Value = "same_kind",
+) -> Value:
+    return _joined(run, "torch.cat", arrays, axis, dtype=dtype, out=out)
+
+
+@model("numpy.stack")
+def _stack(
+    run: Interpreter,
+    arrays: Value,
+    axis: Value = 0,
+    out: Value = None,
+    *,
+    dtype: Value = None,
+    casting: Value = "same_kind",
+) -> Value:
+    return _joined(run, "torch.stack", arrays, axis, dtype=dtype, out=out)
+
+
+def _rows(rule: str) -> Work:
+    def work(run: Interpreter, tup: Value, *, dtype: Value = None, casting: Value = "same_kind") -> Value:
+        return _joined(run, rule, tup, dtype=dtype)
 
     return work
 
 
-native("numpy.concatenate", "numpy.concat")(_joined("torch.cat", 0))
-native("numpy.stack")(_joined("torch.stack", 0))
-native("numpy.vstack", "numpy.row_stack")(_joined("torch.vstack", None))
-native("numpy.hstack")(_joined("torch.hstack", None))
-native("numpy.dstack")(_joined("torch.dstack", None))
-native("numpy.column_stack")(_joined("torch.column_stack", None))
+native("numpy.vstack", "numpy.row_stack")(_rows("torch.vstack"))
+native("numpy.hstack")(_rows("torch.hstack"))
+native("numpy.dstack")(_rows("torch.dstack"))
+native("numpy.column_stack")(_rows("torch.column_stack"))

@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches
-from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.libraries import NATIVES, Work, library_class, model, native, signed
 from simpletorch.follow.libraries.arrays import ANY, array, as_array, as_dtype, by_rule, is_hidden, shape_of
 from simpletorch.follow.libraries.python.chance import any_of
 from simpletorch.follow.numbers import indexes, offsets
-from simpletorch.follow.values import Choice, Instance, List, Tensor, Unknown, Value, is_int
+from simpletorch.follow.values import MISSING, Choice, Instance, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules.core.dtype import FLOAT64, INT64, DType
 from simpletorch.shapes import Shape
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-# What is drawn, with the place of ``size`` among the arguments.
+# By function its parameters, without the size, which comes next.
 _FLOATS: Final = {
-    "random": 0, "random_sample": 0, "ranf": 0, "standard_normal": 0, "standard_exponential": 0, "exponential": 1,
-    "rayleigh": 1, "standard_t": 1, "pareto": 1, "power": 1, "weibull": 1, "chisquare": 1, "uniform": 2, "normal": 2,
-    "laplace": 2, "beta": 2, "gamma": 2, "lognormal": 2, "gumbel": 2, "logistic": 2, "vonmises": 2, "triangular": 3,
+    **dict.fromkeys(("random", "random_sample", "ranf", "standard_normal", "standard_exponential"), ""),
+    "exponential": "scale=1.0", "rayleigh": "scale=1.0", "standard_t": "df", "pareto": "a", "power": "a",
+    "weibull": "a", "chisquare": "df", "uniform": "low=0.0, high=1.0", "normal": "loc=0.0, scale=1.0",
+    "laplace": "loc=0.0, scale=1.0", "beta": "a, b", "gamma": "shape, scale=1.0", "lognormal": "mean=0.0, sigma=1.0",
+    "gumbel": "loc=0.0, scale=1.0", "logistic": "loc=0.0, scale=1.0", "vonmises": "mu, kappa",
+    "triangular": "left, mode, right",
 }  # fmt: skip
 _INTS: Final = {
-    "poisson": 1,
-    "geometric": 1,
-    "binomial": 2,
-    "negative_binomial": 2,
-    "zipf": 1,
-    "randint": 2,
-    "integers": 2,
-}
+    "poisson": "lam=1.0", "geometric": "p", "binomial": "n, p", "negative_binomial": "n, p", "zipf": "a",
+    "randint": "low, high=None", "integers": "low, high=None",
+}  # fmt: skip
+_BEHIND: Final = {
+    "randint": ", dtype=int", "integers": ", dtype=None, endpoint=False", "random": ", dtype=None, out=None",
+    "standard_normal": ", dtype=None, out=None", "standard_exponential": ", dtype=None, method='zig', out=None",
+}  # fmt: skip
+"""The parameters behind the size; some of them a generator has, and ``numpy.random`` hasn't."""
 
 
 def _number(run: Interpreter, dtype: DType) -> Unknown:
@@ -50,123 +53,146 @@ def _together(run: Interpreter, parameters: list[Value]) -> Shape:
     return whole.type.shape if isinstance(whole, Tensor) else ANY
 
 
-def _drawn(dtype: DType, place: int, *, ints: bool = False) -> Any:
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        size = run.resolve(args[place] if len(args) > place else kwargs.get("size"))
-        kind = as_dtype(run.resolve(kwargs.get("dtype", args[3] if place == 2 and len(args) > 3 else None)), dtype)
-        parameters = [run.resolve(a) for a in args[:place]]
-        parameters += [run.resolve(v) for k, v in kwargs.items() if k not in ("size", "dtype", "endpoint")]
+def _drawn(name: str, parameters: str, dtype: DType) -> Work:
+    def work(run: Interpreter, given: dict[str, Value]) -> Value:
+        size, kind = given.pop("size", None), as_dtype(given.pop("dtype", None), dtype)
+        if given.pop("out", None) is not None:
+            return run.unknown("an array that is filled by chance")
+        endpoint, method = given.pop("endpoint", False), given.pop("method", None)
+        parameters = [v for v in given.values() if v is not None or name not in ("randint", "integers")]
         if size is None and not all(branches.type_name(p) in ("int", "float") for p in parameters):
             return array(_together(run, parameters), kind)
         made = _number(run, dtype) if size is None and kind == dtype else array(shape_of(run, size), kind)
-        if ints and len(parameters) in (1, 2) and "endpoint" not in kwargs:
+        if name in ("randint", "integers") and endpoint is False and method is None:
             made.numbers = indexes.drawn(0 if len(parameters) == 1 else parameters[0], parameters[-1])
         return made
 
-    return work
+    return signed(", ".join(filter(None, (parameters, "size=None"))) + _BEHIND.get(name, ""), work)
 
 
-def _of_dims(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """``rand(2, 3)``."""
-    return array(shape_of(run, args), FLOAT64) if args else run.unknown("a number by chance", "float", "data")
+def _of_dims(run: Interpreter, *dims: Value) -> Value:
+    """``randn(2, 3)``."""
+    return array(shape_of(run, dims), FLOAT64) if dims else run.unknown("a number by chance", "float", "data")
 
 
-def _fractions(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _fractions(run: Interpreter, *dims: Value) -> Value:
     """``rand(2, 3)``; without sizes one number between 0 and 1."""
-    return _of_dims(run, args, kwargs) if args else offsets.drawn(run.unknown("a number by chance", "float", "data"))
+    return _of_dims(run, *dims) if dims else offsets.drawn(run.unknown("a number by chance", "float", "data"))
 
 
-def _choice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[0])
-    size = run.resolve(args[1] if len(args) > 1 else kwargs.get("size"))
-    if is_int(source) or (isinstance(source, Unknown) and source.type == "int"):
+def _choice(
+    run: Interpreter,
+    a: Value,
+    size: Value = None,
+    replace: Value = True,
+    p: Value = None,
+    axis: Value = MISSING,
+    shuffle: Value = True,
+) -> Value:
+    if is_int(a) or (isinstance(a, Unknown) and a.type == "int"):
         made = _number(run, INT64) if size is None else array(shape_of(run, size), INT64)
-        made.numbers = None if len(args) > 3 or "p" in kwargs else indexes.drawn(0, source)
+        made.numbers = indexes.drawn(0, a) if p is None else None
         return made
-    if size is None and isinstance(source, List | tuple | range):
-        found = any_of(run, source)
+    if size is None and isinstance(a, List | tuple | range):
+        found = any_of(run, a)
         return found if isinstance(found, Tensor | Choice) else run.unknown("an item by chance")
-    given = as_array(run, source).type
+    given = as_array(run, a).type
     if size is None and given.shape.rank is None:
-        return array(Shape(()), given.dtype) if kwargs.get("axis") is None else array(ANY, given.dtype)
+        return array(Shape(()), given.dtype) if axis is MISSING else array(ANY, given.dtype)
     if given.shape.rank == 0:
         return array(shape_of(run, size), None)  # a number: it picks of so many
     if given.shape.rank is not None and given.shape.rank != 1:
-        rows = given.shape.rank > 1 and not {"axis", "replace"} & kwargs.keys() and len(args) <= 2
+        rows = given.shape.rank > 1 and axis is MISSING and replace is True and p is None
         return array(Shape((*shape_of(run, size).items, *given.shape.items[1:])) if rows else ANY, given.dtype)
     return array(shape_of(run, size), given.dtype)
 
 
-def _permutation(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[0])
-    if is_int(source):
-        made = array(Shape((source,)), INT64)
-        made.numbers = indexes.drawn(0, source)
+def _permutation(run: Interpreter, x: Value, axis: Value = 0, *, out: Value = None) -> Value:
+    if is_int(x):
+        made = array(Shape((x,)), INT64)
+        made.numbers = indexes.drawn(0, x)
         return made
-    if isinstance(source, Unknown):
-        return array(shape_of(run, source), INT64) if source.type == "int" else run.unknown("an order by chance")
-    given = as_array(run, source).type
+    if isinstance(x, Unknown):
+        return array(shape_of(run, x), INT64) if x.type == "int" else run.unknown("an order by chance")
+    given = as_array(run, x).type
     return array(given.shape, given.dtype)
 
 
-def _shuffle(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[0])
-    if not isinstance(source, Tensor):
-        run.call(run.program.library(run, "random.shuffle"), (source,))
+def _shuffle(run: Interpreter, x: Value, axis: Value = 0) -> Value:
+    if not isinstance(x, Tensor):
+        run.call(run.program.library(run, "random.shuffle"), (x,))
     return None
 
 
-def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _seed(run: Interpreter, seed: Value = None) -> Value:
     return None
 
 
-def _multivariate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    size = run.resolve(args[2] if len(args) > 2 else kwargs.get("size"))
-    mean = as_array(run, args[0] if args else kwargs.get("mean")).type.shape
-    if mean.rank is None:
+def _set_state(run: Interpreter, state: Value) -> Value:
+    return None
+
+
+def _multivariate(
+    run: Interpreter,
+    mean: Value,
+    cov: Value,
+    size: Value = None,
+    check_valid: Value = "warn",
+    tol: Value = 1e-08,
+    *,
+    method: Value = "svd",
+) -> Value:
+    shape = as_array(run, mean).type.shape
+    if shape.rank is None:
         return array(ANY, FLOAT64)
-    return array(Shape((*shape_of(run, size).items, *mean.items)), FLOAT64)
+    return array(Shape((*shape_of(run, size).items, *shape.items)), FLOAT64)
 
 
-def _parts(place: int, dtype: DType) -> Any:
-    """``(k)`` shares for each draw: ``dirichlet(alpha, size)``, ``multinomial(n, p, size)``."""
-
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        size = run.resolve(args[place + 1] if len(args) > place + 1 else kwargs.get("size"))
-        shares = run.resolve(args[place] if len(args) > place else kwargs.get("alpha", kwargs.get("pvals")))
-        if is_hidden(shares):
-            return array(ANY, dtype)
-        return array(Shape((*shape_of(run, size).items, *as_array(run, shares).type.shape.items[-1:])), dtype)
-
-    return work
+def _parts(run: Interpreter, shares: Value, size: Value, dtype: DType) -> Value:
+    """``(k)`` shares for each draw."""
+    if is_hidden(shares):
+        return array(ANY, dtype)
+    return array(Shape((*shape_of(run, size).items, *as_array(run, shares).type.shape.items[-1:])), dtype)
 
 
-_METHODS: Final[dict[str, Any]] = {
-    **{name: _drawn(FLOAT64, place) for name, place in _FLOATS.items()},
-    **{name: _drawn(INT64, place, ints=name in ("randint", "integers")) for name, place in _INTS.items()},
+def _dirichlet(run: Interpreter, alpha: Value, size: Value = None) -> Value:
+    return _parts(run, alpha, size, FLOAT64)
+
+
+def _multinomial(run: Interpreter, n: Value, pvals: Value, size: Value = None) -> Value:
+    return _parts(run, pvals, size, INT64)
+
+
+_METHODS: Final[dict[str, Work]] = {
+    **{name: _drawn(name, parameters, FLOAT64) for name, parameters in _FLOATS.items()},
+    **{name: _drawn(name, parameters, INT64) for name, parameters in _INTS.items()},
     "rand": _fractions,
     "randn": _of_dims,
     "choice": _choice,
     "permutation": _permutation,
     "permuted": _permutation,
-    "dirichlet": _parts(0, FLOAT64),
-    "multinomial": _parts(1, INT64),
+    "dirichlet": _dirichlet,
+    "multinomial": _multinomial,
     "shuffle": _shuffle,
-    "seed": _nothing,
-    "set_state": _nothing,
+    "seed": _seed,
+    "set_state": _set_state,
     "multivariate_normal": _multivariate,
 }
+
+
+def _of_generator(name: str) -> Work:
+    """The same as a method; its object comes first."""
+    return lambda run, args, kwargs: run.call(NATIVES[f"numpy.random.{name}"], args[1:], kwargs)
+
+
 for _name, _work in _METHODS.items():
     native(f"numpy.random.{_name}")(_work)
-library_class(
-    "numpy.random.Generator",
-    methods={name: lambda run, args, kwargs, w=work: w(run, args[1:], kwargs) for name, work in _METHODS.items()},
-)
+library_class("numpy.random.Generator", methods={name: _of_generator(name) for name in _METHODS})
 library_class(
     "numpy.random.RandomState", ("numpy.random.Generator",), make=lambda run, cls, args, kwargs: Instance(cls)
 )
 
 
-@native("numpy.random.default_rng")
-def _default_rng(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("numpy.random.default_rng")
+def _default_rng(run: Interpreter, seed: Value = None) -> Value:
     return Instance(run.program.library_class("numpy.random.Generator"))

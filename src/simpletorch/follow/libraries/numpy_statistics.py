@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.libraries import NATIVES, Work, by_name, native
+from simpletorch.follow.libraries import NATIVES, Work, model, native
 from simpletorch.follow.libraries.arrays import (
     ANY,
-    argument,
     array,
     as_array,
+    as_dtype,
     by_rule,
     is_hidden,
     only_float,
@@ -19,15 +19,12 @@ from simpletorch.follow.libraries.arrays import (
     write_into,
 )
 from simpletorch.follow.numbers import sizes
-from simpletorch.follow.values import List, Tensor, Value, is_int
+from simpletorch.follow.values import MISSING, List, Tensor, Value, is_int
 from simpletorch.rules.core.dtype import FLOAT64, INT64, DType
 from simpletorch.shapes import UNKNOWN, Item, Shape
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-
-Args = tuple[Value, ...]
-Kwargs = dict[str, Value]
 
 
 def _double(dtype: DType | None) -> DType | None:
@@ -38,42 +35,54 @@ def _double(dtype: DType | None) -> DType | None:
 # -- reductions ------------------------------------------------------------------------------------------------------
 
 
-@native("numpy.average")
-def _average(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.average")
+def _average(
+    run: Interpreter,
+    a: Value,
+    axis: Value = None,
+    weights: Value = None,
+    returned: Value = False,
+    *,
+    keepdims: Value = False,
+) -> Value:
     """``(*a, n, *b) -> (*a, *b)``"""
-    given = by_name("a axis weights returned", args, kwargs)
-    source = run.resolve(given.get("a"))
-    if is_hidden(source) or "returned" in given:
+    if is_hidden(a) or returned is not False:
         return run.unknown("an average")
-    one = as_array(run, source)
-    keep = run.resolve(kwargs.get("keepdims", False))
-    return reduced(run, one, run.resolve(given.get("axis")), keep, _double(one.type.dtype))
+    one = as_array(run, a)
+    return reduced(run, one, axis, keepdims, _double(one.type.dtype))
 
 
-@native("numpy.percentile", "numpy.quantile", "numpy.nanpercentile", "numpy.nanquantile")
-def _quantile(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.percentile", "numpy.quantile", "numpy.nanpercentile", "numpy.nanquantile")
+def _quantile(
+    run: Interpreter,
+    a: Value,
+    q: Value,
+    axis: Value = None,
+    out: Value = None,
+    overwrite_input: Value = False,
+    method: Value = "linear",
+    keepdims: Value = False,
+    *,
+    weights: Value = None,
+    interpolation: Value = None,
+) -> Value:
     """``(*a, n, *b), q () -> (*a, *b)``; for several q ``(*q, *a, *b)``"""
-    given = by_name("a q axis", args, kwargs)
-    source, which = run.resolve(given.get("a")), run.resolve(given.get("q"))
-    if is_hidden(source) or is_hidden(which) or len(args) > 3:
+    if is_hidden(a) or is_hidden(q) or out is not None:
         return run.unknown("a quantile")
-    one, several = as_array(run, source), as_array(run, which).type.shape
-    keep = run.resolve(kwargs.get("keepdims", False))
-    found = reduced(run, one, run.resolve(given.get("axis")), keep, _double(one.type.dtype))
+    one, several = as_array(run, a), as_array(run, q).type.shape
+    found = reduced(run, one, axis, keepdims, _double(one.type.dtype))
     if not isinstance(found, Tensor) or several.rank is None:
         return found if several.rank == 0 else run.unknown("quantiles")
     return array(Shape((*several.dims, *found.type.shape.items)), found.type.dtype)
 
 
-@native("numpy.trapezoid", "numpy.trapz")
-def _area(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.trapezoid", "numpy.trapz")
+def _area(run: Interpreter, y: Value, x: Value = None, dx: Value = 1.0, axis: Value = -1) -> Value:
     """``(*a, n, *b) -> (*a, *b)``"""
-    given = by_name("y x dx axis", args, kwargs)
-    source = run.resolve(given.get("y"))
-    if is_hidden(source):
+    if is_hidden(y):
         return run.unknown("an area")
-    one = as_array(run, source)
-    return reduced(run, one, run.resolve(given.get("axis", -1)), False, _double(one.type.dtype))
+    one = as_array(run, y)
+    return reduced(run, one, axis, False, _double(one.type.dtype))
 
 
 # -- histograms ------------------------------------------------------------------------------------------------------
@@ -93,25 +102,30 @@ def _between(edges: Item) -> Item:
     return UNKNOWN if edges is UNKNOWN else edges - 1  # type: ignore[operator]
 
 
-@native("numpy.histogram")
-def _histogram(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.histogram")
+def _histogram(
+    run: Interpreter,
+    a: Value,
+    bins: Value = 10,
+    range: Value = None,
+    density: Value = None,
+    weights: Value = None,
+) -> Value:
     """``(*n), bins -> (bins), (bins + 1)``"""
-    given = by_name("a bins range density weights", args, kwargs)
-    edges = _edges(run, run.resolve(given.get("bins", 10)))
-    plain = not {"density", "weights"} & given.keys()
+    edges = _edges(run, bins)
+    plain = density is None and weights is None
     return array(Shape((_between(edges),)), INT64 if plain else None), array(Shape((edges,)), None)
 
 
-@native("numpy.histogram_bin_edges")
-def _bin_edges(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.histogram_bin_edges")
+def _bin_edges(run: Interpreter, a: Value, bins: Value = 10, range: Value = None, weights: Value = None) -> Value:
     """``(*n), bins -> (bins + 1)``"""
-    return array(Shape((_edges(run, run.resolve(by_name("a bins", args, kwargs).get("bins", 10))),)), None)
+    return array(Shape((_edges(run, bins),)), None)
 
 
-@native("numpy.histogram2d")
-def _histogram2d(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.histogram2d")
+def _histogram2d(run: Interpreter, x: Value, y: Value, bins: Value = 10, *more: Value, **rest: Value) -> Value:
     """``(n), (n), bins -> (bins, bins), (bins + 1), (bins + 1)``"""
-    bins = run.resolve(by_name("x y bins", args, kwargs).get("bins", 10))
     pair = run.items(bins) if isinstance(bins, tuple | List) else None
     both = [run.resolve(v) for v in pair] if pair is not None and len(pair) == 2 else [bins, bins]
     edges = [_edges(run, v) if is_int(v) or not isinstance(bins, tuple | List) else UNKNOWN for v in both]
@@ -122,45 +136,42 @@ def _histogram2d(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 # -- filters and differences -----------------------------------------------------------------------------------------
 
 
-def _filtered(default: str) -> Work:
+def _filtered(run: Interpreter, a: Value, v: Value, mode: Value) -> Value:
     """``(m), (n) -> (m + n - 1)``, as long as the longer one, or where they overlap wholly."""
-
-    def work(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-        rows = [argument(run, args, kwargs, i, *n) for i, n in enumerate((("a",), ("v",)))]
-        mode = argument(run, args, kwargs, 2, "mode")
-        mode = default if mode is None else mode
-        if any(map(is_hidden, rows)):
-            return array(Shape((UNKNOWN,)), None)
-        arrays = [as_array(run, v) for v in rows]
-        one, other = (a.type.shape.dim(0) if a.type.shape.rank == 1 else UNKNOWN for a in arrays)
-        size: Item = UNKNOWN
-        if one is not UNKNOWN and other is not UNKNOWN and mode == "full":
-            size = one + other - 1
-        elif isinstance(one, int) and isinstance(other, int) and mode in ("same", "valid"):
-            size = max(one, other) if mode == "same" else max(one, other) - min(one, other) + 1
-        return array(Shape((size,)), promote(arrays))
-
-    return work
+    if is_hidden(a) or is_hidden(v):
+        return array(Shape((UNKNOWN,)), None)
+    arrays = [as_array(run, a), as_array(run, v)]
+    one, other = (a.type.shape.dim(0) if a.type.shape.rank == 1 else UNKNOWN for a in arrays)
+    size: Item = UNKNOWN
+    if one is not UNKNOWN and other is not UNKNOWN and mode == "full":
+        size = one + other - 1
+    elif isinstance(one, int) and isinstance(other, int) and mode in ("same", "valid"):
+        size = max(one, other) if mode == "same" else max(one, other) - min(one, other) + 1
+    return array(Shape((size,)), promote(arrays))
 
 
-native("numpy.convolve")(_filtered("full"))
-native("numpy.correlate")(_filtered("valid"))
+@model("numpy.convolve")
+def _convolved(run: Interpreter, a: Value, v: Value, mode: Value = "full") -> Value:
+    return _filtered(run, a, v, mode)
 
 
-@native("numpy.interp")
-def _interpolated(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.correlate")
+def _correlated(run: Interpreter, a: Value, v: Value, mode: Value = "valid") -> Value:
+    return _filtered(run, a, v, mode)
+
+
+@model("numpy.interp")
+def _interpolated(run: Interpreter, x: Value, xp: Value, fp: Value, *more: Value, **rest: Value) -> Value:
     """``(*n), (k), (k) -> (*n)``"""
-    where = argument(run, args, kwargs, 0, "x")
-    return run.unknown("what lies between") if is_hidden(where) else array(as_array(run, where).type.shape, FLOAT64)
+    return run.unknown("what lies between") if is_hidden(x) else array(as_array(run, x).type.shape, FLOAT64)
 
 
-@native("numpy.gradient")
-def _slopes(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.gradient")
+def _slopes(run: Interpreter, f: Value, *varargs: Value, axis: Value = None, edge_order: Value = 1) -> Value:
     """``(*n) -> (*n)`` for each axis."""
-    source = run.resolve(args[0]) if args else None
-    if is_hidden(source):
+    if is_hidden(f):
         return run.unknown("slopes")
-    kind, axis = as_array(run, source).type, run.resolve(kwargs.get("axis"))
+    kind = as_array(run, f).type
     rank = kind.shape.rank
     if type(axis) is not int and (axis is not None or not rank):
         return run.unknown("slopes along several axes")
@@ -168,20 +179,18 @@ def _slopes(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return along[0] if len(along) == 1 else along
 
 
-@native("numpy.diff")
-def _differences(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.diff")
+def _differences(
+    run: Interpreter, a: Value, n: Value = 1, axis: Value = -1, prepend: Value = MISSING, append: Value = MISSING
+) -> Value:
     """``(*a, n, *b) -> (*a, n - 1, *b)``"""
-    given = by_name("a n axis prepend append", args, kwargs)
-    source, times = run.resolve(given.get("a")), run.resolve(given.get("n", 1))
-    axis = run.resolve(given.get("axis", -1))
-    if is_hidden(source) or type(times) is not int or type(axis) is not int:
+    if is_hidden(a) or type(n) is not int or type(axis) is not int:
         return run.unknown("differences")
-    whole: Value = as_array(run, source)
+    whole: Value = as_array(run, a)
     dtype = whole.type.dtype
-    for name, front in (("prepend", True), ("append", False)):
-        if name not in given or not isinstance(whole, Tensor):
+    for more, front in ((prepend, True), (append, False)):
+        if more is MISSING or not isinstance(whole, Tensor):
             continue
-        more = run.resolve(given[name])
         shape = whole.type.shape
         if is_hidden(more) or shape.rank is None or not -shape.rank <= axis < shape.rank:
             return run.unknown("differences")
@@ -192,15 +201,15 @@ def _differences(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
         whole = by_rule(run, "torch.cat", ((added, whole) if front else (whole, added), axis), {}, dtype)
     if not isinstance(whole, Tensor):
         return whole
-    return by_rule(run, "torch.diff", (whole,), {"n": times, "dim": axis}, dtype)
+    return by_rule(run, "torch.diff", (whole,), {"n": n, "dim": axis}, dtype)
 
 
-@native("numpy.ediff1d")
-def _flat_differences(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.ediff1d")
+def _flat_differences(run: Interpreter, ary: Value, to_end: Value = None, to_begin: Value = None) -> Value:
     """``(*n) -> (∏n - 1)``"""
-    if len(args) != 1 or kwargs or is_hidden(run.resolve(args[0])):
+    if to_end is not None or to_begin is not None or is_hidden(ary):
         return array(Shape((UNKNOWN,)), None)
-    given = as_array(run, args[0])
+    given = as_array(run, ary)
     flat = by_rule(run, "torch.flatten", (given,), {}, given.type.dtype)
     return by_rule(run, "torch.diff", (flat,), {}, given.type.dtype)
 
@@ -211,46 +220,55 @@ _ADDING: Final = ("add", "multiply", "maximum", "minimum", "logical_and", "logic
 _OF_PAIRS: Final = ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum", "equal", "less", "greater")
 
 
-def _accumulated(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _accumulated(run: Interpreter, array: Value, /, axis: Value = 0, dtype: Value = None, out: Value = None) -> Value:
     """``(*n) -> (*n)``"""
-    source = run.resolve(args[0]) if args else None
-    if is_hidden(source):
+    if is_hidden(array):
         return run.unknown("accumulated numbers")
-    kind = as_array(run, source).type
-    return array(kind.shape, only_float(kind.dtype))
+    return _shaped_as(as_array(run, array), dtype)
 
 
-def _reduce(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _shaped_as(one: Tensor, dtype: Value) -> Tensor:
+    return array(one.type.shape, as_dtype(dtype, only_float(one.type.dtype)))
+
+
+def _reduce(
+    run: Interpreter,
+    array: Value,
+    /,
+    axis: Value = 0,
+    dtype: Value = None,
+    out: Value = None,
+    keepdims: Value = False,
+    initial: Value = None,
+    where: Value = True,
+) -> Value:
     """``(*a, n, *b) -> (*a, *b)``, along the first dim unless told."""
-    given = by_name("array axis", args, kwargs)
-    source, axis = run.resolve(given.get("array")), run.resolve(given.get("axis", 0))
-    if is_hidden(source) or len(args) > 2:
+    if is_hidden(array) or out is not None:
         return run.unknown("reduced numbers")
-    one = as_array(run, source)
-    return reduced(run, one, axis, run.resolve(kwargs.get("keepdims", False)), only_float(one.type.dtype))
+    one = as_array(run, array)
+    return reduced(run, one, axis, keepdims, as_dtype(dtype, only_float(one.type.dtype)))
 
 
-def _reduce_at(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _reduce_at(
+    run: Interpreter, array: Value, indices: Value, /, axis: Value = 0, dtype: Value = None, out: Value = None
+) -> Value:
     """``(*a, n, *b), (k) -> (*a, k, *b)``, along the first dim unless told."""
-    given = by_name("array indices axis", args, kwargs)
-    source, places, axis = (run.resolve(given.get(n, d)) for n, d in (("array", None), ("indices", None), ("axis", 0)))
-    if is_hidden(source) or is_hidden(places) or type(axis) is not int:
+    if is_hidden(array) or is_hidden(indices) or type(axis) is not int:
         return run.unknown("reduced numbers")
-    one, cuts = as_array(run, source), as_array(run, places).type.shape
+    one, cuts = as_array(run, array), as_array(run, indices).type.shape
     rank = one.type.shape.rank or 0
     if cuts.rank != 1 or not -rank <= axis < rank:
         return run.unknown("reduced numbers")
-    return array(with_size(one, axis, cuts.dims[0]).type.shape, only_float(one.type.dtype))
+    return _shaped_as(with_size(one, axis, cuts.dims[0]), dtype)
 
 
 def _outer(name: str) -> Work:
     """``(*m), (*n) -> (*m, *n)``"""
 
-    def work(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-        rows = [run.resolve(a) for a in args]
-        if len(rows) != 2 or any(map(is_hidden, rows)):
+    def work(run: Interpreter, A: Value, B: Value, /, **rest: Value) -> Value:
+        if rest or is_hidden(A) or is_hidden(B):
             return run.unknown("what all pairs give")
-        left, right = (as_array(run, v) for v in rows)
+        left, right = as_array(run, A), as_array(run, B)
         if left.type.shape.rank is None or right.type.shape.rank is None:
             return array(ANY, None)
         spread = array(Shape((*left.type.shape.dims, *(1,) * right.type.shape.rank)), left.type.dtype)
@@ -272,19 +290,17 @@ for _name in _OF_PAIRS:
 # -- polynomials -----------------------------------------------------------------------------------------------------
 
 
-@native("numpy.polyval")
-def _at_points(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.polyval")
+def _at_points(run: Interpreter, p: Value, x: Value) -> Value:
     """``(k), (*n) -> (*n)``"""
-    where = argument(run, args, kwargs, 1, "x")
-    return run.unknown("values of a polynomial") if is_hidden(where) else array(as_array(run, where).type.shape, None)
+    return run.unknown("values of a polynomial") if is_hidden(x) else array(as_array(run, x).type.shape, None)
 
 
-@native("numpy.vander")
-def _powers(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("numpy.vander")
+def _powers(run: Interpreter, x: Value, N: Value = None, increasing: Value = False) -> Value:
     """``(n), k -> (n, k)``"""
-    source, count = argument(run, args, kwargs, 0, "x"), argument(run, args, kwargs, 1, "N")
-    if is_hidden(source):
+    if is_hidden(x):
         return run.unknown("powers of numbers")
-    shape = as_array(run, source).type.shape
+    shape = as_array(run, x).type.shape
     size = shape.dims[0] if shape.rank == 1 else UNKNOWN
-    return array(Shape((size, size if count is None else count if is_int(count) else UNKNOWN)), None)
+    return array(Shape((size, size if N is None else N if is_int(N) else UNKNOWN)), None)

@@ -12,7 +12,7 @@ from simpletorch.follow import files
 from simpletorch.follow.disk import entries
 from simpletorch.follow.disk.described import Table, Unreadable
 from simpletorch.follow.disk.tables import csv_table
-from simpletorch.follow.libraries import by_name, gives, library_class, native
+from simpletorch.follow.libraries import Work, attribute, by_name, gives, library_class, model
 from simpletorch.follow.libraries.arrays import NAMES, array, as_array
 from simpletorch.follow.values import (
     MISSING,
@@ -21,8 +21,6 @@ from simpletorch.follow.values import (
     Dict,
     Instance,
     List,
-    Native,
-    Property,
     Tensor,
     Unknown,
     Value,
@@ -85,75 +83,145 @@ def _names(run: Interpreter, table: Instance) -> tuple[str, ...] | None:
     return names if all(isinstance(n, str) for n in names) else None
 
 
-def _values(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    """``frame.values``: a new array, as far as anybody may rely on it."""
-    return array(Shape(_dims(run, args[0])), _dtype(run, args[0]))
+@attribute(f"{FRAME}.values", f"{SERIES}.values")
+def _values(run: Interpreter, self: Value) -> Value:
+    """A new array, as far as anybody may rely on it."""
+    return array(Shape(_dims(run, self)), _dtype(run, self))
 
 
-def _converted(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _as_array(run: Interpreter, self: Value, dtype: Value = None, copy: Value = None) -> Value:
+    return _values(run, self)
+
+
+def _converted(
+    run: Interpreter, self: Value, dtype: Value = None, copy: Value = False, na_value: Value = None, **rest: Value
+) -> Value:
     """``frame.to_numpy(dtype)``."""
-    dtype = by_name("dtype copy na_value", args[1:], kwargs).get("dtype")
-    made = as_array(run, _values(run, args, {}))
+    made = as_array(run, _values(run, self))
     return made if dtype is None else run.call(run.attribute(made, "astype"), (dtype,))
 
 
-def _cast(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    dtype = run.resolve(by_name("dtype copy", args[1:], kwargs).get("dtype"))
-    made = Tensor(as_array(run, _values(run, args, {})).type, array=True)
+def _cast(run: Interpreter, self: Value, dtype: Value, copy: Value = None, errors: Value = "raise") -> Value:
+    made = Tensor(as_array(run, _values(run, self)).type, array=True)
     cast = None if isinstance(dtype, Dict) else run.resolve(run.call(run.attribute(made, "astype"), (dtype,)))
     kind = cast.type.dtype if isinstance(cast, Tensor) else None
-    return _made(run, _dims(run, args[0]), kind, run.resolve(args[0].cells.get("_names")))
+    return _made(run, _dims(run, self), kind, run.resolve(self.cells.get("_names")))
 
 
-def _same(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+# Three answers of many methods, with the part of their signatures that counts for them.
+
+
+def _same(run: Interpreter, self: Value, *more: Value, inplace: Value = False, **rest: Value) -> Value:
     """What keeps rows and columns."""
-    if run.resolve(kwargs.get("inplace", False)) is not False:
+    if inplace is not False:
         return None
-    return _made(run, _dims(run, args[0]), None, run.resolve(args[0].cells.get("_names")))
+    return _made(run, _dims(run, self), None, run.resolve(self.cells.get("_names")))
 
 
-def _some_rows(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    """What keeps the columns, and nobody knows how many rows."""
-    table = args[0]
-    if run.resolve(kwargs.get("axis", 0)) not in (0, "index"):
-        return _changed(run, args, kwargs)
-    dims, names = (UNKNOWN, *_dims(run, table)[1:]), run.resolve(table.cells.get("_names"))
-    if run.resolve(kwargs.get("inplace", False)) is not False:
-        _hold(run, table, dims, _dtype(run, table), names)
+def _some_rows(
+    run: Interpreter, self: Value, *more: Value, axis: Value = None, inplace: Value = False, **rest: Value
+) -> Value:
+    """The same columns, and some number of rows."""
+    if axis not in (0, "index", None):
+        return _changed(run, self, inplace=inplace)
+    dims, names = (UNKNOWN, *_dims(run, self)[1:]), run.resolve(self.cells.get("_names"))
+    if inplace is not False:
+        _hold(run, self, dims, _dtype(run, self), names)
         return None
-    return _made(run, dims, _dtype(run, table), names)
+    return _made(run, dims, _dtype(run, self), names)
 
 
-def _changed(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _changed(run: Interpreter, self: Value, *more: Value, inplace: Value = False, **rest: Value) -> Value:
     """What changes rows and columns in a way that isn't followed."""
-    table = args[0]
-    if run.resolve(kwargs.get("inplace", False)) is not False:
-        _hold(run, table, (UNKNOWN,) * len(_dims(run, table)), None, None)
+    if inplace is not False:
+        _hold(run, self, (UNKNOWN,) * len(_dims(run, self)), None, None)
         return None
-    return _made(run, (UNKNOWN,) * len(_dims(run, table)))
+    return _made(run, (UNKNOWN,) * len(_dims(run, self)))
 
 
-def _dropped(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _dropped(
+    run: Interpreter,
+    self: Value,
+    labels: Value = None,
+    axis: Value = 0,
+    index: Value = None,
+    columns: Value = None,
+    level: Value = None,
+    inplace: Value = False,
+    errors: Value = "raise",
+) -> Value:
     """``frame.drop``: columns by name, which must be there unless errors are ignored; or rows."""
-    given = by_name("labels", args[1:], kwargs)
-    columns = given.get("columns")
-    if columns is None and run.resolve(given.get("axis", 0)) in (1, "columns"):
-        columns = given.get("labels")
-    table, dims = args[0], _dims(run, args[0])
+    if columns is None and axis in (1, "columns"):
+        columns = labels
+    dims = _dims(run, self)
     if columns is None or len(dims) != 2:
-        return _some_rows(run, args[:1], {k: v for k, v in kwargs.items() if k == "inplace"})
+        return _some_rows(run, self, inplace=inplace)
+    if index is not None:
+        return _changed(run, self, inplace=inplace)
     gone = _labels(run, columns)
-    names = _names(run, table)
+    names = _names(run, self)
     count: Dim = UNKNOWN
-    if gone is not None and len(set(gone)) == len(gone) and "errors" not in given:
+    if gone is not None and len(set(gone)) == len(gone) and errors == "raise":
         left = run.operate("__sub__", dims[1], len(gone)) if is_int(dims[1]) else UNKNOWN
         count = left if is_int(left) else UNKNOWN
     kept = None if names is None or gone is None else tuple(n for n in names if n not in gone)
     count = len(kept) if kept is not None else count
-    if run.resolve(kwargs.get("inplace", False)) is not False:
-        _hold(run, table, (dims[0], count), _dtype(run, table), kept)
+    if inplace is not False:
+        _hold(run, self, (dims[0], count), _dtype(run, self), kept)
         return None
-    return _made(run, (dims[0], count), _dtype(run, table), kept)
+    return _made(run, (dims[0], count), _dtype(run, self), kept)
+
+
+def _first_rows(run: Interpreter, self: Value, n: Value = 5) -> Value:
+    return _some_rows(run, self)
+
+
+def _sampled(
+    run: Interpreter,
+    self: Value,
+    n: Value = None,
+    frac: Value = None,
+    replace: Value = False,
+    weights: Value = None,
+    random_state: Value = None,
+    axis: Value = None,
+    ignore_index: Value = False,
+) -> Value:
+    return _some_rows(run, self, axis=axis)
+
+
+def _without_gaps(
+    run: Interpreter,
+    self: Value,
+    axis: Value = 0,
+    how: Value = None,
+    thresh: Value = None,
+    subset: Value = None,
+    inplace: Value = False,
+    ignore_index: Value = False,
+) -> Value:
+    return _some_rows(run, self, axis=axis, inplace=inplace)
+
+
+def _filled(
+    run: Interpreter,
+    self: Value,
+    value: Value = None,
+    method: Value = None,
+    axis: Value = None,
+    inplace: Value = False,
+    limit: Value = None,
+    downcast: Value = None,
+) -> Value:
+    return _same(run, self, inplace=inplace)
+
+
+def _copied(run: Interpreter, self: Value, deep: Value = True) -> Value:
+    return _same(run, self)
+
+
+def _magnitudes(run: Interpreter, self: Value) -> Value:
+    return _same(run, self)
 
 
 def _labels(run: Interpreter, value: Value) -> tuple[str, ...] | None:
@@ -166,16 +234,19 @@ def _labels(run: Interpreter, value: Value) -> tuple[str, ...] | None:
     return found if found is not None and all(isinstance(n, str) for n in found) else None
 
 
-def _elementwise(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _elementwise(run: Interpreter, self: Value, other: Value = None) -> Value:
     """Arithmetic: rows and columns go together by their labels, so that another table may bring other ones."""
-    other = run.resolve(args[1]) if len(args) > 1 else None
-    own = _dims(run, args[0])
+    own = _dims(run, self)
     fits = not _is_table(other) or _dims(run, other) == own
     return _made(run, own if fits else (UNKNOWN,) * len(own))
 
 
-def _compared(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return _made(run, _dims(run, args[0]), BOOL)
+def _compared(run: Interpreter, self: Value, *more: Value, **rest: Value) -> Value:
+    return _made(run, _dims(run, self), BOOL)
+
+
+def _missing(run: Interpreter, self: Value) -> Value:
+    return _made(run, _dims(run, self), BOOL)
 
 
 # -- selection -------------------------------------------------------------------------------------------------------
@@ -189,12 +260,11 @@ def _is_mask(run: Interpreter, key: Value) -> bool:
     return isinstance(key, Tensor) and key.type.dtype == BOOL
 
 
-def _selected(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _selected(run: Interpreter, self: Value, key: Value) -> Value:
     """``frame["a"]``, ``frame[["a", "b"]]``, ``frame[mask]``, ``frame[2:5]``; a series by position, label or mask."""
-    table, key = args[0], run.resolve(args[1])
-    dims, dtype = _dims(run, table), _dtype(run, table)
+    dims, dtype = _dims(run, self), _dtype(run, self)
     if _is_mask(run, key) or isinstance(key, slice):
-        return _made(run, (UNKNOWN, *dims[1:]), dtype, run.resolve(table.cells.get("_names")))
+        return _made(run, (UNKNOWN, *dims[1:]), dtype, run.resolve(self.cells.get("_names")))
     if len(dims) == 1:
         return run.unknown("an item of a series")
     if isinstance(key, str):
@@ -205,26 +275,32 @@ def _selected(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return _made(run, (dims[0], UNKNOWN), dtype) if isinstance(key, List) else run.unknown("a part of a table")
 
 
-def _assigned(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _assigned(run: Interpreter, self: Value, key: Value, value: Value) -> Value:
     """``frame["a"] = …``: a column that may be new; whatever is put into it, its dtype isn't known."""
-    table, key = args[0], run.resolve(args[1])
-    dims, names = _dims(run, table), _names(run, table)
+    dims, names = _dims(run, self), _names(run, self)
     if len(dims) == 2:
         known = names is not None and isinstance(key, str)
         after = None if not known else names if key in (names or ()) else (*(names or ()), key)
-        _hold(run, table, (dims[0], UNKNOWN if after is None else len(after)), None, after)
+        _hold(run, self, (dims[0], UNKNOWN if after is None else len(after)), None, after)
     else:
-        _hold(run, table, (UNKNOWN,), None, None)
+        _hold(run, self, (UNKNOWN,), None, None)
     return None
 
 
-def _indexer(name: str) -> Property:
-    def get(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-        made = Instance(run.program.library_class(f"pandas.core.indexing.{name}"))
-        run.heap.write(made.cells, "_table", args[0])
-        return made
+def _indexer(run: Interpreter, table: Value, name: str) -> Value:
+    made = Instance(run.program.library_class(f"pandas.core.indexing.{name}"))
+    run.heap.write(made.cells, "_table", table)
+    return made
 
-    return Property(Native(name, get))
+
+@attribute(f"{FRAME}.iloc", f"{SERIES}.iloc")
+def _by_place(run: Interpreter, self: Value) -> Value:
+    return _indexer(run, self, "iloc")
+
+
+@attribute(f"{FRAME}.loc", f"{SERIES}.loc")
+def _by_label(run: Interpreter, self: Value) -> Value:
+    return _indexer(run, self, "loc")
 
 
 def _along(run: Interpreter, size: Dim, key: Value, by_label: bool) -> tuple[Dim, ...] | None:
@@ -249,12 +325,12 @@ def _along(run: Interpreter, size: Dim, key: Value, by_label: bool) -> tuple[Dim
     return None
 
 
-def _located(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _located(run: Interpreter, self: Value, key: Value) -> Value:
     """``frame.iloc[rows, columns]`` and ``frame.loc``."""
-    table, by_label = run.resolve(args[0].cells.get("_table")), args[0].cls.name == "loc"
+    table, by_label = run.resolve(self.cells.get("_table")), self.cls.name == "loc"
     if not isinstance(table, Instance):
         return run.unknown("a part of a table")
-    dims, key = _dims(run, table), run.resolve(args[1])
+    dims = _dims(run, table)
     keys = tuple(key) if isinstance(key, tuple) else (key,)
     if len(keys) > len(dims):
         return run.unknown("a part of a table")
@@ -266,11 +342,11 @@ def _located(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return _made(run, tuple(d for p in parts if p for d in p), _dtype(run, table), columns or whole or None)
 
 
-def _replaced(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _replaced(run: Interpreter, self: Value, key: Value, value: Value) -> Value:
     """``frame.loc[…] = …`` may add rows and columns."""
-    table = run.resolve(args[0].cells.get("_table"))
+    table = run.resolve(self.cells.get("_table"))
     if isinstance(table, Instance):
-        by_label = args[0].cls.name == "loc"
+        by_label = self.cls.name == "loc"
         dims, names = _dims(run, table), run.resolve(table.cells.get("_names"))
         _hold(run, table, (UNKNOWN,) * len(dims) if by_label else dims, None, None if by_label else names)
     return None
@@ -283,79 +359,89 @@ for _name in _INDEXERS:
 # -- what else a table says ------------------------------------------------------------------------------------------
 
 
-def _shape(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return tuple(run.unknown("the size of a table", "int", "data") if d is UNKNOWN else d for d in _dims(run, args[0]))
+@attribute(f"{FRAME}.shape", f"{SERIES}.shape")
+def _shape(run: Interpreter, self: Value) -> Value:
+    return tuple(run.unknown("the size of a table", "int", "data") if d is UNKNOWN else d for d in _dims(run, self))
 
 
-def _length(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return _shape(run, args, kwargs)[0]
+def _length(run: Interpreter, self: Value) -> Value:
+    return _shape(run, self)[0]
 
 
-def _columns(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    names = _names(run, args[0])
+@attribute(f"{FRAME}.columns")
+def _columns(run: Interpreter, self: Value) -> Value:
+    names = _names(run, self)
     made = Instance(run.program.library_class("pandas.Index"))
-    shape = _shape(run, args, kwargs)
     listed = List(None, run.unknown("the name of a column", "str", "data")) if names is None else List(names)
-    made.cells.update(_listed=listed, _count=shape[-1])
+    made.cells.update(_listed=listed, _count=_shape(run, self)[-1])
     return made
 
 
-def _listed(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return args[0].cells["_listed"]
+@model("pandas.Index.tolist", "pandas.Index.to_list")
+def _listed(run: Interpreter, self: Value) -> Value:
+    return self.cells["_listed"]
 
 
-library_class(
-    "pandas.Index",
-    methods={
-        "tolist": _listed,
-        "to_list": _listed,
-        "__iter__": lambda run, args, kwargs: run.call(run.attribute(_listed(run, args, kwargs), "__iter__"), ()),
-        "__len__": lambda run, args, kwargs: args[0].cells["_count"],
-        "__getitem__": lambda run, args, kwargs: run.unknown("the names of columns", None, "data"),
-        "__contains__": lambda run, args, kwargs: run.unknown("whether there is a column", "bool", "data"),
-    },
-)
+@model("pandas.Index.__iter__")
+def _over_names(run: Interpreter, self: Value) -> Value:
+    return run.call(run.attribute(_listed(run, self), "__iter__"), ())
 
 
-def _list(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("pandas.Index.__len__")
+def _number_of_names(run: Interpreter, self: Value) -> Value:
+    return self.cells["_count"]
+
+
+@model("pandas.Index.__getitem__")
+def _name_at(run: Interpreter, self: Value, key: Value) -> Value:
+    return run.unknown("the names of columns", None, "data")
+
+
+@model("pandas.Index.__contains__")
+def _is_name(run: Interpreter, self: Value, key: Value) -> Value:
+    return run.unknown("whether there is a column", "bool", "data")
+
+
+library_class("pandas.Index")
+
+
+@model(f"{SERIES}.tolist", f"{SERIES}.to_list")
+def _list(run: Interpreter, self: Value) -> Value:
     return List(None, run.unknown("a value of a table", None, "data"))
 
 
-def _attribute(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _attribute(run: Interpreter, self: Value, name: Value) -> Value:
     """``frame.label`` is a column if there is one; whatever else pandas has isn't known."""
-    name, names = run.resolve(args[1]), _names(run, args[0])
-    dims = _dims(run, args[0])
+    names, dims = _names(run, self), _dims(run, self)
     if len(dims) == 2 and names is not None and name in names:
         return _made(run, dims[:1])
     return run.unknown(f"attribute {name!r} of a table")
 
 
-def _unique(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return array(Shape((run.some_size(),)), _dtype(run, args[0]))
+@model(f"{SERIES}.unique")
+def _unique(run: Interpreter, self: Value) -> Value:
+    return array(Shape((run.some_size(),)), _dtype(run, self))
 
 
-def _reset(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def _reset(
+    run: Interpreter, self: Value, level: Value = None, drop: Value = False, inplace: Value = False, **rest: Value
+) -> Value:
     """``reset_index`` makes a column of the index unless it is dropped."""
-    kept = run.resolve(by_name("level drop", args[1:], kwargs).get("drop", False)) is True
-    return (_same if kept else _changed)(run, args, {k: v for k, v in kwargs.items() if k == "inplace"})
+    return (_same if drop is True else _changed)(run, self, inplace=inplace)
 
 
 _KEPT: Final = (
-    "copy fillna sort_values sort_index round abs clip interpolate ffill bfill shift diff rank cumsum where mask "
+    "sort_values sort_index round clip interpolate ffill bfill shift diff rank cumsum where mask "
     "pct_change replace add_prefix add_suffix"
 )
-_FEWER: Final = "head tail sample dropna drop_duplicates query nlargest nsmallest filter truncate"
+_FEWER: Final = "drop_duplicates query nlargest nsmallest truncate"
 _OTHER: Final = (
     "merge join melt pivot pivot_table stack unstack explode transpose describe agg aggregate append select_dtypes "
-    "assign rename insert set_index reindex"
+    "assign rename insert set_index reindex filter"
 )
 _ARITHMETIC: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-_COMMON: Final = {
-    "values": Property(Native("values", _values)),
-    "shape": Property(Native("shape", _shape)),
-    "iloc": _indexer("iloc"),
-    "loc": _indexer("loc"),
-    "__array__": _values,
+_COMMON: Final[dict[str, Work]] = {
+    "__array__": _as_array,
     "__len__": _length,
     "__getitem__": _selected,
     "__setitem__": _assigned,
@@ -363,10 +449,18 @@ _COMMON: Final = {
     "to_numpy": _converted,
     "astype": _cast,
     "drop": _dropped,
+    "head": _first_rows,
+    "tail": _first_rows,
+    "sample": _sampled,
+    "dropna": _without_gaps,
+    "fillna": _filled,
+    "copy": _copied,
+    "abs": _magnitudes,
     "reset_index": _reset,
     **{f"__{prefix}{name}__": _elementwise for prefix in ("", "r") for name in _ARITHMETIC},
     **{f"__{name}__": _compared for name in ("eq", "ne", "lt", "le", "gt", "ge", "and", "or", "invert")},
-    **dict.fromkeys(("isna", "isnull", "notna", "notnull", "isin", "duplicated", "between"), _compared),
+    **dict.fromkeys(("isna", "isnull", "notna", "notnull"), _missing),
+    **dict.fromkeys(("isin", "duplicated", "between"), _compared),
     **dict.fromkeys(("__neg__", "__abs__"), _elementwise),
     **dict.fromkeys(_KEPT.split(), _same),
     **dict.fromkeys(_FEWER.split(), _some_rows),
@@ -395,59 +489,50 @@ def _construct(run: Interpreter, cls: Class, args: Args, kwargs: Kwargs) -> Valu
     return made
 
 
-library_class(FRAME, methods={**_COMMON, "columns": Property(Native("columns", _columns))}, make=_construct)
-library_class(
-    SERIES,
-    make=_construct,
-    methods={
-        **_COMMON,
-        **dict.fromkeys(("tolist", "to_list"), _list),
-        **dict.fromkeys(("map", "apply"), _same),
-        "unique": _unique,
-    },
-)
+library_class(FRAME, methods=_COMMON, make=_construct)
+library_class(SERIES, methods={**_COMMON, **dict.fromkeys(("map", "apply"), _same)}, make=_construct)
 
 # -- functions -------------------------------------------------------------------------------------------------------
 
 
-@native("pandas.read_csv")
-def _read_csv(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("pandas.read_csv")
+def _read_csv(run: Interpreter, filepath_or_buffer: Value, *more: Value, **rest: Value) -> Value:
     """A table of a text: its rows, columns and their one dtype, if the text is known."""
-    known = _on_disk(run, args, kwargs)
+    known = None if more else _on_disk(run, filepath_or_buffer, rest)
     if known is None:
-        return _read(run, args, kwargs)
+        return _read(run, filepath_or_buffer, *more, **rest)
     dtype = NAMES.get(known.dtypes[0]) if len(set(known.dtypes)) == 1 else None
-    has_names = "names" in kwargs or kwargs.get("header", "infer") is not None
+    has_names = "names" in rest or rest.get("header", "infer") is not None
     return _made(run, (known.rows, len(known.columns)), dtype, known.columns if has_names else None)
 
 
-@native("pandas.read_table")
-def _read_table(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return _read_csv(run, args, kwargs if "delimiter" in kwargs else {"sep": "\t", **kwargs})
+@model("pandas.read_table")
+def _read_table(run: Interpreter, filepath_or_buffer: Value, *more: Value, **rest: Value) -> Value:
+    return _read_csv(run, filepath_or_buffer, *more, **(rest if "delimiter" in rest else {"sep": "\t", **rest}))
 
 
-@native("pandas.read_excel", "pandas.read_parquet", "pandas.read_feather", "pandas.read_fwf")
-def _read(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    if {"chunksize", "iterator", "squeeze"} & kwargs.keys() or kwargs.get("sheet_name", 0) is None:
+@model("pandas.read_excel", "pandas.read_parquet", "pandas.read_feather", "pandas.read_fwf")
+def _read(run: Interpreter, path: Value, *more: Value, **rest: Value) -> Value:
+    if {"chunksize", "iterator", "squeeze"} & rest.keys() or rest.get("sheet_name", 0) is None:
         return run.unknown("what is read from a file", None, "data")
-    names = _labels(run, kwargs["usecols"]) if "usecols" in kwargs else None
-    names = names or (_labels(run, kwargs["names"]) if "names" in kwargs and "usecols" not in kwargs else None)
-    if "index_col" in kwargs or names is None:
+    names = _labels(run, rest["usecols"]) if "usecols" in rest else None
+    names = names or (_labels(run, rest["names"]) if "names" in rest and "usecols" not in rest else None)
+    if "index_col" in rest or names is None:
         return _made(run, (UNKNOWN, UNKNOWN))
-    return _made(run, (UNKNOWN, len(names)), None, None if "usecols" in kwargs else names)  # in the order of the file
+    return _made(run, (UNKNOWN, len(names)), None, None if "usecols" in rest else names)  # in the order of the file
 
 
-def _on_disk(run: Interpreter, args: Args, kwargs: Kwargs) -> Table | None:
+def _on_disk(run: Interpreter, path: Value, options: dict[str, Value]) -> Table | None:
     """The table in a text that is known; None with an option that isn't followed."""
-    given = {k: run.resolve(v) for k, v in by_name("filepath_or_buffer", args[:1], kwargs).items()}
+    given = dict(options)
     separator = given.pop("sep", given.pop("delimiter", ","))
     header, names = given.pop("header", "infer"), given.pop("names", None)
     titles = _labels(run, names) if names is not None else None
-    text = files.text_of(run, given.pop("filepath_or_buffer", None))
+    text = files.text_of(run, path)
     for harmless in ("encoding", "engine", "low_memory", "memory_map"):
         given.pop(harmless, None)
     plain = isinstance(separator, str) and len(separator) == 1 and header in ("infer", 0, None)
-    if text is None or given or len(args) > 1 or not plain or (names is not None and titles is None):
+    if text is None or given or not plain or (names is not None and titles is None):
         return None
     has_header = header == 0 or (header == "infer" and titles is None)
     try:
@@ -459,10 +544,9 @@ def _on_disk(run: Interpreter, args: Args, kwargs: Kwargs) -> Table | None:
     return found
 
 
-@native("pandas.get_dummies")
-def _dummies(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("pandas.get_dummies")
+def _dummies(run: Interpreter, data: Value, *more: Value, **rest: Value) -> Value:
     """A column for each value that occurs."""
-    data = run.resolve(by_name("data", args, kwargs).get("data"))
     rows = _dims(run, data)[0] if _is_table(data) else UNKNOWN
     return _made(run, (rows, UNKNOWN))
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow import files
 from simpletorch.follow.disk import entries as disk
-from simpletorch.follow.libraries import by_name, library_class, native
-from simpletorch.follow.values import Instance, Native, Property, Tensor, Unknown, Value, is_int
+from simpletorch.follow.libraries import attribute, library_class, model
+from simpletorch.follow.values import Instance, Tensor, Unknown, Value, is_int
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import BOOL, FLOAT32, INT32, UINT8, UINT16, DType
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Shape
@@ -55,8 +55,8 @@ def _parts(run: Interpreter, value: Instance) -> tuple[Value, Value, Value]:
     return mode, height, width
 
 
-def _as_array(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    mode, height, width = _parts(run, args[0])
+def _as_array(run: Interpreter, self: Value, *more: Value, **rest: Value) -> Value:
+    mode, height, width = _parts(run, self)
     plane = (as_dim(height), as_dim(width))
     if mode not in CHANNELS:
         return Tensor(TensorType(Shape((*plane, ANY_REST))), array=True)
@@ -71,25 +71,27 @@ def _nothing(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return None
 
 
-def _copied(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return image(run, *_parts(run, args[0]))
+def _copied(run: Interpreter, self: Value, *more: Value, **rest: Value) -> Value:
+    return image(run, *_parts(run, self))
 
 
-def _converted(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    _, height, width = _parts(run, args[0])
-    return image(run, run.resolve(by_name("mode", args[1:], kwargs).get("mode")), height, width)
+@model("PIL.Image.Image.convert")
+def _converted(run: Interpreter, self: Value, mode: Value = None, *more: Value, **rest: Value) -> Value:
+    _, height, width = _parts(run, self)
+    return image(run, mode, height, width)
 
 
-def _resized(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    mode, _, _ = _parts(run, args[0])
-    size = run.items(by_name("size", args[1:], kwargs).get("size"))
+@model("PIL.Image.Image.resize")
+def _resized(run: Interpreter, self: Value, size: Value, *more: Value, **rest: Value) -> Value:
+    mode, _, _ = _parts(run, self)
+    size = run.items(size)
     width, height = map(run.resolve, size) if size is not None and len(size) == 2 else (None, None)
     return image(run, mode, height, width)
 
 
-def _cropped(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    mode, height, width = _parts(run, args[0])
-    box = by_name("box", args[1:], kwargs).get("box")
+@model("PIL.Image.Image.crop")
+def _cropped(run: Interpreter, self: Value, box: Value = None) -> Value:
+    mode, height, width = _parts(run, self)
     if box is None:
         return image(run, mode, height, width)
     edges = run.items(box)
@@ -103,49 +105,48 @@ def _between(run: Interpreter, start: Value, end: Value) -> Value:
     return run.operate("__sub__", end, start) if is_int(start) and is_int(end) else None
 
 
-def _rotated(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    mode, height, width = _parts(run, args[0])
-    kept = run.resolve(by_name("angle resample expand", args[1:], kwargs).get("expand", False)) in (False, 0)
+@model("PIL.Image.Image.rotate")
+def _rotated(
+    run: Interpreter, self: Value, angle: Value, resample: Value = 0, expand: Value = False, *more: Value, **rest: Value
+) -> Value:
+    mode, height, width = _parts(run, self)
+    kept = expand in (False, 0)
     return image(run, mode, height if kept else None, width if kept else None)
 
 
-def _transposed(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("PIL.Image.Image.transpose")
+def _transposed(run: Interpreter, self: Value, method: Value) -> Value:
     """Flips keep the sizes, quarter turns swap them; which it is isn't looked at."""
-    mode, height, width = _parts(run, args[0])
+    mode, height, width = _parts(run, self)
     square = is_int(height) and height == width
     return image(run, mode, height if square else None, width if square else None)
 
 
-def _shrunk(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("PIL.Image.Image.thumbnail")
+def _shrunk(run: Interpreter, self: Value, size: Value, resample: Value = 3, reducing_gap: Value = 2.0) -> Value:
     for name in ("height", "width"):
-        run.heap.write(args[0].cells, name, _size(run))
+        run.heap.write(self.cells, name, _size(run))
     return None
 
 
-def _bands(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    mode, height, width = _parts(run, args[0])
+@model("PIL.Image.Image.split")
+def _bands(run: Interpreter, self: Value) -> Value:
+    mode, height, width = _parts(run, self)
     if mode not in CHANNELS:
         return run.unknown("the bands of an image")
     return tuple(image(run, "L" if CHANNELS[mode] > 1 else mode, height, width) for _ in range(CHANNELS[mode]))
 
 
-def _size_of(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    _, height, width = _parts(run, args[0])
+@attribute("PIL.Image.Image.size")
+def _size_of(run: Interpreter, self: Value) -> Value:
+    _, height, width = _parts(run, self)
     return width, height
 
 
 library_class(
     IMAGE,
     methods={
-        "size": Property(Native("size", _size_of)),
         "__array__": _as_array,
-        "convert": _converted,
-        "resize": _resized,
-        "crop": _cropped,
-        "rotate": _rotated,
-        "transpose": _transposed,
-        "thumbnail": _shrunk,
-        "split": _bands,
         **dict.fromkeys(("copy", "filter", "effect_spread"), _copied),
         **dict.fromkeys(("save", "show", "close", "paste", "verify", "putpixel", "__exit__"), _nothing),
         "__enter__": lambda run, args, kwargs: args[0],
@@ -156,24 +157,21 @@ library_class(
 # -- functions -------------------------------------------------------------------------------------------------------
 
 
-@native("PIL.Image.open")
-def _open(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    source = run.resolve(by_name("fp", args, kwargs).get("fp"))
-    return run.each(source, lambda one: image(run, *files.loaded(run, disk.IMAGE, one, 3)))
+@model("PIL.Image.open")
+def _open(run: Interpreter, fp: Value, mode: Value = "r", formats: Value = None) -> Value:
+    return run.each(fp, lambda one: image(run, *files.loaded(run, disk.IMAGE, one, 3)))
 
 
-@native("PIL.Image.new")
-def _new(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    given = by_name("mode size color", args, kwargs)
-    size = run.items(given.get("size"))
+@model("PIL.Image.new")
+def _new(run: Interpreter, mode: Value, size: Value, color: Value = 0) -> Value:
+    size = run.items(size)
     width, height = map(run.resolve, size) if size is not None and len(size) == 2 else (None, None)
-    return image(run, run.resolve(given.get("mode")), height, width)
+    return image(run, mode, height, width)
 
 
-@native("PIL.Image.fromarray")
-def _from_array(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    given = by_name("obj mode", args, kwargs)
-    return run.each(given.get("obj"), lambda v: _of_array(run, v, run.resolve(given.get("mode"))))
+@model("PIL.Image.fromarray")
+def _from_array(run: Interpreter, obj: Value, mode: Value = None) -> Value:
+    return run.each(obj, lambda v: _of_array(run, v, mode))
 
 
 def _of_array(run: Interpreter, value: Value, mode: Value) -> Value:
@@ -186,10 +184,9 @@ def _of_array(run: Interpreter, value: Value, mode: Value) -> Value:
     return image(run, mode, dims[0], dims[1]) if len(dims) in (2, 3) else image(run, mode, None, None)
 
 
-@native("PIL.Image.merge")
-def _merge(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    given = by_name("mode bands", args, kwargs)
-    bands = run.items(given.get("bands"))
+@model("PIL.Image.merge")
+def _merge(run: Interpreter, mode: Value, bands: Value) -> Value:
+    bands = run.items(bands)
     first = run.resolve(bands[0]) if bands else None
     height, width = _parts(run, first)[1:] if isinstance(first, Instance) and is_image(first) else (None, None)
-    return image(run, run.resolve(given.get("mode")), height, width)
+    return image(run, mode, height, width)

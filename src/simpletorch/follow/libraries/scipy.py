@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simpletorch.follow.libraries import ALIASES, by_name, native
+from simpletorch.follow.libraries import ALIASES, by_name, model, native
 from simpletorch.follow.libraries.arrays import argument, array, as_array, as_dtype, by_rule, promote
 from simpletorch.follow.marks import sparsity
 from simpletorch.follow.marks.sparsity import DENSE, MATRIX, Matrix, matrix_of
@@ -198,12 +198,12 @@ native("scipy.sparse.vstack")(_joined("torch.vstack"))
 native("scipy.sparse.hstack")(_joined("torch.hstack"))
 
 
-@native("scipy.sparse.block_diag")
-def _block_diagonal(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    blocks = _blocks(run, argument(run, args, kwargs, 0, "mats"))
+@model("scipy.sparse.block_diag")
+def _block_diagonal(run: Interpreter, mats: Value, format: Value = None, dtype: Value = None) -> Value:
+    blocks = _blocks(run, mats)
     if blocks is None:
         return run.unknown("a sparse matrix of blocks")
-    kind = as_dtype(argument(run, args, kwargs, 2, "dtype"), promote(blocks))
+    kind = as_dtype(dtype, promote(blocks))
     found = by_rule(run, "torch.block_diag", tuple(blocks), {}, kind)
     return _made(run, found.type.shape, kind) if isinstance(found, Tensor) else run.unknown("a sparse matrix of blocks")
 
@@ -216,13 +216,12 @@ def _triangle(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return _made(run, known.type.shape, known.type.dtype, array=known.array)
 
 
-@native("scipy.sparse.issparse", "scipy.sparse.isspmatrix")
-def _is_sparse(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    value = run.resolve(args[0])
-    known = _sparse(value)
+@model("scipy.sparse.issparse", "scipy.sparse.isspmatrix")
+def _is_sparse(run: Interpreter, x: Value) -> Value:
+    known = _sparse(x)
     if known is not None:
         return True if not known.array else run.unknown("whether a sparse array is a sparse matrix", "bool")
-    return False if isinstance(value, Tensor | List) else run.derived("issparse", value, None)
+    return False if isinstance(x, Tensor | List) else run.derived("issparse", x, None)
 
 
 def _is_of(format: str) -> Callable[..., Value]:

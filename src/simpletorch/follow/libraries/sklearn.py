@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.libraries import gives, library_class, native
+from simpletorch.follow.libraries import Work, gives, library_class, model, native, signed
 from simpletorch.follow.libraries.arrays import ANY, array, as_array
 from simpletorch.follow.libraries.python.chance import any_of
 from simpletorch.follow.values import Class, Instance, List, Tensor, Unknown, Value
@@ -28,14 +28,23 @@ _LOADED: Final[dict[str, tuple[int, int, DType]]] = {
 }
 
 
-def _loader(name: str) -> Any:
+_LOADING: Final = {
+    "load_digits": "*, n_class=10, return_X_y=False, as_frame=False",
+    "load_diabetes": "*, return_X_y=False, as_frame=False, scaled=True",
+    "fetch_california_housing": "*, data_home=None, download_if_missing=True, return_X_y=False, as_frame=False, "
+    "n_retries=3, delay=1.0",
+}
+"""The parameters of those that have others than the most."""
+
+
+def _loader(name: str) -> Work:
     count, features, kind = _LOADED[name]
 
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        if args or not kwargs.keys() <= {"return_X_y", "data_home"}:
+    def work(run: Interpreter, given: dict[str, Value]) -> Value:
+        if not given.keys() <= {"return_X_y", "data_home"}:
             return run.unknown("a data set")
         data, target = array(Shape((count, features)), FLOAT64), array(Shape((count,)), kind)
-        if run.resolve(kwargs.get("return_X_y", False)) is True:
+        if given.get("return_X_y") is True:
             return (data, target)
         made = Instance(run.program.library_class("sklearn.utils.Bunch"))
         made.cells.update(data=data, target=target)
@@ -43,7 +52,7 @@ def _loader(name: str) -> Any:
             made.cells["images"] = array(Shape((count, 8, 8)), FLOAT64)
         return made
 
-    return work
+    return signed(_LOADING.get(name, "*, return_X_y=False, as_frame=False"), work)
 
 
 def _of_bunch(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -56,13 +65,13 @@ for _name in _LOADED:
     native(f"sklearn.datasets.{_name}")(_loader(_name))
 
 
-@native("sklearn.datasets.load_sample_image")
-def _sample_image(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("sklearn.datasets.load_sample_image")
+def _sample_image(run: Interpreter, image_name: Value) -> Value:
     return array(Shape(_PICTURE), UINT8)
 
 
-@native("sklearn.datasets.load_sample_images")
-def _sample_images(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("sklearn.datasets.load_sample_images")
+def _sample_images(run: Interpreter) -> Value:
     """Two photographs, which the package brings."""
     made = Instance(run.program.library_class("sklearn.utils.Bunch"))
     made.cells.update(images=List(tuple(array(Shape(_PICTURE), UINT8) for _ in range(2))))
@@ -71,40 +80,54 @@ def _sample_images(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, 
 
 _PICTURE: Final = (427, 640, 3)
 
-# By name: the number of features where none is given, and the dtype of the targets.
-_MADE: Final[dict[str, tuple[int, DType]]] = {
-    "make_moons": (2, INT64),
-    "make_circles": (2, INT64),
-    "make_blobs": (2, INT64),
-    "make_classification": (20, INT64),
-    "make_regression": (100, FLOAT64),
-    "make_swiss_roll": (3, FLOAT64),
-    "make_s_curve": (3, FLOAT64),
-    "make_friedman1": (10, FLOAT64),
+# By name: the number of features where none is given, the dtype of the targets, and the parameters.
+_MADE: Final[dict[str, tuple[int, DType, str]]] = {
+    "make_moons": (2, INT64, "n_samples=100, *, shuffle=True, noise=None, random_state=None"),
+    "make_circles": (2, INT64, "n_samples=100, *, shuffle=True, noise=None, random_state=None, factor=0.8"),
+    "make_blobs": (
+        2,
+        INT64,
+        "n_samples=100, n_features=2, *, centers=None, cluster_std=1.0, center_box=(-10.0, 10.0), shuffle=True, "
+        "random_state=None, return_centers=False",
+    ),
+    "make_classification": (
+        20,
+        INT64,
+        "n_samples=100, n_features=20, *, n_informative=2, n_redundant=2, n_repeated=0, n_classes=2, "
+        "n_clusters_per_class=2, weights=None, flip_y=0.01, class_sep=1.0, hypercube=True, shift=0.0, scale=1.0, "
+        "shuffle=True, random_state=None, return_X_y=True",
+    ),
+    "make_regression": (
+        100,
+        FLOAT64,
+        "n_samples=100, n_features=100, *, n_informative=10, n_targets=1, bias=0.0, effective_rank=None, "
+        "tail_strength=0.5, noise=0.0, shuffle=True, coef=False, random_state=None",
+    ),
+    "make_swiss_roll": (3, FLOAT64, "n_samples=100, *, noise=0.0, random_state=None, hole=False"),
+    "make_s_curve": (3, FLOAT64, "n_samples=100, *, noise=0.0, random_state=None"),
+    "make_friedman1": (10, FLOAT64, "n_samples=100, n_features=10, *, noise=0.0, random_state=None"),
 }
 _WITHOUT_FEATURES: Final = ("make_moons", "make_circles", "make_swiss_roll", "make_s_curve")
 
 
-def _maker(name: str) -> Any:
-    default, kind = _MADE[name]
+def _maker(name: str) -> Work:
+    default, kind, parameters = _MADE[name]
 
-    def size(run: Interpreter, value: Value) -> Item | None:
-        value = run.resolve(value)
+    def size(value: Value) -> Item | None:
         if isinstance(value, int | Expr):
             return value
         return UNKNOWN if isinstance(value, Unknown) and value.type == "int" else None
 
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        fixed = name in _WITHOUT_FEATURES
-        count = size(run, args[0] if args else kwargs.get("n_samples", 100))
-        features = size(run, default if fixed else args[1] if len(args) > 1 else kwargs.get("n_features", default))
-        centers = run.resolve(args[2] if len(args) > 2 else kwargs.get("centers"))
-        strange = {"n_targets", "return_centers", "coef", "return_X_y"} & kwargs.keys()
+    def work(run: Interpreter, given: dict[str, Value]) -> Value:
+        count = size(given.get("n_samples", 100))
+        features = size(default if name in _WITHOUT_FEATURES else given.get("n_features", default))
+        centers = given.get("centers")
+        strange = {"n_targets", "return_centers", "coef", "return_X_y"} & given.keys()
         if count is None or features is None or strange or not (centers is None or isinstance(centers, int)):
             return run.unknown("made data")
         return (array(Shape((count, features)), FLOAT64), array(Shape((count,)), kind))
 
-    return work
+    return signed(parameters, work)
 
 
 for _name in _MADE:
@@ -147,10 +170,17 @@ def _part(run: Interpreter, source: Value, size: Item) -> Value:
     return run.unknown("a part of the data")
 
 
-@native("sklearn.model_selection.train_test_split")
-def _train_test_split(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    sources = [run.resolve(a) for a in args]
-    sizes = [run.resolve(kwargs.get(n)) for n in ("test_size", "train_size")]
+@model("sklearn.model_selection.train_test_split")
+def _train_test_split(
+    run: Interpreter,
+    *arrays: Value,
+    test_size: Value = None,
+    train_size: Value = None,
+    random_state: Value = None,
+    shuffle: Value = True,
+    stratify: Value = None,
+) -> Value:
+    sources, sizes = arrays, (test_size, train_size)
     out: list[Value] = []
     for source in sources:
         count: Value = UNKNOWN
@@ -167,8 +197,8 @@ def _train_test_split(run: Interpreter, args: tuple[Value, ...], kwargs: dict[st
 # -- what is fitted --------------------------------------------------------------------------------------------------
 
 
-def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return args[0]
+def _itself(run: Interpreter, self: Value, X: Value, y: Value = None, sample_weight: Value = None) -> Value:
+    return self
 
 
 def _floats(dtype: DType | None) -> DType | None:
@@ -176,12 +206,15 @@ def _floats(dtype: DType | None) -> DType | None:
     return dtype if dtype is None or dtype in (FLOAT32, FLOAT64) else FLOAT64
 
 
-def _scaled(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[1] if len(args) > 1 else kwargs.get("X"))
-    if isinstance(source, Unknown):
+def _scaled(run: Interpreter, self: Value, X: Value, copy: Value = None) -> Value:
+    if isinstance(X, Unknown):
         return run.unknown("scaled data")
-    given = as_array(run, source).type
+    given = as_array(run, X).type
     return array(given.shape, _floats(given.dtype))
+
+
+def _fitted(run: Interpreter, self: Value, X: Value, y: Value = None, **rest: Value) -> Value:
+    return _scaled(run, self, X)
 
 
 for _name in (
@@ -198,19 +231,23 @@ for _name in (
         methods={
             "fit": _itself,
             "partial_fit": _itself,
-            **dict.fromkeys(("transform", "fit_transform", "inverse_transform"), _scaled),
+            **dict.fromkeys(("transform", "inverse_transform"), _scaled),
+            "fit_transform": _fitted,
         },
     )
 
 
-def _encoded(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[1] if len(args) > 1 else kwargs.get("y"))
-    shape = Shape((UNKNOWN,)) if isinstance(source, Unknown) else as_array(run, source).type.shape
+def _encoded(run: Interpreter, self: Value, y: Value) -> Value:
+    shape = Shape((UNKNOWN,)) if isinstance(y, Unknown) else as_array(run, y).type.shape
     return array(shape if shape.rank == 1 else Shape((UNKNOWN,)), INT64)
 
 
+def _learned(run: Interpreter, self: Value, y: Value) -> Value:
+    return self
+
+
 library_class(
-    "sklearn.preprocessing.LabelEncoder", methods={"fit": _itself, "fit_transform": _encoded, "transform": _encoded}
+    "sklearn.preprocessing.LabelEncoder", methods={"fit": _learned, "fit_transform": _encoded, "transform": _encoded}
 )
 
 
@@ -219,20 +256,23 @@ def _make_reducer(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs:
     return Instance(cls, (run.resolve(args[0] if args else kwargs.get("n_components", default)),))
 
 
-def _reduced(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[1] if len(args) > 1 else kwargs.get("X"))
-    (kept,) = args[0].native
-    given = TensorType() if isinstance(source, Unknown) else as_array(run, source).type
+def _reduced(run: Interpreter, self: Value, X: Value) -> Value:
+    (kept,) = self.native
+    given = TensorType() if isinstance(X, Unknown) else as_array(run, X).type
     count: Dim = given.shape.dim(0) if given.shape.head else UNKNOWN
     size = kept if isinstance(kept, int | Expr) and not isinstance(kept, bool) else UNKNOWN
-    return array(Shape((count, size)), FLOAT32 if args[0].cls.name == "TSNE" else _floats(given.dtype))
+    return array(Shape((count, size)), FLOAT32 if self.cls.name == "TSNE" else _floats(given.dtype))
+
+
+def _fit_reduced(run: Interpreter, self: Value, X: Value, y: Value = None) -> Value:
+    return _reduced(run, self, X)
 
 
 for _name in ("decomposition.PCA", "decomposition.TruncatedSVD", "manifold.TSNE"):
     library_class(
         f"sklearn.{_name}",
         make=_make_reducer,
-        methods={"fit": _itself, "transform": _reduced, "fit_transform": _reduced},
+        methods={"fit": _itself, "transform": _reduced, "fit_transform": _fit_reduced},
     )
 
 gives(

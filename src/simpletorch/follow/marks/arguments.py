@@ -8,55 +8,73 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from simpletorch.follow.values import Function, Instance, Value
+from simpletorch.follow.values import Function, Instance, Tensor, Value
+from simpletorch.rules.core.binding import Binder
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.libraries import Model
 
-__all__ = ["misfit"]
+__all__ = ["misfit", "of_model"]
 
 
 def misfit(
     run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> tuple[str, str | None] | None:
     """Why a call that doesn't fit fails, and what would be right; None where nobody sees the arguments."""
-    own = _receivers(run.node, function, args, kwargs)
+    own = _receivers(run.node, args, kwargs, function.owner is not None)
     if own is None:
         return None
-    spec = function.node.args
-    names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
-    shown = _shown(function)
+    binder, shown = _binder(function), _shown(function)
+    names = binder.positional
     if own and not names:
         return f"{shown} takes no argument, not even the object that it is called on", _signature(function, "self")
-    given = len(args) - own
-    if len(args) > len(names) and spec.vararg is None:
-        forgotten = bool(own) and names[0] not in ("self", "cls")
-        takes = names if forgotten else names[own:]
-        hint = _signature(function, "self", *names) if forgotten else None
-        counted = f"{len(takes)} argument{'s' * (len(takes) != 1)}{_listed(takes)}" if takes else "no argument"
-        return f"{shown} takes {counted}, but it is given {given}{' and the object' if forgotten else ''}", hint
-    by_name = {*names[len(spec.posonlyargs) :], *(a.arg for a in spec.kwonlyargs)}
-    for name in kwargs:
-        if name in names[: len(args)] and name in by_name:
-            return f"{shown} is given {name} twice", None
-        if name not in by_name and spec.kwarg is None:
-            return f"{shown} has no argument {name}{_listed(names[own:])}", None
-    needed = names[len(args) : len(names) - len(function.defaults)]
-    needed += [a.arg for a in spec.kwonlyargs if a.arg not in function.keyword_defaults]
-    lacking = [name for name in needed if name not in kwargs]
-    return (f"{shown} is called without {' and '.join(lacking)}", None) if lacking else None
+    if len(args) > len(names) and binder.star is None and own and names[0] not in ("self", "cls"):
+        counted = (binder.misfit(len(names) + 1, ()) or "").partition(", but it is given")[0]
+        hint = _signature(function, "self", *names)
+        return f"{shown} {counted}, but it is given {len(args) - own} and the object", hint
+    wrong = binder.misfit(len(args), kwargs, own)
+    return None if wrong is None else (f"{shown} {wrong}", None)
 
 
-def _receivers(node: ast.AST, function: Function, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> int | None:
+def of_model(
+    run: Interpreter, model: Model, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> tuple[str, str | None] | None:
+    """The same of a library's function, whose model has the library's whole signature."""
+    binder = model.binder
+    own = _receivers(run.node, args, kwargs, model.is_method)
+    wrong = None if own is None else binder.misfit(len(args), kwargs, own)
+    if own is None or wrong is None:
+        return None
+    odd = next((k for k in kwargs if k not in binder.by_name), None)
+    close = get_close_matches(odd, binder.by_name, 1) if odd is not None else ()
+    return f"{model.shown} {wrong}", f"did you mean {close[0]}?" if close else None
+
+
+def _binder(function: Function) -> Binder:
+    spec = function.node.args
+    names = tuple(a.arg for a in (*spec.posonlyargs, *spec.args))
+    keywords = tuple(a.arg for a in spec.kwonlyargs)
+    needed = (
+        *names[: len(names) - len(function.defaults)],
+        *(k for k in keywords if k not in function.keyword_defaults),
+    )
+    by_name = frozenset((*names[len(spec.posonlyargs) :], *keywords))
+    star, double = (None if a is None else a.arg for a in (spec.vararg, spec.kwarg))
+    return Binder((*names, *keywords), names, by_name, needed, star, double)
+
+
+def _receivers(node: ast.AST, args: tuple[Value, ...], kwargs: Mapping[str, Value], is_method: bool) -> int | None:
     """How many arguments stand before those of the call (1: the object of a method); None if it isn't this call."""
     if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return None
     if {k.arg for k in node.keywords} != set(kwargs):
         return None
     own = len(args) - len(node.args)
-    bound = own == 1 and function.owner is not None and isinstance(args[0], Instance)
+    bound = own == 1 and is_method and isinstance(args[0], Instance | Tensor)
     return own if own == 0 or bound else None
 
 
@@ -64,10 +82,6 @@ def _shown(function: Function) -> str:
     if function.owner is None:
         return function.name if not isinstance(function.node, ast.Lambda) else "the lambda"
     return function.owner.name if function.name == "__init__" else f"{function.owner.name}.{function.name}"
-
-
-def _listed(names: list[str]) -> str:
-    return f" ({', '.join(names)})" if names else ""
 
 
 def _signature(function: Function, *names: str) -> str:

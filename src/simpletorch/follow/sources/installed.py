@@ -6,13 +6,24 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.machinery import ModuleSpec
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from simpletorch import _outside as outside
+from simpletorch._settings import SettingError, settings
 
-__all__ = ["AGAIN", "has_member", "has_module", "is_installed", "is_library"]
+__all__ = [
+    "AGAIN",
+    "GROUP",
+    "folders_of_stubs",
+    "has_member",
+    "has_module",
+    "is_installed",
+    "is_library",
+    "stubs_of",
+]
 
 
 def has_module(name: str) -> bool:
@@ -102,9 +113,72 @@ def _path(text: str) -> Path | None:
     return Path(text) if text else None
 
 
-AGAIN: Final[Mapping[str, Callable[[str], bool]]] = {
+# -- stubs -------------------------------------------------------------------------------------------------------------
+
+GROUP: Final = "simpletorch.models"
+"""The group of entry points under which distributions have stubs."""
+
+
+def folders_of_stubs(folder: str) -> list[str]:
+    """The folders of stubs that the settings of a folder name."""
+    found = _folders_of_stubs(folder)
+    outside.note("folders of stubs", folder, found)
+    return found
+
+
+def _folders_of_stubs(folder: str) -> list[str]:
+    try:
+        return [str(path) for path in settings(here=Path(folder)).models]
+    except SettingError:  # who starts the follow says it
+        return []
+
+
+def stubs_of(package: str) -> str | None:
+    """The folder or file with the stubs that an installed distribution has for a package."""
+    found = _stubs_of(package)
+    outside.note("stubs", package, found)
+    return found
+
+
+def _stubs_of(package: str) -> str | None:
+    found = _shipped().get(package)
+    return None if found is None else str(found)
+
+
+@cache
+def _shipped() -> dict[str, Path]:
+    """By package, the folder or file with the stubs that an installed distribution has for it."""
+    found = {entry.name: _place(entry) for entry in entry_points(group=GROUP)}
+    return {name: path for name, path in found.items() if path is not None}
+
+
+def _place(entry: EntryPoint) -> Path | None:
+    """Where an entry point's stubs lie. The distribution's own list of files says it; of one that is being edited
+    the path of its package, which Python's finder knows without importing it.
+    """
+    parts = entry.value.partition(":")[0].strip().split(".")
+    for file in (entry.dist.files if entry.dist is not None else None) or ():
+        if file.parts in ((*parts, "__init__.pyi"), (*parts[:-1], f"{parts[-1]}.pyi")):
+            path = Path(str(file.locate()))
+            return path.parent if file.name == "__init__.pyi" else path
+    try:
+        spec = find_spec(parts[0])
+    except (ImportError, ValueError):
+        spec = None
+    for folder in (spec.submodule_search_locations if spec is not None else None) or ():
+        path = Path(folder).joinpath(*parts[1:])
+        if (path / "__init__.pyi").is_file():
+            return path
+        if path.with_suffix(".pyi").is_file():
+            return path.with_suffix(".pyi")
+    return None
+
+
+AGAIN: Final[Mapping[str, Callable[[str], outside.Answer]]] = {
     "module": _has_module,
     "library": _is_library,
+    "folders of stubs": _folders_of_stubs,
+    "stubs": _stubs_of,
     "member": lambda asked: _has_member(*asked.split(":")),
     "installed": lambda asked: _is_installed(name := asked.partition(":")[0], _path(asked[len(name) + 1 :])),
 }

@@ -18,6 +18,7 @@ from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import lazily, texts
 from simpletorch.follow.sources.installed import is_installed
+from simpletorch.follow.sources.stubs import Stubs
 from simpletorch.follow.sources.syntax import code, parse
 from simpletorch.follow.values import MISSING, Class, Instance, List, Namespace, Native, Unknown, Value
 from simpletorch.rules import MODULES, RULES
@@ -52,6 +53,7 @@ class Program:
         self._members: dict[str, Value] = {}
         self._files: dict[Path, Namespace] = {}
         self.starred: list[dict[str, Any]] = []  # the variables of modules that import everything of a library
+        self.stubs = Stubs(path)
         self.own: set[str] = set()  # the files of simpletorch's that are followed for what the program uses of them
         self.is_elsewhere = False  # whether it has gone to another folder than the current one
         self._further: list[Path] | None = None
@@ -226,6 +228,8 @@ class Program:
             self._members[real] = (
                 MADE[real](run) if real in MADE else self._look_up(real) if own is None else self._own(run, real, own)
             )
+            if self._members[real] is MISSING:
+                self._members[real] = self.stubs.member(run, real)
         found = self._members[real]
         if isinstance(found, Namespace) and name != real:  # its members may have other names than the real one's
             found = self._members.setdefault(name, Namespace(name))

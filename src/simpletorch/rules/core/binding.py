@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from simpletorch.rules.core.mismatch import CannotTell
 from simpletorch.rules.core.values import Value
 
 __all__ = ["Binder"]
+
+_MOST_LISTED: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,28 @@ class Binder:
                 raise CannotTell
         return found
 
+    def misfit(self, count: int, names: Collection[str], own: int = 0) -> str | None:
+        """Why a call with so many arguments by place, and these by name, fails; None of one that fits.
+
+        Args:
+            count: arguments by place, with the object that a method is called on.
+            names: those that are given by name.
+            own: how many of the first the caller doesn't write (1: the object).
+        """
+        positional = self.positional
+        if count > len(positional) and self.star is None:
+            takes = positional[own:]
+            counted = f"{len(takes)} argument{'s' * (len(takes) != 1)}{_listed(takes)}" if takes else "no argument"
+            return f"takes {counted}, but it is given {count - own}"
+        for name in names:
+            if name in positional[:count] and name in self.by_name:
+                return f"is given {name} twice"
+            if name not in self.by_name and self.double_star is None:
+                return f"has no argument {name}{_listed(positional[own:])}"
+        filled = {*positional[:count], *names}
+        lacking = [name for name in self.required if name not in filled]
+        return f"is called without {' and '.join(lacking)}" if lacking else None
+
     def split(self, bound: Mapping[str, Any]) -> tuple[list[Value], dict[str, Any]]:
         """The way back: arguments by name as the function takes them, by place as far as they go without a gap."""
         given = dict(bound)
@@ -88,3 +112,8 @@ class Binder:
         if rest and self.double_star is not None:
             found[self.double_star] = rest
         return {name: found[name] for name in self.order if name in found}
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The names in brackets, if they are few enough to be read."""
+    return f" ({', '.join(names)})" if names and len(names) <= _MOST_LISTED else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simpletorch.follow.libraries import by_name, native
+from simpletorch.follow.libraries import model, native
 from simpletorch.follow.values import List, Value
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ def _result(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return args[0] if args else next((kwargs[n] for n in ("main", "coro", "fut", "arg") if n in kwargs), None)
 
 
-@native("asyncio.gather")
-def _gather(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return List(args)
+@model("asyncio.gather")
+def _gather(run: Interpreter, *coros_or_futures: Value, return_exceptions: Value = False) -> Value:
+    return List(coros_or_futures)
 
 
 @native("asyncio.to_thread")
@@ -26,6 +26,6 @@ def _to_thread(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     return run.call(args[0], args[1:], kwargs)
 
 
-@native("asyncio.sleep")
-def _sleep(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return by_name("delay result", args, kwargs).get("result")
+@model("asyncio.sleep")
+def _sleep(run: Interpreter, delay: Value, result: Value = None) -> Value:
+    return result

@@ -12,7 +12,7 @@ from simpletorch.follow import attributes, branches, files, items, iteration, op
 from simpletorch.follow.budget import LARGEST, is_huge, weight
 from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
-from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, native
+from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.marks import no_tensors
 from simpletorch.follow.model import iterators, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
@@ -284,16 +284,23 @@ _register_exceptions()
 gives("builtins.input", "str", "data")
 
 
-@native("builtins.print", "builtins.breakpoint", "builtins.help")
-def _print(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if "file" in kwargs:
-        files.spoiled(run, (kwargs["file"],))
+@model("builtins.print")
+def _print(
+    run: Interpreter, *values: Value, sep: Value = " ", end: Value = "\n", file: Value = None, flush: Value = False
+) -> Value:
+    if file is not None:
+        files.spoiled(run, (file,))
     return None
 
 
-@native("builtins.len")
-def _len(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.each(args[0], lambda v: length(run, v))
+@model("builtins.breakpoint", "builtins.help")
+def _asks(run: Interpreter, *more: Value, **rest: Value) -> Value:
+    return None
+
+
+@model("builtins.len")
+def _len(run: Interpreter, obj: Value, /) -> Value:
+    return run.each(obj, lambda v: length(run, v))
 
 
 def length(run: Interpreter, value: Value) -> Value:
@@ -348,29 +355,27 @@ def _first_size(run: Interpreter, value: Tensor) -> Value:
     return shape[0] if isinstance(shape, tuple) and shape else run.unknown("the length of an array", "int", "data")
 
 
-@native("builtins.isinstance")
-def _isinstance(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return operators.is_instance(run, args[0], args[1])
+@model("builtins.isinstance")
+def _isinstance(run: Interpreter, obj: Value, class_or_tuple: Value, /) -> Value:
+    return operators.is_instance(run, obj, class_or_tuple)
 
 
-@native("torch.is_tensor")
-def _is_tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    value = args[0] if args else kwargs["obj"]
-    return operators.is_instance(run, value, run.program.library_class("torch.Tensor"))
+@model("torch.is_tensor")
+def _is_tensor(run: Interpreter, obj: Value, /) -> Value:
+    return operators.is_instance(run, obj, run.program.library_class("torch.Tensor"))
 
 
-@native("builtins.issubclass")
-def _issubclass(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    cls, other = map(run.resolve, args)
-    options = other if isinstance(other, tuple) else (other,)
+@model("builtins.issubclass")
+def _issubclass(run: Interpreter, cls: Value, class_or_tuple: Value, /) -> Value:
+    options = class_or_tuple if isinstance(class_or_tuple, tuple) else (class_or_tuple,)
     if isinstance(cls, Class) and all(isinstance(o, Class) for o in options):
         found = any(operators.is_subclass(cls, o) for o in options)
         return found if found or cls.unknown_base is None else run.unknown("what a class is derived from", "bool")
     return run.unknown("what a class is derived from", "bool")
 
 
-@native("builtins.callable")
-def _callable(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("builtins.callable")
+def _callable(run: Interpreter, obj: Value, /) -> Value:
     def one(value: Value) -> Value:
         if isinstance(value, Unknown):
             return run.derived("callable", value, None)
@@ -378,7 +383,7 @@ def _callable(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
             return value.cls.find("__call__") is not None or value.cls.is_a("torch.nn.Module")
         return isinstance(value, Function | Method | Native | BoundNative | Class | StaticMethod)
 
-    return run.each(args[0], one)
+    return run.each(obj, one)
 
 
 def _kind(*kinds: type) -> Work:
@@ -394,14 +399,13 @@ NATIVES["inspect.ismethod"] = Native("inspect.ismethod", _kind(Method))
 NATIVES["inspect.isclass"] = Native("inspect.isclass", _kind(Class))
 
 
-@native("builtins.getattr")
-def _getattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, name = args[0], run.resolve(args[1])
+@model("builtins.getattr")
+def _getattr(run: Interpreter, owner: Value, name: Value, default: Value = MISSING, /) -> Value:
     if isinstance(name, Choice):
-        return run.each(name, lambda n: _getattr(run, (owner, n, *args[2:]), {}))
+        return run.each(name, lambda n: _getattr(run, owner, n, default))
     if not isinstance(name, str):
         return run.unknown("an attribute by a name that isn't known")
-    if len(args) == 2:
+    if default is MISSING:
         return run.attribute(owner, name)
     try:
         found = _asked_for(run, owner, name)
@@ -409,7 +413,7 @@ def _getattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
         if not is_no_attribute(error):
             raise
         found = MISSING
-    return args[2] if found is MISSING else found
+    return default if found is MISSING else found
 
 
 def is_no_attribute(error: Raised) -> bool:
@@ -428,11 +432,10 @@ def _asked_for(run: Interpreter, owner: Value, name: str) -> Value:
     return MISSING if no_tensors.has_not(run.resolve(owner), name) else found
 
 
-@native("builtins.hasattr")
-def _hasattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, name = run.resolve(args[0]), run.resolve(args[1])
+@model("builtins.hasattr")
+def _hasattr(run: Interpreter, owner: Value, name: Value, /) -> Value:
     if isinstance(owner, Choice):
-        return run.each(owner, lambda v: _hasattr(run, (v, name), {}))
+        return run.each(owner, lambda v: _hasattr(run, v, name))
     if not isinstance(name, str) or isinstance(owner, Unknown):
         return run.derived("hasattr", owner, name)
     if isinstance(owner, Instance) and isinstance(owner.cells.get(name), Choice):
@@ -448,31 +451,28 @@ def _hasattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return run.derived("hasattr", owner, name) if isinstance(found, Unknown) else found is not MISSING
 
 
-@native("builtins.setattr")
-def _setattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, name = run.resolve(args[0]), run.resolve(args[1])
+@model("builtins.setattr")
+def _setattr(run: Interpreter, obj: Value, name: Value, value: Value, /) -> Value:
     if isinstance(name, str):
-        run.set_attribute(owner, name, args[2])
-    elif isinstance(owner, Instance):  # any attribute may be it
-        for key in list(owner.cells):
-            run.heap.write(owner.cells, key, run.unknown("an attribute that was set by a name that isn't known"))
-        run.heap.write(owner.state, "open", True)
+        run.set_attribute(obj, name, value)
+    elif isinstance(obj, Instance):  # any attribute may be it
+        for key in list(obj.cells):
+            run.heap.write(obj.cells, key, run.unknown("an attribute that was set by a name that isn't known"))
+        run.heap.write(obj.state, "open", True)
     return None
 
 
-@native("builtins.delattr")
-def _delattr(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    name = run.resolve(args[1])
+@model("builtins.delattr")
+def _delattr(run: Interpreter, obj: Value, name: Value, /) -> Value:
     if isinstance(name, str):
-        attributes.delete(run, args[0], name)
+        attributes.delete(run, obj, name)
     else:
-        run.escape((args[0],))
+        run.escape((obj,))
     return None
 
 
-@native("builtins.vars")
-def _vars(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner = run.resolve(args[0]) if args else None
+@model("builtins.vars")
+def _vars(run: Interpreter, owner: Value = None, /) -> Value:
     if isinstance(owner, Instance):
         return attributes.attributes_of(run, owner)
     if isinstance(owner, Namespace):
@@ -480,18 +480,17 @@ def _vars(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return run.unknown("the attributes of a value")
 
 
-@native("builtins.iter")
-def _iter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[0])
+@model("builtins.iter")
+def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Value:
     if isinstance(source, int | float | type(None)):
         raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
         return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
         found = run.resolve(run.call(run.attribute(source, "__iter__"), ()))
-        return found if isinstance(found, Iterator | Instance) else _iter(run, (found,), {})
-    if len(args) == 2:
-        return _until_sentinel(run, source, args[1])
+        return found if isinstance(found, Iterator | Instance) else _iter(run, found)
+    if sentinel is not MISSING:
+        return _until_sentinel(run, source, sentinel)
     if isinstance(source, Dict):
         source = run.resolve(run.call(BoundNative("keys", source), ()))
     if isinstance(source, List) and source.items is not None:
@@ -517,31 +516,30 @@ def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
     return iterators.lazily(iterators.Lazy(whole, one, minds=True)) if known else Iterator(None, run.call(function, ()))
 
 
-@native("builtins.next")
-def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[0])
+@model("builtins.next")
+def _next(run: Interpreter, source: Value, default: Value = MISSING, /) -> Value:
     if isinstance(source, Instance) and (own := run.special(source, "__next__")) is not None:
         try:
             return run.call(own, ())
         except Raised as error:
-            if len(args) == 1 or error.name != "StopIteration":
+            if default is MISSING or error.name != "StopIteration":
                 raise
-            return args[1]
+            return default
     if is_known(source) or isinstance(source, List | Dict | Set):
         raise Raised("TypeError", None, ("Exception", "BaseException"))
     if not isinstance(source, Iterator):
         return run.unknown("the next item of what isn't known")
     found = iterators.pull(run, source)
     if found is iterators.END:
-        if len(args) > 1:
-            return args[1]
+        if default is not MISSING:
+            return default
         raise iterators.stop(run, source)
     if found is not iterators.UNSURE:
         return found
     left = source.items
-    if left is None and len(args) > 1:
+    if left is None and default is not MISSING:
         condition = run.unknown("whether there is a next item", "bool", "data")
-        return branches.merge(condition, iteration.another(source.cells["item"]), args[1])
+        return branches.merge(condition, iteration.another(source.cells["item"]), default)
     if left is None:
         run.heap.write(source.cells, NEXT, 1)
         return iteration.another(source.cells["item"])
@@ -579,16 +577,16 @@ def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
     return tuple(row) if row else iterators.END
 
 
-@native("builtins.zip")
-def _zip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if kwargs:
-        return _zip_whole(run, args, kwargs)
-    return _lazily(run, args, lambda given: _zip_whole(run, given, kwargs), lambda asked: _row(run, asked))
+@model("builtins.zip")
+def _zip(run: Interpreter, *iterables: Value, strict: Value = False) -> Value:
+    if strict is not False:
+        return _zip_whole(run, iterables, strict)
+    return _lazily(run, iterables, lambda given: _zip_whole(run, given, False), lambda asked: _row(run, asked))
 
 
-def _zip_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _zip_whole(run: Interpreter, args: tuple[Value, ...], strict: Value) -> Value:
     asked = tuple(map(run.resolve, args))
-    simple = not kwargs and all(iterators.is_simple(run, a) for a in asked)
+    simple = strict is False and all(iterators.is_simple(run, a) for a in asked)
     ends = any(not isinstance(a, Iterator) or a.items is not None for a in asked)
     if simple and ends and iterators.minds(run, asked):
         sources = [iterators.over(run, a) for a in asked]
@@ -597,7 +595,7 @@ def _zip_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     rows = [run.items(a) for a in args]
     known = [r for r in rows if r is not None]
     if len(known) == len(rows):
-        if run.resolve(kwargs.get("strict", False)) is True and len({len(r) for r in known}) > 1:
+        if strict is True and len({len(r) for r in known}) > 1:
             raise Raised("ValueError", None, ("Exception", "BaseException"))
         return Iterator(tuple(zip(*known, strict=False)))
     return Iterator(
@@ -619,11 +617,10 @@ def _count(run: Interpreter, source: Value) -> int | None:
     return found if isinstance(found, int) else None
 
 
-@native("builtins.enumerate")
-def _enumerate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    start = run.resolve(args[1] if len(args) > 1 else kwargs.get("start", 0))
+@model("builtins.enumerate")
+def _enumerate(run: Interpreter, iterable: Value, start: Value = 0) -> Value:
     if not isinstance(start, int):
-        return _enumerate_whole(run, args, start)
+        return _enumerate_whole(run, iterable, start)
     number = Dict({"next": start})
 
     def one(asked: list[Value]) -> Value:
@@ -634,16 +631,16 @@ def _enumerate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
         run.heap.write(number.cells, "next", at + 1)
         return (at, *row)
 
-    return _lazily(run, args[:1], lambda given: _enumerate_whole(run, given, start), one)
+    return _lazily(run, (iterable,), lambda given: _enumerate_whole(run, given[0], start), one)
 
 
-def _enumerate_whole(run: Interpreter, args: tuple[Value, ...], start: Value) -> Value:
-    source = iteration.stream(run, args[0])
+def _enumerate_whole(run: Interpreter, iterable: Value, start: Value) -> Value:
+    source = iteration.stream(run, iterable)
     found = run.items(source)
     if found is None or not isinstance(start, int):
         one = iteration.item(run, source) if found is None else branches.common_item(found)
         number = run.unknown("a number of enumerate", "int", "data")
-        return _also_last(Iterator(None, (number, one), _count(run, args[0])), source, number)
+        return _also_last(Iterator(None, (number, one), _count(run, iterable)), source, number)
     return _also_last(Iterator(tuple(enumerate(found, start))), source, start + len(found) - 1)
 
 
@@ -655,57 +652,56 @@ def _also_last(made: Iterator, source: Value, number: Value) -> Iterator:
     return made
 
 
-@native("builtins.map")
-def _map(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("builtins.map")
+def _map(run: Interpreter, function: Value, iterable: Value, /, *iterables: Value, strict: Value = False) -> Value:
     def one(asked: list[Value]) -> Value:
         row = _row(run, asked)
-        return run.call(args[0], row) if isinstance(row, tuple) else row
+        return run.call(function, row) if isinstance(row, tuple) else row
 
-    return _lazily(run, args[1:], lambda given: _map_whole(run, (args[0], *given), kwargs), one)
+    return _lazily(run, (iterable, *iterables), lambda given: _map_whole(run, function, given), one)
 
 
-def _map_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = iteration.common_length(run, args[1:])
+def _map_whole(run: Interpreter, function: Value, sources: tuple[Value, ...]) -> Value:
+    rows = iteration.common_length(run, sources)
     if rows is None:
-        return Iterator(None, run.call(args[0], tuple(iteration.item(run, a) for a in args[1:])))
-    return Iterator(tuple(run.call(args[0], row) for row in rows))
+        return Iterator(None, run.call(function, tuple(iteration.item(run, a) for a in sources)))
+    return Iterator(tuple(run.call(function, row) for row in rows))
 
 
-@native("builtins.filter")
-def _filter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("builtins.filter")
+def _filter(run: Interpreter, function: Value, iterable: Value, /) -> Value:
     def one(asked: list[Value]) -> Value:
         while isinstance(row := _row(run, asked), tuple):
-            keeps = branches.truth(run, row[0] if args[0] is None else run.call(args[0], row))
+            keeps = branches.truth(run, row[0] if function is None else run.call(function, row))
             if not isinstance(keeps, bool):
                 return iterators.UNSURE
             if keeps:
                 return row[0]
         return row
 
-    return _lazily(run, args[1:], lambda given: _filter_whole(run, (args[0], *given), kwargs), one)
+    return _lazily(run, (iterable,), lambda given: _filter_whole(run, function, given[0]), one)
 
 
-def _filter_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[1])
+def _filter_whole(run: Interpreter, function: Value, source: Value) -> Value:
+    found = run.items(source)
     if found is None:
-        return Iterator(None, iteration.item(run, args[1]))
-    answers = [branches.truth(run, v if args[0] is None else run.call(args[0], (v,))) for v in found]
+        return Iterator(None, iteration.item(run, source))
+    answers = [branches.truth(run, v if function is None else run.call(function, (v,))) for v in found]
     if not all(isinstance(a, bool) for a in answers):
         return Iterator(None, branches.common_item(found))
     return Iterator(tuple(v for v, a in zip(found, answers, strict=True) if a))
 
 
-@native("builtins.reversed")
-def _reversed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[0])
-    if isinstance(source, Instance) and (own := run.special(source, "__reversed__")) is not None:
+@model("builtins.reversed")
+def _reversed(run: Interpreter, sequence: Value, /) -> Value:
+    if isinstance(sequence, Instance) and (own := run.special(sequence, "__reversed__")) is not None:
         return run.call(own, ())
-    if isinstance(source, int | float | type(None) | Set | Iterator):
+    if isinstance(sequence, int | float | type(None) | Set | Iterator):
         raise Raised("TypeError", None, ("Exception", "BaseException"))
-    if isinstance(source, List) and source.items is not None:
-        return _backwards(run, source)
-    found = run.items(source)
-    return Iterator(None, iteration.item(run, source)) if found is None else Iterator(tuple(reversed(found)))
+    if isinstance(sequence, List) and sequence.items is not None:
+        return _backwards(run, sequence)
+    found = run.items(sequence)
+    return Iterator(None, iteration.item(run, sequence)) if found is None else Iterator(tuple(reversed(found)))
 
 
 def _backwards(run: Interpreter, source: List) -> Iterator:
@@ -729,12 +725,12 @@ def _backwards(run: Interpreter, source: List) -> Iterator:
     return iterators.lazily(iterators.Lazy(whole, one))
 
 
-@native("builtins.sorted")
-def _sorted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(iteration.check(run, args[0]))
+@model("builtins.sorted")
+def _sorted(run: Interpreter, iterable: Value, /, *, key: Value = None, reverse: Value = False) -> Value:
+    found = run.items(iteration.check(run, iterable))
     if found is None:
-        return List(None, iteration.item(run, args[0]))
-    return List(in_order(run, found, kwargs))
+        return List(None, iteration.item(run, iterable))
+    return List(in_order(run, found, {"key": key, "reverse": reverse}))
 
 
 def in_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[Value, ...]:
@@ -803,10 +799,10 @@ def _min(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     return _extreme(run, "min", args, kwargs)
 
 
-@native("builtins.sum")
-def _sum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = iteration.asked(run, iteration.check(run, args[0]))
-    out: Value = args[1] if len(args) > 1 else kwargs.get("start", 0)
+@model("builtins.sum")
+def _sum(run: Interpreter, iterable: Value, /, start: Value = 0) -> Value:
+    source = iteration.asked(run, iteration.check(run, iterable))
+    out: Value = start
     if iterators.can_pull(source) and (source.lazy is None or not source.lazy.minds):
         taken = 0
         while taken < _LONGEST and (one := iterators.pull(run, source)) is not iterators.UNSURE:
@@ -817,7 +813,7 @@ def _sum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
         return run.unknown("a sum")
     found = run.items(source)
     if found is None:
-        one = iteration.item(run, args[0])
+        one = iteration.item(run, iterable)
         return (
             run.operate("__add__", one, one)
             if isinstance(one, Tensor)
@@ -828,8 +824,8 @@ def _sum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     return out
 
 
-@native("builtins.abs")
-def _abs(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("builtins.abs")
+def _abs(run: Interpreter, x: Value, /) -> Value:
     def one(value: Value) -> Value:
         if isinstance(value, Tensor):
             return run.ask("Tensor.__abs__", (value,))
@@ -839,7 +835,7 @@ def _abs(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
             return computed(run, abs, (value,), {})
         return run.unknown("an absolute value", branches.type_name(value), getattr(value, "cause", "code"))
 
-    return run.each(args[0], one)
+    return run.each(x, one)
 
 
 _SPECIAL: Final = {
@@ -898,26 +894,26 @@ for _name, _type in {
     NATIVES[f"builtins.{_name}"] = pure(f"builtins.{_name}", getattr(builtins, _name), _type)
 
 
-@native("builtins.round")
-def _round(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("builtins.round")
+def _round(run: Interpreter, number: Value, ndigits: Value = MISSING) -> Value:
     def one(value: Value) -> Value:
         if isinstance(value, Tensor):
             return run.ask("torch.round", (value,)) if not value.array else run.unknown("a rounded number")
-        places = args[1] if len(args) > 1 else kwargs.get("ndigits")
-        type_ = "int" if places is None else branches.type_name(value)
-        return pure("round", round, type_).work(run, (value, *args[1:]), kwargs)
+        places = () if ndigits is MISSING else (ndigits,)
+        type_ = "int" if ndigits is None or ndigits is MISSING else branches.type_name(value)
+        return pure("round", round, type_).work(run, (value, *places), {})
 
-    return run.each(args[0], one)
-
-
-@native("builtins.any")
-def _any(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _quantified(run, args[0], True)
+    return run.each(number, one)
 
 
-@native("builtins.all")
-def _all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _quantified(run, args[0], False)
+@model("builtins.any")
+def _any(run: Interpreter, iterable: Value, /) -> Value:
+    return _quantified(run, iterable, True)
+
+
+@model("builtins.all")
+def _all(run: Interpreter, iterable: Value, /) -> Value:
+    return _quantified(run, iterable, False)
 
 
 def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
@@ -943,14 +939,14 @@ def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
     return run.unknown("whether any or all of what isn't known holds", "bool")
 
 
-@native("builtins.staticmethod")
-def _staticmethod(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return StaticMethod(args[0])
+@model("builtins.staticmethod")
+def _staticmethod(run: Interpreter, function: Value, /) -> Value:
+    return StaticMethod(function)
 
 
-@native("builtins.classmethod")
-def _classmethod(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return StaticMethod(args[0], of_class=True)
+@model("builtins.classmethod")
+def _classmethod(run: Interpreter, function: Value, /) -> Value:
+    return StaticMethod(function, of_class=True)
 
 
 @native("builtins.open")
@@ -1000,6 +996,6 @@ library_class(
 )
 
 
-@native("builtins.exit", "builtins.quit", "sys.exit", "os._exit")
-def _exit(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("builtins.exit", "builtins.quit", "sys.exit", "os._exit")
+def _exit(run: Interpreter, *more: Value, **rest: Value) -> Value:
     raise Raised("SystemExit", None, ("BaseException",))

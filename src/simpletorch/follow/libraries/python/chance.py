@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from simpletorch.follow import iteration
 from simpletorch.follow.heap import now
-from simpletorch.follow.libraries import gives, native
+from simpletorch.follow.libraries import gives, model, native
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.values import List, Tensor, Unknown, Value
@@ -25,8 +25,8 @@ gives("random.getrandbits", "int", "data")
 gives("random.getstate random.randbytes", None, "data")
 
 
-@native("random.random")
-def _fraction(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("random.random")
+def _fraction(run: Interpreter) -> Value:
     return offsets.drawn(run.unknown("a number by chance", "float", "data"))
 
 
@@ -49,8 +49,8 @@ def _between(run: Interpreter, least: Value, end: Value) -> Value:
     return made
 
 
-@native("random.seed", "random.setstate")
-def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("random.seed", "random.setstate")
+def _nothing(run: Interpreter, *more: Value, **rest: Value) -> Value:
     return None
 
 
@@ -79,9 +79,9 @@ def _several(run: Interpreter, source: Value, count: Value) -> Value:
     return offsets.filled(run, any_of(run, source), None if size is UNKNOWN else (None, 0, size))
 
 
-@native("random.choice")
-def _choice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return any_of(run, args[0])
+@model("random.choice")
+def _choice(run: Interpreter, seq: Value) -> Value:
+    return any_of(run, seq)
 
 
 @native("random.sample", "random.choices")
@@ -90,15 +90,14 @@ def _sample(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return _several(run, args[0], count)
 
 
-@native("random.shuffle")
-def _shuffle(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner = run.resolve(args[0])
-    if isinstance(owner, List) and owner.items is not None:
-        run.heap.write(owner.cells, "items", _items(run, owner.items, len(owner.items)))
+@model("random.shuffle")
+def _shuffle(run: Interpreter, x: Value) -> Value:
+    if isinstance(x, List) and x.items is not None:
+        run.heap.write(x.cells, "items", _items(run, x.items, len(x.items)))
     return None
 
 
-@native("random.Random")
-def _generator(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("random.Random")
+def _generator(run: Interpreter, x: Value = None) -> Value:
     """An own generator is like the module's."""
     return run.program.library(run, "random")

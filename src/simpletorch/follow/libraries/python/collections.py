@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, iteration
 from simpletorch.follow.budget import LARGEST
-from simpletorch.follow.libraries import by_name, library_class, native
+from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.libraries.python.builtins import make_dict
 from simpletorch.follow.libraries.python.methods import count_items
 from simpletorch.follow.outcomes import Raised
@@ -76,10 +76,10 @@ library_class("collections.defaultdict", make=_make_default)
 library_class("collections.Counter", make=_make_counter)
 
 
-@native("collections.ChainMap")
-def _chain_map(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("collections.ChainMap")
+def _chain_map(run: Interpreter, *maps: Value) -> Value:
     made = Dict()
-    for source in reversed(args):
+    for source in reversed(maps):
         items.update(run, made, source)
     return made
 
@@ -144,14 +144,14 @@ def _of_held(name: str) -> Any:
     return lambda run, args, kwargs: run.call(run.attribute(_held(run, args[0]), name), args[1:], kwargs)
 
 
-def _popleft(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.call(run.attribute(_held(run, args[0]), "pop"), (0,))
+def _popleft(run: Interpreter, self: Value, /) -> Value:
+    return run.call(run.attribute(_held(run, self), "pop"), (0,))
 
 
-def _rotate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    held, by = _held(run, args[0]), run.resolve(args[1]) if len(args) > 1 else 1
-    if held.items and isinstance(by, int):
-        at = -by % len(held.items)
+def _rotate(run: Interpreter, self: Value, n: Value = 1, /) -> Value:
+    held = _held(run, self)
+    if held.items and isinstance(n, int):
+        at = -n % len(held.items)
         run.heap.write(held.cells, "items", held.items[at:] + held.items[:at])
     elif held.items:
         run.heap.write(held.cells, "item", branches.common_item(held.items))
@@ -216,17 +216,17 @@ def _make(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return run.unknown("a named tuple") if found is None else run.call(args[0], found)
 
 
-@native("collections.namedtuple")
-def _named_tuple(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    said = by_name("typename field_names", args, kwargs)
-    name, given = run.resolve(said.get("typename")), run.resolve(said.get("field_names"))
-    names = tuple(given.replace(",", " ").split()) if isinstance(given, str) else run.items(given)
-    defaults = run.items(kwargs["defaults"]) if kwargs.get("defaults") is not None else ()
-    if not isinstance(name, str) or names is None or defaults is None or not all(isinstance(n, str) for n in names):
+@model("collections.namedtuple")
+def _named_tuple(
+    run: Interpreter, typename: Value, field_names: Value, *more: Value, defaults: Value = None, **rest: Value
+) -> Value:
+    names = tuple(field_names.replace(",", " ").split()) if isinstance(field_names, str) else run.items(field_names)
+    defaults = run.items(defaults) if defaults is not None else ()
+    if not isinstance(typename, str) or names is None or defaults is None or not all(isinstance(n, str) for n in names):
         return run.unknown("a named tuple's class")
     if any(not n.isidentifier() or iskeyword(n) or n.startswith("_") for n in names):
         raise Raised("ValueError", None, ("Exception", "BaseException"))
-    made = Class(name, (run.program.library_class("typing.NamedTuple"),), {}, run.program.main)
+    made = Class(typename, (run.program.library_class("typing.NamedTuple"),), {}, run.program.main)
     padding = (MISSING,) * (len(names) - len(defaults))
     make_named_tuple(made, tuple(zip(names, (*padding, *defaults), strict=True)))
     return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches
-from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Class, Function, Instance, Value
@@ -17,13 +17,12 @@ library_class("contextlib.AbstractContextManager")
 library_class("contextlib.ContextDecorator")
 
 
-@native("contextlib.contextmanager", "contextlib.asynccontextmanager")
-def _context_manager(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    function = run.resolve(args[0])
-    if not isinstance(function, Function):
+@model("contextlib.contextmanager", "contextlib.asynccontextmanager")
+def _context_manager(run: Interpreter, func: Value) -> Value:
+    if not isinstance(func, Function):
         return run.unknown("a context manager")
-    function.context_manager = True
-    return function
+    func.context_manager = True
+    return func
 
 
 def _entering(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from simpletorch.follow import branches
-from simpletorch.follow.libraries import native
+from simpletorch.follow.libraries import model
 from simpletorch.follow.values import (
     Choice,
     Dict,
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 
-@native("copy.copy")
-def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("copy.copy")
+def _copy(run: Interpreter, x: Value) -> Value:
     def one(value: Value) -> Value:
         own = value.cls.find("__copy__") if isinstance(value, Instance) else None
         if own is not None:
             return run.call(Method(own[0], value), ())
         return twin_of(value)
 
-    return run.each(args[0], one)
+    return run.each(x, one)
 
 
 def twin_of(value: Value) -> Value:
@@ -63,9 +63,9 @@ def twin_of(value: Value) -> Value:
     return made
 
 
-@native("copy.deepcopy")
-def _deepcopy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return deep(run, args[0], {})
+@model("copy.deepcopy")
+def _deepcopy(run: Interpreter, x: Value, memo: Value = None) -> Value:
+    return deep(run, x, {})
 
 
 def deep(run: Interpreter, value: Value, done: dict[int, Value], twin: Callable[[Value], Value] | None = None) -> Value:

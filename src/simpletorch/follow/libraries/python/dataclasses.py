@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.libraries import library_class, model, native
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Method, Native, Unknown, Value
@@ -184,13 +184,12 @@ def _as_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return _copied(run, value)
 
 
-@native("dataclasses.astuple")
-def _as_tuple(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    value = run.resolve(args[0])
-    names = _names(value)
-    if names is None or any(_names(value.cells.get(n)) is not None for n in names):
+@model("dataclasses.astuple")
+def _as_tuple(run: Interpreter, obj: Value, *, tuple_factory: Value = None) -> Value:
+    names = _names(obj)
+    if names is None or any(_names(obj.cells.get(n)) is not None for n in names):
         return run.unknown("a dataclass as a tuple")
-    return tuple(run.attribute(value, n) for n in names)
+    return tuple(run.attribute(obj, n) for n in names)
 
 
 @native("dataclasses.replace")
@@ -207,11 +206,10 @@ def _replace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return run.call(value.cls, (), {**kept, **kwargs})
 
 
-@native("dataclasses.fields")
-def _fields(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    value = run.resolve(args[0])
-    cls = value.cls if isinstance(value, Instance) else value
-    names = _names(value)
+@model("dataclasses.fields")
+def _fields(run: Interpreter, class_or_instance: Value) -> Value:
+    cls = class_or_instance.cls if isinstance(class_or_instance, Instance) else class_or_instance
+    names = _names(class_or_instance)
     if names is None:
         return run.unknown("the fields of a dataclass")
     known = {f.name: f for c in reversed(cls.mro) for f in c.metadata.get("dataclass", ())}
@@ -240,7 +238,6 @@ def _type_of(run: Interpreter, cls: Class, note: str) -> Value:
     return run.unknown("an annotation") if found is MISSING else found
 
 
-@native("dataclasses.is_dataclass")
-def _is_dataclass(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    value = run.resolve(args[0])
-    return run.derived("is_dataclass", value, None) if isinstance(value, Unknown) else _names(value) is not None
+@model("dataclasses.is_dataclass")
+def _is_dataclass(run: Interpreter, obj: Value) -> Value:
+    return run.derived("is_dataclass", obj, None) if isinstance(obj, Unknown) else _names(obj) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.libraries import library_class, native
+from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Class, Function, Instance, Method, Native, Property, StaticMethod, Value, is_known
@@ -134,11 +134,11 @@ library_class("enum.IntFlag", ("builtins.int", "enum.Flag"))
 library_class("enum.auto")
 
 
-@native("enum.unique")
-def _unique(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return args[0]
+@model("enum.unique")
+def _unique(run: Interpreter, enumeration: Value) -> Value:
+    return enumeration
 
 
-@native("enum.member", "enum.nonmember")
-def _plain(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return args[0]
+@model("enum.member", "enum.nonmember")
+def _plain(run: Interpreter, value: Value) -> Value:
+    return value

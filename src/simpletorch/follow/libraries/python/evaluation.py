@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simpletorch.follow.libraries import native
+from simpletorch.follow.libraries import model
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import expression
@@ -27,6 +27,6 @@ def evaluate(run: Interpreter, text: Value, scope: Scope) -> Value:
     return run.evaluate(found, scope)
 
 
-@native("ast.literal_eval")
-def _literal(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return evaluate(run, args[0], Scope(None, run.path))
+@model("ast.literal_eval")
+def _literal(run: Interpreter, node_or_string: Value) -> Value:
+    return evaluate(run, node_or_string, Scope(None, run.path))

@@ -6,9 +6,9 @@ import operator
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, operators
-from simpletorch.follow.libraries import Work, gives, library_class, native
+from simpletorch.follow.libraries import Work, gives, library_class, model, native
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import Class, Dict, Function, Instance, Native, Property, Value
+from simpletorch.follow.values import MISSING, Class, Dict, Function, Instance, Native, Property, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -41,9 +41,9 @@ library_class("functools.partial", make=_make_partial, methods={"__call__": _cal
 # -- decorators ------------------------------------------------------------------------------------------------------
 
 
-@native("functools.cache")
-def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return args[0]
+@model("functools.cache")
+def _itself(run: Interpreter, user_function: Value, /) -> Value:
+    return user_function
 
 
 _ROOTS: Final[dict[str, dict[str, tuple[bool, str]]]] = {
@@ -68,9 +68,8 @@ def _ordered(root: str, holds: bool, also: str) -> Work:
     return work
 
 
-@native("functools.total_ordering")
-def _total_ordering(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    cls = run.resolve(args[0])
+@model("functools.total_ordering")
+def _total_ordering(run: Interpreter, cls: Value) -> Value:
     root = next((n for n in _ROOTS if isinstance(cls, Class) and n in cls.cells), None)
     for name, (holds, also) in _ROOTS[root].items() if root is not None else ():
         if name not in cls.cells:
@@ -83,14 +82,13 @@ def _lru_cache(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     return args[0] if args and isinstance(args[0], Function | Native) else _IDENTITY
 
 
-@native("functools.wraps")
-def _wraps(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Native("wraps", lambda run, given, kwargs: _update_wrapper(run, (given[0], args[0]), {}))
+@model("functools.wraps")
+def _wraps(run: Interpreter, wrapped: Value, assigned: Value = None, updated: Value = None) -> Value:
+    return Native("wraps", lambda run, given, kwargs: _update_wrapper(run, given[0], wrapped))
 
 
-@native("functools.update_wrapper")
-def _update_wrapper(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    wrapper, wrapped = map(run.resolve, args[:2])
+@model("functools.update_wrapper")
+def _update_wrapper(run: Interpreter, wrapper: Value, wrapped: Value, *more: Value, **rest: Value) -> Value:
     if isinstance(wrapper, Function):
         for name, value in (wrapped.attributes if isinstance(wrapped, Function) else {}).items():
             run.heap.write(wrapper.attributes, name, value)
@@ -99,25 +97,25 @@ def _update_wrapper(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
     return wrapper
 
 
-@native("functools.cached_property")
-def _cached_property(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Property(args[0], cached=True)
+@model("functools.cached_property")
+def _cached_property(run: Interpreter, func: Value) -> Value:
+    return Property(func, cached=True)
 
 
 gives("functools.singledispatch functools.singledispatchmethod functools.partialmethod functools.cmp_to_key")
 
 
-@native("functools.reduce")
-def _reduce(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[1])
+@model("functools.reduce")
+def _reduce(run: Interpreter, function: Value, iterable: Value, initial: Value = MISSING, /) -> Value:
+    found = run.items(iterable)
     if found is None:
         return run.unknown("what reduce gives")
-    rows = (*args[2:], *found)
+    rows = found if initial is MISSING else (initial, *found)
     if not rows:
         raise Raised("TypeError", None, ("Exception", "BaseException"))
     out = rows[0]
     for value in rows[1:]:
-        out = run.call(args[0], (out, value))
+        out = run.call(function, (out, value))
     return out
 
 
@@ -150,30 +148,30 @@ for _name in ("add", "sub", "mul", "truediv"):
     native(f"operator.i{_name}")(_in_place(f"__{_name}__"))
 
 
-@native("operator.getitem")
-def _getitem(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return items.get(run, *args)
+@model("operator.getitem")
+def _getitem(run: Interpreter, a: Value, b: Value, /) -> Value:
+    return items.get(run, a, b)
 
 
-@native("operator.setitem")
-def _setitem(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    items.put(run, *args)
+@model("operator.setitem")
+def _setitem(run: Interpreter, a: Value, b: Value, c: Value, /) -> Value:
+    items.put(run, a, b, c)
     return None
 
 
-@native("operator.contains")
-def _contains(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return operators.contains(run, *args)
+@model("operator.contains")
+def _contains(run: Interpreter, a: Value, b: Value, /) -> Value:
+    return operators.contains(run, a, b)
 
 
-@native("operator.not_")
-def _not(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return operators.negate(run, args[0])
+@model("operator.not_")
+def _not(run: Interpreter, a: Value, /) -> Value:
+    return operators.negate(run, a)
 
 
-@native("operator.truth")
-def _truth(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = branches.truth(run, args[0])
+@model("operator.truth")
+def _truth(run: Interpreter, a: Value, /) -> Value:
+    found = branches.truth(run, a)
     return found if isinstance(found, bool) else run.unknown("whether a value is true", "bool", found[0].cause)
 
 
@@ -207,7 +205,6 @@ def _methodcaller(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     return Native("methodcaller", work)
 
 
-@native("operator.index")
-def _index(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    value = run.resolve(args[0])
-    return operator.index(value) if isinstance(value, int) else run.unknown("an index", "int")
+@model("operator.index")
+def _index(run: Interpreter, a: Value, /) -> Value:
+    return operator.index(a) if isinstance(a, int) else run.unknown("an index", "int")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, iteration
-from simpletorch.follow.libraries import Work, native
+from simpletorch.follow.libraries import Work, model, native
 from simpletorch.follow.model import iterators
 from simpletorch.follow.values import NEXT, Dict, Iterator, Value
 
@@ -36,11 +36,11 @@ def _known(run: Interpreter, given: Iterable[Value], otherwise: Callable[[], Val
     return Iterator(found) if len(found) <= _MOST else Iterator(None, otherwise())
 
 
-@native("itertools.chain")
-def _chain(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    sources = tuple(iteration.asked(run, a) for a in args)
+@model("itertools.chain")
+def _chain(run: Interpreter, *iterables: Value) -> Value:
+    sources = tuple(iteration.asked(run, a) for a in iterables)
     if not all(iterators.is_simple(run, s) for s in sources):
-        return _chain_whole(run, args, kwargs)
+        return _chain_whole(run, iterables)
     asked: list[Value] = []
     at = Dict({"number": 0})
 
@@ -54,44 +54,42 @@ def _chain(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
             run.heap.write(at.cells, "number", number + 1)
         return iterators.END
 
-    return iterators.lazily(iterators.Lazy(lambda: _chain_whole(run, sources, kwargs), one))
+    return iterators.lazily(iterators.Lazy(lambda: _chain_whole(run, sources), one))
 
 
-def _chain_whole(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = _rows(run, args)
+def _chain_whole(run: Interpreter, sources: tuple[Value, ...]) -> Value:
+    rows = _rows(run, sources)
     if rows is not None:
         return Iterator(tuple(itertools.chain(*rows)))
-    return Iterator(None, branches.common_item(_each(run, a) for a in args if run.items(a) != ()))
+    return Iterator(None, branches.common_item(_each(run, a) for a in sources if run.items(a) != ()))
 
 
-@native("itertools.chain.from_iterable")
-def _chain_from(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
+@model("itertools.chain.from_iterable")
+def _chain_from(run: Interpreter, iterable: Value, /) -> Value:
+    found = run.items(iterable)
     if found is None:
-        return Iterator(None, _each(run, iteration.item(run, args[0])))
-    return _chain(run, found, {})
+        return Iterator(None, _each(run, iteration.item(run, iterable)))
+    return _chain(run, *found)
 
 
-@native("itertools.product")
-def _product(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    repeat = run.resolve(kwargs.get("repeat", 1))
-    rows = _rows(run, args)
+@model("itertools.product")
+def _product(run: Interpreter, *iterables: Value, repeat: Value = 1) -> Value:
+    rows = _rows(run, iterables)
     if not isinstance(repeat, int):
         return Iterator(None, run.unknown("an item of a product"))
 
     def one() -> Value:
-        return tuple(_each(run, a) for a in args) * repeat
+        return tuple(_each(run, a) for a in iterables) * repeat
 
     return Iterator(None, one()) if rows is None else _known(run, itertools.product(*rows, repeat=repeat), one)
 
 
-@native("itertools.zip_longest")
-def _zip_longest(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = _rows(run, args)
-    fill = kwargs.get("fillvalue")
+@model("itertools.zip_longest")
+def _zip_longest(run: Interpreter, *iterables: Value, fillvalue: Value = None) -> Value:
+    rows = _rows(run, iterables)
     if rows is not None:
-        return Iterator(tuple(itertools.zip_longest(*rows, fillvalue=fill)))
-    return Iterator(None, tuple(branches.common_item((_each(run, a), fill)) for a in args))
+        return Iterator(tuple(itertools.zip_longest(*rows, fillvalue=fillvalue)))
+    return Iterator(None, tuple(branches.common_item((_each(run, a), fillvalue)) for a in iterables))
 
 
 @native("itertools.islice")
@@ -126,85 +124,88 @@ def _sliced(run: Interpreter, source: Iterator, wanted: range) -> Iterator:
     return Iterator(tuple(found))
 
 
-@native("itertools.cycle")
-def _cycle(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Iterator(None, _each(run, args[0]))
+@model("itertools.cycle")
+def _cycle(run: Interpreter, iterable: Value, /) -> Value:
+    return Iterator(None, _each(run, iterable))
 
 
-@native("itertools.count")
-def _count(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    known = all(isinstance(run.resolve(a), int) for a in (*args, *kwargs.values()))
+@model("itertools.count")
+def _count(run: Interpreter, start: Value = 0, step: Value = 1) -> Value:
+    known = isinstance(start, int) and isinstance(step, int)
     return Iterator(None, run.unknown("a number of count()", "int" if known else None, "data"))
 
 
-@native("itertools.repeat")
-def _repeat(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    times = run.resolve(args[1] if len(args) > 1 else kwargs.get("times"))
+@model("itertools.repeat")
+def _repeat(run: Interpreter, object: Value, times: Value = None) -> Value:
     if isinstance(times, int) and times <= _MOST:
-        return Iterator((args[0],) * times)
-    return Iterator(None, args[0])
+        return Iterator((object,) * times)
+    return Iterator(None, object)
 
 
-@native("itertools.accumulate")
-def _accumulate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
-    function = args[1] if len(args) > 1 else kwargs.get("func")
+@model("itertools.accumulate")
+def _accumulate(run: Interpreter, iterable: Value, func: Value = None, *, initial: Value = None) -> Value:
+    found = run.items(iterable)
     if found is None:
         return Iterator(None, run.unknown("an item of accumulate()"))
-    first = kwargs.get("initial")
-    rows = found if first is None else (first, *found)
+    rows = found if initial is None else (initial, *found)
 
     def add(a: Value, b: Value) -> Value:
-        return run.operate("__add__", a, b) if function is None else run.call(function, (a, b))
+        return run.operate("__add__", a, b) if func is None else run.call(func, (a, b))
 
     return Iterator(tuple(itertools.accumulate(rows, add)))
 
 
-@native("itertools.pairwise")
-def _pairwise(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
+@model("itertools.pairwise")
+def _pairwise(run: Interpreter, iterable: Value, /) -> Value:
+    found = run.items(iterable)
     if found is None:
-        return Iterator(None, (iteration.item(run, args[0]),) * 2)
+        return Iterator(None, (iteration.item(run, iterable),) * 2)
     return Iterator(tuple(itertools.pairwise(found)))
 
 
-def _chosen(choose: Callable[[Any, Any], Iterable[Any]]) -> Work:
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        found = run.items(args[0])
-        count = run.resolve(args[1] if len(args) > 1 else kwargs.get("r"))
-        if count is None and found is not None:
-            count = len(found)
-        if not isinstance(count, int):
-            return Iterator(None, run.unknown("a choice of several items"))
+def _chosen(run: Interpreter, choose: Callable[[Any, Any], Iterable[Any]], source: Value, count: Value) -> Value:
+    found = run.items(source)
+    if count is None and found is not None:
+        count = len(found)
+    if not isinstance(count, int):
+        return Iterator(None, run.unknown("a choice of several items"))
 
-        def one() -> Value:
-            return (_each(run, args[0]),) * count
+    def one() -> Value:
+        return (_each(run, source),) * count
 
-        return Iterator(None, one()) if found is None else _known(run, choose(found, count), one)
-
-    return work
+    return Iterator(None, one()) if found is None else _known(run, choose(found, count), one)
 
 
-native("itertools.combinations")(_chosen(itertools.combinations))
-native("itertools.permutations")(_chosen(itertools.permutations))
-native("itertools.combinations_with_replacement")(_chosen(itertools.combinations_with_replacement))
+@model("itertools.combinations")
+def _combinations(run: Interpreter, iterable: Value, r: Value) -> Value:
+    return _chosen(run, itertools.combinations, iterable, r)
 
 
-@native("itertools.starmap")
-def _starmap(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[1])
+@model("itertools.permutations")
+def _permutations(run: Interpreter, iterable: Value, r: Value = None) -> Value:
+    return _chosen(run, itertools.permutations, iterable, r)
+
+
+@model("itertools.combinations_with_replacement")
+def _with_replacement(run: Interpreter, iterable: Value, r: Value) -> Value:
+    return _chosen(run, itertools.combinations_with_replacement, iterable, r)
+
+
+@model("itertools.starmap")
+def _starmap(run: Interpreter, function: Value, iterable: Value, /) -> Value:
+    found = run.items(iterable)
     rows = None if found is None else _rows(run, found)
     if rows is None:
-        return Iterator(None, run.call_in_the_dark(args[0], (), {}))
-    return Iterator(tuple(run.call(args[0], row) for row in rows))
+        return Iterator(None, run.call_in_the_dark(function, (), {}))
+    return Iterator(tuple(run.call(function, row) for row in rows))
 
 
 def _filtered(kept: Callable[[tuple[Value, ...], list[bool]], tuple[Value, ...]]) -> Work:
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        found = run.items(args[1])
+    def work(run: Interpreter, function: Value, iterable: Value, /) -> Value:
+        found = run.items(iterable)
         if found is None:
-            return Iterator(None, iteration.item(run, args[1]))
-        answers = [branches.truth(run, v if args[0] is None else run.call(args[0], (v,))) for v in found]
+            return Iterator(None, iteration.item(run, iterable))
+        answers = [branches.truth(run, v if function is None else run.call(function, (v,))) for v in found]
         if not all(isinstance(a, bool) for a in answers):
             return Iterator(None, branches.common_item(found))
         return Iterator(kept(found, [a is True for a in answers]))
@@ -223,33 +224,32 @@ native("itertools.filterfalse")(
 )
 
 
-@native("itertools.compress")
-def _compress(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = _rows(run, args)
+@model("itertools.compress")
+def _compress(run: Interpreter, data: Value, selectors: Value) -> Value:
+    rows = _rows(run, (data, selectors))
     answers = None if rows is None else [branches.truth(run, v) for v in rows[1]]
     if rows is None or answers is None or not all(isinstance(a, bool) for a in answers):
-        return Iterator(None, _each(run, args[0]))
+        return Iterator(None, _each(run, data))
     return Iterator(tuple(itertools.compress(rows[0], answers)))
 
 
-@native("itertools.groupby")
-def _groupby(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Iterator(None, (run.unknown("a key of groupby()"), Iterator(None, _each(run, args[0]))))
+@model("itertools.groupby")
+def _groupby(run: Interpreter, iterable: Value, key: Value = None) -> Value:
+    return Iterator(None, (run.unknown("a key of groupby()"), Iterator(None, _each(run, iterable))))
 
 
-@native("itertools.tee")
-def _tee(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    count = run.resolve(args[1]) if len(args) > 1 else 2
-    found = run.items(args[0])
-    if not isinstance(count, int):
+@model("itertools.tee")
+def _tee(run: Interpreter, iterable: Value, n: Value = 2, /) -> Value:
+    found = run.items(iterable)
+    if not isinstance(n, int):
         return run.unknown("what tee() gives")
-    item = None if found is not None else iteration.item(run, args[0])
-    return tuple(Iterator(found, item) for _ in range(count))
+    item = None if found is not None else iteration.item(run, iterable)
+    return tuple(Iterator(found, item) for _ in range(n))
 
 
-@native("itertools.batched")
-def _batched(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found, size = run.items(args[0]), run.resolve(args[1])
-    if found is None or not isinstance(size, int) or size < 1:
+@model("itertools.batched")
+def _batched(run: Interpreter, iterable: Value, n: Value, *, strict: Value = False) -> Value:
+    found = run.items(iterable)
+    if found is None or not isinstance(n, int) or n < 1:
         return Iterator(None, run.unknown("a batch of items"))
-    return Iterator(tuple(found[i : i + size] for i in range(0, len(found), size)))
+    return Iterator(tuple(found[i : i + n] for i in range(0, len(found), n)))

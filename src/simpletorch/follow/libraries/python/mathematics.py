@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, native
+from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, model, native
 from simpletorch.follow.libraries.python.builtins import pure
 from simpletorch.follow.values import Value, is_int
 from simpletorch.shapes import Expr
@@ -75,20 +75,20 @@ for _name in ("ceil", "floor", "trunc"):
     native(f"math.{_name}")(_rounded(_name))
 
 
-@native("math.prod")
-def _prod(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
+@model("math.prod")
+def _prod(run: Interpreter, iterable: Value, /, *, start: Value = 1) -> Value:
+    found = run.items(iterable)
     if found is None:
         return run.unknown("a product")
-    out: Value = kwargs.get("start", 1)
+    out: Value = start
     for value in found:
         out = run.operate("__mul__", out, value)
     return out
 
 
-@native("math.fsum")
-def _fsum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0])
+@model("math.fsum")
+def _fsum(run: Interpreter, seq: Value, /) -> Value:
+    found = run.items(seq)
     if found is not None and all(is_int(v) or isinstance(v, float) for v in found):
         return NATIVES["math.fsum.of"].work(run, (found,), {})
     return run.unknown("a sum", "float", "data")

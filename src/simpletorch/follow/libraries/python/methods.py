@@ -87,15 +87,15 @@ def _added(
 
 
 @method(List, "append")
-def _append(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    item = run.unknown("a list that holds itself") if args[1] is args[0] else args[1]
-    _added(run, args[0], (item,), lambda old: (*old, item))
+def _append(run: Interpreter, self: Value, object: Value, /) -> Value:
+    item = run.unknown("a list that holds itself") if object is self else object
+    _added(run, self, (item,), lambda old: (*old, item))
     return None
 
 
 @method(List, "extend")
-def _extend(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    items.extend(run, args[0], args[1])
+def _extend(run: Interpreter, self: Value, iterable: Value, /) -> Value:
+    items.extend(run, self, iterable)
     return None
 
 
@@ -116,10 +116,14 @@ def forget(run: Interpreter, owner: List, *more: Value) -> None:
     run.heap.write(owner.cells, "items", None)
 
 
-@method(List, "pop", "popleft")
-def _pop(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, at = args[0], run.resolve(args[1]) if len(args) > 1 else -1
-    return _popped(run, owner, at)
+@method(List, "pop")
+def _pop(run: Interpreter, self: Value, index: Value = -1, /) -> Value:
+    return _popped(run, self, index)
+
+
+@method(List, "popleft")
+def _pop_first(run: Interpreter, self: Value, /) -> Value:
+    return _popped(run, self, 0)
 
 
 def _popped(run: Interpreter, owner: List, at: Value) -> Value:
@@ -140,47 +144,45 @@ def _popped(run: Interpreter, owner: List, at: Value) -> Value:
 
 
 @method(List, "remove")
-def _remove(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner = args[0]
-    if owner.items is None:
-        offsets.resized(run, owner, owner.cells.get(SIZE), -1)
+def _remove(run: Interpreter, self: Value, value: Value, /) -> Value:
+    if self.items is None:
+        offsets.resized(run, self, self.cells.get(SIZE), -1)
     else:
-        at = next((i for i, v in enumerate(owner.items) if v is args[1] or (is_known(v) and v == args[1])), None)
-        if at is None and is_known(run.resolve(args[1])) and all(map(is_known, owner.items)):
+        at = next((i for i, v in enumerate(self.items) if v is value or (is_known(v) and v == value)), None)
+        if at is None and is_known(value) and all(map(is_known, self.items)):
             raise Raised("ValueError", None, _LOOKUP[1:])
         if at is None:
             guards.may_raise(run, guards.ANY)
-            forget(run, owner)
+            forget(run, self)
         else:
-            run.heap.write(owner.cells, "items", (*owner.items[:at], *owner.items[at + 1 :]))
+            run.heap.write(self.cells, "items", (*self.items[:at], *self.items[at + 1 :]))
     return None
 
 
 @method(List, "clear")
-def _clear(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    run.heap.write(args[0].cells, "items", ())
-    run.heap.write(args[0].cells, "item", None)
+def _clear(run: Interpreter, self: Value, /) -> Value:
+    run.heap.write(self.cells, "items", ())
+    run.heap.write(self.cells, "item", None)
     return None
 
 
 @method(List, "sort")
-def _sort(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner = args[0]
-    if owner.items is not None:
-        run.heap.write(owner.cells, "items", in_order(run, owner.items, kwargs))
+def _sort(run: Interpreter, self: Value, /, *, key: Value = None, reverse: Value = False) -> Value:
+    if self.items is not None:
+        run.heap.write(self.cells, "items", in_order(run, self.items, {"key": key, "reverse": reverse}))
     return None
 
 
 @method(List, "reverse")
-def _reverse(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if args[0].items is not None:
-        run.heap.write(args[0].cells, "items", tuple(reversed(args[0].items)))
+def _reverse(run: Interpreter, self: Value, /) -> Value:
+    if self.items is not None:
+        run.heap.write(self.cells, "items", tuple(reversed(self.items)))
     return None
 
 
 @method(List, "copy")
-def _copy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return List(args[0].items, args[0].item)
+def _copy(run: Interpreter, self: Value, /) -> Value:
+    return List(self.items, self.item)
 
 
 def _search(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value], name: str) -> Value:
@@ -198,36 +200,34 @@ for _owner in (List, tuple, Sizes, Fields):
     for _search_name in ("index", "count"):
         METHODS.setdefault(_owner, {})[_search_name] = lambda run, args, kwargs, n=_search_name: _search(
             run, args, kwargs, n
-        )  # type: ignore[misc]
+        )
 
 
 @method(Sizes, "numel")
-def _numel(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _numel(run: Interpreter, self: Value) -> Value:
     out: Value = 1
-    for d in args[0]:
+    for d in self:
         out = run.operate("__mul__", out, d)
     return out
 
 
 @method(Fields, "_asdict")
-def _as_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Dict(dict(zip(args[0].names, args[0], strict=True)))
+def _as_dict(run: Interpreter, self: Value, /) -> Value:
+    return Dict(dict(zip(self.names, self, strict=True)))
 
 
 # -- dicts -----------------------------------------------------------------------------------------------------------
 
 
 @method(Dict, "get")
-def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, key = args[0], run.resolve(args[1])
-    default = args[2] if len(args) > 2 else kwargs.get("default")
+def _get(run: Interpreter, self: Value, key: Value, default: Value = None) -> Value:  # os.environ's has names
     if items.can_be_key(key):
-        if key in owner.cells:
-            return run.resolve(items.or_else(owner.cells[key], default))
-        if owner.kind == processes.ENVIRONMENT and default is not None:
+        if key in self.cells:
+            return run.resolve(items.or_else(self.cells[key], default))
+        if self.kind == processes.ENVIRONMENT and default is not None:
             return processes.variable(run, key, default)
-        return default if owner.rest is MISSING else branches.common_item((owner.rest, default), "an item of a dict")
-    return stand_ins.one_of(run, (*items.values(owner), default), "which item of a dict it is")
+        return default if self.rest is MISSING else branches.common_item((self.rest, default), "an item of a dict")
+    return stand_ins.one_of(run, (*items.values(self), default), "which item of a dict it is")
 
 
 def _view(name: str) -> Work:
@@ -289,33 +289,30 @@ def _update(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 
 @method(Dict, "setdefault")
-def _setdefault(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, key = args[0], run.resolve(args[1])
-    default = args[2] if len(args) > 2 else None
+def _setdefault(run: Interpreter, self: Value, key: Value, default: Value = None, /) -> Value:
     if not items.can_be_key(key):
-        if owner.rest is MISSING:
-            items.put(run, owner, key, default)
-        return items.get(run, owner, key)
-    if key not in owner.cells:
-        unsure = owner.rest is not MISSING
-        run.heap.write(owner.cells, key, branches.common_item((owner.rest, default)) if unsure else default)
-    elif branches.may_be_missing(run, owner.cells[key]):
-        run.heap.write(owner.cells, key, items.or_else(owner.cells[key], default))
-    return run.resolve(owner.cells[key])
+        if self.rest is MISSING:
+            items.put(run, self, key, default)
+        return items.get(run, self, key)
+    if key not in self.cells:
+        unsure = self.rest is not MISSING
+        run.heap.write(self.cells, key, branches.common_item((self.rest, default)) if unsure else default)
+    elif branches.may_be_missing(run, self.cells[key]):
+        run.heap.write(self.cells, key, items.or_else(self.cells[key], default))
+    return run.resolve(self.cells[key])
 
 
 @method(Dict, "pop")
-def _pop_key(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, key = args[0], run.resolve(args[1])
-    if items.can_be_key(key) and key in owner.cells:
-        found = owner.cells[key]
-        if len(args) > 2:
-            found = items.or_else(found, args[2])
-        run.heap.write(owner.cells, key, MISSING)
+def _pop_key(run: Interpreter, self: Value, key: Value, default: Value = MISSING) -> Value:  # OrderedDict's has names
+    if items.can_be_key(key) and key in self.cells:
+        found = self.cells[key]
+        if default is not MISSING:
+            found = items.or_else(found, default)
+        run.heap.write(self.cells, key, MISSING)
         return run.resolve(found)
-    if items.can_be_key(key) and owner.rest is MISSING:
-        if len(args) > 2:
-            return args[2]
+    if items.can_be_key(key) and self.rest is MISSING:
+        if default is not MISSING:
+            return default
         raise Raised("KeyError", None, _LOOKUP)
     return run.unknown("an item of a dict")
 
@@ -337,17 +334,17 @@ def _popitem(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 
 @method(Dict, "copy")
-def _copy_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    made = Dict(args[0].cells, args[0].rest)
-    made.default, made.kind = args[0].default, args[0].kind
+def _copy_dict(run: Interpreter, self: Value, /) -> Value:
+    made = Dict(self.cells, self.rest)
+    made.default, made.kind = self.default, self.kind
     return made
 
 
 @method(Dict, "clear")
-def _clear_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    for key in list(args[0].cells):
-        run.heap.write(args[0].cells, key, MISSING)
-    run.heap.write(args[0].state, "open", MISSING)
+def _clear_dict(run: Interpreter, self: Value, /) -> Value:
+    for key in list(self.cells):
+        run.heap.write(self.cells, key, MISSING)
+    run.heap.write(self.state, "open", MISSING)
     return None
 
 
@@ -368,15 +365,13 @@ def _most_common(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
 
 
 @method(Dict, "move_to_end")
-def _move_to_end(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, key = args[0], run.resolve(args[1])
-    last = run.resolve(args[2] if len(args) > 2 else kwargs.get("last", True))
-    if not items.can_be_key(key) or key not in owner.cells or not isinstance(last, bool):
+def _move_to_end(run: Interpreter, self: Value, key: Value, last: Value = True) -> Value:
+    if not items.can_be_key(key) or key not in self.cells or not isinstance(last, bool):
         return None
-    for moved in [key] if last else [k for k in owner.cells if k != key]:
-        value = owner.cells[moved]
-        run.heap.write(owner.cells, moved, MISSING)
-        run.heap.write(owner.cells, moved, value)
+    for moved in [key] if last else [k for k in self.cells if k != key]:
+        value = self.cells[moved]
+        run.heap.write(self.cells, moved, MISSING)
+        run.heap.write(self.cells, moved, value)
     return None
 
 
@@ -491,15 +486,14 @@ METHODS[Set] = {
 
 
 @method(Iterator, "__next__")
-def _next(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _next(run: Interpreter, self: Value, /) -> Value:
     found: Any = run.program.library(run, "builtins.next")
-    return run.call(found, (args[0],))
+    return run.call(found, (self,))
 
 
 @method(Iterator, "send", "asend")
-def _send(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, sent = args[0], run.resolve(args[1])
-    return _answered(run, owner, generators.ask(run, owner, sent))
+def _send(run: Interpreter, self: Value, value: Value, /) -> Value:
+    return _answered(run, self, generators.ask(run, self, value))
 
 
 def _answered(run: Interpreter, owner: Iterator, found: Value) -> Value:
@@ -518,6 +512,6 @@ def _throw(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
 
 
 @method(Iterator, "close", "aclose")
-def _close(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    generators.close(run, args[0])
+def _close(run: Interpreter, self: Value, /) -> Value:
+    generators.close(run, self)
     return None

@@ -6,7 +6,7 @@ import bisect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from simpletorch.follow.libraries import NATIVES, Work, native
+from simpletorch.follow.libraries import NATIVES, Work, model, native
 from simpletorch.follow.libraries.python.builtins import in_order, pure
 from simpletorch.follow.values import List, Native, Value
 
@@ -32,11 +32,10 @@ def _push(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return None
 
 
-@native("heapq.heappop")
-def _pop(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner = run.resolve(args[0])
-    if isinstance(owner, List):
-        return run.call(run.attribute(owner, "pop"), (0,))
+@model("heapq.heappop")
+def _pop(run: Interpreter, heap: Value, /) -> Value:
+    if isinstance(heap, List):
+        return run.call(run.attribute(heap, "pop"), (0,))
     return run.unknown("the least item")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import files
 from simpletorch.follow.files import AT, END, HOLDS, PATH, START, STREAM
-from simpletorch.follow.libraries import by_name, library_class, native
+from simpletorch.follow.libraries import by_name, library_class, model, native
 from simpletorch.follow.texts import known_parts, rooted
 from simpletorch.follow.values import MISSING, Class, Instance, List, Saved, Unknown, Value
 
@@ -56,10 +56,10 @@ def _truncate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return run.unknown("a place in a file", "int")
 
 
-def _contents(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _contents(run: Interpreter, self: Value, /) -> Value:
     """``getvalue()``: all that is held, wherever the stream stands."""
-    held = run.resolve(args[0].cells.get(HOLDS))
-    return run.each(held, lambda v: files.as_read(run, v, _kind(args[0])))
+    held = run.resolve(self.cells.get(HOLDS))
+    return run.each(held, lambda v: files.as_read(run, v, _kind(self)))
 
 
 def _kind(stream: Instance) -> str:
@@ -132,10 +132,9 @@ library_class("io.TextIOWrapper", (STREAM,))
 # -- open --------------------------------------------------------------------------------------------------------------
 
 
-@native("io.open")
-def _open(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("file mode", args, kwargs)
-    path, mode = files.path_of(run, given.get("file")), run.resolve(given.get("mode", "r"))
+@model("io.open")
+def _open(run: Interpreter, file: Value, mode: Value = "r", *more: Value, **rest: Value) -> Value:
+    path = files.path_of(run, file)
     unknown = run.unknown("what is in a file")
     if not isinstance(mode, str) or "a" in mode or "+" in mode:
         files.written(run, path, unknown)
@@ -158,52 +157,49 @@ def opened(run: Interpreter, path: Any, entry: Value, binary: bool) -> Instance:
 # -- pickle ------------------------------------------------------------------------------------------------------------
 
 
-@native("pickle.dump")
-def _dump(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("obj file", args, kwargs)
-    files.save(run, "pickle", given.get("obj"), given.get("file"))
+@model("pickle.dump")
+def _dump(run: Interpreter, obj: Value, file: Value, *more: Value, **rest: Value) -> Value:
+    files.save(run, "pickle", obj, file)
     return None
 
 
-@native("pickle.dumps")
-def _dumps(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("pickle.dumps")
+def _dumps(run: Interpreter, obj: Value, *more: Value, **rest: Value) -> Value:
     made = run.unknown("what pickle.dumps gives")
-    made.written = Saved("pickle", files.copied(run, args[0]))
+    made.written = Saved("pickle", files.copied(run, obj))
     return made
 
 
-@native("pickle.load")
-def _load(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = files.load(run, ("pickle",), args[0])
+@model("pickle.load")
+def _load(run: Interpreter, file: Value, *more: Value, **rest: Value) -> Value:
+    found = files.load(run, ("pickle",), file)
     return run.unknown("what is loaded from a file") if found is MISSING else found
 
 
-@native("pickle.loads")
-def _loads(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("pickle.loads")
+def _loads(run: Interpreter, data: Value, /, *more: Value, **rest: Value) -> Value:
     def one(value: Value) -> Value:
         entry = value.written if isinstance(value, Unknown) else None
         if entry is not None and entry.kind == "pickle":
             return files.copied(run, entry.value)
         return run.unknown("what is loaded from bytes")
 
-    return run.each(args[0], one)
+    return run.each(data, one)
 
 
 # -- safetensors -------------------------------------------------------------------------------------------------------
 
 
-@native("safetensors.torch.save_file")
-def _save_tensors(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("tensors filename", args, kwargs)
-    files.save(run, "safetensors", given.get("tensors"), given.get("filename"))
+@model("safetensors.torch.save_file")
+def _save_tensors(run: Interpreter, tensors: Value, filename: Value, metadata: Value = None) -> Value:
+    files.save(run, "safetensors", tensors, filename)
     return None
 
 
-@native("safetensors.torch.load_file")
-def _load_tensors(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("filename device", args, kwargs)
-    tensor = partial(files.mapped, run, run.resolve(given.get("device", "cpu")))
-    found = files.load(run, ("safetensors",), given.get("filename"), tensor)
+@model("safetensors.torch.load_file")
+def _load_tensors(run: Interpreter, filename: Value, device: Value = "cpu", *, backend: Value = "mmap") -> Value:
+    tensor = partial(files.mapped, run, device)
+    found = files.load(run, ("safetensors",), filename, tensor)
     return run.unknown("what is loaded from a file") if found is MISSING else found
 
 
@@ -225,23 +221,23 @@ native("shutil.copyfile", "shutil.copy", "shutil.copy2")(_copy)
 native("shutil.move")(partial(_copy, copies=False))
 
 
-@native("shutil.rmtree")
-def _rmtree(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    files.removed(run, files.path_of(run, args[0]), below=True)
+@model("shutil.rmtree")
+def _rmtree(run: Interpreter, path: Value, *more: Value, **rest: Value) -> Value:
+    files.removed(run, files.path_of(run, path), below=True)
     return None
 
 
-@native("shutil.copytree")
-def _copytree(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    files.written(run, (*files.path_of(run, args[1]), None), run.unknown("a file that was copied"))
+@model("shutil.copytree")
+def _copytree(run: Interpreter, src: Value, dst: Value, *more: Value, **rest: Value) -> Value:
+    files.written(run, (*files.path_of(run, dst), None), run.unknown("a file that was copied"))
     return run.unknown("where files were copied to")
 
 
 # -- other programs ----------------------------------------------------------------------------------------------------
 
 
-@native("subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen")
-def _other_program(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output", "subprocess.Popen")
+def _other_program(run: Interpreter, *popenargs: Value, **rest: Value) -> Value:
     files.left_alone(run)
     made = run.unknown("what another program gives")
     made.harmless = True
@@ -273,18 +269,18 @@ library_class(
 )
 
 
-@native("tempfile.mkdtemp")
-def _mkdtemp(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("tempfile.mkdtemp")
+def _mkdtemp(run: Interpreter, suffix: Value = None, prefix: Value = None, dir: Value = None) -> Value:
     return rooted(run, "the name of a new directory")
 
 
-@native("tempfile.mkstemp")
-def _mkstemp(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("tempfile.mkstemp")
+def _mkstemp(run: Interpreter, *more: Value, **rest: Value) -> Value:
     return run.unknown("a number of a file", "int"), rooted(run, "the name of a new file")
 
 
-@native("tempfile.NamedTemporaryFile", "tempfile.TemporaryFile")
-def _new_file(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("tempfile.NamedTemporaryFile", "tempfile.TemporaryFile")
+def _new_file(run: Interpreter, *more: Value, **rest: Value) -> Value:
     name = rooted(run, "the name of a new file")
     made = opened(run, files.path_of(run, name), None, True)
     made.cells["name"] = name

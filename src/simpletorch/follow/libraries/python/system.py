@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import files, items, operators, texts
 from simpletorch.follow.disk.folders import matching
-from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, by_name, gives, library_class, native
+from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, gives, library_class, model, native
 from simpletorch.follow.libraries.python.builtins import computed, pure
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import (
@@ -56,21 +56,28 @@ def _known(run: Interpreter, found: list[Value] | None, item: Value) -> List:
     return List(None, item) if found is None or len(found) > _MOST_NAMES else List(tuple(found))
 
 
-@native("os.listdir")
-def _listdir(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    path = files.folder(run, by_name("path", args, kwargs).get("path", "."))
+@model("os.listdir")
+def _listdir(run: Interpreter, path: Value = None) -> Value:
+    path = files.folder(run, "." if path is None else path)
     real = None if path is None else run.program.reach.find(path)
     found = None if real is None else run.program.reach.names(real)
     item = run.unknown("the name of a file", "str", "data")
     return _known(run, None if found is None else [name for name, _ in found], item)
 
 
-@native("glob.glob", "glob.iglob")
-def _glob(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = {k: run.resolve(v) for k, v in by_name("pathname", args, kwargs).items()}
-    pattern, recursive = _text(run, given.pop("pathname", None)), given.pop("recursive", False)
-    item = run.unknown("the name of a file", "str", "data")
-    return _known(run, None if given else _matching(run, pattern, recursive is True), item)
+@model("glob.glob", "glob.iglob")
+def _glob(
+    run: Interpreter,
+    pathname: Value,
+    *,
+    root_dir: Value = None,
+    dir_fd: Value = None,
+    recursive: Value = False,
+    include_hidden: Value = False,
+) -> Value:
+    plain = root_dir is None and dir_fd is None and include_hidden is False
+    found = _matching(run, _text(run, pathname), recursive is True) if plain else None
+    return _known(run, found, run.unknown("the name of a file", "str", "data"))
 
 
 def _matching(run: Interpreter, pattern: Value, recursive: bool, hidden: bool = False) -> list[Value] | None:
@@ -84,40 +91,39 @@ def _matching(run: Interpreter, pattern: Value, recursive: bool, hidden: bool = 
     return found and list(found)
 
 
-@native("os.system")
-def _system(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("os.system")
+def _system(run: Interpreter, command: Value) -> Value:
     files.left_alone(run)
     return run.unknown("what os.system gives", "int", "data")
 
 
-@native("os.path.exists", "os.path.isfile")
-def _exists(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    there = bool(args) and files.exists(run, files.path_of(run, args[0]))
+@model("os.path.exists", "os.path.isfile")
+def _exists(run: Interpreter, path: Value) -> Value:
+    there = files.exists(run, files.path_of(run, path))
     return there or run.unknown("what is on the disk", "bool", "data")
 
 
-@native("os.remove", "os.unlink")
-def _remove(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    files.removed(run, files.path_of(run, args[0]))
+@model("os.remove", "os.unlink")
+def _remove(run: Interpreter, path: Value, *, dir_fd: Value = None) -> Value:
+    files.removed(run, files.path_of(run, path))
     return None
 
 
-@native("os.symlink", "os.link")
-def _link(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    target = files.path_of(run, by_name("src dst", args, kwargs).get("dst"))
+@model("os.symlink", "os.link")
+def _link(run: Interpreter, src: Value, dst: Value, *more: Value, **rest: Value) -> Value:
+    target = files.path_of(run, dst)
     files.written(run, (*target, None), run.unknown("a file of two names"))
     return None
 
 
-@native("os.rename", "os.replace")
-def _rename(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("src dst", args, kwargs)
-    files.moved(run, *(files.path_of(run, given.get(k)) for k in ("src", "dst")))
+@model("os.rename", "os.replace")
+def _rename(run: Interpreter, src: Value, dst: Value, *, src_dir_fd: Value = None, dst_dir_fd: Value = None) -> Value:
+    files.moved(run, files.path_of(run, src), files.path_of(run, dst))
     return None
 
 
-@native("os.chdir")
-def _chdir(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("os.chdir")
+def _chdir(run: Interpreter, path: Value) -> Value:
     files.left_behind(run)
     run.program.is_elsewhere = True
     return None
@@ -168,14 +174,14 @@ def _on_each(run: Interpreter, args: tuple[Value, ...], compute: Callable[[tuple
     return run.each(given[place], lambda v: _on_each(run, (*given[:place], v, *given[place + 1 :]), compute))
 
 
-@native("os.path.join")
-def _join(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("os.path.join")
+def _join(run: Interpreter, a: Value, /, *p: Value) -> Value:
     def compute(given: tuple[Value, ...]) -> Value:
         if all(isinstance(a, str) for a in given):
             return computed(run, posixpath.join, given, {})
         return texts.of_path(run, given, "what os.path.join gives")
 
-    return _on_each(run, args, compute)
+    return _on_each(run, (a, *p), compute)
 
 
 def _name_or_folder(name: str, function: Callable[[str], str], which: int) -> Native:
@@ -197,9 +203,9 @@ NATIVES["os.path.dirname"] = _name_or_folder("os.path.dirname", posixpath.dirnam
 NATIVES["os.path.basename"] = _name_or_folder("os.path.basename", posixpath.basename, 1)
 
 
-@native("os.fspath")
-def _fspath(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.each(args[0], lambda v: _text(run, v))
+@model("os.fspath")
+def _fspath(run: Interpreter, path: Value) -> Value:
+    return run.each(path, lambda v: _text(run, v))
 
 
 @native("os.getenv")
@@ -273,17 +279,17 @@ def _modules(run: Interpreter) -> Instance:
     return Instance(run.program.library_class("sys._Modules"), Dict({}, rest))
 
 
-def _module(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _module(run: Interpreter, self: Value, name: Value, /, *default: Value) -> Value:
     """``sys.modules[name]``."""
-    modules, name = args[0].native, run.resolve(args[1])
+    modules = self.native
     if isinstance(name, str) and name in run.program.modules and name not in modules.cells:
         return run.program.modules[name]
     return items.get(run, modules, name)
 
 
-def _is_imported(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _is_imported(run: Interpreter, self: Value, name: Value, /) -> Value:
     """``name in sys.modules``."""
-    modules, name = args[0].native, run.resolve(args[1])
+    modules = self.native
     known = isinstance(name, str) and name in run.program.modules and name not in modules.cells
     return True if known else operators.contains(run, modules, name)
 
@@ -385,15 +391,14 @@ def _relative(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return _path(run, run.unknown("a path", "str"))
 
 
-def _same(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    other = run.resolve(args[1])
+def _same(run: Interpreter, self: Value, other: Value, /) -> Value:
     if not isinstance(other, Instance) or not other.cls.is_a("pathlib.PurePath"):
-        return run.derived("==", args[0], other) if isinstance(other, Unknown) else False
-    return run.operate("__eq__", args[0].native, other.native)
+        return run.derived("==", self, other) if isinstance(other, Unknown) else False
+    return run.operate("__eq__", self.native, other.native)
 
 
 def _is_there(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _exists(run, args[:1], {})
+    return _exists(run, args[0])
 
 
 def _read(type: str) -> Any:
@@ -472,7 +477,7 @@ _PATH_METHODS: Final[dict[str, Any]] = {
     "read_text": _read("str"),
     "read_bytes": _read("bytes"),
     "open": _open,
-    "unlink": lambda run, args, kwargs: _remove(run, args[:1], {}),
+    "unlink": lambda run, args, kwargs: _remove(run, args[0]),
     **{n: _paths(n) for n in ("glob", "rglob", "iterdir")},
     **dict.fromkeys(("mkdir", "rmdir", "touch", "chmod"), _nothing),
     "cwd": StaticMethod(Native("cwd", _here)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simpletorch.follow.libraries import ALIASES, VALUES, gives, library_class, native
+from simpletorch.follow.libraries import ALIASES, VALUES, gives, library_class, model, native
 from simpletorch.follow.libraries.python.builtins import make_dict
 from simpletorch.follow.libraries.python.collections import make_named_tuple
 from simpletorch.follow.libraries.python.dataclasses import own_annotations
@@ -66,9 +66,9 @@ library_class("typing.TypedDict", subclassed=_subclassed_dict)
 gives("typing.TypeVar typing.ParamSpec typing.TypeVarTuple typing.get_type_hints typing.get_args typing.get_origin")
 
 
-@native("typing.cast")
-def _cast(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return args[1] if len(args) > 1 else kwargs.get("val")
+@model("typing.cast")
+def _cast(run: Interpreter, typ: Value, val: Value) -> Value:
+    return val
 
 
 @native("typing.overload", "typing.final", "typing.override", "typing.runtime_checkable", "typing.no_type_check",
@@ -77,13 +77,13 @@ def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return args[0]
 
 
-@native("typing.NewType")
-def _new_type(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("typing.NewType")
+def _new_type(run: Interpreter, name: Value, tp: Value) -> Value:
     return Native("NewType", lambda run, given, kwargs: given[0])
 
 
-@native("typing.dataclass_transform")
-def _transform(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("typing.dataclass_transform")
+def _transform(run: Interpreter, *more: Value, **rest: Value) -> Value:
     return Native("dataclass_transform", lambda run, given, kwargs: given[0])
 
 
@@ -93,24 +93,24 @@ library_class("abc.ABC")
 library_class("abc.ABCMeta", ("builtins.type",))
 
 
-@native("abc.abstractmethod")
-def _abstract(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return metaclasses.mark_abstract(run, args[0])
+@model("abc.abstractmethod")
+def _abstract(run: Interpreter, funcobj: Value) -> Value:
+    return metaclasses.mark_abstract(run, funcobj)
 
 
-@native("abc.abstractproperty")
-def _abstract_property(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Property(metaclasses.mark_abstract(run, args[0]))
+@model("abc.abstractproperty")
+def _abstract_property(run: Interpreter, fget: Value = None, *more: Value, **rest: Value) -> Value:
+    return Property(metaclasses.mark_abstract(run, fget))
 
 
-@native("abc.abstractclassmethod")
-def _abstract_of_class(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return StaticMethod(metaclasses.mark_abstract(run, args[0]), of_class=True)
+@model("abc.abstractclassmethod")
+def _abstract_of_class(run: Interpreter, callable: Value) -> Value:
+    return StaticMethod(metaclasses.mark_abstract(run, callable), of_class=True)
 
 
-@native("abc.abstractstaticmethod")
-def _abstract_static(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return StaticMethod(metaclasses.mark_abstract(run, args[0]))
+@model("abc.abstractstaticmethod")
+def _abstract_static(run: Interpreter, callable: Value) -> Value:
+    return StaticMethod(metaclasses.mark_abstract(run, callable))
 
 
 # -- types -----------------------------------------------------------------------------------------------------------

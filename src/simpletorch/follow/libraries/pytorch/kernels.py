@@ -7,7 +7,7 @@ annotation of the result leaves something open, the body says it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -106,10 +106,20 @@ def _call(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return found
 
 
-def promised(run: Interpreter, function: Function, args: Args, kwargs: Kwargs, *, strict: bool) -> Value:
+def promised(
+    run: Interpreter,
+    function: Function,
+    args: Args,
+    kwargs: Kwargs,
+    *,
+    strict: bool,
+    otherwise: Callable[[ast.expr | None, Callable[[ast.expr], Tensor | None]], Value] | None = None,
+) -> Value:
     """What a call of an annotated function gives by its annotations alone; its body isn't followed.
 
     Without ``strict`` a call whose arguments don't fit gives something unknown, and isn't reported.
+    ``otherwise`` says what a result is that is neither a tensor nor several; it gets the result's annotation, and what
+    gives the tensor that an annotation promises in this call.
     """
     call = _Call(run, function, _bound(function, args, kwargs))
     with run.elsewhere(function.scope.path):
@@ -119,6 +129,8 @@ def promised(run: Interpreter, function: Function, args: Args, kwargs: Kwargs, *
         return run.report(report) if strict else run.unknown(f"what {function.name} gives")
     if found is not None:
         return _values(call.returns, found)
+    if otherwise is not None:
+        return otherwise(call.returns, call.tensor)
     record = call.record() if report is None else None
     if record is not None:
         return record
@@ -136,9 +148,10 @@ def _bound(function: Function, args: Args, kwargs: Kwargs) -> dict[str, Value]:
     positional = [a.arg for a in (*spec.posonlyargs, *spec.args)]
     names = [*positional, *(a.arg for a in spec.kwonlyargs)]
     found = dict(zip(positional, args, strict=False))
-    if len(args) > len(positional) or kwargs.keys() & found.keys() or kwargs.keys() - set(names):
+    more, other = args[len(positional) :], {k: v for k, v in kwargs.items() if k not in names}
+    if (more and spec.vararg is None) or (other and spec.kwarg is None) or kwargs.keys() & found.keys():
         raise Raised("TypeError", None, ("Exception", "BaseException"))
-    found |= kwargs
+    found |= {k: v for k, v in kwargs.items() if k in names}
     for name, default in zip(reversed(positional), reversed(function.defaults), strict=False):
         found.setdefault(name, default)
     for name, default in function.keyword_defaults.items():
@@ -214,15 +227,16 @@ class _Call:
             return None
         return [self._filled(f) for f in found if f is not None]
 
-    def record(self) -> Value:
-        """A result that is described by a protocol or record of the program; None where it is none."""
-
-        def held(note: ast.expr) -> Tensor | None:
+    def tensor(self, note: ast.expr) -> Tensor | None:
+        """The tensor that an annotation promises in this call; None where it is of anything else."""
+        with self.run.elsewhere(self.function.scope.path):
             promised = self._annotated(note)
             return None if promised is None else Tensor(self._filled(promised))
 
+    def record(self) -> Value:
+        """A result that is described by a protocol or record of the program; None where it is none."""
         with self.run.elsewhere(self.function.scope.path):
-            return records.described(self.run, self.returns, self.function.scope, held)
+            return records.described(self.run, self.returns, self.function.scope, self.tensor)
 
     @property
     def returns(self) -> ast.expr | None:

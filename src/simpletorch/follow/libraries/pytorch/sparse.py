@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import tensors
-from simpletorch.follow.libraries import by_name, method, native
+from simpletorch.follow.libraries import by_name, method, model, native
 from simpletorch.follow.marks import sparsity
 from simpletorch.follow.marks.sparsity import TENSOR, Matrix, matrix_of
 from simpletorch.follow.values import List, Native, Tensor, Unknown, Value, is_int
@@ -246,14 +246,13 @@ for _name in ("torch.sparse.mm", "torch.spmm", "torch.dsmm"):
     native(_name)(lambda run, args, kwargs: run.ask("torch.mm", args, kwargs))
 
 
-@native("torch.sparse.sum")
-def _sum(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("torch.sparse.sum")
+def _sum(run: Interpreter, input: Value, dim: Value = None, dtype: Value = None) -> Value:
     """Over all dims a dense number, over some of them a sparse tensor."""
-    given = {k: run.resolve(v) for k, v in by_name("input dim dtype", args, kwargs).items()}
-    known, dim = matrix_of(given.get("input")), given.get("dim")
+    known = matrix_of(input)
     if known is None or not known.plain or known.type.shape.rank is None:
         return run.unknown("a sum of a sparse tensor")
-    kind = tensors.to_rule(given.get("dtype"))
+    kind = tensors.to_rule(dtype)
     if dim is None:
         found = infer("torch.sum", (known.type,), {"dtype": kind} if isinstance(kind, DType) else {})
         if isinstance(found, TensorType) and (kind is None or isinstance(kind, DType)):

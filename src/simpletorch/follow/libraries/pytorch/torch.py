@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, files, iteration, layers, tensors
-from simpletorch.follow.libraries import ALIASES, VALUES, by_name, jax, library_class, method, native
+from simpletorch.follow.libraries import ALIASES, VALUES, jax, library_class, method, model, native
 from simpletorch.follow.marks import devices, gradients, layout, origins, purity, seeds, sparsity, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
@@ -247,10 +247,9 @@ def _from_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
     return run.each(args[0], lambda v: shared(sparsity.as_dense(v)))
 
 
-@native("torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
-def _from_dlpack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    made = run.each(args[0] if args else kwargs.get("ext_tensor"), shared)
-    device = run.resolve(kwargs.get("device"))
+@model("torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
+def _from_dlpack(run: Interpreter, ext_tensor: Value, *, device: Value = None, copy: Value = None) -> Value:
+    made = run.each(ext_tensor, shared)
     if device is not None and isinstance(made, Tensor):
         devices.moved(run, made, devices.named(run, device))
     return made
@@ -269,9 +268,9 @@ def shared(value: Value) -> Tensor:
 # -- what changes nothing --------------------------------------------------------------------------------------------
 
 
-@native("torch.manual_seed")
-def _seed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    seeds.seeded(run, run.resolve(args[0] if args else kwargs.get("seed")))
+@model("torch.manual_seed")
+def _seed(run: Interpreter, seed: Value) -> Value:
+    seeds.seeded(run, seed)
     return run.unknown("torch's generator")
 
 
@@ -296,7 +295,7 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return None
 
 
-@native(
+@model(
     "torch.cuda.is_available",
     "torch.backends.mps.is_available",
     "torch.backends.mps.is_built",
@@ -304,12 +303,12 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     "torch.accelerator.is_available",
     "torch.cuda.is_bf16_supported",
 )
-def _no_device(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _no_device(run: Interpreter, *more: Value, **rest: Value) -> Value:
     return False
 
 
-@native("torch.cuda.device_count", "torch.cuda.memory_allocated", "torch.cuda.max_memory_allocated")
-def _none_there(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("torch.cuda.device_count", "torch.cuda.memory_allocated", "torch.cuda.max_memory_allocated")
+def _none_there(run: Interpreter, *more: Value, **rest: Value) -> Value:
     return 0
 
 
@@ -318,30 +317,27 @@ def _default_dtype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, 
     return DEFAULT_FLOAT
 
 
-@native("torch.save")
-def _save_file(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("obj f", args, kwargs)
-    files.save(run, "torch", given.get("obj"), given.get("f"))
+@model("torch.save")
+def _save_file(run: Interpreter, obj: Value, f: Value, *more: Value, **rest: Value) -> Value:
+    files.save(run, "torch", obj, f)
     return None
 
 
-@native("torch.load")
-def _load_file(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("f map_location", args, kwargs)
-    target = run.resolve(given.get("map_location"))
-    tensor = None if target is None else partial(files.mapped, run, target)
-    found = files.load(run, ("torch",), given.get("f"), tensor)
+@model("torch.load")
+def _load_file(run: Interpreter, f: Value, map_location: Value = None, *more: Value, **rest: Value) -> Value:
+    tensor = None if map_location is None else partial(files.mapped, run, map_location)
+    found = files.load(run, ("torch",), f, tensor)
     if found is MISSING:
         return run.unknown("what is loaded from a file")
-    if target is not None and run.places:
+    if map_location is not None and run.places:
         for one in (found, *(found.cells.values() if isinstance(found, Dict) else ())):
             inside = [m for _, m in layers.named_modules(run, one)] if isinstance(one, Instance) else []
-            devices.move(run, inside, devices.named(run, target))
+            devices.move(run, inside, devices.named(run, map_location))
     return found
 
 
-@native("torch.hub.load", "torch.hub.load_state_dict_from_url", "torch.initial_seed", "torch.get_rng_state")
-def _from_file(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("torch.hub.load", "torch.hub.load_state_dict_from_url", "torch.initial_seed", "torch.get_rng_state")
+def _from_file(run: Interpreter, *args: Value, **rest: Value) -> Value:
     return run.unknown("what is loaded from a file")
 
 
@@ -569,13 +565,13 @@ def _checkpoint(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
     return gradients.unsure(run, run.call(args[0], args[1:], rest))
 
 
-@native("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_norm")
-def _clip(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_norm")
+def _clip(run: Interpreter, parameters: Value, max_norm: Value, *more: Value, **rest: Value) -> Value:
     updates.clipped(run, "clip_grad_norm_")
     return Tensor(TensorType(Shape(()), DEFAULT_FLOAT))
 
 
-@native("torch.nn.utils.clip_grad_value_")
-def _clip_value(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model("torch.nn.utils.clip_grad_value_")
+def _clip_value(run: Interpreter, parameters: Value, clip_value: Value, foreach: Value = None) -> Value:
     updates.clipped(run, "clip_grad_value_")
     return None

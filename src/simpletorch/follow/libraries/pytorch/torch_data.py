@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, iteration, tensors
 from simpletorch.follow.heap import now
 from simpletorch.follow.iteration import another
-from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
+from simpletorch.follow.libraries import ALIASES, library_class, model, signed
 from simpletorch.follow.libraries.python.builtins import length
 from simpletorch.follow.marks import gradients, layout, loading, modules, origins, sequences
 from simpletorch.follow.numbers import indexes, offsets, sizes
@@ -180,17 +180,21 @@ def batch_of(run: Interpreter, one: Value, size: Dim, collate: Value, *, tuples:
     return run.call(collate, (rows,))
 
 
-@native(f"{_DATA}.default_collate", "simpletorch.data.collate")
-def _default_collate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    batch = args[0] if args else kwargs.get("batch")
+@model("simpletorch.data.collate")
+def _collate(run: Interpreter, samples: Value) -> Value:
+    return _default_collate(run, samples)
+
+
+@model(f"{_DATA}.default_collate")
+def _default_collate(run: Interpreter, batch: Value) -> Value:
     found = run.items(batch)
     one = iteration.item(run, batch) if found is None else branches.common_item(found, "which sample it is")
     return collated(run, one, UNKNOWN if found is None else len(found))
 
 
-@native(f"{_DATA}.default_convert")
-def _default_convert(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return converted(run, args[0])
+@model(f"{_DATA}.default_convert")
+def _default_convert(run: Interpreter, data: Value) -> Value:
+    return converted(run, data)
 
 
 # -- datasets --------------------------------------------------------------------------------------------------------
@@ -246,17 +250,16 @@ library_class(
 )
 
 
-def _init_digits(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _init_digits(run: Interpreter, self: Value, train: Value = True) -> Value:
     """The pictures and their digits that come with the package."""
-    train = run.resolve(by_name("self train", args, kwargs).get("train", True))
     count = {True: 1437, False: 360}.get(train, UNKNOWN) if isinstance(train, bool) else UNKNOWN
     images, targets = (
         origins.of_data(Tensor(TensorType(Shape((count, *sizes)), dtype)))
         for sizes, dtype in (((1, 8, 8), FLOAT32), ((), INT64))
     )
-    run.heap.write(args[0].cells, "images", images)
-    run.heap.write(args[0].cells, "targets", targets)
-    return _init_tensors(run, (args[0], images, targets), {})
+    run.heap.write(self.cells, "images", images)
+    run.heap.write(self.cells, "targets", targets)
+    return _init_tensors(run, (self, images, targets), {})
 
 
 library_class(
@@ -266,10 +269,10 @@ library_class(
 )
 
 
-def _init_several(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, source = args[0], args[1] if len(args) > 1 else kwargs.get("datasets")
-    found = run.items(source)
-    run.heap.write(me.cells, "datasets", List(None, iteration.item(run, source)) if found is None else List(found))
+def _init_several(run: Interpreter, self: Value, datasets: Value) -> Value:
+    found = run.items(datasets)
+    held = List(None, iteration.item(run, datasets)) if found is None else List(found)
+    run.heap.write(self.cells, "datasets", held)
     return None
 
 
@@ -321,11 +324,10 @@ def _row_of_stack(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
 library_class(f"{_DATA}.StackDataset", (f"{_DATA}.Dataset",), {"__init__": _init_stack, "__getitem__": _row_of_stack})
 
 
-def _init_subset(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("dataset indices", args[1:], kwargs)
-    for name in ("dataset", "indices"):
-        run.heap.write(args[0].cells, name, given.get(name))
-    loading.part(run, given.get("dataset"), args[0])
+def _init_subset(run: Interpreter, self: Value, dataset: Value, indices: Value) -> Value:
+    run.heap.write(self.cells, "dataset", dataset)
+    run.heap.write(self.cells, "indices", indices)
+    loading.part(run, dataset, self)
     return None
 
 
@@ -346,10 +348,9 @@ library_class(
 )
 
 
-@native(f"{_DATA}.random_split")
-def _random_split(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = by_name("dataset lengths generator", args, kwargs)
-    dataset, wanted = given.get("dataset"), run.items(given.get("lengths"))
+@model(f"{_DATA}.random_split")
+def _random_split(run: Interpreter, dataset: Value, lengths: Value, generator: Value = None) -> Value:
+    wanted = run.items(lengths)
     if wanted is None:
         return List(None, _part(run, dataset, _count(run)))
     whole = run.each(dataset, lambda d: length(run, d))
@@ -395,12 +396,11 @@ def _lengths(run: Interpreter, whole: Value, wanted: tuple[Value, ...]) -> tuple
 def _sampler(name: str, parameters: str, counted: str) -> None:
     """A sampler whose length is an argument, or the length of one."""
 
-    def init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        me, *rest = args
-        given = by_name(parameters, tuple(rest), kwargs)
+    def init(run: Interpreter, given: dict[str, Value]) -> Value:
+        me = given.pop("self")
         for key, value in given.items():
             run.heap.write(me.cells, key, value)
-        number = run.resolve(given.get("num_samples"))
+        number = given.get("num_samples")
         if number is None and counted in given:
             number = run.each(given[counted], lambda v: length(run, v))
         run.heap.write(me.state, "length", number)
@@ -408,7 +408,7 @@ def _sampler(name: str, parameters: str, counted: str) -> None:
             loading.part(run, "samplers", me)
         return None
 
-    library_class(f"{_DATA}.{name}", (f"{_DATA}.Sampler",), {"__init__": init})
+    library_class(f"{_DATA}.{name}", (f"{_DATA}.Sampler",), {"__init__": signed(f"self, {parameters}", init)})
 
 
 def _indices(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -426,15 +426,15 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 library_class(f"{_DATA}.Sampler", methods={"__init__": _nothing, "__iter__": _indices, "__len__": _length_of_sampler})
 _sampler("SequentialSampler", "data_source", "data_source")
-_sampler("RandomSampler", "data_source replacement num_samples generator", "data_source")
-_sampler("SubsetRandomSampler", "indices generator", "indices")
-_sampler("WeightedRandomSampler", "weights num_samples replacement generator", "weights")
+_sampler("RandomSampler", "data_source, replacement=False, num_samples=None, generator=None", "data_source")
+_sampler("SubsetRandomSampler", "indices, generator=None", "indices")
+_sampler("WeightedRandomSampler", "weights, num_samples, replacement=True, generator=None", "weights")
 library_class(f"{_DATA}.DistributedSampler", (f"{_DATA}.Sampler",), {"__init__": _nothing, "set_epoch": _nothing})
 
 
-def _init_batches(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    for name, value in by_name("sampler batch_size drop_last", args[1:], kwargs).items():
-        run.heap.write(args[0].cells, name, value)
+def _init_batches(run: Interpreter, self: Value, sampler: Value, batch_size: Value, drop_last: Value) -> Value:
+    for name, value in (("sampler", sampler), ("batch_size", batch_size), ("drop_last", drop_last)):
+        run.heap.write(self.cells, name, value)
     return None
 
 
@@ -457,20 +457,23 @@ library_class(
 
 # -- loaders ---------------------------------------------------------------------------------------------------------
 
-_PARAMETERS: Final = "dataset batch_size shuffle sampler batch_sampler num_workers collate_fn pin_memory drop_last"
+_PARAMETERS: Final = (
+    "self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, "
+    "pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None, "
+    "*, prefetch_factor=None, persistent_workers=False, pin_memory_device='', in_order=True"
+)
 _DEFAULTS: Final = {"dataset": None, "batch_size": 1, "sampler": None, "batch_sampler": None, "num_workers": 0,
                     "collate_fn": None, "pin_memory": False, "drop_last": False, "generator": None}  # fmt: skip
 
 
-def _init_loader(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, *rest = args
-    asked = by_name(_PARAMETERS, tuple(rest), kwargs)
+def _init_loader(run: Interpreter, asked: dict[str, Value]) -> Value:
+    me = asked.pop("self")
     if not _metadata(me.cls, "tuples"):
-        loading.check(run, run.resolve(asked.get("dataset")), asked)
+        loading.check(run, asked["dataset"], asked)
     given = {**_DEFAULTS, **asked}
     for name, value in given.items():
         run.heap.write(me.cells, name, value)
-    if run.resolve(given["batch_sampler"]) is not None:
+    if given["batch_sampler"] is not None:
         run.heap.write(me.cells, "batch_size", None)
     return None
 
@@ -590,7 +593,7 @@ def _builder(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return run.call(run.program.library(run, "simpletorch.data.LoaderBuilder"), args)
 
 
-_LOADER: Final = {"__init__": _init_loader, "__iter__": _iterate, "__len__": _length_of_loader}
+_LOADER: Final = {"__init__": signed(_PARAMETERS, _init_loader), "__iter__": _iterate, "__len__": _length_of_loader}
 library_class(f"{_DATA}.DataLoader", methods=_LOADER)
 library_class(
     "simpletorch.data.DataLoader",
@@ -600,6 +603,6 @@ library_class(
 )
 
 
-@native(f"{_DATA}.get_worker_info")
-def _worker(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+@model(f"{_DATA}.get_worker_info")
+def _worker(run: Interpreter) -> Value:
     return run.unknown("the worker that reads the data")

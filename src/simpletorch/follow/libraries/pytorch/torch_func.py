@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow import layers
-from simpletorch.follow.libraries import ALIASES, by_name, native
+from simpletorch.follow.libraries import ALIASES, by_name, model, native
 from simpletorch.follow.values import MISSING, Dict, Instance, List, Native, Tensor, Value
 from simpletorch.rules import Report, TensorType
 from simpletorch.shapes import UNKNOWN, Dim, Item, Shape
@@ -243,13 +243,14 @@ def _vjp(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return (value, back) if beside is MISSING else (value, back, beside)
 
 
-@native("torch.func.jvp")
-def _jvp(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    given = by_name("func primals tangents", args, kwargs)
-    rows = run.items(given.get("primals"))
+@model("torch.func.jvp")
+def _jvp(
+    run: Interpreter, func: Value, primals: Value, tangents: Value, *more: Value, has_aux: Value = False, **rest: Value
+) -> Value:
+    rows = run.items(primals)
     if rows is None:
         return run.unknown("a function's value and derivative")
-    value, beside = _result(run, _transformed(run, given.get("func"), rows), given.get("has_aux", False))
+    value, beside = _result(run, _transformed(run, func, rows), has_aux)
     return (value, _gradient(run, value)) if beside is MISSING else (value, _gradient(run, value), beside)
 
 
@@ -320,9 +321,9 @@ def _same_types(run: Interpreter, module: Instance, source: Value) -> bool:
     )
 
 
-@native("torch.func.stack_module_state")
-def _stack_state(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    models = run.items(by_name("models", args, kwargs).get("models"))
+@model("torch.func.stack_module_state")
+def _stack_state(run: Interpreter, models: Value) -> Value:
+    models = run.items(models)
     first = run.resolve(models[0]) if models else None
     if not models or not isinstance(first, Instance) or not layers.is_module(first):
         return Dict({}, run.unknown("stacked parameters")), Dict({}, run.unknown("stacked buffers"))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, calls, iteration, layers
-from simpletorch.follow.libraries import ALIASES, NATIVES, Work, by_name, library_class, native
+from simpletorch.follow.libraries import ALIASES, NATIVES, Work, by_name, library_class, model
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.libraries.pytorch.state_dicts import OWN_WAY, load_state_dict, state_dict
 from simpletorch.follow.marks import devices, gradients, layout, modes, modules, updates
@@ -174,53 +174,70 @@ _OF_KIND: Final = {
 }
 
 
-def _parameters(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = [t for _, t in layers.named_tensors(run, args[0], parameters_only=True)]
-    if not rows and modules.holds_nothing_else(run, [m for _, m in layers.named_modules(run, args[0])]):
+def _tensors(run: Interpreter, me: Instance, prefix: Value, recurse: Value, *, parameters: bool) -> list[Value]:
+    """Names and tensors of a module; without ``recurse`` its own."""
+    rows = layers.named_tensors(run, me, parameters_only=parameters)
+    front = f"{prefix}." if isinstance(prefix, str) and prefix else ""
+    return [
+        (front + name if isinstance(prefix, str) else run.unknown("a name", "str"), one)
+        for name, one in rows
+        if (parameters or not one.type.is_parameter) and (recurse is not False or "." not in name)
+    ]
+
+
+def _parameters(run: Interpreter, self: Value, recurse: Value = True) -> Value:
+    rows = [t for _, t in _tensors(run, self, "", recurse, parameters=True)]
+    if (
+        not rows
+        and recurse is True
+        and modules.holds_nothing_else(run, [m for _, m in layers.named_modules(run, self)])
+    ):
         return Iterator(())
-    return _some(run, args[0], rows, "parameter") if rows else Iterator(None, Tensor(TensorType(is_parameter=True)))
+    return _some(run, self, rows, "parameter") if rows else Iterator(None, Tensor(TensorType(is_parameter=True)))
 
 
-def _named_parameters(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _some(
-        run, args[0], [(n, t) for n, t in layers.named_tensors(run, args[0], parameters_only=True)], "parameter"
-    )
+def _named_parameters(
+    run: Interpreter, self: Value, prefix: Value = "", recurse: Value = True, remove_duplicate: Value = True
+) -> Value:
+    return _some(run, self, _tensors(run, self, prefix, recurse, parameters=True), "parameter")
 
 
-def _freeze(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _freeze(run: Interpreter, self: Value, requires_grad: Value = True) -> Value:
     """``module.requires_grad_(flag)``."""
-    flag = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
-    if not layers.lists_all(run, args[0]):
-        gradients.freeze(run, None, flag)
-    for _, one in layers.named_tensors(run, args[0], parameters_only=True):
-        gradients.freeze(run, one, flag)
-    return args[0]
+    if not layers.lists_all(run, self):
+        gradients.freeze(run, None, requires_grad)
+    for _, one in layers.named_tensors(run, self, parameters_only=True):
+        gradients.freeze(run, one, requires_grad)
+    return self
 
 
-def _buffers(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = [t for _, t in layers.named_tensors(run, args[0], parameters_only=False) if not t.type.is_parameter]
-    return _some(run, args[0], rows, "buffer")
+def _buffers(run: Interpreter, self: Value, recurse: Value = True) -> Value:
+    return _some(run, self, [t for _, t in _tensors(run, self, "", recurse, parameters=False)], "buffer")
 
 
-def _named_buffers(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    rows = [(n, t) for n, t in layers.named_tensors(run, args[0], parameters_only=False) if not t.type.is_parameter]
-    return _some(run, args[0], rows, "buffer")
+def _named_buffers(
+    run: Interpreter, self: Value, prefix: Value = "", recurse: Value = True, remove_duplicate: Value = True
+) -> Value:
+    return _some(run, self, _tensors(run, self, prefix, recurse, parameters=False), "buffer")
 
 
-def _modules(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _some(run, args[0], [m for _, m in layers.named_modules(run, args[0])], "module")
+def _modules(run: Interpreter, self: Value, remove_duplicate: Value = True) -> Value:
+    return _some(run, self, [m for _, m in layers.named_modules(run, self)], "module")
 
 
-def _named_modules(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _some(run, args[0], [(n, m) for n, m in layers.named_modules(run, args[0])], "module")
+def _named_modules(
+    run: Interpreter, self: Value, memo: Value = None, prefix: Value = "", remove_duplicate: Value = True
+) -> Value:
+    front = f"{prefix}." if isinstance(prefix, str) and prefix else ""
+    return _some(run, self, [((front + n).rstrip("."), m) for n, m in layers.named_modules(run, self)], "module")
 
 
-def _children(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _directly(run, args[0], [m for _, m in _own_modules(run, args[0])])
+def _children(run: Interpreter, self: Value) -> Value:
+    return _directly(run, self, [m for _, m in _own_modules(run, self)])
 
 
-def _named_children(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return _directly(run, args[0], list(_own_modules(run, args[0])))
+def _named_children(run: Interpreter, self: Value) -> Value:
+    return _directly(run, self, list(_own_modules(run, self)))
 
 
 def _own_modules(run: Interpreter, module: Instance) -> Iterable[tuple[str, Instance]]:
@@ -231,10 +248,7 @@ def _own_modules(run: Interpreter, module: Instance) -> Iterable[tuple[str, Inst
     return first.values()
 
 
-def _register(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, *rest = args
-    name = run.resolve(rest[0] if rest else kwargs.get("name"))
-    value = rest[1] if len(rest) > 1 else next((kwargs[k] for k in ("tensor", "param", "module") if k in kwargs), None)
+def _put_under(run: Interpreter, me: Instance, name: Value, value: Value) -> Value:
     if isinstance(name, str):
         run.set_attribute(me, name, value)
     else:
@@ -242,27 +256,41 @@ def _register(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return None
 
 
-def _apply(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    function = args[1] if len(args) > 1 else kwargs.get("fn")
-    for _, inner in reversed(list(layers.named_modules(run, args[0]))):
-        run.call(function, (inner,))
-    return args[0]
+def _register_parameter(run: Interpreter, self: Value, name: Value, param: Value) -> Value:
+    return _put_under(run, self, name, param)
 
 
-def _mode(value: bool) -> Callable[..., Value]:
-    """``train()`` and ``eval()``: of the module and those inside it."""
+def _add_module(run: Interpreter, self: Value, name: Value, module: Value) -> Value:
+    return _put_under(run, self, name, module)
 
-    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        given = run.resolve(args[1] if len(args) > 1 else kwargs.get("mode", True))
-        trains = value and (
-            given if isinstance(given, bool) else run.unknown("whether a module trains", "bool", "data")
-        )
-        modes.asked(run, args[0], trains)
-        for _, inner in layers.named_modules(run, args[0]):
-            run.heap.write(inner.cells, "training", trains)
-        return args[0]
 
-    return work
+def _register_buffer(run: Interpreter, self: Value, name: Value, tensor: Value, persistent: Value = True) -> Value:
+    run.heap.write(self.state, f"{devices.BUFFER} {name}", True)
+    return _put_under(run, self, name, tensor)
+
+
+def _apply(run: Interpreter, self: Value, fn: Value) -> Value:
+    for _, inner in reversed(list(layers.named_modules(run, self))):
+        run.call(fn, (inner,))
+    return self
+
+
+def _train(run: Interpreter, self: Value, mode: Value = True) -> Value:
+    return _in_mode(
+        run, self, mode if isinstance(mode, bool) else run.unknown("whether a module trains", "bool", "data")
+    )
+
+
+def _eval(run: Interpreter, self: Value) -> Value:
+    return _in_mode(run, self, False)
+
+
+def _in_mode(run: Interpreter, me: Instance, trains: Value) -> Value:
+    """The module and those inside it train, or don't."""
+    modes.asked(run, me, trains)
+    for _, inner in layers.named_modules(run, me):
+        run.heap.write(inner.cells, "training", trains)
+    return me
 
 
 def _hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -335,12 +363,6 @@ def _moved(place: str | None) -> Callable[..., Value]:
     return work
 
 
-def _register_buffer(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    name = run.resolve(args[1] if len(args) > 1 else kwargs.get("name"))
-    run.heap.write(args[0].state, f"{devices.BUFFER} {name}", True)
-    return _register(run, args, kwargs)
-
-
 def _to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = [run.resolve(a) for a in (*args[1:], *kwargs.values())]
     dtype = next((a for a in given if isinstance(a, DType)), None)
@@ -363,18 +385,17 @@ def _cast(name: str) -> Callable[..., Value]:
     return work
 
 
-def _get_submodule(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    path = run.resolve(args[1])
-    found: Value = args[0]
-    if not isinstance(path, str):
+def _get_submodule(run: Interpreter, self: Value, target: Value) -> Value:
+    found: Value = self
+    if not isinstance(target, str):
         return run.unknown("a module by a path that isn't known")
-    for part in path.split(".") if path else []:
+    for part in target.split(".") if target else []:
         found = run.attribute(found, part)
     return found
 
 
-def _zero(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    updates.zeroed(run, args[0])
+def _zero(run: Interpreter, self: Value, set_to_none: Value = True) -> Value:
+    updates.zeroed(run, self)
     return None
 
 
@@ -389,13 +410,13 @@ _PARTS: Final = {
     "named_children": _named_children,
     "state_dict": state_dict,
     "register_buffer": _register_buffer,
-    "register_parameter": _register,
-    "add_module": _register,
-    "register_module": _register,
+    "register_parameter": _register_parameter,
+    "add_module": _add_module,
+    "register_module": _add_module,
     "apply": _apply,
     "to": _to,
-    "train": _mode(True),
-    "eval": _mode(False),
+    "train": _train,
+    "eval": _eval,
     "get_submodule": _get_submodule,
     "get_parameter": _get_submodule,
     "get_buffer": _get_submodule,
@@ -473,66 +494,67 @@ def _fill(run: Interpreter, me: Instance, values: tuple[Value, ...] | None, sour
     run.heap.write(me.state, SIZE, start + len(values))  # a loop that goes on for unknown rounds must notice
 
 
-def _init_sequential(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, *layers_ = args
-    first = run.resolve(layers_[0]) if len(layers_) == 1 else None
+def _init_sequential(run: Interpreter, self: Value, *layers: Value) -> Value:
+    first = layers[0] if len(layers) == 1 else None
     if isinstance(first, Dict):
         for name, value in first.cells.items():
-            _put(run, me, name, value)
+            _put(run, self, name, value)
         if first.rest is not MISSING:
-            run.heap.write(me.state, "open", True)
+            run.heap.write(self.state, "open", True)
     else:
-        _fill(run, me, tuple(layers_), None)
+        _fill(run, self, layers, None)
     return None
 
 
-def _init_our_sequential(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    given = run.resolve(args[1]) if len(args) == 2 else None
-    if isinstance(given, List):
-        return _init_list(run, (args[0], given), kwargs)
-    return _init_sequential(run, args, kwargs)
+def _init_our_sequential(run: Interpreter, self: Value, *layers: Value) -> Value:
+    if len(layers) == 1 and isinstance(layers[0], List):
+        return _init_list(run, self, layers[0])
+    return _init_sequential(run, self, *layers)
 
 
-def _init_list(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = args[1] if len(args) > 1 else next(iter(kwargs.values()), None)
-    _fill(run, args[0], () if source is None else run.items(source), source)
+def _init_list(run: Interpreter, self: Value, modules: Value = None) -> Value:
+    _fill(run, self, () if modules is None else run.items(modules), modules)
     return None
 
 
-def _init_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if len(args) > 1 or kwargs:
-        _update(run, (args[0], args[1] if len(args) > 1 else next(iter(kwargs.values()))), {})
-    return None
+def _init_parameter_list(run: Interpreter, self: Value, values: Value = None) -> Value:
+    return _as_parameters(run, self, _init_list(run, self, values))
 
 
-def _update(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, source = args[0], run.resolve(args[1])
-    if isinstance(source, Instance):
-        rows: Any = _held(run, source).items()
-    elif isinstance(source, Dict) and source.rest is MISSING:
-        rows = source.cells.items()
+def _init_dict(run: Interpreter, self: Value, modules: Value = None) -> Value:
+    return None if modules is None else _update(run, self, modules)
+
+
+def _init_parameter_dict(run: Interpreter, self: Value, parameters: Value = None) -> Value:
+    return _as_parameters(run, self, _init_dict(run, self, parameters))
+
+
+def _update(run: Interpreter, self: Value, modules: Value) -> Value:
+    if isinstance(modules, Instance):
+        rows: Any = _held(run, modules).items()
+    elif isinstance(modules, Dict) and modules.rest is MISSING:
+        rows = modules.cells.items()
     else:
-        rows = run.items(source)
+        rows = run.items(modules)
     pairs = None if rows is None else [run.items(row) for row in rows]
     if pairs is None or any(pair is None or len(pair) != 2 for pair in pairs):
-        run.heap.write(me.state, "open", True)
+        run.heap.write(self.state, "open", True)
         return None
     for name, value in (pair for pair in pairs if pair is not None):
         if isinstance(name, str):
-            _put(run, me, name, value)
+            _put(run, self, name, value)
         else:
-            run.heap.write(me.state, "open", True)
+            run.heap.write(self.state, "open", True)
     return None
 
 
-def _run_all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _run_all(run: Interpreter, self: Value, input: Value) -> Value:
     """``Sequential.forward``."""
-    me, value = args[0], args[1] if len(args) > 1 else next(iter(kwargs.values()), None)
-    if me.state.get("open"):
+    if self.state.get("open"):
         return run.unknown("what a Sequential gives of which not all layers are known")
-    for layer in _held(run, me).values():
-        value = run.call(layer, (value,))
-    return value
+    for layer in _held(run, self).values():
+        input = run.call(layer, (input,))
+    return input
 
 
 def _length(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -592,14 +614,36 @@ def _set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     return None
 
 
-def _append(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    _fill(run, args[0], args[1:2], None)
-    return args[0]
+def _append(run: Interpreter, self: Value, module: Value) -> Value:
+    _fill(run, self, (module,), None)
+    return self
 
 
-def _extend(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    _fill(run, args[0], run.items(args[1]), args[1])
-    return args[0]
+def _extend(run: Interpreter, self: Value, modules: Value) -> Value:
+    _fill(run, self, run.items(modules), modules)
+    return self
+
+
+def _extend_sequential(run: Interpreter, self: Value, sequential: Value) -> Value:
+    return _extend(run, self, sequential)
+
+
+def _append_parameter(run: Interpreter, self: Value, value: Value) -> Value:
+    return _as_parameters(run, self, _append(run, self, value))
+
+
+def _extend_parameters(run: Interpreter, self: Value, values: Value) -> Value:
+    return _as_parameters(run, self, _extend(run, self, values))
+
+
+def _insert(run: Interpreter, self: Value, index: Value, module: Value) -> Value:
+    rows = list(_held(run, self).values())
+    if isinstance(index, int):
+        rows.insert(index, module)
+        _rewrite(run, self, rows)
+    else:
+        run.heap.write(self.state, "open", True)
+    return self
 
 
 def _rewrite(run: Interpreter, me: Instance, values: list[Value]) -> None:
@@ -608,35 +652,23 @@ def _rewrite(run: Interpreter, me: Instance, values: list[Value]) -> None:
     _fill(run, me, tuple(values), None)
 
 
-def _insert(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, at, value = args[0], run.resolve(args[1]), args[2]
-    rows = list(_held(run, me).values())
-    if isinstance(at, int):
-        rows.insert(at, value)
-        _rewrite(run, me, rows)
-    else:
-        run.heap.write(me.state, "open", True)
-    return me
-
-
-def _delete(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    _pop(run, args, kwargs)
+def _delete(run: Interpreter, self: Value, key: Value, /) -> Value:
+    _pop(run, self, key)
     return None
 
 
-def _pop(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, index = args[0], run.resolve(args[1])
-    rows = _held(run, me)
+def _pop(run: Interpreter, self: Value, key: Value) -> Value:
+    rows = _held(run, self)
     names = list(rows)
-    if isinstance(index, str) and index in rows:
-        run.heap.write(me.cells, index, MISSING)
-        return rows[index]
-    if isinstance(index, int) and -len(names) <= index < len(names):
+    if isinstance(key, str) and key in rows:
+        run.heap.write(self.cells, key, MISSING)
+        return rows[key]
+    if isinstance(key, int) and -len(names) <= key < len(names):
         values = list(rows.values())
-        found = values.pop(index)
-        _rewrite(run, me, values)
+        found = values.pop(key)
+        _rewrite(run, self, values)
         return found
-    run.heap.write(me.state, "open", True)
+    run.heap.write(self.state, "open", True)
     return run.unknown("a module of a container")
 
 
@@ -654,18 +686,20 @@ def _as_tensor(run: Interpreter, value: Value) -> Value:
     return gradients.mark(Tensor(replace(found.type, is_parameter=True)), gradients.LEAF)
 
 
-def _of_parameters(work: Callable[..., Value]) -> Callable[..., Value]:
-    """The same of a container whose tensors become parameters."""
+def _as_parameters(run: Interpreter, me: Instance, result: Value) -> Value:
+    """The result of a container's method; the tensors in the container become parameters."""
+    for name, value in _held(run, me).items():
+        if isinstance(value, Tensor) and not value.type.is_parameter:
+            _put(run, me, name, _as_tensor(run, value))
+    return result
 
-    def adapted(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        result = work(run, args, kwargs)
-        me = args[0]
-        for name, value in _held(run, me).items():
-            if isinstance(value, Tensor) and not value.type.is_parameter:
-                _put(run, me, name, _as_tensor(run, value))
-        return result
 
-    return adapted
+def _set_parameter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _as_parameters(run, args[0], _set(run, args, kwargs))
+
+
+def _update_parameters(run: Interpreter, self: Value, parameters: Value) -> Value:
+    return _as_parameters(run, self, _update(run, self, parameters))
 
 
 _COMMON: Final = {
@@ -686,7 +720,11 @@ _MAPPING: Final = {
     "items": _iterate_items,
     "update": _update,
 }
-library_class("torch.nn.Sequential", (layers.MODULE,), {"__init__": _init_sequential, "forward": _run_all, **_LIST})
+library_class(
+    "torch.nn.Sequential",
+    (layers.MODULE,),
+    {"__init__": _init_sequential, "forward": _run_all, **_LIST, "extend": _extend_sequential},
+)
 library_class("simpletorch.nn.Sequential", ("torch.nn.Sequential",), {"__init__": _init_our_sequential})
 library_class("torch.nn.ModuleList", (layers.MODULE,), {"__init__": _init_list, **_LIST})
 library_class("torch.nn.ModuleDict", (layers.MODULE,), {"__init__": _init_dict, **_MAPPING})
@@ -695,9 +733,9 @@ library_class(
     (layers.MODULE,),
     {
         **_LIST,
-        "__init__": _of_parameters(_init_list),
-        "append": _of_parameters(_append),
-        "extend": _of_parameters(_extend),
+        "__init__": _init_parameter_list,
+        "append": _append_parameter,
+        "extend": _extend_parameters,
     },
 )
 library_class(
@@ -705,9 +743,9 @@ library_class(
     (layers.MODULE,),
     {
         **_MAPPING,
-        "__init__": _of_parameters(_init_dict),
-        "__setitem__": _of_parameters(_set),
-        "update": _of_parameters(_update),
+        "__init__": _init_parameter_dict,
+        "__setitem__": _set_parameter,
+        "update": _update_parameters,
     },
 )
 
@@ -767,12 +805,12 @@ for _name in (
     NATIVES[f"torch.nn.init.{_name}"] = Native(f"torch.nn.init.{_name}", _initializer)
 
 
-@native(
+@model(
     "torch.nn.init.calculate_gain",
     "torch.nn.init._calculate_fan_in_and_fan_out",
     "torch.nn.init._calculate_correct_fan",
 )
-def _gain(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _gain(run: Interpreter, *more: Value, **rest: Value) -> Value:
     return run.unknown("a gain", "float", "data")
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import branches, layers, tensors
-from simpletorch.follow.libraries import ALIASES, NATIVES, VALUES, by_name, library_class, method, native
+from simpletorch.follow.libraries import ALIASES, NATIVES, VALUES, by_name, library_class, method, model, native
 from simpletorch.follow.marks import gradients, moves, updates
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -345,10 +345,10 @@ def _skip_init(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return run.call(args[0], args[1:], {k: v for k, v in kwargs.items() if k != "device"})
 
 
-@native("torch._assert")
-def _assert(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("torch._assert")
+def _assert(run: Interpreter, condition: Value, message: Value) -> Value:
     """The ``assert`` of programs that are traced."""
-    if branches.truth(run, args[0] if args else kwargs["condition"]) is False:
+    if branches.truth(run, condition) is False:
         raise Raised("AssertionError", None, ("Exception", "BaseException"))
     return None
 
@@ -418,11 +418,9 @@ def _no_sync(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return Instance(run.program.library_class("torch.device_context"))
 
 
-@native("torch.nn.parallel.data_parallel")
-def _data_parallel(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    given = by_name("module inputs", args, kwargs)
-    inputs = run.resolve(given.get("inputs"))
-    return run.call(given.get("module"), inputs if type(inputs) is tuple else (inputs,))
+@model("torch.nn.parallel.data_parallel")
+def _data_parallel(run: Interpreter, module: Value, inputs: Value, *more: Value, **rest: Value) -> Value:
+    return run.call(module, inputs if type(inputs) is tuple else (inputs,))
 
 
 for _wrapper in (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
+from simpletorch.follow.libraries import ALIASES, by_name, library_class, model, native
 from simpletorch.follow.marks import streams
 from simpletorch.follow.values import Instance, Tensor, Value
 
@@ -106,8 +106,8 @@ def _synchronize(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return None
 
 
-@native("torch.cuda.synchronize", "torch.accelerator.synchronize")
-def _synchronize_all(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+@model("torch.cuda.synchronize", "torch.accelerator.synchronize")
+def _synchronize_all(run: Interpreter, device: Value = None) -> Value:
     streams.host_waits(run)
     return None
 
@@ -125,9 +125,8 @@ def _default(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return made
 
 
-@native("torch.cuda.set_stream", "torch.accelerator.set_stream")
-def _set(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    stream = run.resolve(by_name("stream", args, kwargs).get("stream"))
+@model("torch.cuda.set_stream", "torch.accelerator.set_stream")
+def _set(run: Interpreter, stream: Value) -> Value:
     if _is_stream(stream):
         streams.current(run, stream)
     return None
