@@ -164,6 +164,8 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
         if function.name == "__init__" and args and isinstance(args[0], Instance):
             modules.begun(run, args[0])
             run.heap.write(args[0].state, "open", True)  # the object was never built
+        if function.node in run.replaceable and not arguments.is_named(run.node, function):
+            return run.unknown(f"what a caller gives for {function.name}, which doesn't fit here")
         return modules.refuse(run, *wrong)
     scope.first = args[0] if args else MISSING
     if function.scripted:

@@ -90,6 +90,7 @@ class Interpreter:
         self.by_content: set[Var] = set()  # sizes that say how many elements of a tensor hold something
         self.symbols: set[Var] = set()  # sizes that a caller chooses
         self.class_sizes: dict[str, Dim] = {}  # what ``Dim[N]`` of a constructor stands for
+        self.replaceable: set[ast.AST] = set()  # bodies of the entry's defaults, which a caller may replace
         self.entered_at = 0  # `heap.now` as the entry was called
         self.free: set[Var] = set()  # sizes that an annotation names: their first use says what they are
         self.demands_sizes = False  # whether "works only if n == m" is a finding

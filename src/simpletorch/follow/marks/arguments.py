@@ -15,7 +15,7 @@ from simpletorch.follow.values import Function, Instance, Value
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["misfit"]
+__all__ = ["is_named", "misfit"]
 
 
 def misfit(
@@ -47,6 +47,15 @@ def misfit(
     needed += [a.arg for a in spec.kwonlyargs if a.arg not in function.keyword_defaults]
     lacking = [name for name in needed if name not in kwargs]
     return (f"{shown} is called without {' and '.join(lacking)}", None) if lacking else None
+
+
+def is_named(node: ast.AST, function: Function) -> bool:
+    """Whether a call names the function, or its class, itself: a parameter may stand for another one."""
+    own = function.name if function.owner is None else function.owner.name
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name == own
+    return False
 
 
 def _receivers(node: ast.AST, function: Function, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> int | None:
