@@ -40,7 +40,7 @@ from simpletorch.rules.core.dtype import DType
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["call", "escape", "in_the_dark"]
+__all__ = ["call", "escape", "in_the_dark", "wait"]
 
 _TYPE_ERROR: Final = ("Exception", "BaseException")
 _TOO_DEEP: Final = (Raised("RecursionError", None, ("RuntimeError", *_TYPE_ERROR)),)
@@ -343,6 +343,11 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
             todo += [value.receiver, value.function]
         elif isinstance(value, Function):
             todo += closures.changed(run, value)
+
+
+def wait(run: Interpreter, scope: Scope) -> None:
+    """A coroutine waits: what others change meanwhile isn't known any more."""
+    escape(run, tuple(closures.changed_meanwhile(run, scope)))
 
 
 def _open(run: Interpreter, value: Instance) -> None:

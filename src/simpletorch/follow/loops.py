@@ -109,6 +109,8 @@ def over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope) -> Done:
     """``for target in source``."""
     source = run.resolve(run.evaluate(node.iter, scope))
     if isinstance(node, ast.AsyncFor):
+        if isinstance(source, Unknown):
+            calls.wait(run, scope)
         source = iteration.asynchronous(run, source)
     return _over(run, node, scope, source)
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, branches, classes, guards, loops
+from simpletorch.follow import assignment, branches, calls, classes, guards, loops
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices, modules, moves
 from simpletorch.follow.model import handlers, unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports, machines, refusals
 from simpletorch.follow.sources.syntax import of_node, walk
-from simpletorch.follow.values import MISSING, Class, Instance, Value, is_known
+from simpletorch.follow.values import MISSING, Class, Instance, Unknown, Value, is_known
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -242,6 +242,8 @@ def _within(run: Interpreter, node: ast.With | ast.AsyncWith, scope: Scope, inde
         return _within(run, node, scope, index + 1)
 
     manager = run.evaluate(item.context_expr, scope)
+    if isinstance(node, ast.AsyncWith) and isinstance(manager, Unknown):
+        calls.wait(run, scope)
     return classes.managed(run, manager, inside, asynchronous=isinstance(node, ast.AsyncWith))
 
 
