@@ -62,3 +62,15 @@ def test_an_argument_that_must_be_given_is_unknown_and_no_error(tmp_path: Path) 
     found, reports = follow_source(f"{source}dim = p.parse_args().dim\n", tmp_path / "program.py")
     assert found["dim"].type == "int"
     assert not reports
+
+
+@pytest.mark.parametrize("part", ["[1:3]", "[1:]", "[-2:]", "[1:-1]"])
+def test_as_many_words_as_are_asked_for_are_given(part: str, tmp_path: Path) -> None:
+    _, reports = follow_source(f"import sys\nfolder, count = sys.argv{part}\n", tmp_path / "program.py")
+    assert not reports
+
+
+def test_words_that_are_given_are_counted(tmp_path: Path) -> None:
+    source = "import sys\nfolder, count = sys.argv[1:3]\n"
+    assert not follow_source(source, tmp_path / "program.py", ("here", "3"))[1]
+    assert len(follow_source(source, tmp_path / "program.py", ("here",))[1]) == 1

@@ -272,7 +272,8 @@ def _of_list(run: Interpreter, owner: List, index: Value) -> Value:
     if not isinstance(index, slice) or not isinstance(found, tuple):
         return found
     made = List(found)
-    if ASKED_FOR in owner.cells and index.stop is None:
+    stop = index.stop
+    if ASKED_FOR in owner.cells and (stop is None or (type(stop) is int and not 0 <= stop <= len(owner.items))):
         made.cells[ASKED_FOR] = owner.cells[ASKED_FOR]
     return made
 
