@@ -122,13 +122,17 @@ def _return(run: Interpreter, node: ast.Return, scope: Scope) -> Done:
     return Return(None if node.value is None else run.evaluate(node.value, scope))
 
 
+_TRUTHS: Final = (bool, int, float, str, type(None))  # of these it is known whether they are true
+
+
 def _if(run: Interpreter, node: ast.If, scope: Scope) -> Done:
     test = run.evaluate(node.test, scope)
     if (
-        type(test) is bool
+        type(test) in _TRUTHS
         and machines.is_refusal(node.body if test else node.orelse)
         and machines.is_guard(run, node.test, scope)
     ):
+        machines.passed(run, node.test, scope)
         return run.execute(node.orelse if test else node.body, scope)
     done = branches.choose(run, test, lambda: run.execute(node.body, scope), lambda: run.execute(node.orelse, scope))
     if run.places and test is False and done is None:
@@ -149,7 +153,8 @@ def _there(run: Interpreter, node: ast.If, scope: Scope) -> None:
 
 def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
     test = run.evaluate(node.test, scope)
-    if test is False and machines.is_guard(run, node.test, scope):
+    if type(test) in _TRUTHS and not test and machines.is_guard(run, node.test, scope):
+        machines.passed(run, node.test, scope)
         return None
     if test is False and _is_about_shapes(node.test):
         run.node = node
@@ -328,7 +333,7 @@ def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
         return run.execute(node.body, scope)
     catching = handlers.handlers_of(run, node, scope)
     reacts = any(_OF_TORCH.intersection(names) or "" in names for names, _ in catching)
-    optional = any(_OF_IMPORTS.intersection(names) for names, _ in catching)
+    optional = any(_OF_IMPORTS.intersection(names) and not machines.needs(h.body) for names, h in catching)
     guard = Guard(
         lambda error: handlers.catches(error, catching),
         run.heap.depth,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.libraries import MADE, Work, library_class, native
+from simpletorch.follow.libraries import MADE, Work, by_name, library_class, native
 from simpletorch.follow.values import Class, Function, Instance, List, Native, Value
 
 if TYPE_CHECKING:
@@ -208,6 +208,17 @@ library_class("absl.flags.FlagHolder")
 for _name, _type in {"integer": "int", "float": "float", "string": "str", "bool": "bool", "boolean": "bool",
                      "enum": "str", "list": "list", "multi_integer": "list"}.items():  # fmt: skip
     native(f"absl.flags.DEFINE_{_name}")(_define(_type))
+
+
+@native("absl.flags.mark_flag_as_required", "absl.flags.mark_flags_as_required")
+def _required(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """The program is followed as if they were given."""
+    given = run.resolve(by_name("flag_name", args, kwargs).get("flag_name", kwargs.get("flag_names")))
+    flags = run.program.library(run, "absl.flags.FLAGS")
+    for name in (given,) if isinstance(given, str) else run.items(given) or ():
+        if isinstance(name, str) and isinstance(flags, Instance) and flags.cells.get(name) is None:
+            run.heap.write(flags.cells, name, run.unknown("a flag that must be given"))
+    return None
 
 
 @native("absl.app.run")

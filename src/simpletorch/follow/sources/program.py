@@ -8,10 +8,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch.follow import guards
 from simpletorch.follow.disk.reach import Reach
 from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, OWN, VALUES, load, source_of
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
+from simpletorch.follow.outcomes import Raise
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import lazily, texts
 from simpletorch.follow.sources.syntax import code, parse
@@ -108,7 +110,10 @@ class Program:
             # what one way here imports, the others have too; where somebody does without it, it is followed in place
             is_undone = (run.conditions or run.entry or run.hypothetical) and not run.optional_imports
             with run.at_the_start(shown) if is_undone else run.elsewhere(shown):
-                run.execute(tree.body, scope)
+                done = run.execute(tree.body, scope)
+            if isinstance(done, Raise) and guards.is_caught(run, done.error):
+                del self.modules[name]  # as Python does
+                raise done.error
             return made
         with run.at_the_start(shown):
             run.execute(tree.body, scope)
