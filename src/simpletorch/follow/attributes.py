@@ -37,6 +37,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     behind,
+    is_tuple,
 )
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
@@ -531,12 +532,9 @@ def _of_fields(run: Interpreter, value: Fields, name: str) -> Value:
     return MISSING if no_tensors.lacks(value, name) else BoundNative(name, value)
 
 
-_PLAIN: Final = {"str": str, "tuple": tuple}
-
-
 def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
     if name == "__class__":
-        kind = next((k for k in ("str", "tuple") if isinstance(value, _PLAIN[k])), type(value).__name__.lower())
+        kind = "str" if isinstance(value, str) else "tuple" if is_tuple(value) else type(value).__name__.lower()
         return run.program.builtin(run, kind)
     if name == "__name__":
         return run.unknown("a name", "str")

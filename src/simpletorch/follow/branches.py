@@ -37,9 +37,11 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    as_tuple,
     behind,
     is_known,
     is_plain,
+    is_tuple,
 )
 from simpletorch.rules import TensorType
 from simpletorch.shapes import ANY_REST, UNKNOWN, Expr, Rest, Shape
@@ -290,10 +292,11 @@ def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
         return _common_object(a, b, reason, cause)
     if isinstance(a, Dict) and isinstance(b, Dict) and a.kind == b.kind:
         return _common_dict(a, b, reason, cause)
-    if isinstance(a, List) and isinstance(b, List):
+    if isinstance(a, List) and isinstance(b, List) and is_tuple(a) is is_tuple(b):
         if a.items is not None and b.items is not None and len(a.items) == len(b.items):
             return List(tuple(generalise(x, y, reason, cause) for x, y in zip(a.items, b.items, strict=True)))
-        return List(None, common_item((*_members(a), *_members(b)), reason))
+        made = List(None, common_item((*_members(a), *_members(b)), reason))
+        return as_tuple(made) if is_tuple(a) else made
     return _common_unknown(a, b, reason, cause)
 
 

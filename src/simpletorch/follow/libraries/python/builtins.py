@@ -38,6 +38,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    as_tuple,
     behind,
     is_int,
     is_known,
@@ -155,7 +156,10 @@ def _make_list(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: di
 def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if args and isinstance(run.resolve(args[0]), tuple):
         return tuple(run.resolve(args[0]))
-    return _sequence(run, args)
+    found = _sequence(run, args)
+    if isinstance(found, List):
+        return as_tuple(found) if found.items is None else found.items
+    return found
 
 
 def _make_set(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
