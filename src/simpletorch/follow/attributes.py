@@ -689,7 +689,10 @@ def _put_on_tensor(run: Interpreter, value: Tensor, name: str, new: Value) -> No
     if name in ("data", "shape"):
         layout.forget(run, value)
     if name == "data":
+        new = run.resolve(new)
         kind = new.type if isinstance(new, Tensor) else TensorType()
+        gradients.check_data(run, value, kind)
+        layers.note_data(run, value, kind)
         run.heap.write(value.cells, "type", replace(kind, is_parameter=value.type.is_parameter))
     elif name == "shape":
         run.heap.write(value.cells, "type", TensorType(dtype=value.type.dtype))

@@ -70,6 +70,7 @@ class Interpreter:
         self.going: set[Unknown] = set()  # those of them that surely hold: of loops that run at least once
         self.unsure_rounds = 0  # how many rounds of comprehensions around here may not be run
         self.tries = 0  # how many ``try`` around here may catch what torch raises
+        self.parameters: dict[int, tuple[Tensor, Instance]] = {}  # of layers, by identity: and whose they are
         self.is_elsewhere = False  # whether a guard has counted as passed that fails on this machine
         self.optional_imports = 0  # how many ``try`` around here catch an ``ImportError``
         self.guards: list[Guard] = []  # who takes exceptions around here, the innermost last

@@ -49,6 +49,7 @@ from simpletorch.rules import (
     parameters,
 )
 from simpletorch.rules import Value as RuleValue
+from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import ANY_REST, UNKNOWN, Shape
 
 if TYPE_CHECKING:
@@ -353,6 +354,7 @@ def attribute(run: Interpreter, module: Instance, name: str) -> Value:
         if isinstance(made, Tensor):
             gradients.mark(made, gradients.layer_parameter(module, value))
             devices.moved(run, made, devices.place_of(run, module))
+            run.parameters[id(made)] = made, module
         run.heap.write(module.cells, name, made)
         return made
     if name in vars(rule):
@@ -388,6 +390,7 @@ def note_change(run: Interpreter, module: Instance, name: str, new: Value) -> No
     own, given = parameters(rule).get(name), tensors.to_rule(run.resolve(new))
     if own is not None:
         kept = isinstance(given, TensorType) and isinstance(own, TensorType) and given.shape == own.shape
+        kept = kept and not _is_other(given.dtype, own.dtype)
     elif name == "bias" and isinstance(given, TensorType):  # of a layer that was made without one
         sizes = [getattr(rule, size, None) for size in ("out_features", "out_channels")]
         kept = given.shape.rank == 1 and given.shape.dim(0) in sizes
@@ -395,6 +398,18 @@ def note_change(run: Interpreter, module: Instance, name: str, new: Value) -> No
         kept = name not in vars(rule) or getattr(rule, name) == given
     if not kept:
         run.heap.write(module.state, "changed", True)
+
+
+def _is_other(given: DType | None, own: DType | None) -> bool:
+    return given is not None and own is not None and given != own
+
+
+def note_data(run: Interpreter, value: Tensor, kind: TensorType) -> None:
+    """``layer.weight.data = …``: the same, of sizes and dtypes that are known."""
+    found = run.parameters.get(id(value))
+    is_other = kind.shape.is_exact and kind.shape != value.type.shape
+    if found is not None and (is_other or _is_other(kind.dtype, value.type.dtype)):
+        run.heap.write(found[1].state, "changed", True)
 
 
 # -- what is inside a module -----------------------------------------------------------------------------------------
