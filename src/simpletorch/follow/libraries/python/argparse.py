@@ -25,8 +25,10 @@ _SILENT: Final = ("help", "version")
 def _make_parser(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     made = Instance(cls)
     inherited = run.items(kwargs["parents"]) if "parents" in kwargs else ()
-    actions = tuple(a for p in inherited or () if isinstance(p, Instance) for a in _actions(p))
-    made.cells.update(actions=actions, defaults=Dict(), groups=())
+    parents = [p for p in map(run.resolve, inherited or ()) if isinstance(p, Instance)]
+    made.cells.update(actions=tuple(a for p in parents for a in _actions(p)), defaults=Dict(), groups=())
+    if inherited is None or len(parents) < len(inherited) or any(p.state.get("open") for p in parents):
+        run.heap.write(made.state, "open", True)
     return made
 
 
@@ -41,10 +43,12 @@ def _add_argument(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     made = Instance(run.program.library_class("argparse.Action"))
     flags = tuple(map(run.resolve, names))
     options = {k: run.resolve(v) for k, v in kwargs.items()}
+    parser = owner.cells.get("parser", owner)
     if not all(isinstance(f, str) for f in flags):
+        if isinstance(parser, Instance):
+            run.heap.write(parser.state, "open", True)
         return made
     made.cells.update({**options, "flags": flags, "dest": options.get("dest") or _destination(flags)})
-    parser = owner.cells.get("parser", owner)
     if isinstance(parser, Instance):
         run.heap.write(parser.cells, "actions", (*_actions(parser), made))
     return made
