@@ -389,8 +389,7 @@ def note_change(run: Interpreter, module: Instance, name: str, new: Value) -> No
         return
     own, given = parameters(rule).get(name), tensors.to_rule(run.resolve(new))
     if own is not None:
-        kept = isinstance(given, TensorType) and isinstance(own, TensorType) and given.shape == own.shape
-        kept = kept and not _is_other(given.dtype, own.dtype)
+        kept = isinstance(given, TensorType) and isinstance(own, TensorType) and _is_alike(given, own)
     elif name == "bias" and isinstance(given, TensorType):  # of a layer that was made without one
         sizes = [getattr(rule, size, None) for size in ("out_features", "out_channels")]
         kept = given.shape.rank == 1 and given.shape.dim(0) in sizes
@@ -398,6 +397,10 @@ def note_change(run: Interpreter, module: Instance, name: str, new: Value) -> No
         kept = name not in vars(rule) or getattr(rule, name) == given
     if not kept:
         run.heap.write(module.state, "changed", True)
+
+
+def _is_alike(given: TensorType, own: TensorType) -> bool:
+    return given.shape == own.shape and not _is_other(given.dtype, own.dtype)
 
 
 def _is_other(given: DType | None, own: DType | None) -> bool:
