@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, files, guards, layers
 from simpletorch.follow.heap import Cells
-from simpletorch.follow.libraries import METHODS
+from simpletorch.follow.libraries import CLASSES, METHODS
 from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.model import iterators, names
@@ -106,7 +106,9 @@ def _native(
         if named:  # they may be given by name, which few models look for
             rest = {k: v for k, v in kwargs.items() if k not in named}
             return _native(run, name, work, (*args, *(kwargs[k] for k in named)), rest)
-        run.fault(error)
+        of_class = args and isinstance(args[0], Unknown) and name.rpartition(".")[0] in CLASSES
+        if not of_class:  # ``DataFrame.copy(x)``: its object may be one of another class
+            run.fault(error)
         escape(run, (*args, *kwargs.values()))
         return run.unknown(f"what {name} gives for such arguments")
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from simpletorch.follow import follow
 from tests.follow.against_torch import agrees, findings
 
 HEAD = """\
@@ -110,3 +111,10 @@ def test_what_an_array_of_texts_holds_is_no_array(tmp_path: Path, monkeypatch: p
 def test_what_an_array_of_numbers_holds_has_no_items(tmp_path: Path) -> None:
     (found,) = findings(HEAD + "a = np.zeros(3)[0][1]\n", tmp_path)
     assert (found[0], found[1].partition(" [")[0]) == (10, "[]: a 0-dim tensor can't be indexed")
+
+
+def test_a_method_of_the_class_may_be_called_with_what_is_not_known(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text("import pandas as pd\nfrom elsewhere import rows\nx = pd.DataFrame.copy(rows)\nx.iloc[3, :] = 5\n")
+    found = follow(path)
+    assert (found.faults, found.errors) == ((), ())
