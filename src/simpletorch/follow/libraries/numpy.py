@@ -149,6 +149,8 @@ def _make_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
             return run.unknown(_FIELDS)
         source = as_array(run, value)
         given = source.type
+        if given.dtype is None and (dtype == "c" or isinstance(dtype, Unknown)):
+            return array(ANY, None)  # of letters: each text is a row
         made = array(given.shape, as_dtype(dtype, given.dtype))
         indexes.follow(run, "numpy.clone", (source,), {}, made)
         return made
