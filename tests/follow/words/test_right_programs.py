@@ -159,7 +159,8 @@ RIGHT = {
     "a, b, c = np.array([['ab'], ['cd']], dtype=np.dtype('c')).shape\nfield[rows - 1, columns - 1]\n",
     "as many as another has, from the end": "class Cut(nn.Module):\n"
     "    def __init__(self):\n        super().__init__()\n        self.conv = nn.Conv2d(3, 3, (1, 2), dilation=2)\n"
-    "        self.bn = nn.BatchNorm2d(3)\n    def forward(self, x):\n        y = self.conv(self.bn(x))\n        return y + x[:, :, :, -y.size(3):]\n"
+    "        self.bn = nn.BatchNorm2d(3)\n    def forward(self, x):\n        y = self.conv(self.bn(x))\n"
+    "        return y + x[:, :, :, -y.size(3):]\n"
     "Cut()(torch.zeros(2, 3, 5, 7))\n",
     "a global at the margin": "if __name__ != '':\n    global path\n    path = 'a'\n    print(path)\n",
 }
