@@ -611,7 +611,8 @@ def _merge_items(
     for way in (a, b):
         rows.append(way[id(cells), "items"][2] if (id(cells), "items") in way else cells["items"])
         others.append(way[id(cells), "item"][2] if (id(cells), "item") in way else cells["item"])
-    if rows[0] is rows[1] and not isinstance(rows[0], tuple):
+    if rows[0] is rows[1] and rows[0] is not None and not isinstance(rows[0], tuple):
+        change[id(cells), "items"] = cells, "items", rows[0]
         return
     for index, row in enumerate(rows):
         if isinstance(row, List):  # it is alive: what comes next is one of its items
@@ -623,7 +624,10 @@ def _merge_items(
         return
     known = [v for row, other in zip(rows, others, strict=True) for v in ((other,) if row is None else row)]
     reason = "which item of a list it is"
-    one = Unknown(reason) if any(_holds(v, moved) for v in known) else common_item(known, reason)
+    if known[0] is known[-1] and len(known) == 2:
+        one = known[0]
+    else:
+        one = Unknown(reason) if any(_holds(v, moved) for v in known) else common_item(known, reason)
     change[id(cells), "items"] = cells, "items", None
     change[id(cells), "item"] = cells, "item", one
 
