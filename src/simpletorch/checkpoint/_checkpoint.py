@@ -223,7 +223,7 @@ def _load(path: Path, rng: bool, parts: Mapping[str, Part]) -> Saved:
     lent: Lent = []
     wary, others = in_order(parts)
     with undoing(parts.values()):
-        found = filled({name: saved.parts[name] for name in wary}, parts)
+        found = filled({name: saved.parts[name] for name in wary}, parts, lent)
         for name in wary:
             load_into(parts[name], found[name], name)
         # not before those above took theirs: it writes into tensors that optimizers have

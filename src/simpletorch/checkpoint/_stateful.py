@@ -163,14 +163,24 @@ def _put_back(part: Any, held: Mapping[str, Any]) -> None:
 
 def _loads_plainly(model: torch.nn.Module) -> bool:
     """Whether loading a model's state copies tensors and does nothing else."""
-    return all(map(_is_plain, {type(m) for m in model.modules()})) and not any(
-        m._load_state_dict_pre_hooks or m._load_state_dict_post_hooks for m in model.modules()
+    hooks = (
+        hook
+        for module in model.modules()
+        for its in (module._load_state_dict_pre_hooks, module._load_state_dict_post_hooks)
+        for hook in its.values()
+    )
+    return all(map(_is_plain, {type(m) for m in model.modules()})) and all(
+        _is_known(getattr(hook, "hook", hook)) for hook in hooks
     )
 
 
 def _is_plain(kind: type[torch.nn.Module]) -> bool:
-    home = kind._load_from_state_dict.__module__.partition(".")[0]
-    return home in ("torch", "simpletorch") and kind.set_extra_state is torch.nn.Module.set_extra_state
+    return _is_known(kind._load_from_state_dict) and kind.set_extra_state is torch.nn.Module.set_extra_state
+
+
+def _is_known(function: Any) -> bool:
+    """Whether torch or this library wrote it (FSDP2 hangs a hook on each module that it divides)."""
+    return (getattr(function, "__module__", None) or "").partition(".")[0] in ("torch", "simpletorch")
 
 
 def load_into(part: Any, saved: Any, name: str) -> None:

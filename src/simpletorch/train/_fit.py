@@ -249,7 +249,7 @@ class Fit:
         if reason := self._why_not(state):
             raise TorchError(reason)
         for drawn in (state["rng"], state["epoch_rng"]):
-            if drawn is not None:
+            if drawn:  # a training that hasn't begun has none of an epoch
                 check_rng_state(drawn)
         before = dict(vars(self))
         others = [part for part in (self.scheduler, self.scaler, self.loader) if part is not None]

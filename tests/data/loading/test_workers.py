@@ -251,7 +251,8 @@ def test_persistent_workers_begin_anew_when_an_epoch_is_left():
 
 
 def test_after_a_death_the_next_epoch_has_new_workers():
-    loader = DataLoader(Rows(), 5, num_workers=2, persistent_workers=True)
+    # one batch ahead, so that the worker that is killed still has one to make
+    loader = DataLoader(Rows(), 5, num_workers=2, persistent_workers=True, prefetch_factor=1)
     before = children()
     batches = iter(loader)
     os.kill(max(children() - before), signal.SIGKILL)
