@@ -76,7 +76,7 @@ __all__ = [
 
 MODULE: Final = modules.MODULE
 _NO_TENSORS: Final = (Class, Instance)
-_OPEN: Final = (Unknown, Choice)
+_OPEN: Final = (Unknown, Choice, Instance)
 
 
 def is_module(value: Value) -> bool:
@@ -466,7 +466,7 @@ def lists_own(run: Interpreter, module: Instance) -> bool:
 
 def holds_known(run: Interpreter, module: Instance) -> bool:
     """Whether it is known what is directly inside."""
-    unknown = any(isinstance(run.resolve(v), Unknown | Choice) for v in module.cells.values() if type(v) in _OPEN)
+    unknown = any(modules.may_be_module(run.resolve(v)) for v in module.cells.values() if type(v) in _OPEN)
     unfinished = module.cls.native is not None and module.native is None
     return not (module.state.get("open") or module.cls.unknown_base is not None or unknown or unfinished)
 
