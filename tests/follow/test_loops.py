@@ -146,3 +146,21 @@ nn.Linear(3, 5)(torch.zeros(2, 4))
     found = followed(source, tmp_path)
     assert [e.line for e in found.errors] == [11]
     assert not any("raise" in what for _, _, what in found.not_followed)
+
+
+def test_a_range_of_unknown_length_can_be_gone_through_backwards(tmp_path):
+    source = """
+n = int(input())
+sizes = [3]
+for i in reversed(range(n)):
+    sizes.append(i)
+try:
+    reversed(i for i in range(3))
+    x = torch.zeros(2, 7)
+except TypeError:
+    x = torch.zeros(2, 5)
+x @ torch.zeros(7, 3)
+"""
+    found = followed(source, tmp_path)
+    assert [e.line for e in found.errors] == [13]
+    assert not any("raise" in what for _, _, what in found.not_followed)

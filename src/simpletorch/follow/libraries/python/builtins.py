@@ -701,7 +701,8 @@ def _reversed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     source = run.resolve(args[0])
     if isinstance(source, Instance) and (own := run.special(source, "__reversed__")) is not None:
         return run.call(own, ())
-    if isinstance(source, int | float | type(None) | Set | Iterator):
+    is_range = isinstance(source, Iterator) and source.cells.get("items") is None  # of an unknown length
+    if isinstance(source, int | float | type(None) | Set | Iterator) and not is_range:
         raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(source, List) and source.items is not None:
         return _backwards(run, source)
