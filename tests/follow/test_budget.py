@@ -169,3 +169,39 @@ def test_a_generator_without_an_end_is_followed_until_it_has_given_what_it_gives
     found = followed(source + USED, tmp_path, steps=2_000)
     assert found.complete
     assert ["view" in error.message for error in found.errors] == [True]
+
+
+OF_ITSELF = """
+import torch
+class Options(dict):
+    def __init__(self, given=None):
+        given = dict() if not given else given
+        for key, value in given.items():
+            if hasattr(value, "keys"):
+                value = Options(value)
+            self[key] = value
+options = Options(open("config").read())
+torch.zeros(2, 3) @ torch.zeros(5, 7)
+"""
+
+
+def test_a_constructor_that_calls_itself_for_what_is_not_known_does_so_a_few_times(tmp_path):
+    found = followed(OF_ITSELF, tmp_path, steps=5_000)
+    assert found.complete
+    assert [error.line for error in found.errors] == [11]
+
+
+def test_a_constructor_that_calls_itself_a_known_number_of_times_is_followed_to_the_end(tmp_path):
+    source = """
+import torch
+class Nested:
+    def __init__(self, depth):
+        self.inner = Nested(depth - 1) if depth else None
+        self.n = depth + 2
+n = Nested(11)
+while n.inner is not None:
+    n = n.inner
+"""
+    found = followed(source + "torch.zeros(3, n.n) @ torch.zeros(13, 5)\n", tmp_path)
+    assert [error.line for error in found.errors] == [10]
+    assert "2" in found.errors[0].message

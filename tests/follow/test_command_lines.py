@@ -62,3 +62,40 @@ def test_an_argument_that_must_be_given_is_a_symbol_and_no_error(tmp_path: Path)
     found, reports = follow_source(f"{source}dim = p.parse_args().dim\n", tmp_path / "program.py")
     assert str(found["dim"]) == "dim"
     assert not reports
+
+
+@pytest.mark.parametrize("part", ["[1:3]", "[1:]", "[-2:]", "[1:-1]"])
+def test_as_many_words_as_are_asked_for_are_given(part: str, tmp_path: Path) -> None:
+    _, reports = follow_source(f"import sys\nfolder, count = sys.argv{part}\n", tmp_path / "program.py")
+    assert not reports
+
+
+def test_words_that_are_given_are_counted(tmp_path: Path) -> None:
+    source = "import sys\nfolder, count = sys.argv[1:3]\n"
+    assert not follow_source(source, tmp_path / "program.py", ("here", "3"))[1]
+    assert len(follow_source(source, tmp_path / "program.py", ("here",))[1]) == 1
+
+
+OPEN = {
+    "parents from elsewhere": "from nowhere import parent\np = argparse.ArgumentParser(parents=[parent])\n",
+    "some parents": "from nowhere import parents\np = argparse.ArgumentParser(parents=parents)\n",
+    "an open parent": "from nowhere import fill\nq = argparse.ArgumentParser(add_help=False)\nfill(q)\n"
+    "p = argparse.ArgumentParser(parents=[q])\n",
+    "names that are read": "p = argparse.ArgumentParser()\nfor n in open('names'):\n    p.add_argument('--' + n)\n",
+    "names in a group": "p = argparse.ArgumentParser()\ng = p.add_argument_group('all')\nfor n in open('names'):\n"
+    "    g.add_argument(f'--{n}', default=3)\n",
+}
+
+
+@pytest.mark.parametrize("parser", OPEN.values(), ids=OPEN)
+def test_a_parser_of_which_not_all_is_known_may_give_any_option(parser: str, tmp_path: Path) -> None:
+    _, reports = follow_source(f"import argparse\n{parser}n = p.parse_args().width\n", tmp_path / "program.py")
+    assert not reports
+
+
+def test_an_option_that_no_parent_has_is_said(tmp_path: Path) -> None:
+    source = "import argparse\nq = argparse.ArgumentParser(add_help=False)\nq.add_argument('--dim', default=7)\n"
+    source += "args = argparse.ArgumentParser(parents=[q]).parse_args()\nn = args.dim\nargs.width\n"
+    found, reports = follow_source(source, tmp_path / "program.py")
+    assert found["n"] == 7
+    assert ["Namespace has no attribute 'width'" in str(r) for r in reports] == [True]

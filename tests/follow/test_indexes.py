@@ -117,3 +117,11 @@ for batch in torch.utils.data.DataLoader(Rows(torch.zeros(41, 5)), batch_size=7)
 def test_a_float_is_no_size(wrong, tmp_path):
     (found,) = errors(wrong, tmp_path)
     assert "must be an int" in found[1]
+
+
+def test_one_of_two_numbers_deep_in_an_index_is_one_of_two_indexes(tmp_path: Path) -> None:
+    source = "import torch\nn = 0 if input() else 1\nx = torch.zeros(2, 3)[[[n, 1], [1, 0]]]\n"
+    source += "y = torch.zeros(2, 3)[[(n, 1)]]\nz = torch.tensor([[n, 1]])\ntorch.zeros(5, 7) @ torch.zeros(5, 7)\n"
+    (tmp_path / "program.py").write_text(source)
+    found = follow(tmp_path / "program.py")
+    assert (found.faults, [e.line for e in found.errors]) == ((), [6])

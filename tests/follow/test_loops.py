@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from simpletorch.follow import Followed, follow
+from simpletorch.follow import Followed, follow, loops
 
 
 def followed(source: str, folder: Path) -> Followed:
@@ -117,3 +117,50 @@ for i in range(200):
     found = followed(source, tmp_path)
     shown = found.shapes_at(str(tmp_path / "program.py"), 6)["x"]
     assert [t.shape.dims for t in shown] == [(2, 4), (2, 5), (2, 203)]
+
+
+def test_a_list_whose_items_never_settle_has_any_number_of_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(loops, "_ROUNDS", 1)
+    source = """
+import source
+rows = [torch.zeros(3), torch.zeros(3)]
+while source.more():
+    rows[0] = torch.zeros(3, 5)
+rows.append(torch.zeros(7))
+x = torch.stack(rows)
+"""
+    assert not followed(source, tmp_path).errors
+
+
+def test_an_attribute_called_items_is_no_lists(tmp_path):
+    source = """
+class Bag:
+    def __init__(self):
+        self.items = ()
+bag = Bag()
+for i in range(1000):
+    bag.items = bag.items + (torch.zeros(3),)
+x = bag.items[0] + 1
+nn.Linear(3, 5)(torch.zeros(2, 4))
+"""
+    found = followed(source, tmp_path)
+    assert [e.line for e in found.errors] == [11]
+    assert not any("raise" in what for _, _, what in found.not_followed)
+
+
+def test_a_range_of_unknown_length_can_be_gone_through_backwards(tmp_path):
+    source = """
+n = int(input())
+sizes = [3]
+for i in reversed(range(n)):
+    sizes.append(i)
+try:
+    reversed(i for i in range(3))
+    x = torch.zeros(2, 7)
+except TypeError:
+    x = torch.zeros(2, 5)
+x @ torch.zeros(7, 3)
+"""
+    found = followed(source, tmp_path)
+    assert [e.line for e in found.errors] == [13]
+    assert not any("raise" in what for _, _, what in found.not_followed)

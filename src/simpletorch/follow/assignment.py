@@ -93,9 +93,7 @@ def unpack(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Va
     if isinstance(value, Choice) and None in (value.when_true, value.when_false):  # who unpacks it knows that it isn't
         return unpack(run, value.when_true if value.when_false is None else value.when_false, parts)
     if isinstance(value, Choice):
-        left = unpack(run, value.when_true, parts)
-        right = unpack(run, value.when_false, parts)
-        return [branches.merge(value.condition, a, b) for a, b in zip(left, right, strict=True)]
+        return _pieces(run, branches.distribute(run, value, lambda one: tuple(unpack(run, one, parts))), len(parts))
     found = None if value is MISSING else _taken(run, value, len(parts)) if star is None else run.items(value)
     if found is None:
         return _pieces_of_unknown(run, value, parts)
@@ -110,6 +108,14 @@ def unpack(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Va
         left = (List(None, asked) if isinstance(p, ast.Starred) else asked for p in parts[len(found) :])
         return [*found, *left]
     return _wrong_number(run, value, found, parts)
+
+
+def _pieces(run: Interpreter, value: Value, number: int) -> list[Value]:
+    """The items of a tuple of this length, or of one of several such tuples."""
+    if isinstance(value, Choice):
+        ways = _pieces(run, value.when_true, number), _pieces(run, value.when_false, number)
+        return [branches.merge(value.condition, a, b) for a, b in zip(*ways, strict=True)]
+    return list(value) if isinstance(value, tuple) else [run.part(value, value.reason) for _ in range(number)]
 
 
 def _taken(run: Interpreter, value: Value, number: int) -> tuple[Value, ...] | None:

@@ -38,6 +38,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     behind,
+    is_tuple,
 )
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
@@ -548,12 +549,9 @@ def _of_fields(run: Interpreter, value: Fields, name: str) -> Value:
     return MISSING if no_tensors.lacks(value, name) or _is_without(value, name) else BoundNative(name, value)
 
 
-_PLAIN: Final = {"str": str, "tuple": tuple}
-
-
 def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
     if name == "__class__":
-        kind = next((k for k in ("str", "tuple") if isinstance(value, _PLAIN[k])), type(value).__name__.lower())
+        kind = "str" if isinstance(value, str) else "tuple" if is_tuple(value) else type(value).__name__.lower()
         return run.program.builtin(run, kind)
     if name == "__name__":
         return run.unknown("a name", "str")
@@ -708,7 +706,10 @@ def _put_on_tensor(run: Interpreter, value: Tensor, name: str, new: Value) -> No
     if name in ("data", "shape"):
         layout.forget(run, value)
     if name == "data":
+        new = run.resolve(new)
         kind = new.type if isinstance(new, Tensor) else TensorType()
+        gradients.check_data(run, value, kind)
+        layers.note_data(run, value, kind)
         run.heap.write(value.cells, "type", replace(kind, is_parameter=value.type.is_parameter))
     elif name == "shape":
         run.heap.write(value.cells, "type", TensorType(dtype=value.type.dtype))

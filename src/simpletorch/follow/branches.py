@@ -37,9 +37,11 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    as_tuple,
     behind,
     is_known,
     is_plain,
+    is_tuple,
 )
 from simpletorch.rules import TensorType
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Expr, Rest, Shape
@@ -290,14 +292,14 @@ def generalise(a: Value, b: Value, reason: str, cause: Any = "code") -> Value:
         return _common_object(a, b, reason, cause)
     if isinstance(a, Dict) and isinstance(b, Dict) and a.kind == b.kind:
         return _common_dict(a, b, reason, cause)
-    if isinstance(a, List) and isinstance(b, List):
+    if isinstance(a, List) and isinstance(b, List) and is_tuple(a) is is_tuple(b):
         if a.items is not None and b.items is not None and len(a.items) == len(b.items):
             return List(tuple(generalise(x, y, reason, cause) for x, y in zip(a.items, b.items, strict=True)))
         made = List(None, common_item((*_members(a), *_members(b)), reason))
         size = _length(a)
         if size is not None and size == _length(b):
             made.cells[SIZE] = None, 0, size
-        return made
+        return as_tuple(made) if is_tuple(a) else made
     return _common_unknown(a, b, reason, cause)
 
 
@@ -621,6 +623,7 @@ def _merge_items(
         rows.append(way[id(cells), "items"][2] if (id(cells), "items") in way else cells["items"])
         others.append(way[id(cells), "item"][2] if (id(cells), "item") in way else cells["item"])
     if rows[0] is rows[1] and isinstance(rows[0], List):
+        change[id(cells), "items"] = cells, "items", rows[0]
         return
     for index, row in enumerate(rows):
         if isinstance(row, List):  # it is alive: what comes next is one of its items
@@ -632,7 +635,10 @@ def _merge_items(
         return
     known = [v for row, other in zip(rows, others, strict=True) for v in ((other,) if row is None else row)]
     reason = "which item of a list it is"
-    one = Unknown(reason) if any(_holds(v, moved) for v in known) else common_item(known, reason)
+    if known[0] is known[-1] and len(known) == 2:
+        one = known[0]
+    else:
+        one = Unknown(reason) if any(_holds(v, moved) for v in known) else common_item(known, reason)
     change[id(cells), "items"] = cells, "items", None
     change[id(cells), "item"] = cells, "item", one
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, files, guards, layers
 from simpletorch.follow.heap import Cells
-from simpletorch.follow.libraries import METHODS, Model
+from simpletorch.follow.libraries import CLASSES, METHODS, Model
 from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.model import iterators, names
@@ -40,7 +40,7 @@ from simpletorch.rules.core.dtype import DType
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["call", "escape", "in_the_dark"]
+__all__ = ["call", "escape", "in_the_dark", "wait"]
 
 _TYPE_ERROR: Final = ("Exception", "BaseException")
 _TOO_DEEP: Final = (Raised("RecursionError", None, ("RuntimeError", *_TYPE_ERROR)),)
@@ -108,7 +108,9 @@ def _native(
         if named and type(work) is not Model:  # they may be given by name, which few models look for
             rest = {k: v for k, v in kwargs.items() if k not in named}
             return _native(run, name, work, (*args, *(kwargs[k] for k in named)), rest)
-        run.fault(error)
+        of_class = args and isinstance(args[0], Unknown) and name.rpartition(".")[0] in CLASSES
+        if not of_class:  # ``DataFrame.copy(x)``: its object may be one of another class
+            run.fault(error)
         escape(run, (*args, *kwargs.values()))
         return run.unknown(f"what {name} gives for such arguments")
 
@@ -184,6 +186,8 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
         if function.name == "__init__" and args and isinstance(args[0], Instance):
             modules.begun(run, args[0])
             run.heap.write(args[0].state, "open", True)  # the object was never built
+        if function.node in run.replaceable and not arguments.is_named(run.node, function):
+            return run.unknown(f"what a caller gives for {function.name}, which doesn't fit here")
         return modules.refuse(run, *wrong)
     scope.first = args[0] if args else MISSING
     if function.scripted:
@@ -361,6 +365,11 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
             todo += [value.receiver, value.function]
         elif isinstance(value, Function):
             todo += closures.changed(run, value)
+
+
+def wait(run: Interpreter, scope: Scope) -> None:
+    """A coroutine waits: what others change meanwhile isn't known any more."""
+    escape(run, tuple(closures.changed_meanwhile(run, scope)))
 
 
 def _open(run: Interpreter, value: Instance) -> None:

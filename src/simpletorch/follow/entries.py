@@ -11,7 +11,7 @@ leaves nothing behind.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -78,6 +78,7 @@ def _apart(run: Interpreter, work: Any) -> None:
         run.passed = passed
         run.free.clear()
         run.class_sizes.clear()
+        run.replaceable.clear()
 
 
 def _module(run: Interpreter, cls: Class, scope: Scope) -> None:
@@ -176,9 +177,19 @@ def _parameters(function: Function) -> list[tuple[ast.arg, Value]]:
     return [*zip(positional, defaults, strict=True), *named]
 
 
+def _bodies(values: Iterable[Value]) -> Iterator[ast.AST]:
+    """The bodies of the functions, and of the constructors of the classes, among values."""
+    for value in values:
+        found = next(iter(value.find("__init__") or ()), None) if isinstance(value, Class) else value
+        if isinstance(found, Function):
+            yield found.node
+
+
 def _constructor_arguments(run: Interpreter, init: Function, where: str) -> Iterator[tuple[str, Value]]:
     parameters = _parameters(init)[1:]
     needs_nothing = all(default is not MISSING for _, default in parameters)
+    if not needs_nothing:
+        run.replaceable.update(_bodies(default for _, default in parameters))
     for parameter, default in parameters:
         match parameter.annotation:
             case ast.Subscript(value=ast.Name(id="Dim"), slice=ast.Name(id=name)):  # the class's own size
@@ -297,7 +308,8 @@ def _call_annotated(run: Interpreter, function: Function, receiver: Instance | N
             if value is MISSING:
                 return
             args[parameter.arg] = value
-    if args:  # who gives something may give this too
+    if args:  # a caller that gives something may give this too
+        run.replaceable.update(_bodies(default for _, default in parameters))
         left = [p.arg for p, default in parameters if default is None]
         args.update({name: run.unknown(f"the argument {name}") for name in left})
     run.node, run.path = function.node, function.scope.path

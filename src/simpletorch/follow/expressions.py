@@ -11,6 +11,7 @@ from simpletorch.follow import (
     assignment,
     attributes,
     branches,
+    calls,
     classes,
     guards,
     items,
@@ -652,7 +653,13 @@ def _generate(
 
 
 def _await(run: Interpreter, node: ast.Await, scope: Scope) -> Value:
-    return run.evaluate(node.value, scope)
+    value = run.evaluate(node.value, scope)
+    match node.value:
+        case ast.Call(func=ast.Attribute(attr="sleep") | ast.Name(id="sleep")):
+            calls.wait(run, scope)
+        case _ if isinstance(value, Unknown):
+            calls.wait(run, scope)
+    return value
 
 
 def _yield(run: Interpreter, node: ast.Yield, scope: Scope) -> Value:

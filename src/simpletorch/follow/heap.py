@@ -46,6 +46,9 @@ forgets it. In those of an iterator: how many of its items are gone. No attribut
 ASKED_FOR: Final = "what is asked for"
 """In the cells of a list that is the command line: what stands for the arguments that weren't given."""
 
+TUPLE: Final = "a tuple"
+"""In the cells of a list that stands for a tuple of which it isn't known how many items it has."""
+
 HISTORY: Final = "(history)"
 SPENT: Final = "(spent)"
 CHANGED: Final = "(changed)"

@@ -70,6 +70,8 @@ class Interpreter:
         self.going: set[Unknown] = set()  # those of them that surely hold: of loops that run at least once
         self.unsure_rounds = 0  # how many rounds of comprehensions around here may not be run
         self.tries = 0  # how many ``try`` around here may catch what torch raises
+        self.parameters: dict[int, tuple[Tensor, Instance]] = {}  # of layers, by identity: and whose they are
+        self.is_elsewhere = False  # whether a guard has counted as passed that fails on this machine
         self.optional_imports = 0  # how many ``try`` around here catch an ``ImportError``
         self.guards: list[Guard] = []  # who takes exceptions around here, the innermost last
         self.questions = 0  # how many built-in functions around here take an exception for an answer
@@ -90,6 +92,7 @@ class Interpreter:
         self.by_content: set[Var] = set()  # sizes that say how many elements of a tensor hold something
         self.symbols: set[Var] = set()  # sizes that a caller chooses
         self.class_sizes: dict[str, Dim] = {}  # what ``Dim[N]`` of a constructor stands for
+        self.replaceable: set[ast.AST] = set()  # bodies of the entry's defaults, which a caller may replace
         self.entered_at = 0  # `heap.now` as the entry was called
         self.free: set[Var] = set()  # sizes that an annotation names: their first use says what they are
         self.demands_sizes = False  # whether "works only if n == m" is a finding

@@ -34,9 +34,11 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     View,
+    as_tuple,
     behind,
     is_int,
     is_known,
+    is_tuple,
 )
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import DType
@@ -97,7 +99,7 @@ def is_unhashable(run: Interpreter, value: Value) -> bool:
     if isinstance(value, Instance):
         kind = next((c for c in value.cls.mro if "unhashable" in c.metadata or "__hash__" in c.cells), None)
         return kind is not None and kind.metadata.get("unhashable") is True and value.cls.unknown_base is None
-    return isinstance(value, List | Dict | Set)
+    return isinstance(value, List | Dict | Set) and not is_tuple(value)
 
 
 def check_key(run: Interpreter, value: Value) -> None:
@@ -266,14 +268,16 @@ def _of_list(run: Interpreter, owner: List, index: Value) -> Value:
     if owner.items is None:
         if not isinstance(index, slice):
             return sizes.one_of_many(run, owner.item)
-        return offsets.filled(run, owner.item, between.cut(run, owner, index))
+        made = offsets.filled(run, owner.item, between.cut(run, owner, index))
+        return as_tuple(made) if is_tuple(owner) else made
     if type(index) is int and index >= len(owner.items) and ASKED_FOR in owner.cells:
         return owner.cells[ASKED_FOR]
     found = _of_tuple(run, owner.items, index)
     if not isinstance(index, slice) or not isinstance(found, tuple):
         return found
     made = List(found)
-    if ASKED_FOR in owner.cells and index.stop is None:
+    stop = index.stop
+    if ASKED_FOR in owner.cells and (stop is None or (type(stop) is int and not 0 <= stop <= len(owner.items))):
         made.cells[ASKED_FOR] = owner.cells[ASKED_FOR]
     return made
 

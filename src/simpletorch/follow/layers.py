@@ -49,6 +49,7 @@ from simpletorch.rules import (
     parameters,
 )
 from simpletorch.rules import Value as RuleValue
+from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import ANY_REST, UNKNOWN, Shape
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ __all__ = [
 
 MODULE: Final = modules.MODULE
 _NO_TENSORS: Final = (Class, Instance)
-_OPEN: Final = (Unknown, Choice)
+_OPEN: Final = (Unknown, Choice, Instance)
 
 
 def is_module(value: Value) -> bool:
@@ -353,6 +354,7 @@ def attribute(run: Interpreter, module: Instance, name: str) -> Value:
         if isinstance(made, Tensor):
             gradients.mark(made, gradients.layer_parameter(module, value))
             devices.moved(run, made, devices.place_of(run, module))
+            run.parameters[id(made)] = made, module
         run.heap.write(module.cells, name, made)
         return made
     if name in vars(rule):
@@ -387,7 +389,7 @@ def note_change(run: Interpreter, module: Instance, name: str, new: Value) -> No
         return
     own, given = parameters(rule).get(name), tensors.to_rule(run.resolve(new))
     if own is not None:
-        kept = isinstance(given, TensorType) and isinstance(own, TensorType) and given.shape == own.shape
+        kept = isinstance(given, TensorType) and isinstance(own, TensorType) and _is_alike(given, own)
     elif name == "bias" and isinstance(given, TensorType):  # of a layer that was made without one
         sizes = [getattr(rule, size, None) for size in ("out_features", "out_channels")]
         kept = given.shape.rank == 1 and given.shape.dim(0) in sizes
@@ -395,6 +397,22 @@ def note_change(run: Interpreter, module: Instance, name: str, new: Value) -> No
         kept = name not in vars(rule) or getattr(rule, name) == given
     if not kept:
         run.heap.write(module.state, "changed", True)
+
+
+def _is_alike(given: TensorType, own: TensorType) -> bool:
+    return given.shape == own.shape and not _is_other(given.dtype, own.dtype)
+
+
+def _is_other(given: DType | None, own: DType | None) -> bool:
+    return given is not None and own is not None and given != own
+
+
+def note_data(run: Interpreter, value: Tensor, kind: TensorType) -> None:
+    """``layer.weight.data = …``: the same, of sizes and dtypes that are known."""
+    found = run.parameters.get(id(value))
+    is_other = kind.shape.is_exact and kind.shape != value.type.shape
+    if found is not None and (is_other or _is_other(kind.dtype, value.type.dtype)):
+        run.heap.write(found[1].state, "changed", True)
 
 
 # -- what is inside a module -----------------------------------------------------------------------------------------
@@ -448,7 +466,7 @@ def lists_own(run: Interpreter, module: Instance) -> bool:
 
 def holds_known(run: Interpreter, module: Instance) -> bool:
     """Whether it is known what is directly inside."""
-    unknown = any(isinstance(run.resolve(v), Unknown | Choice) for v in module.cells.values() if type(v) in _OPEN)
+    unknown = any(modules.may_be_module(run.resolve(v)) for v in module.cells.values() if type(v) in _OPEN)
     unfinished = module.cls.native is not None and module.native is None
     return not (module.state.get("open") or module.cls.unknown_base is not None or unknown or unfinished)
 

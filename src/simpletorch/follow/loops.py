@@ -109,6 +109,8 @@ def over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope) -> Done:
     """``for target in source``."""
     source = run.resolve(run.evaluate(node.iter, scope))
     if isinstance(node, ast.AsyncFor):
+        if isinstance(source, Unknown):
+            calls.wait(run, scope)
         source = iteration.asynchronous(run, source)
     return _over(run, node, scope, source)
 
@@ -550,12 +552,10 @@ def _depth(entry: tuple[dict[Any, Any], Any, Value]) -> int:
 def _wide(run: Interpreter, cells: dict[Any, Any], key: Any, old: Value, now: Value, forced: bool) -> Value:
     if isinstance(old, TensorType) and isinstance(now, TensorType):
         return TensorType() if forced else branches.common_type(old, now)
-    counted = isinstance(old, tuple | None) and isinstance(now, tuple | None)  # an attribute may have this name too
-    if key == "items" and counted and (old is None or now is None or len(old) != len(now)):
-        known = tuple(v for part in (old, now) if part is not None for v in part)
-        rest = () if cells.get("item") is None or now is not None else (cells["item"],)
-        run.heap.write(cells, "item", branches.common_item((*known, *rest), "which item of a list it is"))
-        return None
+    listed = key == "items" and "item" in cells  # an attribute may be called "items" too
+    listed = listed and isinstance(old, tuple | None) and isinstance(now, tuple | None)
+    if listed and (old is None or now is None or len(old) != len(now)):
+        return _uncounted(run, cells, old, now)
     if old is PENDING or now is PENDING:
         run.heap.write(cells, "item", run.unknown("what an iterator gives that a loop has begun"))
         return None
@@ -567,9 +567,20 @@ def _wide(run: Interpreter, cells: dict[Any, Any], key: Any, old: Value, now: Va
     wide = branches.generalise(old, now, "it changes from round to round of a loop", _cause(old, now))
     if not forced or branches.alike(wide, old):
         return wide
+    if listed:
+        return _uncounted(run, cells, old, now)
     if isinstance(old, Tensor):
         return Tensor(TensorType(), array=old.array)
     return run.unknown("it changes from round to round of a loop", branches.type_name(now))
+
+
+def _uncounted(
+    run: Interpreter, cells: dict[Any, Any], old: tuple[Value, ...] | None, now: tuple[Value, ...] | None
+) -> None:
+    """Forget how many items a list has: any of them is one of those that it had."""
+    known = tuple(v for part in (old, now) if part is not None for v in part)
+    rest = () if cells.get("item") is None or now is not None else (cells["item"],)
+    run.heap.write(cells, "item", branches.common_item((*known, *rest), "which item of a list it is"))
 
 
 def _cause(old: Value, now: Value) -> Any:

@@ -35,9 +35,11 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     View,
+    as_tuple,
     behind,
     is_int,
     is_known,
+    is_tuple,
 )
 from simpletorch.rules import RULES, Device, TensorType
 from simpletorch.rules.core.dtype import DType
@@ -256,6 +258,8 @@ def _witness(value: Value) -> Any:
     """A value of the same class of Python's."""
     if isinstance(value, Dict) and value.kind != "dict":
         return _NONE_KNOWN
+    if is_tuple(value):
+        return ()
     return _WITNESSES.get(type(value), _NONE_KNOWN)
 
 
@@ -379,10 +383,14 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
     if isinstance(left, View) or isinstance(right, View):
         return _of_views(run, name, left, right)
     if name in ("__eq__", "__ne__"):
+        if is_tuple(left) and is_tuple(right):
+            return run.derived(name, left, right)
         if is_known(right) or is_known(left) or type(left) is not type(right):
             return name == "__ne__"
         return _equal_collections(run, name, left, right)
     _check_kinds(name, left, right)
+    if is_tuple(left) or is_tuple(right):
+        return _of_rows(run, name, left, right)
     if isinstance(left, List) and isinstance(right, List) and name in _COMPARISONS:
         if left.items is not None and right.items is not None:
             return _of_tuples(run, name, left.items, right.items)
@@ -410,6 +418,16 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
         rest = left.rest if right.rest is MISSING else right.rest
         return Dict({**left.cells, **right.cells}, rest)
     return run.unknown(f"what {name} gives")
+
+
+def _of_rows(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    """Operators of tuples of which one has an unknown length."""
+    if name not in ("__add__", "__mul__"):
+        return run.derived(name, left, right)
+    parts = [List(v) if isinstance(v, tuple) else v for v in (left, right)]
+    known = [v for x in parts if isinstance(x, List) for v in (x.items if x.items is not None else (x.item,))]
+    size = offsets.total(*(offsets.size_of(run, x) for x in parts)) if name == "__add__" else None
+    return as_tuple(offsets.filled(run, branches.common_item(known), size))
 
 
 def _equal_collections(run: Interpreter, name: str, left: List | Set | Dict, right: Any) -> Value:
@@ -850,6 +868,8 @@ def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
         return cls.qualified in ("torch.Tensor", "builtins.object", "simpletorch.Tensor")
     if isinstance(value, Fields) and cls.qualified.startswith("torch.return_types"):
         return True
+    if is_tuple(value) and not isinstance(value, tuple):
+        value = ()
     if isinstance(value, View):
         names = (f"{value.kind.capitalize()}View", "Iterable", "Sized", "Collection", "object")
         return True if cls.name in names else None if cls.name in ("Set", "MappingView") else False

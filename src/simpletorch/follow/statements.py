@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import assignment, branches, classes, guards, loops
+from simpletorch.follow import assignment, branches, calls, classes, guards, loops
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices, modules, moves
 from simpletorch.follow.model import handlers, unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports, machines, refusals
 from simpletorch.follow.sources.syntax import of_node, walk
-from simpletorch.follow.values import MISSING, Class, Instance, Value, is_known
+from simpletorch.follow.values import MISSING, Class, Instance, Unknown, Value, is_known
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -122,13 +122,17 @@ def _return(run: Interpreter, node: ast.Return, scope: Scope) -> Done:
     return Return(None if node.value is None else run.evaluate(node.value, scope))
 
 
+_TRUTHS: Final = (bool, int, float, str, type(None))  # of these it is known whether they are true
+
+
 def _if(run: Interpreter, node: ast.If, scope: Scope) -> Done:
     test = run.evaluate(node.test, scope)
     if (
-        type(test) is bool
+        type(test) in _TRUTHS
         and machines.is_refusal(node.body if test else node.orelse)
         and machines.is_guard(run, node.test, scope)
     ):
+        machines.passed(run, node.test, scope)
         return run.execute(node.orelse if test else node.body, scope)
     done = branches.choose(run, test, lambda: run.execute(node.body, scope), lambda: run.execute(node.orelse, scope))
     if run.places and test is False and done is None:
@@ -149,7 +153,8 @@ def _there(run: Interpreter, node: ast.If, scope: Scope) -> None:
 
 def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
     test = run.evaluate(node.test, scope)
-    if test is False and machines.is_guard(run, node.test, scope):
+    if type(test) in _TRUTHS and not test and machines.is_guard(run, node.test, scope):
+        machines.passed(run, node.test, scope)
         return None
     if test is False and _is_about_shapes(node.test):
         run.node = node
@@ -242,6 +247,8 @@ def _within(run: Interpreter, node: ast.With | ast.AsyncWith, scope: Scope, inde
         return _within(run, node, scope, index + 1)
 
     manager = run.evaluate(item.context_expr, scope)
+    if isinstance(node, ast.AsyncWith) and isinstance(manager, Unknown):
+        calls.wait(run, scope)
     return classes.managed(run, manager, inside, asynchronous=isinstance(node, ast.AsyncWith))
 
 
@@ -326,7 +333,7 @@ def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
         return run.execute(node.body, scope)
     catching = handlers.handlers_of(run, node, scope)
     reacts = any(_OF_TORCH.intersection(names) or "" in names for names, _ in catching)
-    optional = any(_OF_IMPORTS.intersection(names) for names, _ in catching)
+    optional = any(_OF_IMPORTS.intersection(names) and not machines.needs(h.body) for names, h in catching)
     guard = Guard(
         lambda error: handlers.catches(error, catching),
         run.heap.depth,

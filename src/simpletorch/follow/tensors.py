@@ -185,7 +185,7 @@ def first_choice(args: tuple[Value, ...]) -> Choice | None:
     for a in args:
         if isinstance(a, Choice):
             return a
-        if isinstance(a, tuple) and (found := first_choice(a)) is not None:
+        if type(a) is tuple and (found := first_choice(a)) is not None:
             return found
         if isinstance(a, List) and a.items is not None and (found := first_choice(a.items)) is not None:
             return found
@@ -214,7 +214,7 @@ def settle(run: Interpreter, value: Value) -> Value:
         return branches.resolve(run, value)
     if isinstance(value, tuple) and type(value) is tuple:
         return tuple(settle(run, v) for v in value)
-    if isinstance(value, List) and value.items is not None and any(isinstance(v, Choice) for v in value.items):
+    if isinstance(value, List) and value.items is not None and holds_choice(value.items):
         return List(tuple(settle(run, v) for v in value.items))
     return value
 

@@ -29,7 +29,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
-from simpletorch.follow.heap import ASKED_FOR, CHANGED, HISTORY, MISSING, NEXT, SIZE, SPENT, Cells, Missing
+from simpletorch.follow.heap import ASKED_FOR, CHANGED, HISTORY, MISSING, NEXT, SIZE, SPENT, TUPLE, Cells, Missing
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.values import Sizes
@@ -636,6 +636,17 @@ def is_plain(value: Instance) -> bool:
 def is_int(value: Value) -> bool:
     """Whether it is an int, by number or in terms of symbols."""
     return isinstance(value, int | Expr) and not isinstance(value, bool)
+
+
+def is_tuple(value: Value) -> bool:
+    """Whether it is a tuple, also one of unknown length."""
+    return isinstance(value, tuple) or (isinstance(value, List) and TUPLE in value.cells)
+
+
+def as_tuple(made: List) -> List:
+    """A new list as a tuple of unknown length."""
+    made.cells[TUPLE] = True
+    return made
 
 
 def type_of(value: Value) -> type | str:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from simpletorch.follow import follow
 from tests.follow.against_torch import agrees, findings
 
 HEAD = """\
@@ -86,3 +87,34 @@ def test_a_layer_for_other_columns_is_found(tmp_path: Path) -> None:
         11,
         "Linear(5, 7): the last dim of input is 3, but the layer takes 5 features [input: Float32[29, 3]]",
     )
+
+
+TEXTS = (
+    HEAD
+    + """\
+open("texts.csv", "w").write("word,kind\\nlonging,one\\nshort,two\\n")
+texts = pd.read_csv(open("texts.csv"))
+a = texts.values[0][0][4:]
+b = texts.values[0, 1][1:]
+c = [row[0][2:] for row in texts.values]
+d = texts["word"].values[1][0]
+e = np.array(["one", 2], dtype=object)[0][1:]
+"""
+)
+
+
+def test_what_an_array_of_texts_holds_is_no_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    agrees(TEXTS, tmp_path)
+
+
+def test_what_an_array_of_numbers_holds_has_no_items(tmp_path: Path) -> None:
+    (found,) = findings(HEAD + "a = np.zeros(3)[0][1]\n", tmp_path)
+    assert (found[0], found[1].partition(" [")[0]) == (10, "[]: a 0-dim tensor can't be indexed")
+
+
+def test_a_method_of_the_class_may_be_called_with_what_is_not_known(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text("import pandas as pd\nfrom elsewhere import rows\nx = pd.DataFrame.copy(rows)\nx.iloc[3, :] = 5\n")
+    found = follow(path)
+    assert (found.faults, found.errors) == ((), ())

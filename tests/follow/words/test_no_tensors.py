@@ -129,6 +129,22 @@ GUARDS = {
     "an option without a default": "import argparse\np = argparse.ArgumentParser()\n"
     "p.add_argument('--rank', type=int)\na = p.parse_args()\nassert a.rank is not None, 'must have a rank'\n"
     "if a.rank is None:\n    raise ValueError('rank')\n",
+    "a count of GPUs": "n = torch.cuda.device_count()\nassert n >= 2, f'{n} is too few'\n"
+    "torch.distributed.init_device_mesh('cpu', (n,))\n",
+    "GPUs that are counted again": "if torch.cuda.device_count() < 2: raise SystemExit('two GPUs')\n"
+    "torch.distributed.init_device_mesh('cpu', (torch.cuda.device_count(),))\n",
+    "a variable that is kept": "key = os.environ.get('KEY', '')\nif not key:\n    raise RuntimeError('set KEY')\n",
+    "a library": "try:\n    import nowhere_to_be_found\nexcept ImportError:\n    sys.exit('pip install it')\n",
+    "a library of tests": "import pytest\ntry:\n    import nowhere_to_be_found\nexcept ModuleNotFoundError:\n"
+    "    pytest.skip('needs it', allow_module_level=True)\n",
+    "a flag that must be given": "from absl import app, flags\nflags.DEFINE_enum('mode', None, ['train', 'eval'], '')\n"
+    "flags.mark_flags_as_required(['mode'])\nF = flags.FLAGS\nif F.mode == 'train':\n    pass\n"
+    "elif F.mode == 'eval':\n    pass\nelse:\n    raise ValueError(F.mode)\n",
+    "a text that an option lacks": "import argparse\np = argparse.ArgumentParser()\n"
+    "p.add_argument('--key', default='')\na = p.parse_args()\nassert a.key, 'needs a key'\n",
+    "options that an object keeps": "import argparse\nclass App:\n    def __init__(self):\n"
+    "        p = argparse.ArgumentParser()\n        p.add_argument('--key')\n        self.args = p.parse_args()\n"
+    "        if not self.args.key:\n            raise Exception('needs a key')\nApp()\n",
     "an option": "import argparse\np = argparse.ArgumentParser()\np.add_argument('x')\n"
     "p.add_argument('--y', required=True)\np.parse_args()\n",
 }
@@ -141,6 +157,33 @@ def test_a_guard_counts_as_passed(guard: str, tmp_path: Path):
     followed = follow(tmp_path / "program.py")
     assert [f.line for f in followed.errors] == [text.count("\n") + 1]
     assert followed.ended == ""
+
+
+MUST = {
+    "a number of its own": "n = 1\nassert n >= 2, 'too few'\n",
+    "a library that it does without": "try:\n    import nowhere_to_be_found as n\nexcept ImportError:\n    n = 1\n"
+    "assert n >= 2\n",
+}
+
+
+@pytest.mark.parametrize("end", MUST)
+def test_what_ends_the_program_anywhere_is_no_guard(end: str, tmp_path: Path):
+    (tmp_path / "program.py").write_text(f"import os, sys, torch\n{MUST[end]}" + BUG)
+    followed = follow(tmp_path / "program.py")
+    assert followed.errors == ()
+    assert followed.ended
+
+
+def test_a_module_of_the_program_s_own_that_lacks_a_library_is_not_there(tmp_path: Path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "__init__.py").write_text(
+        "try:\n    from .extra import n\nexcept ModuleNotFoundError:\n    n = 3\n"
+    )
+    (tmp_path / "parts" / "extra.py").write_text("from nowhere_to_be_found import x\nn = 2\n")
+    (tmp_path / "program.py").write_text("import torch\nfrom parts import n\ntorch.zeros(2, n) @ torch.zeros(2, 5)\n")
+    followed = follow(tmp_path / "program.py")
+    assert [f.line for f in followed.errors] == [3]
+    assert followed.not_followed == ()
 
 
 # -- where following ends, and what it proved --------------------------------------------------------------------------

@@ -155,6 +155,13 @@ RIGHT = {
     "a wrapper on some machines": "net = nn.Sequential(nn.Linear(3, 4))\nif torch.cuda.device_count() > 1:\n"
     "    net = nn.DataParallel(net)\nx = torch.zeros(2, 3)\nif isinstance(net, nn.DataParallel):\n    net.module(x)\n"
     "def show():\n    net.module(x)\n",
+    "letters of texts": "field = np.asarray(['SFF', 'FHG'], dtype='c')\nrows, columns = field.shape\n"
+    "a, b, c = np.array([['ab'], ['cd']], dtype=np.dtype('c')).shape\nfield[rows - 1, columns - 1]\n",
+    "as many as another has, from the end": "class Cut(nn.Module):\n"
+    "    def __init__(self):\n        super().__init__()\n        self.conv = nn.Conv2d(3, 3, (1, 2), dilation=2)\n"
+    "        self.bn = nn.BatchNorm2d(3)\n    def forward(self, x):\n        y = self.conv(self.bn(x))\n"
+    "        return y + x[:, :, :, -y.size(3):]\n"
+    "Cut()(torch.zeros(2, 3, 5, 7))\n",
     "a global at the margin": "if __name__ != '':\n    global path\n    path = 'a'\n    print(path)\n",
 }
 WRONG = {
@@ -190,6 +197,7 @@ WRONG = {
     "exec": ("exec('n = 5')\ntorch.zeros(2, n) @ torch.zeros(4, 3)\n", 6),
     "a range as an index": ("X = np.zeros((300, 2))\nX[range(100, 200)] = np.ones((50, 2))\n", 6),
     "resized in place": ("a = np.arange(21.0)\na.resize((7, 3))\nnn.Linear(1, 3)(torch.Tensor(a))\n", 7),
+    "texts without letters": ("a, b = np.array(['SFF', 'FHG']).shape\n", 5),
     "the same object": ("x = torch.zeros(3)\nx.double().requires_grad_()\nx.sum().backward()\n", 7),
     "indexes": ("nn.Embedding(256, 4)(torch.tensor([300, 2]).to(torch.int32))\n", 5),
     "by the kind of numbers": ("x = torch.tensor([1, 2])\nif not x.is_floating_point():\n    x.mean()\n", 7),

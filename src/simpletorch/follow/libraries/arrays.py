@@ -309,6 +309,8 @@ def by_rule(
     """What NumPy's operation gives whose shapes are those of torch's: arrays of this dtype."""
     by_name = {k: tensors.to_rule(_plain(v)) for k, v in (kwargs or {}).items()}
     index = 1 if name in ("Tensor.__getitem__", "Tensor.__setitem__") else None
+    if index is not None and _is_of_objects(args[0]):
+        return run.unknown("an item of what an array of objects holds")
     given = tuple(
         tensors.to_rule(as_tensor(offsets.placed(v)) if i == index else _plain(v)) for i, v in enumerate(args)
     )
@@ -332,6 +334,11 @@ def by_rule(
     made = wrap(run, found, dtype)
     indexes.follow(run, name, tuple(args), kwargs or {}, made)
     return made
+
+
+def _is_of_objects(value: Value) -> bool:
+    """Whether it may be an item of an array that isn't of numbers: a text of a table."""
+    return isinstance(value, Tensor) and value.type.shape.rank == 0 and value.type.dtype is None
 
 
 def _selects_by_float(index: Value) -> bool:

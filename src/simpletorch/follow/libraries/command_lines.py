@@ -506,7 +506,11 @@ for _name in (*_SINGLE, *_MULTI):
 @native("absl.flags.mark_flag_as_required", "absl.flags.mark_flags_as_required")
 def _required(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """A flag that must be given, and isn't, is unknown."""
-    flags, names = run.program.library(run, "absl.flags.FLAGS"), run.resolve(args[0])
+    given = by_name("flag_name", args, kwargs)
+    flags, names = (
+        run.program.library(run, "absl.flags.FLAGS"),
+        run.resolve(given.get("flag_name", kwargs.get("flag_names"))),
+    )
     for name in (names,) if isinstance(names, str) else run.items(names) or ():
         if isinstance(flags, Instance) and isinstance(name, str) and run.resolve(flags.cells.get(name)) is None:
             _set_flag(run, name, run.unknown(f"--{name} of the command line"))

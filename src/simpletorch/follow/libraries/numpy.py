@@ -198,6 +198,8 @@ def _converted(run: Interpreter, source: Value, dtype: Value, ndmin: Value = 0) 
         if is_structured(run, dtype):
             return run.unknown(_FIELDS)
         given = as_array(run, value)
+        if given.type.dtype is None and (dtype == "c" or isinstance(dtype, Unknown)):
+            return array(ANY, None)  # of letters: each text is a row
         made = array(_of_rank(given.type.shape, ndmin), as_dtype(dtype, given.type.dtype))
         indexes.follow(run, "numpy.clone", (given,), {}, made)
         return made

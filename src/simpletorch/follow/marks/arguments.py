@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.libraries import Model
 
-__all__ = ["misfit", "of_model"]
+__all__ = ["is_named", "misfit", "of_model"]
 
 
 def misfit(
@@ -38,6 +38,15 @@ def misfit(
         return f"{shown} {counted}, but it is given {len(args) - own} and the object", hint
     wrong = binder.misfit(len(args), kwargs, own)
     return None if wrong is None else (f"{shown} {wrong}", None)
+
+
+def is_named(node: ast.AST, function: Function) -> bool:
+    """Whether a call names the function, or its class, itself: a parameter may stand for another one."""
+    own = function.name if function.owner is None else function.owner.name
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name == own
+    return False
 
 
 def of_model(

@@ -480,6 +480,16 @@ def _keep_weight(layer: Instance, result: Tensor, short: str) -> None:
 # -- flags -----------------------------------------------------------------------------------------------------------
 
 
+def check_data(run: Interpreter, value: Tensor, kind: TensorType) -> None:
+    """``value.data = …`` of ints: a tensor that requires a gradient can't have them."""
+    if not value.array and of(run, value) and _is_float(kind) is False:
+        _refuse(
+            run,
+            f"data: a tensor that requires a gradient must have floats or complex numbers, not {kind}",
+            "make it floating: x.float()",
+        )
+
+
 def freeze(run: Interpreter, value: Value, flag: Value) -> None:
     """``value.requires_grad_(flag)``, ``value.requires_grad = flag``."""
     flag = run.resolve(flag)

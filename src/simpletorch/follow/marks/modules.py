@@ -54,6 +54,7 @@ __all__ = [
     "knows_all",
     "lacks",
     "lacks_forward",
+    "may_be_module",
     "misfit",
     "none_lacks",
     "of_class",
@@ -364,12 +365,19 @@ def check_parameters(run: Interpreter, optimizer: str, params: Value) -> bool:
     return False
 
 
+def may_be_module(value: Value) -> bool:
+    """Whether it isn't known if this is a module: its class may derive from one of a library's."""
+    if isinstance(value, Instance):
+        return value.cls.unknown_base is not None and not value.cls.is_a(MODULE)
+    return isinstance(value, Unknown | Choice)
+
+
 def holds_nothing_else(run: Interpreter, parts: Iterable[Instance]) -> bool:
     """Whether modules hold no parameters but those that are known."""
     return all(
         not m.state.get("open")
         and (not m.native.holds_modules if isinstance(m.native, ModuleRule) else _is_known(run, m.cls))
-        and not any(isinstance(run.resolve(v), Unknown | Choice) for v in m.cells.values())
+        and not any(may_be_module(run.resolve(v)) for v in m.cells.values())
         for m in parts
     )
 

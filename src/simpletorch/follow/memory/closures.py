@@ -6,15 +6,16 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow.heap import Cells
+from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import MISSING, Dict, Function, Instance, List, Set, Value
 from simpletorch.follow.values import Iterator as Items
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
 
-__all__ = ["changed", "changed_by"]
+__all__ = ["changed", "changed_by", "changed_meanwhile"]
 
 _READING: Final = frozenset({"copy", "count", "get", "index", "items", "keys", "values"})
 
@@ -32,6 +33,33 @@ def changed_by(run: Interpreter, body: Iterable[ast.stmt], scope: Scope) -> Iter
     """The same of statements."""
     for statement in body:
         yield from _changed(run, statement, scope, ())
+
+
+def changed_meanwhile(run: Interpreter, scope: Scope) -> Iterator[Value]:
+    """The same of other coroutines, and of the other methods of an object, while a coroutine waits in this scope."""
+    while scope.is_inner and scope.parent is not None:
+        scope = scope.parent
+    me = scope.first
+    for name, method in _methods(me):
+        if name not in ("__init__", scope.function) and method.node.args.args:
+            mine = method.node.args.args[0].arg
+            around = Scope(method.scope, method.scope.path, Cells({mine: me}))
+            yield from _changed(run, method.node, around, _own_names(method.node) - {mine})
+    outer = scope if scope is scope.globals else scope.parent
+    while outer is not None:
+        for value in list(outer.cells.values()):
+            if isinstance(value, Function):
+                is_other = isinstance(value.node, ast.AsyncFunctionDef) and value.name != scope.function
+                yield from changed(run, value) if is_other else ()
+            elif outer is not outer.globals:
+                yield from _collections(run.resolve(value))
+        outer = outer.parent
+
+
+def _methods(me: Value) -> list[tuple[str, Function]]:
+    if not isinstance(me, Instance):
+        return []
+    return [(n, f) for cls in me.cls.mro for n, f in cls.cells.items() if isinstance(f, Function)]
 
 
 def _changed(run: Interpreter, code: ast.AST, scope: Scope, own: Collection[str]) -> Iterator[Value]:

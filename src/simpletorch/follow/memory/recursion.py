@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simpletorch.follow.values import Function, Instance, Value
@@ -28,8 +28,9 @@ class Running(NamedTuple):
 
 
 def running(run: Interpreter, function: Function, values: Iterable[Value]) -> Running:
-    """A call that begins here, with these arguments."""
-    objects = frozenset(id(v) for v in values if isinstance(v, Instance) and not v.cls.is_a(_PATH))
+    """A call that begins here, with these arguments. The object that a constructor makes tells nothing."""
+    given = islice(values, function.name == "__init__", None)
+    objects = frozenset(id(v) for v in given if isinstance(v, Instance) and not v.cls.is_a(_PATH))
     return Running(function.node, len(run.conditions), objects)
 
 

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow import branches
 from simpletorch.follow.marks import moves
 from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import Function, Instance
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["is_guard", "is_refusal"]
+__all__ = ["is_guard", "is_refusal", "needs", "passed"]
 
 _ASKED: Final = frozenset((
     *("is_available", "device_count", "is_bf16_supported", "get_device_capability", "is_nccl_available", "is_built"),
@@ -25,26 +26,68 @@ _ASKED: Final = frozenset((
     *("version_info", "platform", "get_device_properties", "has_cuda", "has_mps"),
 ))  # fmt: skip
 """Names that ask for something outside of the program."""
+_PLACES: Final = ast.Name | ast.Attribute
+_OPTIONS: Final = frozenset(("argparse.Namespace", "absl.flags.FlagValues"))
 _ENDS: Final = frozenset(("exit", "_exit", "quit", "abort", "error"))
 _SAYS: Final = frozenset(("print", "warning", "error", "info", "critical", "warn", "write"))
 
 
 def is_guard(run: Interpreter, test: ast.expr, scope: Scope) -> bool:
     """Whether a condition is about something outside of the program, or asks a function that does, or an option."""
-    if not moves.named_in(test).isdisjoint(_ASKED | moves.flags(run)):
+    if not moves.named_in(test).isdisjoint(_ASKED | moves.flags(run) | _answers(run)):
         return True
     called = [n.func for n in walk(test) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
-    owners = [n.value for n in walk(test) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)]
+    owners = [n.value for n in walk(test) if isinstance(n, ast.Attribute) and isinstance(n.value, _PLACES)]
     with run.silently():
         functions, objects = ([run.resolve(run.evaluate(n, scope)) for n in nodes] for nodes in (called, owners))
-    if any(isinstance(o, Instance) and o.cls.qualified == "argparse.Namespace" for o in objects):
+    if any(isinstance(o, Instance) and o.cls.qualified in _OPTIONS for o in objects):
         return True
     return any(isinstance(f, Function) and not _named_inside(f.node).isdisjoint(_ASKED) for f in functions)
+
+
+def passed(run: Interpreter, test: ast.expr, scope: Scope) -> None:
+    """A guard that fails here counts as passed: where it does, the machine answers otherwise."""
+    run.is_elsewhere = True
+    for node in walk(test):
+        if isinstance(node, ast.Name) and node.id in _answers(run):
+            held = branches.type_name(run.resolve(scope.find(node.id)))
+            run.heap.write(scope.place(node.id), node.id, run.unknown("what another machine answers", held))
+
+
+def _answers(run: Interpreter) -> frozenset[str]:
+    """The names that what the machine answers is assigned to in the file that is followed."""
+    return frozenset() if run.tree is None else _assigned_answers(run.tree)
+
+
+@of_node
+def _assigned_answers(tree: ast.Module) -> frozenset[str]:
+    found = (n.targets for n in walk(tree) if isinstance(n, ast.Assign) and _asks(n.value))
+    return frozenset(_name(t) for targets in found for t in targets if isinstance(t, _PLACES))
+
+
+def _asks(node: ast.expr) -> bool:
+    """``torch.cuda.device_count()``, ``os.environ.get("KEY")``, ``int(sys.argv[1])``."""
+    match node:
+        case ast.Call(func=ast.Name(id="int" | "len" | "bool" | "str" | "float"), args=[value]):
+            return _asks(value)
+        case ast.Call(func=value) | ast.Subscript(value=value):
+            return _asks(value)
+        case ast.Attribute(value=value, attr=name):
+            return name in _ASKED or _asks(value)
+    return False
 
 
 @of_node
 def _named_inside(node: ast.AST) -> frozenset[str]:
     return frozenset(n.attr for n in walk(node) if isinstance(n, ast.Attribute))
+
+
+def needs(body: Sequence[ast.stmt]) -> bool:
+    """Whether a handler of an import that fails ends the program, or has its tests skipped."""
+    match body:
+        case [*_, ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="pytest"), attr="skip")))]:
+            return True
+    return is_refusal(body)
 
 
 def is_refusal(body: Sequence[ast.stmt]) -> bool:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch import _outside as outside
+from simpletorch.follow import guards
 from simpletorch.follow.disk.reach import Reach, here, project_of
 from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, OWN, VALUES, load, source_of
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
+from simpletorch.follow.outcomes import Raise
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import lazily, texts
 from simpletorch.follow.sources.installed import is_installed
@@ -55,7 +57,7 @@ class Program:
         self.starred: list[dict[str, Any]] = []  # the variables of modules that import everything of a library
         self.stubs = Stubs(path)
         self.own: set[str] = set()  # the files of simpletorch's that are followed for what the program uses of them
-        self.is_elsewhere = False  # whether it has gone to another folder than the current one
+        self.has_moved = False  # whether it has gone to another folder than the current one
         self._further: list[Path] | None = None
         self.by_project: set[str] = set()  # the modules that were found below the project's folder alone
         self.roots = [path.parent]
@@ -152,7 +154,10 @@ class Program:
             # what one way here imports, the others have too; where somebody does without it, it is followed in place
             is_undone = (run.conditions or run.entry or run.hypothetical) and not run.optional_imports
             with run.at_the_start(shown) if is_undone else run.elsewhere(shown):
-                run.execute(tree.body, scope)
+                done = run.execute(tree.body, scope)
+            if isinstance(done, Raise) and guards.is_caught(run, done.error):
+                del self.modules[name]  # as Python does
+                raise done.error
             return made
         with run.at_the_start(shown):
             run.execute(tree.body, scope)

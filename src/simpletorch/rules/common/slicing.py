@@ -5,7 +5,7 @@ from __future__ import annotations
 from simpletorch.rules.common.arguments import dim_or_unknown
 from simpletorch.rules.core.mismatch import Mismatch
 from simpletorch.rules.core.values import Value
-from simpletorch.shapes import UNKNOWN, Dim, Expr, Unknown, at_least
+from simpletorch.shapes import UNKNOWN, Dim, Expr, Unknown, at_least, bounds
 
 __all__ = ["length"]
 
@@ -45,13 +45,17 @@ def _bound(value: Dim, size: Dim) -> Dim:
         return 0
     if isinstance(size, Unknown):
         return UNKNOWN
-    if _is_negative(value):
+    if _is_negative(value, size):
         inside = size + value
         return 0 if at_least(0, inside) is True else inside
     return size if at_least(value, size) is True else value
 
 
-def _is_negative(value: int | Expr) -> bool:
+def _is_negative(value: int | Expr, size: int | Expr) -> bool:
+    """Whether a bound counts from the end. ``2 - W`` does in a dim ``W``: for all but the smallest it is negative."""
     if isinstance(value, int):
         return value < 0
-    return at_least(-value, 0) is True and at_least(value, 0) is not True  # not what is 0 for sure
+    low, high = bounds(value)
+    if high is not None and high <= 0:
+        return at_least(value, 0) is not True  # not what is 0 for sure
+    return low is None and high is not None and at_least(size + value, 0) is True

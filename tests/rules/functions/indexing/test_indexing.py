@@ -213,6 +213,9 @@ X = tensor(B, T, N, dtype=FLOAT32)
         ((slice(None, -1),), (B - 1, T, N)),
         ((slice(None), slice(-M, None)), (B, M, N)),
         ((slice(None), slice(None, None, 2)), (B, (T + 1) // 2, N)),
+        ((slice(2 - B, None),), (B - 2, T, N)),  # x[-y.size(0):] of a convolution's output
+        ((slice(None, 3 - B),), (3, T, N)),
+        ((slice(11 - M, None),), (B + M - 11, T, N)),  # table[length - m:]
         ((slice(M, None),), (B - M, T, N)),
         ((slice(M, M + 3),), (3, T, N)),
         ((slice(2, 5),), (3, T, N)),

@@ -32,8 +32,10 @@ _COLLECTING: Final = ("append", "append_const", "extend")
 def _make_parser(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     made = Instance(cls)
     inherited = run.items(kwargs["parents"]) if "parents" in kwargs else ()
-    actions = tuple(a for p in inherited or () if isinstance(p, Instance) for a in _actions(p))
-    made.cells.update(actions=actions, defaults=Dict())
+    parents = [p for p in map(run.resolve, inherited or ()) if isinstance(p, Instance)]
+    made.cells.update(actions=tuple(a for p in parents for a in _actions(p)), defaults=Dict(), groups=())
+    if inherited is None or len(parents) < len(inherited) or any(p.state.get("open") for p in parents):
+        run.heap.write(made.state, "open", True)
     return made
 
 
@@ -47,12 +49,14 @@ def _add_argument(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     owner, *names = args
     flags = tuple(map(run.resolve, names))
     options = {k: run.resolve(v) for k, v in kwargs.items()}
+    parser = owner.cells.get("parser", owner)
     if not all(isinstance(f, str) for f in flags):
+        if isinstance(parser, Instance):
+            run.heap.write(parser.state, "open", True)
         return Instance(run.program.library_class("argparse.Action"))
     dest = options.get("dest") or _destination(flags)
     made = _action(run, flags, {**options, "dest": dest})
     made.cells["needs_one"] = owner.cells.get("needs_one", False)
-    parser = owner.cells.get("parser", owner)
     if isinstance(parser, Instance):
         run.heap.write(parser.cells, "actions", (*_actions(parser), made))
     return made

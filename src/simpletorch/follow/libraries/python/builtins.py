@@ -39,6 +39,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    as_tuple,
     behind,
     is_int,
     is_known,
@@ -156,7 +157,10 @@ def _make_list(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: di
 def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if args and isinstance(run.resolve(args[0]), tuple):
         return tuple(run.resolve(args[0]))
-    return _sequence(run, args)
+    found = _sequence(run, args)
+    if isinstance(found, List):
+        return as_tuple(found) if found.items is None else found.items
+    return found
 
 
 def _make_set(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -696,7 +700,8 @@ def _filter_whole(run: Interpreter, function: Value, source: Value) -> Value:
 def _reversed(run: Interpreter, sequence: Value, /) -> Value:
     if isinstance(sequence, Instance) and (own := run.special(sequence, "__reversed__")) is not None:
         return run.call(own, ())
-    if isinstance(sequence, int | float | type(None) | Set | Iterator):
+    is_range = isinstance(sequence, Iterator) and sequence.cells.get("items") is None  # of an unknown length
+    if isinstance(sequence, int | float | type(None) | Set | Iterator) and not is_range:
         raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(sequence, List) and sequence.items is not None:
         return _backwards(run, sequence)

@@ -125,7 +125,7 @@ def _rename(run: Interpreter, src: Value, dst: Value, *, src_dir_fd: Value = Non
 @model("os.chdir")
 def _chdir(run: Interpreter, path: Value) -> Value:
     files.left_behind(run)
-    run.program.is_elsewhere = True
+    run.program.has_moved = True
     return None
 
 
@@ -140,7 +140,7 @@ def _from_here(name: str, function: Callable[..., str]) -> None:
 
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         def compute(given: tuple[Value, ...]) -> Value:
-            if not all(isinstance(a, str) and "\0" not in a for a in given) or run.program.is_elsewhere or kwargs:
+            if not all(isinstance(a, str) and "\0" not in a for a in given) or run.program.has_moved or kwargs:
                 return run.unknown(f"what {name} gives", "str")
             return function(*given)
 
@@ -255,7 +255,7 @@ def _search_all(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
 
 def _first_folder(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``sys.path[0]``: the program's own folder."""
-    here = run.resolve(args[1]) == 0 and not run.program.is_elsewhere
+    here = run.resolve(args[1]) == 0 and not run.program.has_moved
     return str(run.program.path.parent) if here else run.unknown("a folder of modules", "str")
 
 
