@@ -84,7 +84,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             also of the system's class, such as `FileNotFoundError`.
     """
     try:
-        # a pipe that nobody writes to would be waited for without O_NONBLOCK, which regular files ignore
+        # without O_NONBLOCK, which regular files ignore, opening a pipe without a writer would wait
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         try:
             mode = os.fstat(number).st_mode
@@ -109,7 +109,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def unreadable(path: Path, error: OSError | ValueError) -> CheckpointError:
-    """What the system says about a file that can't be read, also of its class."""
+    """The system's words about a file that can't be read, with the exception's class."""
     if isinstance(error, OSError):
         return as_also(CheckpointError, type(error))(f"can't read {path}: {error.strerror or error}")
     return CheckpointError(f"can't read {path}: {error}")

@@ -143,7 +143,7 @@ def _option(name: str, mine: Any, its: Any) -> list[str]:
 
 
 def _names_in(optimizer: torch.optim.Optimizer, state: Mapping[Any, Any], indices: list[Any]) -> frozenset[str]:
-    """What torch's optimizer keeps of each of these parameters; nothing is known of LBFGS' and of other people's."""
+    """The state that torch's optimizer keeps for each of these parameters; LBFGS' and other people's are unknown."""
     if not type(optimizer).__module__.startswith("torch.optim") or isinstance(optimizer, torch.optim.LBFGS):
         return frozenset()
     own = _OWN_SHAPES.get(type(optimizer).__name__, ())

@@ -121,7 +121,7 @@ def bytes_of(tensor: torch.Tensor) -> Iterator[memoryview]:
 def read(path: Path) -> tuple[int, dict[str, Any], Any, dict[str, torch.Tensor]]:
     """The version, ``about``, ``state`` (of today's layout) and ``tensors`` as written, every byte verified.
 
-    Everything is read in one pass from one open file, which nobody can exchange meanwhile.
+    Everything is read in one pass from one open file, which can't be exchanged meanwhile.
 
     Raises:
         CheckpointError: there is no such file, or it is no checkpoint, damaged, or of a newer version.

@@ -156,7 +156,7 @@ def _tidy(folder: Path, before: Mapping[str, Any], index: Mapping[str, Any]) -> 
 
 
 def remove_strays(folder: Path) -> None:
-    """Remove parts that no index names, as a process leaves them that was killed; nobody may be writing here."""
+    """Remove parts that no index names, which killed processes leave behind; no process may be writing here."""
     kept = _files_of(_index_at(folder))
     for path in folder.glob("part-*.safetensors") if kept else ():
         if path.name not in kept:
@@ -207,7 +207,7 @@ Result = TypeVar("Result")
 
 
 def of_one_version(path: Path, work: Callable[[], Result]) -> Result:
-    """What ``work`` reads of a checkpoint, once more if it is replaced meanwhile and a part of the old one is gone.
+    """The result of ``work``, which reads a checkpoint; it is called again if the checkpoint is replaced meanwhile.
 
     Raises:
         CheckpointError: as ``work`` does.
@@ -226,7 +226,7 @@ _TRIES: Final = 100
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """What tells one version of a checkpoint in several files from another."""
+    """A stamp that differs between versions of a checkpoint in several files."""
     try:
         found = os.stat(path / MANIFEST)
     except (OSError, ValueError):

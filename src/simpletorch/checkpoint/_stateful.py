@@ -92,7 +92,7 @@ _TAKE_ANYTHING = (torch.optim.lr_scheduler.LRScheduler, torch.amp.GradScaler)
 def in_order(parts: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """The names of parts that may refuse what they get, and those of optimizers and, behind them, of modules.
 
-    `differences` finds all that the latter could have against a state, and nobody has memory for a copy of them.
+    `differences` finds each reason why the latter could refuse a state; copies of them would take too much memory.
     """
     ranks = {name: max(map(_rank, _leaves(part)), default=0) for name, part in parts.items()}
     names = sorted(parts, key=lambda name: ranks[name])

@@ -76,7 +76,7 @@ _TRIES: Final = 20
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """What tells one version of a file from another."""
+    """A stamp that differs between versions of a file."""
     try:
         found = path.stat()
     except (OSError, ValueError):

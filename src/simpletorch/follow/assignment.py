@@ -119,7 +119,7 @@ def _pieces(run: Interpreter, value: Value, number: int) -> list[Value]:
 
 
 def _taken(run: Interpreter, value: Value, number: int) -> tuple[Value, ...] | None:
-    """What is unpacked into so many targets: of an iterator one more is asked for, to see that there is none."""
+    """The items for so many targets; an iterator is asked for one more, to see that there is none."""
     value = iteration.asked(run, value)
     if not isinstance(value, Iterator) or not iterators.can_pull(value):
         return run.items(value)

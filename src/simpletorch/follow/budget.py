@@ -261,7 +261,7 @@ def is_huge(name: str, args: tuple[Any, ...]) -> bool:
 def weight(value: Any, most: int = LARGEST) -> int:
     """How many characters and items a value holds, with all that is in it, counted up to ``most``.
 
-    What is there twice counts twice, as it does for who writes it out, compares it or computes its hash.
+    A value that is there twice counts twice, as in its text, in comparisons and in its hash.
     """
     count, todo = 0, [value]
     while todo and count <= most:

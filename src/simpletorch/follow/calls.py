@@ -308,7 +308,7 @@ def _is_kept(value: Value) -> bool:
 
 
 def _owner(function: Value) -> Value:
-    """What isn't known either, and whose method an unknown function is, or whose attribute's."""
+    """The unknown value that has an unknown function as a method, or has the object with that method."""
     while isinstance(function, Unknown) and function.fact is not None and isinstance(function.fact[1], Unknown):
         function = function.fact[1]
     return function if isinstance(function, Unknown) else None

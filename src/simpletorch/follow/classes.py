@@ -129,7 +129,7 @@ def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
 
 
 def _generated(run: Interpreter, function: Function, scope: Scope, steps: generators.Steps | None = None) -> Value:
-    """What a generator gives that runs to its end at once."""
+    """The items of a generator that runs to its end at once."""
     given = List()
     scope.yielded, scope.depth, roots = given, run.heap.depth, run.roots
 

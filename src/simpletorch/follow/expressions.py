@@ -163,7 +163,7 @@ _MOST_NESTED: Final = 20_000
 
 
 def _is_too_deep(values: Iterable[Value]) -> bool:
-    """Whether collections in a collection hold so much that nobody goes through all of it."""
+    """Whether collections in a collection hold too many items to go through all of them."""
     count, todo = 0, [v for v in values if type(v) in _NESTED]
     while todo and count <= _MOST_NESTED:
         one = todo.pop()

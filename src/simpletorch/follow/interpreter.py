@@ -187,7 +187,7 @@ class Interpreter:
                 value.lazy.drop()
 
     def escape(self, values: Sequence[Value]) -> None:
-        """What these values are, and hold, may have changed in a way that isn't known."""
+        """These values, and all that they hold, may have changed in an unknown way."""
         calls.escape(self, tuple(values))
 
     @property

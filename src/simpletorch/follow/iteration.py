@@ -173,7 +173,7 @@ def check(run: Interpreter, value: Value) -> Value:
 
 
 def asked(run: Interpreter, value: Value) -> Value:
-    """What goes over an object of the program's, where that can be asked item by item; any other value itself."""
+    """The iterator of an object of the program's, where it can be asked item by item; any other value itself."""
     value = run.resolve(value)
     if isinstance(value, Instance) and (own := value.cls.find("__iter__")) is not None and isinstance(own[0], Function):
         found = iterator(run, value)

@@ -190,7 +190,7 @@ def _one_by_one(loop: _Loop, node: ast.For | ast.AsyncFor, source: Iterator) -> 
             run.dropped(source)
             return branches.follow_on(run, done, partial(_one_by_one, loop, node, source), ("normal", "continue"))
         if done is not None and done.kind != "continue":
-            if isinstance(node.iter, ast.Call) and run.waiting:  # nobody else has it
+            if isinstance(node.iter, ast.Call) and run.waiting:  # there is no other name for it
                 generators.close(run, source)
             return done
     found = run.items(source)

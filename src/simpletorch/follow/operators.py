@@ -233,7 +233,7 @@ def _of_plain_objects(run: Interpreter, name: str, left: Value, right: Value) ->
 
 
 def _held(value: Value) -> Value:
-    """What an object of a subclass of Python's collections, or a named tuple, is made of."""
+    """The contents of an object of a subclass of Python's collections, or of a named tuple."""
     if isinstance(value, Instance) and value.cls.metadata.get("tuple") and value.cls.fields is not None:
         return tuple(value.cells.get(name) for name, _ in value.cls.fields)
     return behind(value)
@@ -421,7 +421,7 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
 
 
 def _of_rows(run: Interpreter, name: str, left: Value, right: Value) -> Value:
-    """Operators of tuples of which one has an unknown length."""
+    """Operators of two tuples, one with an unknown length."""
     if name not in ("__add__", "__mul__"):
         return run.derived(name, left, right)
     parts = [List(v) if isinstance(v, tuple) else v for v in (left, right)]

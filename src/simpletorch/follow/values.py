@@ -285,7 +285,7 @@ class List(Object):
 
 @final
 class View(List):
-    """What ``keys()``, ``values()`` or ``items()`` of a dict gives: what the dict has when it is asked, as a list."""
+    """The view that ``keys()``, ``values()`` or ``items()`` of a dict gives: the dict's present contents, as a list."""
 
     __slots__ = ("_last", "kind", "owner", "read")
 

@@ -275,7 +275,7 @@ class Fit:
         self.history = history
         self._loss_sum = float(state["loss_sum"] or 0.0)
         self._epoch_rng = state["epoch_rng"]
-        # last: these were compared before, and nobody has memory for a copy of them
+        # last: these were compared before, and a copy of them would take too much memory
         self.optimizer.load_state_dict(state["optimizer"])
         if self.step:
             # torch's schedulers look for this, and warn if the first thing after a resume is an epoch's scheduler step

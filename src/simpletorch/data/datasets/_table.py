@@ -173,7 +173,7 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
 
 
 def _refuse_bomb(path: Path) -> None:
-    """Refuse what is no file, and a small file of which gigabytes would come."""
+    """Refuse a path that is no file, and a small file that would expand to gigabytes."""
     if path.exists() and not path.is_file():
         raise DataError(f"can't read {path}: it is no file")
     if zipfile.is_zipfile(path):

@@ -1,4 +1,4 @@
-"""What a class says of its objects' attributes: descriptors, properties, slots, frozen dataclasses, metaclasses."""
+"""How a class defines its objects' attributes: descriptors, properties, slots, frozen dataclasses, metaclasses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def asked_first(run: Interpreter, value: Instance, name: str, plainly: Callable[
 
 
 def of_metaclass(run: Interpreter, cls: Class, name: str, found: tuple[Any, Class] | None) -> Value:
-    """What a class has by its metaclass, None where that has nothing to say."""
+    """The attribute that a class has by its metaclass, None where that has none."""
     meta: Class = cls.metadata[META]
     own = meta.find(name)
     if own is None or own[1].module == "builtins" or name in ("__init__", "__new__", "__call__"):
@@ -99,7 +99,7 @@ def slots(cls: Class) -> frozenset[str] | None:
 
 
 def stated_slots(run: Interpreter, namespace: dict[str, Any]) -> tuple[str, ...] | None:
-    """What ``__slots__`` of a class body says."""
+    """The names in ``__slots__`` of a class body."""
     held = run.resolve(namespace.get("__slots__", MISSING))
     found = (held,) if isinstance(held, str) else None if held is MISSING else run.items(held)
     return found if found is not None and all(isinstance(n, str) for n in found) else None

@@ -1,6 +1,6 @@
 """Generators, step by step: a body runs until it yields, and goes on from there when it is asked again.
 
-What can't be stepped through (a yield under a condition that isn't known, inside ``with`` or within an expression) is
+A yield under an unknown condition, inside ``with`` or within an expression can't be stepped through. Then the body is
 followed as a whole, or isn't known from there on.
 """
 
@@ -32,7 +32,7 @@ _BASES: Final = ("Exception", "BaseException")
 
 
 class _Unsure(Exception):
-    """What comes next isn't known."""
+    """The next step isn't known."""
 
 
 @of_node
@@ -62,7 +62,7 @@ def _may_change(call: ast.Call) -> bool:
 
 @of_node
 def _last_things(node: ast.AST) -> tuple[ast.stmt, ...]:
-    """What a generator does where it is left in the middle of a ``try``."""
+    """The statements that a generator still runs when it is closed within a ``try``."""
     found: list[ast.stmt] = []
     for inner in walk(node):
         if isinstance(inner, ast.Try) and any(map(_has_yield, inner.body)):
@@ -145,7 +145,7 @@ class Steps(iterators.Lazy):
 
     @property
     def waits(self) -> bool:
-        """Whether it is in the middle of something, and does something when nobody needs it any more."""
+        """Whether it is suspended where closing it runs more statements."""
         node = self.function.node
         return self.at > 0 and not self.is_over and (bool(_last_things(node)) or _delegates(node))
 

@@ -44,7 +44,7 @@ def catches(error: Raised, catching: Catching) -> bool | None:
 
 
 def takers(error: Raised, catching: Catching) -> list[ast.ExceptHandler | None]:
-    """The handlers of which one takes it; None among them says that maybe none does."""
+    """The handlers that may take it; None among them says that maybe none does."""
     names = {error.name, *error.bases}
     options: list[ast.ExceptHandler | None] = []
     for caught, handler in catching:
@@ -70,7 +70,7 @@ def exception_of(run: Interpreter, value: Value) -> Raised:
 
 
 def object_of(run: Interpreter, error: Raised) -> Value:
-    """What ``except … as name`` names: of Python's own exceptions the class is known."""
+    """The value of ``name`` in ``except … as name``; the class of Python's own exceptions is known."""
     if isinstance(error.value, Instance):
         return error.value
     cls = run.program.library(run, f"builtins.{error.name}") if error.name else MISSING

@@ -176,7 +176,7 @@ def pull(run: Interpreter, value: Value) -> Value:
 
 
 def stop(run: Interpreter, value: Iterator) -> Raised:
-    """What ``next`` raises at the end: with the value that a generator returned."""
+    """The exception of ``next`` at the end, with the value that a generator returned."""
     result = getattr(value.lazy, "result", None)
     cls = run.program.library_class("builtins.StopIteration")
     made = Instance(cls)
@@ -264,7 +264,7 @@ def by_index(run: Interpreter, source: Instance, otherwise: Callable[[], Value])
 
 
 def _until(run: Interpreter, last: str, ask: Callable[[], Value], otherwise: Callable[[], Value]) -> Iterator:
-    """What a method of the program's gives until it raises an exception of this name.
+    """The results of a method of the program's, until it raises an exception of this name.
 
     ``otherwise`` gives what is known of all items if they don't seem to end.
     """

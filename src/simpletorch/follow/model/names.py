@@ -31,7 +31,7 @@ _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 def mangle(node: ast.AST, owner: str) -> None:
     """Give the private names that stand in a class, or in a function of it, the names that they stand for.
 
-    What a function of the class holds is left until that function runs.
+    The names inside a method wait until that method runs.
     """
     own = owner.lstrip("_")
     if _DONE in node.__dict__ or not own:

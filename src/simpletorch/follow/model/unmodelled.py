@@ -1,4 +1,4 @@
-"""What no model is there for: its value isn't known, it may raise, it may have changed what it could reach.
+"""Syntax without a model: its value isn't known, it may raise, and it may have changed all that it could reach.
 
 Following goes on behind it. The tables of statements and expressions ask here for every kind of syntax that they lack.
 """
@@ -31,7 +31,7 @@ class Table(dict[K, W]):
         self._otherwise: Final = otherwise
 
     def __missing__(self, key: K) -> W:
-        """What a kind does that no model is there for."""
+        """The work for a kind without a model."""
         return self._otherwise
 
 

@@ -241,7 +241,7 @@ class Program:
         return found
 
     def _own(self, run: Interpreter, name: str, file: Path) -> Value:
-        """What a file of simpletorch's says of a name of ours."""
+        """The value of a name of ours in a file of simpletorch's."""
         short = name.rpartition(".")[2]
         if file not in self._files:
             path = str(file)

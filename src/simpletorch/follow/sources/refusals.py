@@ -1,4 +1,4 @@
-"""What a file of simpletorch's own refuses (``raise ShapeMismatch(…)``): found where the program calls it."""
+"""Refusals of simpletorch's own files (``raise ShapeMismatch(…)``), found where the program calls them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BASES: Final = ("TorchError", "ValueError", "TypeError", "RuntimeError", "Excep
 
 
 def refused(run: Interpreter, node: ast.Call, scope: Scope) -> Raised:
-    """What ``raise`` raises; a mistake is written down if it surely comes to that and nobody may catch it."""
+    """The exception of ``raise``; a mistake is written down if it surely happens and can't be caught."""
     name = _name(node.func)
     error = Raised(name, None, _BASES)
     is_open = run.tries or run.questions or guards.is_caught(run, error)

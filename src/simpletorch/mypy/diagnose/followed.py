@@ -108,7 +108,7 @@ class Follower:
         return known.found
 
     def _follow(self, path: str, kind: Kind) -> tuple[list[Finding], Sequence[str]]:
-        """What is found, also what a comment ignores (mypy counts those), and the files that were read."""
+        """The findings, also those that a comment ignores (mypy counts those), and the files that were read."""
         from simpletorch.follow.cache.kept import Question  # a run without changes must not pay for it
 
         limits: dict[str, Any] = {"steps": _STEPS, "seconds": _SECONDS, "keeps_cut": True}

@@ -154,7 +154,7 @@ _OPTIONS: Final[type] = dataclasses._DataclassParams  # type: ignore[attr-define
 
 
 def _inherited(given: type, name: str) -> Any:
-    """What a class has under a name, itself or by its bases; None if nothing."""
+    """The value of a name in a class or its bases; None if there is none."""
     return next((own[name] for cls in mro_of(given) if name in (own := members_of(cls))), None)
 
 

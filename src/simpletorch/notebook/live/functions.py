@@ -125,7 +125,7 @@ def library_function(live: Live, given: Any) -> Value:
 
 
 def _own_name(given: Any) -> str:
-    """What a function calls itself."""
+    """The name that a function has by itself."""
     if type(given) is FunctionType:
         return f"{text(given.__module__)}.{text(given.__qualname__)}"
     owner = given.__self__  # of a method, Python would ask the owner's class for its name

@@ -1,4 +1,4 @@
-"""What is read of live values: past all that their classes may do, by Python's own descriptors and by identity.
+"""Live values are read past all that their classes may do: by Python's own descriptors, and by identity.
 
 ``value.__class__``, ``cls.__name__``, ``key in table``, ``isinstance(value, …)`` and ``kind == …`` may each run code of
 the user's: a property, a ``__getattribute__``, a metaclass's ``__hash__`` or ``__eq__``. Nothing here does.
@@ -71,7 +71,7 @@ def _are_plain(keys: Iterable[Any]) -> bool:
 
 
 def members_of(kind: type) -> Mapping[str, Any]:
-    """What a class itself has, by name."""
+    """A class's own names with their values."""
     found: Mapping[str, Any] = _MEMBERS(kind)
     return found if _are_plain(found) else {k: v for k, v in found.items() if type(k) is str}
 
@@ -91,7 +91,7 @@ def is_one_of(given: Any, others: Iterable[Any]) -> bool:
 
 
 def items(given: Any) -> tuple[Any, ...]:
-    """What lies in a tuple or list, of whatever class; nothing of anything else."""
+    """The items of a tuple or list of any class; none of any other value."""
     kind = type(given)
     if is_a(kind, tuple):
         return tuple(tuple.__iter__(given))

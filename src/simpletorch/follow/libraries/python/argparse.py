@@ -33,7 +33,7 @@ def _make_parser(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
     made = Instance(cls)
     inherited = run.items(kwargs["parents"]) if "parents" in kwargs else ()
     parents = [p for p in map(run.resolve, inherited or ()) if isinstance(p, Instance)]
-    made.cells.update(actions=tuple(a for p in parents for a in _actions(p)), defaults=Dict(), groups=())
+    made.cells.update(actions=tuple(a for p in parents for a in _actions(p)), defaults=Dict())
     if inherited is None or len(parents) < len(inherited) or any(p.state.get("open") for p in parents):
         run.heap.write(made.state, "open", True)
     return made

@@ -556,7 +556,7 @@ def _lazily(
     whole: Callable[[tuple[Value, ...]], Value],
     one: Callable[..., Value],
 ) -> Value:
-    """What is computed of several iterables, item by item, where these can be asked so; else at once."""
+    """The results for several iterables, item by item where these can be asked so, else at once."""
     sources = tuple(iteration.asked(run, iteration.check(run, s)) for s in sources)
     if not all(iterators.is_simple(run, s) for s in sources):
         return whole(sources)
@@ -852,7 +852,7 @@ _SPECIAL: Final = {
 
 
 def _of_object(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What such a function gives for an object of the program's; MISSING where its class doesn't say."""
+    """The result of such a function for an object of the program's; MISSING where its class doesn't define it."""
     method = run.special(args[0], _SPECIAL[name])
     if method is None:
         return MISSING

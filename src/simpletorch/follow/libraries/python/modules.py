@@ -71,7 +71,7 @@ def _import(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 @native("importlib.reload")
 def _reload(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What its file says now isn't known: who reads it again has changed it since."""
+    """The file's present contents aren't known: a program that reads it again has changed it."""
     module = run.resolve(by_name("module", args, kwargs).get("module"))
     if isinstance(module, Namespace) and module.path is not None:
         for name in [n for n in module.cells if not n.startswith("__")]:

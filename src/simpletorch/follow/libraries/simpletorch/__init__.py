@@ -1,7 +1,7 @@
 """simpletorch's own names: each is a name of torch's, a face of one, or is followed in a file of ours.
 
 The stub ``simpletorch/__init__.pyi`` says which of torch's functions a name is; `TORCHS` says it of the tensor classes'
-factories; `OWN` says which file has the rest. What a file of ours does is reported where the program calls it.
+factories; `OWN` says which file has the rest. A mistake in a file of ours is reported where the program calls it.
 """
 
 from __future__ import annotations
