@@ -343,7 +343,9 @@ for x in {xs}:
     {s1}
 else:
     {s2}
-|while k < {c} + 3:
+|rounds = 0
+while k < {c} + 3 and rounds < 30:
+    rounds += 1
     k += 1
     {s1}
     if k % 4 == 3:
@@ -425,7 +427,17 @@ def program(seed: int, size: int = 14) -> str:
             s2=one(),
             s3=one(),
             xs=chance.choice(
-                ("xs[:]", "ys[:3]", "it", "c", "list(d.values())", "range(3)", "enumerate(xs)", "count(3)", "t")
+                (
+                    "xs[:]",
+                    "ys[:3]",
+                    "list(it)",
+                    "c",
+                    "list(d.values())",
+                    "range(3)",
+                    "enumerate(xs[:])",
+                    "count(3)",
+                    "t",
+                )
             ),
             swallow=chance.choice(("True", "False")),
             subject=chance.choice(("xs", "t", "d", "p", "o", "i", "None", "'ab'")),
