@@ -26,6 +26,7 @@ from simpletorch.follow.libraries import (  # noqa: F401
     numpy_joins,
     numpy_random,
     numpy_statistics,
+    signed,
 )
 from simpletorch.follow.libraries.arrays import (
     ANY,
@@ -915,84 +916,30 @@ def _reduced(
     return made if out is None else _put_out(run, made, out, True, None)
 
 
-def _sum_of(name: str) -> Work:
-    def work(
-        run: Interpreter,
-        a: Value,
-        axis: Value = None,
-        dtype: Value = None,
-        out: Value = None,
-        keepdims: Value = False,
-        initial: Value = None,
-        where: Value = True,
-    ) -> Value:
-        return _reduced(run, name, a, axis, dtype, keepdims, out)
-
-    return work
-
-
-def _spread_of(name: str) -> Work:
-    def work(
-        run: Interpreter,
-        a: Value,
-        axis: Value = None,
-        dtype: Value = None,
-        out: Value = None,
-        ddof: Value = 0,
-        keepdims: Value = False,
-        *,
-        where: Value = True,
-        mean: Value = None,
-        correction: Value = None,
-    ) -> Value:
-        return _reduced(run, name, a, axis, dtype, keepdims, out)
-
-    return work
-
-
-def _most_of(name: str) -> Work:
-    def work(
-        run: Interpreter,
-        a: Value,
-        axis: Value = None,
-        out: Value = None,
-        keepdims: Value = False,
-        initial: Value = None,
-        where: Value = True,
-    ) -> Value:
-        return _reduced(run, name, a, axis, None, keepdims, out)
-
-    return work
-
-
-def _place_of(name: str) -> Work:
-    def work(run: Interpreter, a: Value, axis: Value = None, out: Value = None, *, keepdims: Value = False) -> Value:
-        return _reduced(run, name, a, axis, None, keepdims, out)
-
-    return work
-
-
-def _middle_of(name: str) -> Work:
-    def work(
-        run: Interpreter,
-        a: Value,
-        axis: Value = None,
-        out: Value = None,
-        overwrite_input: Value = False,
-        keepdims: Value = False,
-    ) -> Value:
-        return _reduced(run, name, a, axis, None, keepdims, out)
-
-    return work
-
-
-_SIGNED: Final[dict[str, Callable[[str], Work]]] = {
-    **dict.fromkeys(("sum", "nansum", "prod", "nanprod", "mean", "nanmean"), _sum_of),
-    **dict.fromkeys(("std", "nanstd", "var", "nanvar"), _spread_of),
-    **dict.fromkeys(("median", "nanmedian"), _middle_of),
-    **dict.fromkeys(("argmax", "argmin", "nanargmax", "nanargmin", "count_nonzero"), _place_of),
+_OF_MAX: Final = "a, axis=None, out=None, keepdims=False, initial=None, where=True"
+_PARAMETERS: Final = {
+    **dict.fromkeys(
+        ("sum", "nansum", "prod", "nanprod", "mean", "nanmean"),
+        "a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True",
+    ),
+    **dict.fromkeys(
+        ("std", "nanstd", "var", "nanvar"),
+        "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None",
+    ),
+    **dict.fromkeys(("median", "nanmedian"), "a, axis=None, out=None, overwrite_input=False, keepdims=False"),
+    **dict.fromkeys(
+        ("argmax", "argmin", "nanargmax", "nanargmin", "count_nonzero"), "a, axis=None, out=None, *, keepdims=False"
+    ),
 }
-"""By function, how its arguments are called; those of the others are called as those of ``max``."""
+"""By function, its parameters; the others have those of ``max``."""
+
+
+def _reducing(name: str) -> Work:
+    def work(run: Interpreter, given: dict[str, Value]) -> Value:
+        axis, dtype, out = (given.get(n) for n in ("axis", "dtype", "out"))
+        return _reduced(run, name, given["a"], axis, dtype, given.get("keepdims", False), out)
+
+    return signed(_PARAMETERS.get(name, _OF_MAX), work)
 
 
 def _product(run: Interpreter, source: Value) -> Value:
@@ -1006,7 +953,7 @@ def _product(run: Interpreter, source: Value) -> Value:
 
 
 for _name in _REDUCTIONS:
-    both(_name)(_SIGNED.get(_name, _most_of)(_name))
+    both(_name)(_reducing(_name))
 
 
 @model("numpy.nancumsum", "numpy.nancumprod")
