@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from simpletorch import _outside as outside
+from simpletorch import _settings
 from simpletorch.follow import follow
 from simpletorch.follow.cache.own import digest_of_simpletorch
 from simpletorch.follow.cache.store import Store
@@ -79,7 +80,7 @@ def test_nothing_else_asks_the_system():
     assert [name for name in _ALLOWED if not any(other.startswith(name) for other in found)] == []
 
 
-CONFIGURATIONS = ("mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg", ".git", ".hg")
+CONFIGURATIONS = (*_settings._NAMES, ".git", ".hg")
 
 
 # -- all that is asked is recorded -------------------------------------------------------------------------------------

@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.machinery import ModuleSpec
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simpletorch import _outside as outside
 from simpletorch._settings import SettingError, settings
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = [
     "AGAIN",
@@ -148,6 +150,8 @@ def _stubs_of(package: str) -> str | None:
 @cache
 def _shipped() -> dict[str, Path]:
     """By package, the folder or file with the stubs that an installed distribution has for it."""
+    from importlib.metadata import entry_points  # a kept answer that asks for no stubs must not wait for it
+
     found = {entry.name: _place(entry) for entry in entry_points(group=GROUP)}
     return {name: path for name, path in found.items() if path is not None}
 
