@@ -123,14 +123,26 @@ def _make(run: Interpreter, name: str, kwargs: Kwargs) -> Value:
     return made
 
 
-def _forward(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+def images_for(run: Interpreter, head: str, args: Args, kwargs: Kwargs) -> TensorType | Unknown:
+    """The type of the images that a model is called with of which only the head is known.
+
+    It is unknown where more than the mode of the model was changed, and for what is no batch of images.
+    """
     me, value = args[0], run.resolve(args[1] if len(args) > 1 else next(iter(kwargs.values()), None))
-    head: _Head = me.native
-    if me.cells.keys() - {"training"} != {head.name} or isinstance(me.cells[head.name], Unknown):
+    if me.cells.keys() - {"training"} != {head} or isinstance(me.cells[head], Unknown):
         return run.unknown("what a model gives that was changed")
     kind = value.type if isinstance(value, Tensor) else TensorType()
     if kind.shape.is_exact and kind.shape.rank != 4:
         return run.unknown("what a model gives for what is no batch of images")
+    return kind
+
+
+def _forward(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    me = args[0]
+    head: _Head = me.native
+    kind = images_for(run, head.name, args, kwargs)
+    if isinstance(kind, Unknown):
+        return kind
     batch = kind.shape.dims[0] if kind.shape.is_exact else UNKNOWN
     pixels = (UNKNOWN, UNKNOWN) if head.flattens else (1, 1) if head.spatial else ()
     found = run.call(me.cells[head.name], (Tensor(TensorType(Shape((batch, head.features, *pixels)), kind.dtype)),))

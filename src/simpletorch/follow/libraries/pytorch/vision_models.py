@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import layers
 from simpletorch.follow.libraries import ALIASES, library_class, native
-from simpletorch.follow.libraries.pytorch.torchvision_models import MODELS
+from simpletorch.follow.libraries.pytorch.torchvision_models import MODELS, images_for
 from simpletorch.follow.values import Instance, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
 from simpletorch.shapes import UNKNOWN, Shape
@@ -43,12 +43,9 @@ def _unet(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 
 def _forward(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, value = args[0], run.resolve(args[1] if len(args) > 1 else next(iter(kwargs.values()), None))
-    if me.cells.keys() - {"training"} != {"head"} or isinstance(me.cells["head"], Unknown):
-        return run.unknown("what a model gives that was changed")
-    kind = value.type if isinstance(value, Tensor) else TensorType()
-    if kind.shape.is_exact and kind.shape.rank != 4:
-        return run.unknown("what a model gives for what is no batch of images")
+    me, kind = args[0], images_for(run, "head", args, kwargs)
+    if isinstance(kind, Unknown):
+        return kind
     batch, _, *pixels = kind.shape.dims if kind.shape.is_exact else [UNKNOWN] * 4
     width = me.native if isinstance(me.native, int) else UNKNOWN
     return run.call(me.cells["head"], (Tensor(TensorType(Shape((batch, width, *pixels)), kind.dtype)),))
