@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["NAME", "installing", "version"]
+__all__ = ["NAME", "installing", "version", "version_of"]
 
 NAME: Final = "simpletorch-typed"
 
@@ -18,6 +18,16 @@ def version() -> str:
     from importlib import metadata  # it takes a third of the time of a command that has nothing to do
 
     return metadata.version(NAME)
+
+
+def version_of(distribution: str) -> str | None:
+    """The version of a distribution; None if it isn't installed, also if it is imported from a folder."""
+    from importlib import metadata
+
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def installing(extra: str) -> str:

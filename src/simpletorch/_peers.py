@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import torch.distributed as dist
 
-from simpletorch._distribution import NAME
+from simpletorch._distribution import NAME, version_of
 
 PATIENCE: Final = 5.0
 """Seconds that a process whose collective failed waits for what the others say of theirs."""
@@ -69,14 +69,9 @@ doing: str | None = None
 
 def versions() -> dict[str, str]:
     """The versions that must be equal everywhere."""
-    from importlib.metadata import PackageNotFoundError, version
-
     import torch
 
-    try:
-        own = version(NAME)
-    except PackageNotFoundError:  # imported from a folder
-        own = "unknown"
+    own = version_of(NAME) or "unknown"
     return {"Python": platform.python_version(), "torch": str(torch.__version__), "simpletorch": own}
 
 

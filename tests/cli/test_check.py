@@ -167,7 +167,7 @@ def versions(monkeypatch, **installed):
             return installed[package]
         raise metadata.PackageNotFoundError(package)
 
-    monkeypatch.setattr(check_module, "version", version)
+    monkeypatch.setattr(metadata, "version", version)
 
 
 @pytest.mark.parametrize("mypy", ["1.19.1", "2.3.0", "3.0.0", "3.1.0+dev"])

@@ -29,7 +29,7 @@ def test_json_holds_the_same(capsys, monkeypatch):
 
 
 def test_something_needed_that_is_missing_is_exit_code_1(capsys, monkeypatch):
-    version = _env._version
-    monkeypatch.setattr(_env, "_version", lambda package: None if package == "torch" else version(package))
+    version = _env.version_of
+    monkeypatch.setattr(_env, "version_of", lambda package: None if package == "torch" else version(package))
     assert main(["env"]) == 1
     assert "torch         not installed" in capsys.readouterr().out

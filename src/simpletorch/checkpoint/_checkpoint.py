@@ -9,14 +9,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 
 from simpletorch._atomic import StrPath, duplicate
-from simpletorch._distribution import NAME
+from simpletorch._distribution import NAME, version_of
 from simpletorch.checkpoint._folder import previous_good
 from simpletorch.checkpoint._format import read as read_file
 from simpletorch.checkpoint._format import write
@@ -144,16 +143,9 @@ def save_parts(
 def library_versions() -> dict[str, str]:
     """The versions that a checkpoint records; "unknown" of what runs from its source and isn't installed."""
     return {"python": platform.python_version()} | {
-        name: _version(distribution)
+        name: version_of(distribution) or "unknown"
         for name, distribution in (("torch", "torch"), ("simpletorch", NAME), ("numpy", "numpy"))
     }
-
-
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return "unknown"
 
 
 def read(path: StrPath, /) -> Saved:

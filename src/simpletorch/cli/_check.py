@@ -7,11 +7,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from glob import glob
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
-from simpletorch._distribution import NAME
+from simpletorch._distribution import NAME, version_of
 from simpletorch._settings import FOLLOW_VARIABLE, SettingError, settings
 from simpletorch.cli._checking.files import Listed, listed
 from simpletorch.cli._checking.modules import exclusion, options_of
@@ -114,18 +113,13 @@ def _tell(report: Report, found: Sequence[Finding], config: Config, output: str)
 
 def why_not(paths: Sequence[str]) -> str:
     """Why mypy can't check ``paths`` here: a sentence that says what would be right; "" when it can."""
-    try:
-        installed = version("mypy")
-    except PackageNotFoundError:
+    installed = version_of("mypy")
+    if installed is None:
         return f"mypy is not installed: pip install '{_requirement()}'"
     numbers = tuple(int(part) for part in installed.split("+")[0].split(".")[:2])
     if not MYPY_NEEDED[0] <= numbers < MYPY_NEEDED[1]:
         return f"mypy {installed} is installed, but the plugin needs {_requirement()}: pip install '{_requirement()}'"
-    try:
-        version("pyrefly-torch-stubs")
-    except PackageNotFoundError:
-        pass
-    else:
+    if version_of("pyrefly-torch-stubs") is not None:
         return (
             "the package pyrefly-torch-stubs replaces torch's types by ones that mypy can't read: "
             "pip uninstall pyrefly-torch-stubs"
@@ -227,5 +221,5 @@ def _document(report: Report, config: Config) -> dict[str, object]:
         "other": list(report.other),
         "configuration": None if config.based_on is None else str(config.based_on),
         "seconds": round(report.seconds, 3),
-        "versions": {"simpletorch": version(NAME), "mypy": version("mypy")},
+        "versions": {"simpletorch": version_of(NAME), "mypy": version_of("mypy")},
     }

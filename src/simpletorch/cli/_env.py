@@ -7,10 +7,9 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
-from simpletorch._distribution import NAME
+from simpletorch._distribution import NAME, version_of
 
 _NEEDED: Final = ("torch", "mypy", "jaxtyping", "beartype", "numpy")
 _OPTIONAL: Final = ("scikit-learn", "einops", "triton", "safetensors")
@@ -33,23 +32,16 @@ def env(*, as_json: bool = False) -> int:
 def environment() -> dict[str, dict[str, Any]]:
     """Versions (None for what is not installed), devices, capabilities and settings, as plain data."""
     versions: dict[str, Any] = {
-        "simpletorch": _version(NAME),
+        "simpletorch": version_of(NAME),
         "python": f"{platform.python_version()} ({sys.implementation.name})",
         "platform": platform.platform(),
     }
-    versions |= {name: _version(name) for name in _NEEDED + _OPTIONAL}
+    versions |= {name: version_of(name) for name in _NEEDED + _OPTIONAL}
     found = {"versions": versions, "devices": {}, "capabilities": {}, "settings": _settings()}
     if versions["torch"] is not None:
         versions["torch"] = _build_of_torch()
         found["devices"], found["capabilities"] = _devices(), _capabilities()
     return found
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _build_of_torch() -> str:

@@ -13,14 +13,13 @@ from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
 import torch
 
 from simpletorch._atomic import StrPath, replacing
-from simpletorch._distribution import NAME
+from simpletorch._distribution import NAME, version_of
 from simpletorch.errors import CheckpointError, DataError
 from simpletorch.reproducibility._checksum import checksum
 
@@ -136,13 +135,8 @@ class Manifest:
 
 
 def _installed() -> dict[str, str]:
-    found = {}
-    for name in _PACKAGES:
-        try:
-            found[name] = metadata.version(NAME if name == "simpletorch" else name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    found = {name: version_of(NAME if name == "simpletorch" else name) for name in _PACKAGES}
+    return {name: version for name, version in found.items() if version is not None}
 
 
 def _system() -> dict[str, Any]:
