@@ -124,9 +124,9 @@ def _make(run: Interpreter, name: str, kwargs: Kwargs) -> Value:
 
 
 def images_for(run: Interpreter, head: str, args: Args, kwargs: Kwargs) -> TensorType | Unknown:
-    """The type of the images that a model is called with of which only the head is known.
+    """The type of the images that are given to a model whose head alone is known.
 
-    It is unknown where more than the mode of the model was changed, and for what is no batch of images.
+    It is unknown if more than the model's mode was changed, or if the argument is no batch of images.
     """
     me, value = args[0], run.resolve(args[1] if len(args) > 1 else next(iter(kwargs.values()), None))
     if me.cells.keys() - {"training"} != {head} or isinstance(me.cells[head], Unknown):
