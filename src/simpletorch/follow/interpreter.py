@@ -205,10 +205,14 @@ class Interpreter:
     def enter(self, function: Function, scope: Scope, work: Callable[[], Value]) -> Value:
         """``work`` as the body of a function that is called here."""
         path, node, border = self.path, self.node, self.border
+        packages = self.program.packages
         if scope.path not in self.program.own:
             self.border = None
         elif border is None:
             self.border = path, node, len(self.stack)
+            if scope.path in packages.files and path not in packages.files:
+                held, inner = tuple(scope.cells.values()), work
+                work = lambda: packages.call(self, function, held, inner)
         given = tuple((k, v.type) for k, v in scope.cells.items() if type(v) is Tensor)
         self.stack.append((path, getattr(node, "lineno", 0), function.name, given, node is function.node))
         self.running.append(recursion.running(self, function, scope.cells.values()))
@@ -522,6 +526,10 @@ class Interpreter:
 
     def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
         """Write a mistake down, with the way here."""
+        if self.path in self.program.packages.files:
+            if not self.program.packages.counts(self, code):
+                return
+            hint = self.program.packages.explained(self, hint)
         self.told += 1
         path, node, _ = self.place
         if not self._is_found(path, getattr(node, "lineno", 0), code):  # a loop comes here in each round
@@ -548,8 +556,9 @@ class Interpreter:
     def finding(self, code: str, message: str, hint: str | None, *, is_promise: bool = False) -> Finding:
         """A mistake here, with the way here."""
         path, node, depth = self.place
+        is_said = self.path not in self.program.packages.files or CODES[code].severity == "error"
         return Finding(
-            path,
+            path if is_said else "",
             getattr(node, "lineno", 0),
             getattr(node, "col_offset", 0) + 1,
             code,
@@ -562,11 +571,11 @@ class Interpreter:
             frozenset((path, s.lineno, _last_line(s)) for s, path in self.passed.items()),
             is_promise,
             CODES[code].severity,
-            self._surely_gets_here,
+            self.surely_gets_here,
         )
 
     @property
-    def _surely_gets_here(self) -> bool:
+    def surely_gets_here(self) -> bool:
         """Whether no condition that isn't known leads here, and nobody may have taken an exception before."""
         open_ = self.entry or self.hypothetical or self.unsure_rounds or any(g.possible for g in self.guards)
         return not open_ and all(c in self.going for c in self.conditions)
@@ -592,7 +601,7 @@ class Interpreter:
 
     def keep(self, found: Finding) -> None:
         """Write a mistake down, unless one of its kind on this line is known."""
-        if not self._is_found(found.path, found.line, found.code):
+        if found.path and not self._is_found(found.path, found.line, found.code):
             self.findings.append(found)
 
     def _is_found(self, path: str, line: int, code: str) -> bool:
