@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["cells_of", "defer", "defer_all", "is_library", "may_define", "open_registries", "registries"]
+__all__ = ["binds", "cells_of", "defer", "defer_all", "is_library", "may_define", "open_registries", "registries"]
 
 _SETS_FOR_ALL: Final = re.compile(r"\bset_(?:default_\w+|grad_enabled|float32_matmul_precision)\(")
 _CHANGES: Final = frozenset(
@@ -143,7 +143,7 @@ def may_define(run: Interpreter, module: str, name: str) -> bool:
     while left:
         path = run.program.find(left.pop())
         text = "" if path is None else texts.read(path)
-        if name in text and _binds(name).search(text):
+        if name in text and binds(name).search(text):
             return True
         if path is None or "import *" not in text:
             continue
@@ -159,7 +159,7 @@ _STAR: Final = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+\*", re.M
 
 
 @lru_cache(maxsize=1024)
-def _binds(name: str) -> re.Pattern[str]:
+def binds(name: str) -> re.Pattern[str]:
     """Where a text may bind a name: a definition, an assignment, an import of one line or a line of a longer one."""
     word = rf"{re.escape(name)}\b"
     ways = (

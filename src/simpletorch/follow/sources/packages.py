@@ -22,7 +22,7 @@ from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.outcomes import Exhausted, Raise, Raised, Split
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import installed, texts
-from simpletorch.follow.sources.lazily import registries
+from simpletorch.follow.sources.lazily import binds, registries
 from simpletorch.follow.sources.lazy_cells import LazyCells
 from simpletorch.follow.sources.syntax import number, of_node, parse
 from simpletorch.follow.values import MISSING, Dict, List, Namespace, Set, Value
@@ -72,7 +72,7 @@ class _Definitions(Mapping[str, Callable[[], Value]]):
         """The module, imported from whole, that has the name."""
         if not isinstance(name, str) or name.startswith("__"):
             return None
-        return next((s for s in reversed(self._module.stars) if self._packages.may_define(s, name)), None)
+        return self._packages.star_of(self._module.stars, name)
 
 
 @final
@@ -113,7 +113,7 @@ class Packages:
         self._texts: dict[Path, str] = {}
         self.files: set[str] = set()
         self.depth = 0  # of calls into libraries, and of what is worked out of their modules
-        self.doubts = 0  # how often something wasn't followed there
+        self.defining = 0  # of what is worked out of modules
         self._steps, self._seconds = _STEPS, _SECONDS
         self._cut: set[ast.AST] = set()  # the functions that took too long
 
@@ -132,23 +132,47 @@ class Packages:
             return Namespace(name)
         return found
 
+    def tree(self, module: str) -> ast.Module:
+        """The syntax of a module; an empty one where there is none."""
+        path = self._file(module)
+        return (None if path is None else parse(path)) or ast.Module([], [])
+
+    def evaluate(self, run: Interpreter, module: str, node: ast.expr) -> Value:
+        """An expression as it stands in a module."""
+        found = self._module(run, module)
+        if found is None:
+            return run.unknown(f"what stands in {module}")
+        number(node)
+        with run.elsewhere(str(found.path)):
+            return run.evaluate(node, found.scope)
+
+    def star(self, module: str, name: str) -> str | None:
+        """The module from which a module's ``import *`` has a name."""
+        path = self._file(module)
+        package = module if path is not None and path.name == "__init__.py" else module.rpartition(".")[0]
+        found = () if path is None else _STAR.findall(self._text(path))
+        return self.star_of([star for s in found if (star := _absolute(s, package)) is not None], name)
+
+    def star_of(self, stars: Sequence[str], name: str) -> str | None:
+        """That of several modules which has a name, the last one."""
+        likely = sorted(stars, key=lambda star: _alike(star, name))
+        return next((star for star in reversed(likely) if self.may_define(star, name)), None)
+
     def may_define(self, module: str, name: str) -> bool:
-        """Whether a module's text speaks of a name, or that of a module of which it imports everything."""
+        """Whether ``from module import *`` may bind a name, as far as texts say."""
         seen, left = {module}, [module]
-        while left:
+        while left and len(self._texts) < _MOST_TEXTS:
             at = left.pop()
             path = self._file(at)
             text = "" if path is None else self._text(path)
-            if name in text and re.search(rf"\b{re.escape(name)}\b", text):
+            if name in text and _exports(text, name):
                 return True
             if path is None or "import *" not in text:
                 continue
             package = at if path.name == "__init__.py" else at.rpartition(".")[0]
-            for star in _STAR.findall(text):
-                inner = _absolute(star, package)
-                if inner is not None and inner not in seen:
-                    seen.add(inner)
-                    left.append(inner)
+            stars = {star for s in _STAR.findall(text) if (star := _absolute(s, package)) is not None} - seen
+            seen |= stars
+            left = sorted([*left, *stars], key=lambda star: (_alike(star, name), star))
         return False
 
     def _text(self, path: Path) -> str:
@@ -189,6 +213,7 @@ class Packages:
                 continue
             module.done.add(id(statement))
             number(statement)
+            self.defining += 1
             try:
                 with run.at_the_start(path):
                     with self.spending(run):
@@ -200,6 +225,8 @@ class Packages:
                 if run.budget.is_cut:
                     raise
                 is_known = False
+            finally:
+                self.defining -= 1
         found = dict.get(cells, name, MISSING)
         if not is_known:
             return run.unknown(f"{name} of {module.name}, which wasn't followed")
@@ -279,7 +306,8 @@ class Packages:
 
     def counts(self, run: Interpreter, code: str) -> bool:
         """Whether a mistake in a library's file is the program's: an error to which nothing that isn't known leads."""
-        return CODES[code].severity == "error" and run.border is not None and run.surely_gets_here
+        is_called = run.border is not None and run.border[0] not in self.files and not self.defining
+        return is_called and CODES[code].severity == "error" and run.surely_gets_here
 
     def explained(self, run: Interpreter, hint: str | None) -> str:
         """The hint of a mistake in a library's file, with its place there."""
@@ -304,6 +332,27 @@ class Packages:
 # -- statements by the names that they bind ----------------------------------------------------------------------------
 
 _STAR: Final = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+\*", re.MULTILINE)
+_ALL: Final = re.compile(r"^__all__[^=\n]*=\s*[\[(]([^\])]*)[\])]", re.MULTILINE)
+_QUOTED: Final = re.compile("['\"]")
+_MOST_TEXTS: Final = 400  # that are looked through for a name
+
+
+def _exports(text: str, name: str) -> bool:
+    """Whether a module's text may give a name to ``import *``; its decorators may add to ``__all__`` what it defines."""
+    if re.search(rf"^(?:class|def) {re.escape(name)}\b", text, re.MULTILINE):
+        return True
+    listed = _ALL.search(text)
+    is_listed = listed is None or _QUOTED.search(listed[1]) is None or f'"{name}"' in listed[1].replace("'", '"')
+    return is_listed and binds(name).search(text) is not None
+
+
+def _alike(module: str, name: str) -> int:
+    """How much of a name the name of a module says, which likely has it: ``bert`` of ``BertConfig``."""
+    short = name.lower().replace("_", "")
+    parts = (part.replace("_", "") for part in module.split("."))
+    return max((len(part) for part in parts if part and short.startswith(part)), default=0)
+
+
 _CHANGES: Final = frozenset(("append", "add", "extend", "insert", "update", "setdefault", "register", "pop", "remove"))
 
 
