@@ -526,7 +526,7 @@ class Interpreter:
 
     def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
         """Write a mistake down, with the way here."""
-        if self.path in self.program.packages.files:
+        if self.program.packages.is_inside(self):
             if not self.program.packages.counts(self, code):
                 return
             hint = self.program.packages.explained(self, hint)
@@ -556,7 +556,7 @@ class Interpreter:
     def finding(self, code: str, message: str, hint: str | None, *, is_promise: bool = False) -> Finding:
         """A mistake here, with the way here."""
         path, node, depth = self.place
-        is_said = self.path not in self.program.packages.files or CODES[code].severity == "error"
+        is_said = not self.program.packages.is_inside(self) or CODES[code].severity == "error"
         return Finding(
             path if is_said else "",
             getattr(node, "lineno", 0),

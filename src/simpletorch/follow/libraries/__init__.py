@@ -161,6 +161,7 @@ _FILES: Final = {
     "pyrallis": "configs.records",
     "simple_parsing": "configs.records",
     "huggingface_hub": "installed.transformers",
+    "simpletorch_installed": "installed.transformers",
     "transformers": "installed.transformers",
     "tyro": "configs.records",
     "ml_collections.config_flags": "command_lines",

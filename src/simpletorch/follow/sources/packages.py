@@ -309,6 +309,10 @@ class Packages:
         is_called = run.border is not None and run.border[0] not in self.files and not self.defining
         return is_called and CODES[code].severity == "error" and run.surely_gets_here
 
+    def is_inside(self, run: Interpreter) -> bool:
+        """Whether what is followed here is a library's, or stands for a part of one that is being followed."""
+        return run.path in self.files or (self.depth > 0 and run.path in run.program.own)
+
     def explained(self, run: Interpreter, hint: str | None) -> str:
         """The hint of a mistake in a library's file, with its place there."""
         parts = Path(run.path).parts

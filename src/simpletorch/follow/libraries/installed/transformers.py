@@ -1,10 +1,14 @@
-"""``transformers``: decorators that change nothing which the follower sees."""
+"""``transformers``: bases of its models and their outputs (`transformers.txt`), and decorators that change nothing.
+
+The files of the models themselves are followed.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.libraries import native
+from simpletorch.follow.libraries import ALIASES, OWN, native
 from simpletorch.follow.libraries.configs import records  # noqa: F401  (tables)
 from simpletorch.follow.values import Native, Value
 
@@ -13,33 +17,59 @@ if TYPE_CHECKING:
 
 __all__: Final = ()
 
-_WITH_ARGUMENTS: Final = """
+_STANDING: Final = {
+    "PreTrainedConfig": "configuration_utils.PreTrainedConfig configuration_utils.PretrainedConfig PreTrainedConfig "
+    "PretrainedConfig",
+    "PreTrainedModel": "modeling_utils.PreTrainedModel PreTrainedModel",
+    "GenerationMixin": "generation.GenerationMixin generation.utils.GenerationMixin GenerationMixin",
+    "GradientCheckpointingLayer": "modeling_layers.GradientCheckpointingLayer GradientCheckpointingLayer",
+    "ModelOutput": "utils.ModelOutput utils.generic.ModelOutput file_utils.ModelOutput",
+    "can_return_tuple": "utils.can_return_tuple utils.generic.can_return_tuple",
+    "capture_outputs": "utils.output_capturing.capture_outputs",
+    "check_model_inputs": "utils.generic.check_model_inputs",
+    "merge_with_config_defaults": "utils.generic.merge_with_config_defaults",
+    "create_bidirectional_mask": "masking_utils.create_bidirectional_mask",
+    "create_causal_mask": "masking_utils.create_causal_mask",
+    "create_sliding_window_causal_mask": "masking_utils.create_sliding_window_causal_mask",
+    "create_masks_for_generate": "masking_utils.create_masks_for_generate",
+    "apply_chunking_to_forward": "pytorch_utils.apply_chunking_to_forward modeling_utils.apply_chunking_to_forward",
+    "DynamicCache": "cache_utils.DynamicCache DynamicCache",
+    "EncoderDecoderCache": "cache_utils.EncoderDecoderCache EncoderDecoderCache",
+    "ACT2FN": "activations.ACT2FN",
+    "get_activation": "activations.get_activation",
+    "ALL_ATTENTION_FUNCTIONS": "modeling_utils.ALL_ATTENTION_FUNCTIONS",
+}
+"""By name in the text, where transformers has it."""
+for _name, _places in _STANDING.items():
+    _real = f"transformers.{_places.split()[0].rpartition('.')[0]}.{_name}"
+    OWN[_real] = Path(__file__).with_name("transformers.txt")
+    ALIASES.update({f"transformers.{place}": _real for place in _places.split() if f"transformers.{place}" != _real})
+
+_OF_DOCS: Final = """
     add_start_docstrings add_start_docstrings_to_model_forward add_end_docstrings add_code_sample_docstrings
     replace_return_docstrings
 """
 
 
+@native("simpletorch_installed.anything")
+def _anything(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return run.unknown("what transformers makes of it")
+
+
+@native("transformers.utils.auto_docstring", "huggingface_hub.dataclasses.strict")
 def _same(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``@decorator`` or ``@decorator(…)``: what it decorates."""
     return args[0] if args else Native("a decorator", lambda run, args, kwargs: args[0])
 
 
+@native(
+    *(f"transformers.utils.{place}{name}" for name in _OF_DOCS.split() for place in ("", "doc.")),
+    "transformers.integrations.use_kernel_forward_from_hub",
+    "transformers.integrations.use_kernel_func_from_hub",
+    "transformers.integrations.use_kernelized_func",
+    "transformers.utils.requires",
+    "transformers.utils.import_utils.requires",
+)
 def _made(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``@decorator(…)``: a decorator that changes nothing."""
     return Native("a decorator", lambda run, args, kwargs: args[0])
-
-
-def _register(names: str, work: Any) -> None:
-    native(*names.split())(work)
-
-
-_register("transformers.utils.auto_docstring huggingface_hub.dataclasses.strict", _same)
-_register(
-    " ".join(f"transformers.utils.{name} transformers.utils.doc.{name}" for name in _WITH_ARGUMENTS.split()), _made
-)
-_register(
-    """transformers.integrations.use_kernel_forward_from_hub transformers.integrations.use_kernel_func_from_hub
-    transformers.integrations.use_kernelized_func transformers.utils.import_utils.requires
-    transformers.utils.requires""",
-    _made,
-)
