@@ -413,10 +413,23 @@ def _flat(body: Sequence[ast.stmt], stars: list[str]) -> Iterator[ast.stmt]:
                 yield from _flat(inner, stars)
                 if not any(_speaks_of(n, "modules") for n in other):  # a module that replaces itself by a lazy one
                     yield from _flat(other, stars)
+            case ast.If(test=test, body=inner) if _asks_what_is_installed(test) and all(map(_is_import, inner)):
+                yield from _flat(inner, stars)
             case ast.Try(body=inner, orelse=other) if other and _speaks_of(inner[0], "raise"):
                 yield from _flat(other, stars)  # names for what isn't installed
             case _:
                 yield statement
+
+
+_IMPORTS: Final = (ast.Import, ast.ImportFrom)
+
+
+def _is_import(statement: ast.stmt) -> bool:
+    return isinstance(statement, _IMPORTS)
+
+
+def _asks_what_is_installed(test: ast.expr) -> bool:
+    return any(isinstance(n, ast.Name) and n.id.endswith("_available") for n in ast.walk(test))
 
 
 def _speaks_of(node: ast.AST, word: str) -> bool:

@@ -240,6 +240,7 @@ class Program:
             if self._members[real] is MISSING:
                 self._members[real] = self.stubs.member(run, real)
             if self._members[real] is MISSING:
+                del self._members[real]  # the library may ask for it meanwhile: ``from package import module``
                 self._members[real] = self.packages.member(run, real)
         found = self._members[real]
         if isinstance(found, Namespace) and name != real:  # its members may have other names than the real one's

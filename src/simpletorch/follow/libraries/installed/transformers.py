@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.libraries import ALIASES, OWN, native
 from simpletorch.follow.libraries.configs import records  # noqa: F401  (tables)
-from simpletorch.follow.values import Native, Value
+from simpletorch.follow.values import MISSING, Native, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -35,6 +35,8 @@ _STANDING: Final = {
     "apply_chunking_to_forward": "pytorch_utils.apply_chunking_to_forward modeling_utils.apply_chunking_to_forward",
     "DynamicCache": "cache_utils.DynamicCache DynamicCache",
     "EncoderDecoderCache": "cache_utils.EncoderDecoderCache EncoderDecoderCache",
+    "AutoMapping": "models.auto.auto_factory._LazyAutoMapping",
+    "AutoClass": "models.auto.auto_factory._BaseAutoModelClass",
     "ACT2FN": "activations.ACT2FN",
     "get_activation": "activations.get_activation",
     "ALL_ATTENTION_FUNCTIONS": "modeling_utils.ALL_ATTENTION_FUNCTIONS",
@@ -56,7 +58,18 @@ def _anything(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     return run.unknown("what transformers makes of it")
 
 
-@native("transformers.utils.auto_docstring", "huggingface_hub.dataclasses.strict")
+@native("simpletorch_installed.named")
+def _named(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    name = run.resolve(args[0])
+    found = run.program.library(run, f"transformers.{name}") if isinstance(name, str) else MISSING
+    return run.unknown("a class of transformers") if found is MISSING else found
+
+
+@native(
+    "transformers.utils.auto_docstring",
+    "transformers.models.auto.auto_factory.auto_class_update",
+    "huggingface_hub.dataclasses.strict",
+)
 def _same(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``@decorator`` or ``@decorator(…)``: what it decorates."""
     return args[0] if args else Native("a decorator", lambda run, args, kwargs: args[0])
