@@ -289,6 +289,7 @@ class Interpreter:
     def note_dark(self) -> None:
         """Remember that what is called here isn't followed."""
         path, node, _ = self.place
+        self.program.packages.doubts += 1
         if isinstance(node, ast.Call) and not self.entry and path not in self.program.own:
             self.in_the_dark[path, node.lineno] = unparsed(node.func)
 
@@ -303,6 +304,7 @@ class Interpreter:
 
     def note_failure(self, error: Raised, statement: ast.stmt) -> None:
         """Remember that a statement seems to fail, and that following goes on behind it."""
+        self.program.packages.doubts += 1
         at = self.node if isinstance(self.node, ast.expr) else statement
         place = self.path, getattr(at, "lineno", 0)
         self.in_the_dark[place] = f"{unparsed(at)}, which seems to raise {error.name}"
@@ -420,6 +422,7 @@ class Interpreter:
         """A mistake of the follower's own: it must not end the follow, and must not hide (see `DEBUG_VARIABLE`)."""
         if os.environ.get(DEBUG_VARIABLE):
             raise error
+        self.program.packages.doubts += 1
         self.faults.append(f"{self.path}:{getattr(self.node, 'lineno', 0)}: {type(error).__name__}: {error}")
 
     def step(self, node: ast.AST) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from time import thread_time
 from typing import TYPE_CHECKING, Any, Final, final
 
+from simpletorch.follow import guards
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.outcomes import Exhausted, Raise, Raised, Split
 from simpletorch.follow.scopes import Scope
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Packages"]
 
-_FOLDERS: Final = re.compile(r"(?:site|dist)-packages")
+_FOLDERS: Final = re.compile(r"(?:site|dist)-packages[/\\]")
 _NEVER: Final = frozenset(
     {*sys.stdlib_module_names, "_simpletorch", "datasets", "deepspeed", "functorch", "gym", "gymnasium", "jax", "jaxlib"}
     | {"keras", "mypy", "optuna", "pytest", "ray", "simpletorch", "tensorflow", "torch", "torchgen", "triton"}
@@ -114,6 +115,7 @@ class Packages:
         self.files: set[str] = set()
         self.depth = 0  # of calls into libraries, and of what is worked out of their modules
         self.defining = 0  # of what is worked out of modules
+        self.doubts = 0  # how often something wasn't followed there
         self._steps, self._seconds = _STEPS, _SECONDS
         self._cut: set[ast.AST] = set()  # the functions that took too long
 
@@ -280,7 +282,7 @@ class Packages:
         if self._steps <= 0 or self._seconds <= 0 or function.node in self._cut:
             return self._unknown(run, function, given)
         run.training.lost_sight = True
-        depth, errors = run.heap.depth, len(run.handled)
+        depth, errors, doubts = run.heap.depth, len(run.handled), self.doubts
         run.heap.begin()
         try:
             with self.spending(run):
@@ -297,12 +299,33 @@ class Packages:
                 raise
             self._take_back(run, depth)
             del run.handled[errors:]
+            if self.doubts == doubts:
+                self._refused(run, function, error)
             return self._unknown(run, function, given)
         except BaseException:
             self._keep(run, depth)
             raise
         self._keep(run, depth)
         return value
+
+    def _refused(self, run: Interpreter, function: Any, error: Raised) -> None:
+        """A library's ``assert`` or ``raise ValueError`` that the program surely meets is its mistake."""
+        ending = run.raised
+        is_sure = run.surely_gets_here and not run.tries and not guards.is_caught(run, error)
+        if ending.error is not error or ending.path not in self.files or not is_sure or run.border is None:
+            return
+        match ending.statement:
+            case ast.Assert(msg=said):
+                pass
+            case ast.Raise(exc=ast.Call(func=ast.Name(id="ValueError" | "AssertionError"), args=[said, *_])):
+                pass
+            case _:
+                return
+        run.path, run.node, _ = run.border
+        name = function.name if function.owner is None else f"{function.owner.name}.{function.name}"
+        text = _said(said)
+        where = self.explained(run, None, ending.path, ending.statement)
+        run.find("tensor-option", f"{name.removesuffix('.__init__')} refuses this" + (f": {text}" if text else ""), where)
 
     def counts(self, run: Interpreter, code: str) -> bool:
         """Whether a mistake in a library's file is the program's: an error to which nothing that isn't known leads."""
@@ -313,11 +336,12 @@ class Packages:
         """Whether what is followed here is a library's, or stands for a part of one that is being followed."""
         return run.path in self.files or (self.depth > 0 and run.path in run.program.own)
 
-    def explained(self, run: Interpreter, hint: str | None) -> str:
+    def explained(
+        self, run: Interpreter, hint: str | None, path: str | None = None, node: ast.AST | None = None
+    ) -> str:
         """The hint of a mistake in a library's file, with its place there."""
-        parts = Path(run.path).parts
-        shown = "/".join(parts[parts.index(_FOLDERS.search(run.path)[0]) + 1 :] if _FOLDERS.search(run.path) else parts)
-        place = f"it fails in {shown}:{getattr(run.node, 'lineno', 0)}"
+        shown = _FOLDERS.split(path or run.path)[-1]
+        place = f"it fails in {shown}:{getattr(node or run.node, 'lineno', 0)}"
         return place if hint is None else f"{hint}; {place}"
 
     def _keep(self, run: Interpreter, depth: int) -> None:
@@ -331,6 +355,12 @@ class Packages:
     def _unknown(self, run: Interpreter, function: Any, given: Sequence[Value]) -> Value:
         """A call that isn't followed: it may raise, and may have changed what it was given."""
         return run.call_in_the_dark(run.unknown(f"what {function.name} gives, which wasn't followed"), given, {})
+
+
+def _said(said: ast.expr | None) -> str:
+    """The text of an exception; values in it aren't known any more."""
+    parts = said.values if isinstance(said, ast.JoinedStr) else [said]
+    return "".join(p.value if isinstance(p, ast.Constant) and isinstance(p.value, str) else "…" for p in parts if p)
 
 
 # -- statements by the names that they bind ----------------------------------------------------------------------------
