@@ -205,14 +205,13 @@ class Interpreter:
     def enter(self, function: Function, scope: Scope, work: Callable[[], Value]) -> Value:
         """``work`` as the body of a function that is called here."""
         path, node, border = self.path, self.node, self.border
-        packages = self.program.packages
         if scope.path not in self.program.own:
             self.border = None
         elif border is None:
             self.border = path, node, len(self.stack)
+            packages = self.program.packages
             if scope.path in packages.files and path not in packages.files:
-                held, inner = tuple(scope.cells.values()), work
-                work = lambda: packages.call(self, function, held, inner)
+                work = partial(packages.call, self, function, tuple(scope.cells.values()), work)
         given = tuple((k, v.type) for k, v in scope.cells.items() if type(v) is Tensor)
         self.stack.append((path, getattr(node, "lineno", 0), function.name, given, node is function.node))
         self.running.append(recursion.running(self, function, scope.cells.values()))

@@ -50,6 +50,11 @@ _BLOCKS = """
             raise ValueError("odd")
         return x
 
+    def refuses_in_the_dark(x):
+        if something_else(x) or x.shape[0] % 2:
+            raise ValueError("odd")
+        raise ValueError("even")
+
     def never_meant(model):
         model.eval()
         for p in model.parameters():
@@ -170,7 +175,8 @@ def _shown(found: Followed) -> list[str]:
         ("reveal_type(parts.Late()(torch.zeros(2, 3, 5)))", "Float32[2, 15]"),
         ("reveal_type(parts.blocks.Wrapper(nn.Linear(5, 7))(torch.zeros(3, 5)))", "Float32[3, 7]"),
         (
-            "class Mine(parts.Block):\n    def __init__(self):\n        super().__init__(5)\n        self.out = nn.Linear(5, 11)\n"
+            "class Mine(parts.Block):\n    def __init__(self):\n        super().__init__(5)\n"
+            "        self.out = nn.Linear(5, 11)\n"
             "    def forward(self, x):\n        return self.out(super().forward(x))\n"
             "reveal_type(Mine()(torch.zeros(3, 5)))",
             "Float32[3, 11]",
@@ -192,6 +198,11 @@ def test_a_mistake_is_the_callers_with_the_librarys_line(followed: Callable[[str
     assert f"it fails in parts/blocks.py:{line}" in error.hint
 
 
+def test_what_a_library_surely_refuses_is_a_mistake(followed: Callable[[str], Followed]):
+    (error,) = followed("parts.blocks.refuses(torch.zeros(3))\n").errors
+    assert (error.line, error.code, error.message) == (4, "tensor-option", "refuses refuses this: odd")
+
+
 def test_a_mistake_of_the_program_in_a_library_is_where_it_stands(followed: Callable[[str], Followed]):
     program = """
 class Inner(nn.Module):
@@ -209,12 +220,18 @@ parts.blocks.Wrapper(Inner())(torch.zeros(3, 5))
         "import random\nparts.blocks.depends(torch.zeros(3, 5), random.random() > 0.5)",
         "import random\nif random.random() > 0.5:\n    parts.Block(5)(torch.zeros(3, 7))",
         "def never_called():\n    parts.Block(5)(torch.zeros(3, 7))",
-        "parts.blocks.refuses(torch.zeros(3))",
+        "parts.blocks.refuses(torch.zeros(4))",
+        "import random\nparts.blocks.refuses(torch.zeros(random.choice([2, 3])))",
+        "parts.blocks.refuses_in_the_dark(torch.zeros(3))",
+        "try:\n    parts.blocks.refuses(torch.zeros(3))\nexcept ValueError:\n    pass",
         "parts.blocks.no_such_name(3)",
         "model = nn.Linear(3, 5)\nparts.blocks.never_meant(model)",
         "try:\n    parts.Block(5)(torch.zeros(3, 7))\nexcept RuntimeError:\n    pass",
     ],
-    ids=["unsure", "on one way", "an entry", "a raise", "a missing name", "style", "caught"],
+    ids=[
+        *("unsure", "on one way", "an entry", "no raise", "an unsure raise", "an unclear raise", "a caught raise"),
+        *("a missing name", "style", "caught"),
+    ],
 )
 def test_nothing_is_said_of_what_is_not_certain(followed: Callable[[str], Followed], program: str):
     found = followed(program + "\nreveal_type(torch.zeros(2) * 2)\n")

@@ -67,7 +67,7 @@ def source_of(name: str) -> str | None:
 
 
 def is_followed(package: str, folder: str) -> bool:
-    """Whether an installed package is one that has to do with torch, and the settings of a folder let it be followed."""
+    """Whether an installed package uses torch, and the settings of a folder let it be followed."""
     found = _is_followed(package, folder)
     outside.note("followed", f"{package}:{folder}", found)
     return found

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from time import thread_time
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow import guards
@@ -36,10 +35,34 @@ __all__ = ["Packages"]
 
 _FOLDERS: Final = re.compile(r"(?:site|dist)-packages[/\\]")
 _NEVER: Final = frozenset(
-    {*sys.stdlib_module_names, "_simpletorch", "datasets", "deepspeed", "functorch", "gym", "gymnasium", "jax", "jaxlib"}
+    {
+        *sys.stdlib_module_names,
+        "_simpletorch",
+        "accelerate",
+        "beartype",
+        "jaxtyping",
+        "typeguard",
+        "datasets",
+        "deepspeed",
+        "functorch",
+        "gym",
+        "gymnasium",
+        "jax",
+        "jaxlib",
+    }
     | {"keras", "mypy", "optuna", "pytest", "ray", "simpletorch", "tensorflow", "torch", "torchgen", "triton"}
 )
 """Packages without a source that says anything of sizes, and those that models stand for."""
+
+_OPAQUE: Final = re.compile(
+    r"(?:pytorch_lightning|lightning\.pytorch)\.(?:trainer|loops|callbacks|loggers|profilers|strategies|tuner|cli)\b"
+    r"|lightning(?:\.|_)fabric\.(?:fabric|accelerators|connector|loggers|plugins|strategies|wrappers)\b"
+    r"|transformers\.(?:trainer\w*|training_args\w*|pipelines|generation|integrations|quantizers|agents)\b"
+    r"|transformers\..*\b(?:tokenization|image_processing|video_processing|processing|feature_extraction)_\w+"
+    r"|torch(?:vision\.(?:datasets|transforms)|audio\.datasets|_geometric\.(?:datasets|loader|transforms))\b"
+    r"|timm\.(?:data\.(?:dataset|loader|readers|transforms|auto_augment)\w*|utils)\b"
+)
+"""Modules of followed libraries that only drive loops, read data or know machines."""
 
 _STEPS: Final = 80_000  # of all calls into libraries
 _STEPS_OF_CALL: Final = 30_000
@@ -116,7 +139,8 @@ class Packages:
         self.depth = 0  # of calls into libraries, and of what is worked out of their modules
         self.defining = 0  # of what is worked out of modules
         self.doubts = 0  # how often something wasn't followed there
-        self._steps, self._seconds = _STEPS, _SECONDS
+        self._steps = _STEPS
+        self._seconds: float | None = None  # that are left; at first half of the program's own
         self._cut: set[ast.AST] = set()  # the functions that took too long
 
     # -- names --------------------------------------------------------------------------------------------------------
@@ -184,7 +208,12 @@ class Packages:
 
     def _file(self, name: str) -> Path | None:
         first = name.partition(".")[0]
-        if first in _NEVER or is_harmless(first) or not installed.is_followed(first, str(self._program.parent)):
+        if (
+            first in _NEVER
+            or is_harmless(first)
+            or _OPAQUE.match(name)
+            or not installed.is_followed(first, str(self._program.parent))
+        ):
             return None
         found = installed.source_of(name)
         return None if found is None else Path(found)
@@ -260,26 +289,31 @@ class Packages:
             finally:
                 self.depth -= 1
             return
-        steps, ends, was_cut, began = run.steps, run.budget.ends, run.budget.is_cut, thread_time()
+        steps, ends, was_cut, began = run.steps, run.budget.ends, run.budget.is_cut, run.budget.now()
         given = min(self._steps, _STEPS_OF_CALL)
+        left = min(_SECONDS, (ends - began) / 2) if self._seconds is None else self._seconds
         run.steps = given
-        run.budget.ends = min(ends, began + min(self._seconds, _SECONDS_OF_CALL))
+        run.budget.ends = min(ends, began + min(left, _SECONDS_OF_CALL))
         is_ours = run.budget.ends < ends
         self.depth = 1
         try:
             yield
         finally:
             self.depth = 0
-            spent = thread_time() - began
+            spent = run.budget.now() - began
             self._steps -= given - max(run.steps, 0)
-            self._seconds -= spent
+            self._seconds = left - spent
             run.steps, run.budget.ends = steps, ends + spent
             if is_ours:
                 run.budget.is_cut = was_cut
 
+    @property
+    def _is_spent(self) -> bool:
+        return self._steps <= 0 or (self._seconds is not None and self._seconds <= 0)
+
     def call(self, run: Interpreter, function: Any, given: Sequence[Value], work: Callable[[], Value]) -> Value:
         """``work`` as the body of a library's function that the program calls."""
-        if self._steps <= 0 or self._seconds <= 0 or function.node in self._cut:
+        if self._is_spent or function.node in self._cut:
             return self._unknown(run, function, given)
         run.training.lost_sight = True
         depth, errors, doubts = run.heap.depth, len(run.handled), self.doubts
@@ -315,17 +349,20 @@ class Packages:
         if ending.error is not error or ending.path not in self.files or not is_sure or run.border is None:
             return
         match ending.statement:
-            case ast.Assert(msg=said):
+            case (
+                ast.Assert(msg=reason) | ast.Expr(value=ast.Call(func=ast.Attribute(attr="_assert"), args=[_, reason]))
+            ):
                 pass
-            case ast.Raise(exc=ast.Call(func=ast.Name(id="ValueError" | "AssertionError"), args=[said, *_])):
+            case ast.Raise(exc=ast.Call(func=ast.Name(id="ValueError" | "AssertionError"), args=[reason, *_])):
                 pass
             case _:
                 return
         run.path, run.node, _ = run.border
         name = function.name if function.owner is None else f"{function.owner.name}.{function.name}"
-        text = _said(said)
+        said = _said(reason)
+        text = f": {said}" if said else ""
         where = self.explained(run, None, ending.path, ending.statement)
-        run.find("tensor-option", f"{name.removesuffix('.__init__')} refuses this" + (f": {text}" if text else ""), where)
+        run.find("tensor-option", f"{name.removesuffix('.__init__')} refuses this{text}", where)
 
     def counts(self, run: Interpreter, code: str) -> bool:
         """Whether a mistake in a library's file is the program's: an error to which nothing that isn't known leads."""
@@ -372,7 +409,7 @@ _MOST_TEXTS: Final = 400  # that are looked through for a name
 
 
 def _exports(text: str, name: str) -> bool:
-    """Whether a module's text may give a name to ``import *``; its decorators may add to ``__all__`` what it defines."""
+    """Whether a module's text may give a name to ``import *``: decorators may add to ``__all__`` what it defines."""
     if re.search(rf"^(?:class|def) {re.escape(name)}\b", text, re.MULTILINE):
         return True
     listed = _ALL.search(text)
@@ -464,9 +501,7 @@ def _asks_what_is_installed(test: ast.expr) -> bool:
 
 def _speaks_of(node: ast.AST, word: str) -> bool:
     kinds = {ast.Raise: "raise"}
-    return any(
-        word in (getattr(n, "id", None), getattr(n, "attr", None), kinds.get(type(n))) for n in ast.walk(node)
-    )
+    return any(word in (getattr(n, "id", None), getattr(n, "attr", None), kinds.get(type(n))) for n in ast.walk(node))
 
 
 def _bound(statement: ast.stmt) -> list[str]:
@@ -507,5 +542,3 @@ def _root(node: ast.AST) -> str:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
-
-

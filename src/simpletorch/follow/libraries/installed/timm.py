@@ -1,4 +1,4 @@
-"""``timm``: its registry, which a hundred modules fill as they are imported; here the one that has a model is followed."""
+"""``timm``: a hundred modules fill its registry as they are imported; here only the one with the model is followed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,14 @@ def _create(
     if tag and pretrained_cfg is None:
         pretrained_cfg = tag
     return run.call(
-        make, (), {"pretrained": False, "pretrained_cfg": pretrained_cfg, "pretrained_cfg_overlay": pretrained_cfg_overlay, **given}
+        make,
+        (),
+        {
+            "pretrained": False,
+            "pretrained_cfg": pretrained_cfg,
+            "pretrained_cfg_overlay": pretrained_cfg_overlay,
+            **given,
+        },
     )
 
 
@@ -107,8 +114,9 @@ def _rows(tree: ast.Module, name: str) -> dict[str, ast.expr]:
     """The rows of a module's ``default_cfgs`` that are a model's, by their keys."""
     for statement in tree.body:
         match statement:
-            case ast.Assign(targets=[ast.Name(id="default_cfgs")], value=value) | ast.AnnAssign(
-                target=ast.Name(id="default_cfgs"), value=ast.expr() as value
+            case (
+                ast.Assign(targets=[ast.Name(id="default_cfgs")], value=value)
+                | ast.AnnAssign(target=ast.Name(id="default_cfgs"), value=ast.expr() as value)
             ):
                 table = value.args[0] if isinstance(value, ast.Call) and value.args else value
                 if isinstance(table, ast.Dict):
