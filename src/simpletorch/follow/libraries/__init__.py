@@ -134,6 +134,7 @@ _FILES: Final = {
     "torchvision.models": "pytorch.torchvision_models",
     "torchvision.transforms": "pytorch.torchvision_transforms",
     "timm": "installed.timm",
+    "torch_geometric": "installed.torch_geometric",
     "tqdm": "progress",
     "toml": "configs.readers",
     "tomli": "configs.readers",

@@ -5,11 +5,11 @@ The files of the models themselves are followed.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.libraries import ALIASES, OWN, native
+from simpletorch.follow.libraries import native
 from simpletorch.follow.libraries.configs import records  # noqa: F401  (tables)
+from simpletorch.follow.libraries.installed import stand
 from simpletorch.follow.values import MISSING, Native, Value
 
 if TYPE_CHECKING:
@@ -42,10 +42,7 @@ _STANDING: Final = {
     "ALL_ATTENTION_FUNCTIONS": "modeling_utils.ALL_ATTENTION_FUNCTIONS",
 }
 """By name in the text, where transformers has it."""
-for _name, _places in _STANDING.items():
-    _real = f"transformers.{_places.split()[0].rpartition('.')[0]}.{_name}"
-    OWN[_real] = Path(__file__).with_name("transformers.txt")
-    ALIASES.update({f"transformers.{place}": _real for place in _places.split() if f"transformers.{place}" != _real})
+stand("transformers", "transformers.txt", _STANDING)
 
 _OF_DOCS: Final = """
     add_start_docstrings add_start_docstrings_to_model_forward add_end_docstrings add_code_sample_docstrings
