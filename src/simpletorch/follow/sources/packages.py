@@ -106,11 +106,12 @@ class _Cells(LazyCells):
     __slots__ = ()
 
     def _ask(self, key: Any) -> None:
-        if key not in self._asked and key in self._source:
-            self._asked.add(key)
-            value = self._convert(self._source[key])
-            if value is not MISSING:
-                dict.__setitem__(self, key, value)
+        if key in self._asked:
+            return
+        self._asked.add(key)  # what isn't there is looked for once
+        value = self._convert(self._source[key]) if key in self._source else MISSING
+        if value is not MISSING:
+            dict.__setitem__(self, key, value)
 
 
 @final
@@ -135,6 +136,7 @@ class Packages:
         self._program = program
         self._modules: dict[str, _Module | None] = {}
         self._texts: dict[Path, str] = {}
+        self._paths: dict[str, Path | None] = {}
         self.files: set[str] = set()
         self.depth = 0  # of calls into libraries, and of what is worked out of their modules
         self.defining = 0  # of what is worked out of modules
@@ -207,6 +209,11 @@ class Packages:
         return self._texts[path]
 
     def _file(self, name: str) -> Path | None:
+        if name not in self._paths:
+            self._paths[name] = self._look_up(name)
+        return self._paths[name]
+
+    def _look_up(self, name: str) -> Path | None:
         first = name.partition(".")[0]
         if (
             first in _NEVER
@@ -482,7 +489,7 @@ def _flat(body: Sequence[ast.stmt], stars: list[str]) -> Iterator[ast.stmt]:
                     yield from _flat(other, stars)
             case ast.If(test=test, body=inner) if _asks_what_is_installed(test) and all(map(_is_import, inner)):
                 yield from _flat(inner, stars)
-            case ast.Try(body=inner, orelse=other) if other and _speaks_of(inner[0], "raise"):
+            case ast.Try(body=[ast.If(body=[ast.Raise()])], orelse=[_, *_] as other):
                 yield from _flat(other, stars)  # names for what isn't installed
             case _:
                 yield statement

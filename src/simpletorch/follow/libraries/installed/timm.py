@@ -121,7 +121,7 @@ def _rows(tree: ast.Module, name: str) -> dict[str, ast.expr]:
                 table = value.args[0] if isinstance(value, ast.Call) and value.args else value
                 if isinstance(table, ast.Dict):
                     return {
-                        key.value: row
+                        str(key.value): row
                         for key, row in zip(table.keys, table.values, strict=True)
                         if isinstance(key, ast.Constant) and str(key.value).partition(".")[0] == name
                     }

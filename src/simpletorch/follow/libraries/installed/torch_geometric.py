@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.libraries import native
-from simpletorch.follow.libraries.installed import stand
-from simpletorch.follow.libraries.installed import transformers  # noqa: F401  (what is anything)
+from simpletorch.follow.libraries.installed import (
+    stand,
+    transformers,  # noqa: F401  (what is anything)
+)
 from simpletorch.follow.values import Function, List, Method, Value
 
 if TYPE_CHECKING:
