@@ -191,7 +191,7 @@ class Packages:
         seen, left = {module}, [module]
         while left and len(self._texts) < _MOST_TEXTS:
             at = left.pop()
-            path = self._file(at)
+            path = self._path(at)
             text = "" if path is None else self._text(path)
             if name in text and _exports(text, name):
                 return True

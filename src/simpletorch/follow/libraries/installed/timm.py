@@ -17,11 +17,19 @@ __all__: Final = ()
 _NAMES: Final = ("create_model", "register_model", "get_pretrained_cfg", "is_model")
 for _place in ("timm", "timm.models", "timm.models.registry", "timm.models._factory", "timm.models.factory"):
     ALIASES.update({f"{_place}.{name}": f"timm.models._registry.{name}" for name in _NAMES})
+for _place in ("timm.models", "timm.models.helpers"):
+    ALIASES[f"{_place}.named_apply"] = "timm.models._manipulate.named_apply"
 
 
 @native("timm.models._registry.register_model")
 def _register(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return args[0]
+
+
+@model("timm.models._manipulate.named_apply")
+def _named_apply(run: Interpreter, fn: Value, module: Value, **rest: Value) -> Value:
+    """It initializes weights, which changes no size."""
+    return module
 
 
 def _entrypoint(run: Interpreter, name: str) -> tuple[str, Value]:
