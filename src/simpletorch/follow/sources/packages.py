@@ -209,18 +209,19 @@ class Packages:
         return self._texts[path]
 
     def _file(self, name: str) -> Path | None:
+        """The file of a module that is followed."""
+        return None if _OPAQUE.match(name) else self._path(name)
+
+    def _path(self, name: str) -> Path | None:
+        """The file of a module."""
         if name not in self._paths:
             self._paths[name] = self._look_up(name)
         return self._paths[name]
 
     def _look_up(self, name: str) -> Path | None:
         first = name.partition(".")[0]
-        if (
-            first in _NEVER
-            or is_harmless(first)
-            or _OPAQUE.match(name)
-            or not installed.is_followed(first, str(self._program.parent))
-        ):
+        is_left_out = first in _NEVER or is_harmless(first)
+        if is_left_out or not installed.is_followed(first, str(self._program.parent)):
             return None
         found = installed.source_of(name)
         return None if found is None else Path(found)

@@ -35,6 +35,7 @@ _STANDING: Final = {
     "apply_chunking_to_forward": "pytorch_utils.apply_chunking_to_forward modeling_utils.apply_chunking_to_forward",
     "DynamicCache": "cache_utils.DynamicCache DynamicCache",
     "EncoderDecoderCache": "cache_utils.EncoderDecoderCache EncoderDecoderCache",
+    "CONFIGS": "models.auto.configuration_auto.CONFIG_MAPPING_NAMES",
     "AutoMapping": "models.auto.auto_factory._LazyAutoMapping",
     "AutoClass": "models.auto.auto_factory._BaseAutoModelClass",
     "ACT2FN": "activations.ACT2FN",
