@@ -137,6 +137,7 @@ class Packages:
         self._modules: dict[str, _Module | None] = {}
         self._texts: dict[Path, str] = {}
         self._paths: dict[str, Path | None] = {}
+        self._followed: dict[str, bool] = {}
         self.files: set[str] = set()
         self.depth = 0  # of calls into libraries, and of what is worked out of their modules
         self.defining = 0  # of what is worked out of modules
@@ -153,6 +154,8 @@ class Packages:
 
     def member(self, run: Interpreter, name: str) -> Value:
         """The value of a dotted name, MISSING if no library has it."""
+        if _OPAQUE.match(name):
+            return MISSING
         owner, _, short = name.rpartition(".")
         module = self._module(run, owner) if owner else None
         found = MISSING if module is None else run.resolve(module.scope.cells.get(short, MISSING))
@@ -220,8 +223,10 @@ class Packages:
 
     def _look_up(self, name: str) -> Path | None:
         first = name.partition(".")[0]
-        is_left_out = first in _NEVER or is_harmless(first)
-        if is_left_out or not installed.is_followed(first, str(self._program.parent)):
+        if first not in self._followed:
+            is_left_out = first in _NEVER or is_harmless(first)
+            self._followed[first] = not is_left_out and installed.is_followed(first, str(self._program.parent))
+        if not self._followed[first]:
             return None
         found = installed.source_of(name)
         return None if found is None else Path(found)
