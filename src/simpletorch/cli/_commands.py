@@ -167,6 +167,25 @@ def _init(parser: argparse.ArgumentParser) -> Run:
     return run
 
 
+def _new(parser: argparse.ArgumentParser) -> Run:
+    """make a project that trains, is checked, and is tested in CI"""
+    from simpletorch.cli._new import TEMPLATES
+
+    parser.description = (
+        "The folder NAME gets a package with a model and its training, tests, the configuration of mypy and a "
+        "workflow for GitHub. " + "; ".join(f"{name}: {what}" for name, what in TEMPLATES.items()) + "."
+    )
+    parser.add_argument("name", metavar="NAME", help="the project's name, or a path that ends with it")
+    parser.add_argument("--template", choices=list(TEMPLATES), default="vision", help="vision by default")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._new import new
+
+        return new(given.name, given.template)
+
+    return run
+
+
 def _completion(parser: argparse.ArgumentParser) -> Run:
     """a script that completes simpletorch's commands in a shell"""
     parser.description = (
@@ -334,5 +353,6 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "language-server": _language_server,
     "demo": _demo,
     "init": _init,
+    "new": _new,
     "completion": _completion,
 }
