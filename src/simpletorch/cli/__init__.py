@@ -14,8 +14,10 @@ from simpletorch.cli._commands import COMMANDS
 
 __all__ = ["main", "program"]
 
-_RUNS_A_PROGRAM: Final = frozenset({"follow", "run"})
+_RUNS_A_PROGRAM: Final = "run"
 """What follows the file there is the program's own, a ``--`` as well."""
+_TAKES_OTHERS: Final = frozenset({"check", "follow"})
+"""Commands with arguments of somebody else's behind ``--``."""
 
 
 def program() -> NoReturn:
@@ -38,14 +40,16 @@ def program() -> NoReturn:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 when all is well, 1 when something was found, 2 for wrong usage."""
     words = list(sys.argv[1:] if argv is None else argv)
-    split = "--" in words and words[0] not in _RUNS_A_PROGRAM
+    split = "--" in words and words[0] != _RUNS_A_PROGRAM
     ours, theirs = (words[: words.index("--")], words[words.index("--") + 1 :]) if split else (words, [])
     parser, commands = _parsers()
     arguments, unknown = parser.parse_known_args(ours)
     if unknown:
         commands[arguments.command].error(_unknown(arguments.command, unknown))
-    if theirs and arguments.command != "check":
-        commands[arguments.command].error("arguments after -- are mypy's, only check takes them")
+    if theirs and arguments.command not in _TAKES_OTHERS:
+        commands[arguments.command].error(
+            "it takes no arguments after --; check (mypy's) and follow (the program's) do"
+        )
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ✔ must not end the command
     arguments.words, arguments.theirs, arguments.parser = words, theirs, parser

@@ -43,7 +43,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
     """find the lines at which a program's shapes don't fit, without running it"""
     parser.usage = (
         "simpletorch follow [--shapes | --html | --json | --output FORMAT | --why LINE] [--sizes] [--no-data] "
-        "[--no-cache] [-m] FILE [ARGUMENT ...]"
+        "[--no-cache] [-m] FILE [FILE ...] [[--] ARGUMENT ...]"
     )
     parser.description = (
         "The program is run on shapes, as 'python FILE ARGUMENT ...' would run it, without running it: it "
@@ -61,14 +61,18 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
     parser.add_argument("--no-cache", action="store_true", help="follow also what hasn't changed since it was followed")
     parser.add_argument("-m", action="store_true", dest="module", help="FILE is a module's name, as of 'python -m'")
     parser.add_argument("file", metavar="FILE", help="the file that would be run; - is standard input")
-    _add_arguments(parser, "the program's own arguments")
+    _add_arguments(parser, "more files, then the programs' own arguments, from an option or from -- on")
 
     def run(given: argparse.Namespace) -> int:
-        from simpletorch.cli._follow import file_of_module, follow
+        from simpletorch.cli._follow import file_of_module, files_and_arguments, follow
 
+        more, arguments = ([], given.arguments) if given.module else files_and_arguments(given.arguments)
+        if arguments and given.theirs:
+            arguments = [*arguments, "--"]  # the program's own
         return follow(
             file_of_module(given.file) if given.module else given.file,
-            given.arguments,
+            [*arguments, *given.theirs],
+            more=more,
             output=given.output,
             shapes=given.shapes,
             as_html=given.html,
