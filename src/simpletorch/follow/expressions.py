@@ -56,7 +56,6 @@ __all__ = ["TABLE"]
 
 _NOT_DEFINED: Final = Raised("NameError", None, ("Exception", "BaseException"))
 _NO_VALUE: Final = Raised("UnboundLocalError", None, ("NameError", "Exception", "BaseException"))
-_NO_ATTRIBUTE: Final = Raised("AttributeError", None, ("Exception", "BaseException"))
 
 
 def _constant(run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
@@ -95,31 +94,17 @@ def _perhaps(run: Interpreter, found: Choice, error: Raised) -> Value:
     return run.resolve(found)
 
 
-_OF_ANY_KIND: Final = (Instance, Tensor, Unknown, Choice)
-"""What an attribute that isn't known says nothing of: whether there is one is asked elsewhere."""
-
-
 def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     owner = run.evaluate(node.value, scope)
     run.node = node
-    if run.takers:
-        one = run.resolve(owner)
-        if isinstance(one, Unknown):
-            guards.may_raise(run, guards.ANY)
-        elif isinstance(one, Choice) or (isinstance(one, Tensor) and modules.tensor_may_lack(one, node.attr)):
-            guards.may_raise(run, (_NO_ATTRIBUTE,))
     if owner is None and (gradients.lacks(run, node) or modules.none_lacks(run, node.attr)):
         return run.unknown("an error was found here")
-    found = attributes.find(run, owner, node.attr)
+    found = attributes.read(run, owner, node.attr)
     if found is MISSING:
         one = run.resolve(owner)
         if no_tensors.lacks(one, node.attr):
             return no_tensors.lacks_attribute(run, one, node.attr)
         return modules.lacks(run, one, node.attr)
-    if run.takers and type(found) is Unknown and not isinstance(run.resolve(owner), _OF_ANY_KIND):
-        guards.may_raise(run, (_NO_ATTRIBUTE,))
-    if run.takers and type(found) is BoundNative and no_tensors.has_not(found.receiver, node.attr):
-        raise Raised(_NO_ATTRIBUTE.name, None, _NO_ATTRIBUTE.bases)
     return found
 
 

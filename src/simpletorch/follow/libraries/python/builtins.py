@@ -13,7 +13,7 @@ from simpletorch.follow.budget import LARGEST, is_huge, weight
 from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
-from simpletorch.follow.marks import no_tensors
+from simpletorch.follow.marks import modules
 from simpletorch.follow.model import iterators, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
@@ -433,7 +433,16 @@ def _asked_for(run: Interpreter, owner: Value, name: str) -> Value:
     """
     with run.asked():
         found = attributes.find(run, owner, name)
-    return MISSING if no_tensors.has_not(run.resolve(owner), name) else found
+    one = run.resolve(owner)
+    if isinstance(one, Tensor) and modules.tensor_lacks(one, name):
+        return MISSING
+    if (
+        isinstance(found, BoundNative)
+        and not isinstance(one, Tensor)
+        and not attributes.is_there(run, one, name, found)
+    ):
+        return run.unknown(f".{name}, which may be there")
+    return found
 
 
 @model("builtins.hasattr")
