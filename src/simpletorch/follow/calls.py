@@ -11,7 +11,7 @@ from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import CLASSES, METHODS, Model
 from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
-from simpletorch.follow.model import iterators, names
+from simpletorch.follow.model import iterators, kinds, names, unmodelled
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
@@ -32,7 +32,6 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     behind,
-    is_known,
     type_of,
 )
 from simpletorch.rules.core.dtype import DType
@@ -79,8 +78,9 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
             return branches.distribute(run, function, lambda v: call(run, v, args, kwargs))
     if run.promises:
         purity.calls_unknown(run, function)
-    if is_known(function) or function is NotImplemented or isinstance(function, Tensor | List | Dict | Set | Iterator):
+    if isinstance(function, Tensor | Iterator):
         raise Raised("TypeError", None, _TYPE_ERROR)
+    kinds.need(run, function, "__call__")
     return in_the_dark(run, function, args, kwargs)
 
 
@@ -100,7 +100,7 @@ def _native(
     if args and type(args[0]) is Instance and modules.is_bare(args[0]) and name.endswith(".__init__"):
         modules.begun(run, args[0])
     try:
-        return work(run, args, kwargs)
+        return work(run, args, kwargs) if not run.takers else unmodelled.watched(run, name, work, args, kwargs)
     except (IndexError, KeyError, TypeError, AttributeError, ValueError, AssertionError) as error:
         if type(work) is Model and (refused := _misfit(run, work, args, kwargs)) is not None:
             return refused
@@ -139,6 +139,7 @@ def _instance(run: Interpreter, function: Instance, args: tuple[Value, ...], kwa
         return call(run, Method(found[0], function), args, kwargs)
     if layers.is_module(function):
         return layers.call(run, function, args, kwargs)
+    kinds.need(run, function, "__call__")
     return in_the_dark(run, function, args, kwargs)
 
 
@@ -279,6 +280,7 @@ def _convert(run: Interpreter, function: Function, cells: dict[str, Any]) -> Non
 def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
     """A call of something unknown, or with arguments that aren't all known: it may change all that it gets."""
     run.training.lost_sight = True
+    guards.may_raise(run, guards.ANY)
     if isinstance(function, Unknown) and function.harmless:
         files.spoiled(run, (*args, *kwargs.values()))
         return run.part(function, function.reason)

@@ -23,7 +23,7 @@ from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients, loading, modules, no_tensors
 from simpletorch.follow.memory import elements, remembered
-from simpletorch.follow.model import iterators, unmodelled
+from simpletorch.follow.model import iterators, kinds, unmodelled
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
 from simpletorch.follow.scopes import Scope
@@ -187,11 +187,23 @@ def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
     made = Dict()
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
-            items.update(run, made, run.evaluate(value, scope))
+            items.update(run, made, _mapping(run, run.evaluate(value, scope)))
         else:
             name = run.evaluate(key, scope)
             items.put(run, made, name, run.evaluate(value, scope))
     return run.unknown("a dict that holds too much") if _is_too_deep(made.cells.values()) else made
+
+
+def _mapping(run: Interpreter, value: Value) -> Value:
+    """What ``**value`` takes.
+
+    Raises:
+        Raised: it is no mapping.
+    """
+    value = run.resolve(value)
+    if kinds.has_attribute(value, "keys") is False:
+        raise kinds.error("TypeError")
+    return value
 
 
 def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
@@ -299,7 +311,9 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
             _named_twice(kwargs, {k.arg: value})
             kwargs[k.arg] = value
             continue
-        value = items.as_dict(run, run.resolve(value))
+        value = items.as_dict(run, _mapping(run, value))
+        if isinstance(value, Dict) and any(kinds.is_of_python(n) and not isinstance(n, str) for n in value.cells):
+            raise kinds.error("TypeError")
         if isinstance(value, Dict) and not hidden and (ways := items.whole(run, value)) is not value:
             several.append(ways)
         elif isinstance(value, Dict) and value.rest is MISSING and all(isinstance(n, str) for n in value.cells):
@@ -474,6 +488,12 @@ def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Va
     ):
         if spec != "" and node.conversion not in _CONVERSIONS:
             texts.check_number(run, value)
+            if kinds.is_of_python(value) and all(
+                type(w).__format__ is object.__format__ for w in kinds.witnesses(value)
+            ):
+                raise kinds.error("TypeError")
+            if branches.type_name(value) not in ("int", "float"):
+                guards.may_raise(run, guards.ANY)
         shown = value.native if isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") else value
         if spec == "" and node.conversion in (-1, ord("s")) and texts.is_text(shown):
             return shown
@@ -481,8 +501,8 @@ def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Va
     try:
         shown = _CONVERSIONS[node.conversion](value) if node.conversion in _CONVERSIONS else value
         return format(shown, spec)
-    except (ValueError, TypeError, OverflowError):
-        raise Raised("ValueError", None, ("Exception", "BaseException")) from None
+    except (ValueError, TypeError, OverflowError) as error:
+        raise kinds.error(type(error).__name__) from None
 
 
 # -- comprehensions --------------------------------------------------------------------------------------------------

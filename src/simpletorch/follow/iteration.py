@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches
 from simpletorch.follow.budget import length
 from simpletorch.follow.marks import gradients, layout, origins
-from simpletorch.follow.model import iterators, metaclasses
+from simpletorch.follow.model import iterators, kinds, metaclasses
 from simpletorch.follow.numbers import indexes, sizes
-from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
     NEXT,
@@ -26,7 +25,6 @@ from simpletorch.follow.values import (
     Value,
     behind,
 )
-from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -167,8 +165,10 @@ def check(run: Interpreter, value: Value) -> Value:
         Raised: that can't be done.
     """
     value = run.resolve(value)
-    if isinstance(value, int | float | Expr | type(None) | Function):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if isinstance(value, Function) or (isinstance(value, Tensor) and value.type.shape.rank == 0 and not value.array):
+        raise kinds.error("TypeError")
+    if not isinstance(value, Iterator | Tensor | Choice | Class):
+        kinds.need(run, value, "__iter__", "__getitem__")
     return value
 
 

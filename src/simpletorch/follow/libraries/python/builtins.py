@@ -14,7 +14,7 @@ from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.marks import modules
-from simpletorch.follow.model import iterators, metaclasses
+from simpletorch.follow.model import iterators, kinds, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -104,8 +104,8 @@ def _int(run: Interpreter, value: Value, rest: tuple[Value, ...], kwargs: dict[s
     for name in ("__int__", "__index__", "__trunc__") if isinstance(value, Instance) else ():
         if (own := run.special(value, name)) is not None:
             return run.call(own, ())
-    if isinstance(value, List | Dict | Set):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if branches.type_name(value) is None:
+        kinds.need(run, value, "__int__", "__index__", "__trunc__")
     if (number := processes.number_in(run, value)) is not None:
         return number
     return run.unknown("an int made of what isn't known", "int", getattr(value, "cause", "code"))
@@ -119,6 +119,8 @@ def _make_float(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
         return computed(run, float, (value,), {})
     if isinstance(value, Instance) and (own := run.special(value, "__float__") or run.special(value, "__index__")):
         return run.call(own, ())
+    if branches.type_name(value) is None:
+        kinds.need(run, value, "__float__", "__index__")
     return run.unknown("a float", "float", getattr(value, "cause", "data"))
 
 
@@ -208,6 +210,11 @@ def _make_type(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: di
                 else run.program.library_class("torch.Tensor")
             ),
         )
+    if len(args) == 3 and any(
+        kinds.is_of_python(run.resolve(a)) and not isinstance(run.resolve(a), kind)
+        for a, kind in zip(args, (str, tuple, Dict), strict=True)
+    ):
+        raise kinds.error("TypeError")
     return run.unknown("a class that is made at run time")
 
 
@@ -268,7 +275,22 @@ for _name, _make in {
         make=_make,
         methods={"__init__": _INITS[_name]} if _name in _INITS else None,
     )
-for _name in ("bytes", "bytearray", "memoryview", "NoneType"):
+
+
+def _make_bytes(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = tuple(
+        found if isinstance(a, List) and (found := a.items) is not None else a for a in map(run.resolve, args)
+    )
+    if all(map(is_known, (*given, *kwargs.values()))) and not any(isinstance(a, int) and a > LARGEST for a in given):
+        made = computed(run, bytes, given, kwargs)
+        if cls.name == "bytes":
+            return made
+    return run.unknown(f"what {cls.name} gives")
+
+
+library_class("builtins.bytes", make=_make_bytes)
+library_class("builtins.bytearray", make=_make_bytes)
+for _name in ("memoryview", "NoneType"):
     library_class(f"builtins.{_name}", make=lambda run, cls, args, kwargs: run.unknown(f"what {cls.name} gives"))
 
 
@@ -321,6 +343,7 @@ def length(run: Interpreter, value: Value) -> Value:
             return found
         if behind(value) is not value:
             return length(run, behind(value))
+        kinds.need(run, value, "__len__")
         return run.unknown(f"the length of {value!r}", "int")
     if isinstance(value, List):
         known = between.count(value)
@@ -347,10 +370,9 @@ def length(run: Interpreter, value: Value) -> Value:
         return run.call(own, ())
     if isinstance(value, Class) and "members" in value.metadata:
         return len(value.metadata["members"])
-    if isinstance(value, int | float | type(None)):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(value, Unknown) and value.length is not None:
         return value.length
+    kinds.need(run, value, "__len__")
     return run.derived("len", value, None, "int")
 
 
@@ -372,6 +394,8 @@ def _is_tensor(run: Interpreter, obj: Value, /) -> Value:
 @model("builtins.issubclass")
 def _issubclass(run: Interpreter, cls: Value, class_or_tuple: Value, /) -> Value:
     options = class_or_tuple if isinstance(class_or_tuple, tuple) else (class_or_tuple,)
+    if any(kinds.is_of_python(run.resolve(v)) for v in (cls, *options)):
+        raise kinds.error("TypeError")
     if isinstance(cls, Class) and all(isinstance(o, Class) for o in options):
         found = any(operators.is_subclass(cls, o) for o in options)
         return found if found or cls.unknown_base is None else run.unknown("what a class is derived from", "bool")
@@ -495,8 +519,8 @@ def _vars(run: Interpreter, owner: Value = None, /) -> Value:
 
 @model("builtins.iter")
 def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Value:
-    if isinstance(source, int | float | type(None)):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if sentinel is MISSING:
+        iteration.check(run, source)
     if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
         return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
@@ -525,7 +549,7 @@ def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
         run.escape((function,))
         return Iterator(None, found)
 
-    known = isinstance(function, Function | Method | BoundNative) and is_known(run.resolve(last))
+    known = isinstance(function, Function | Method | BoundNative | Native | Class) and is_known(run.resolve(last))
     return iterators.lazily(iterators.Lazy(whole, one, minds=True)) if known else Iterator(None, run.call(function, ()))
 
 
@@ -538,9 +562,8 @@ def _next(run: Interpreter, source: Value, default: Value = MISSING, /) -> Value
             if default is MISSING or error.name != "StopIteration":
                 raise
             return default
-    if is_known(source) or isinstance(source, List | Dict | Set):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if not isinstance(source, Iterator):
+        kinds.need(run, source, "__next__")
         return run.unknown("the next item of what isn't known")
     found = iterators.pull(run, source)
     if found is iterators.END:
