@@ -81,10 +81,15 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
     if type(found) is Choice:
         found = _perhaps(run, found, _NO_VALUE if node.id in scope.locals else _NOT_DEFINED)
     if found is MISSING:
-        if guards.is_caught(run, _NOT_DEFINED) and not scope.globals.stars and not hasattr(builtins, node.id):
+        unsure = run.conditions or run.entry or run.hypothetical or run.questions or node.id in _OF_NOTEBOOKS
+        lacks = not scope.globals.stars and not hasattr(builtins, node.id)
+        if lacks and (guards.is_caught(run, _NOT_DEFINED) or not unsure):
             raise Raised(_NOT_DEFINED.name, None, _NOT_DEFINED.bases)
         return run.unknown(f"{node.id!r} isn't defined here")
     return found
+
+
+_OF_NOTEBOOKS: Final = frozenset({"get_ipython", "display", "In", "Out", "exit", "quit", "_", "__", "___"})
 
 
 def _perhaps(run: Interpreter, found: Choice, error: Raised) -> Value:
@@ -629,7 +634,8 @@ def _generate(
         emit()
         return True
     generator = generators[index]
-    source = run.resolve(run.evaluate(generator.iter, scope)) if given is MISSING else given
+    around = scope.parent if index == 0 and scope.parent is not None else scope  # the first source is no part of it
+    source = run.resolve(run.evaluate(generator.iter, around)) if given is MISSING else given
     if sources is not None:
         sources.append(source)
     found = run.items(source)

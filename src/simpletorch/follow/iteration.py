@@ -60,7 +60,7 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
         certain = value.rest is MISSING and not any(branches.may_be_missing(run, v) for v in value.cells.values())
         return tuple(value.cells) if certain else None
     if isinstance(value, Set):
-        return None if value.open else tuple(value.cells)
+        return None if value.open else _in_order(run, tuple(value.cells))
     if isinstance(value, str | bytes | frozenset):
         return tuple(value) if len(value) <= _MOST_ITEMS else None
     if isinstance(value, range):
@@ -79,6 +79,18 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
         inner = iterator(run, value)
         return None if inner is None else items(run, inner)
     return None
+
+
+def _in_order(run: Interpreter, members: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The members of a set as Python goes over them: that of two texts depends on the process."""
+    if len(members) < 2:
+        return members
+    if all(type(v) is int for v in members):
+        return tuple(set(members))
+    if len(members) > 2:
+        return members  # of no more is each order followed
+    first = run.derived("the order of a set", members, None)
+    return Choice(first, *members), Choice(first, *reversed(members))
 
 
 def _collection(value: Value) -> Value:

@@ -387,6 +387,8 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
     if name in ("__eq__", "__ne__"):
         if is_tuple(left) and is_tuple(right):
             return run.derived(name, left, right)
+        if isinstance(left, Set | frozenset) and isinstance(right, Set | frozenset):
+            left, right = _as_set(run, left), _as_set(run, right)
         if is_known(right) or is_known(left) or type(left) is not type(right):
             return name == "__ne__"
         return _equal_collections(run, name, left, right)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from simpletorch.follow import guards
 from simpletorch.follow.sources.syntax import walk
-from simpletorch.follow.values import MISSING, Choice, Unknown
+from simpletorch.follow.values import MISSING, Choice, Tensor, Unknown
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -83,7 +83,7 @@ def watched(
 def _is_unsure(value: Any) -> bool:
     if isinstance(value, Choice):
         return _is_unsure(value.when_true) or _is_unsure(value.when_false)
-    return isinstance(value, Unknown)
+    return isinstance(value, Unknown) or (isinstance(value, Tensor) and value.type.shape.rank is None)
 
 
 def operator(run: Interpreter, name: str) -> Unknown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -587,6 +588,8 @@ def _lazily(
     sources: tuple[Value, ...],
     whole: Callable[[tuple[Value, ...]], Value],
     one: Callable[..., Value],
+    again: Callable[[tuple[Value, ...], int], Value] | None = None,
+    first: int = 0,
 ) -> Value:
     """The results for several iterables, item by item where these can be asked so, else at once."""
     sources = tuple(iteration.asked(run, iteration.check(run, s)) for s in sources)
@@ -596,10 +599,13 @@ def _lazily(
 
     def next_one() -> Value:
         if not asked:
-            asked.extend(iterators.over(run, s) for s in sources)
+            asked.extend(iterators.over(run, s, first) for s in sources)
         return one(asked)
 
-    return iterators.lazily(iterators.Lazy(lambda: whole(sources), next_one, minds=iterators.minds(run, sources)))
+    minds = iterators.minds(run, sources)
+    later = None if again is None or minds else partial(again, sources)
+    made = iterators.Lazy(lambda: whole(sources), next_one, minds=minds, over=sources, again=later)
+    return iterators.lazily(made)
 
 
 def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
@@ -617,7 +623,18 @@ def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
 def _zip(run: Interpreter, *iterables: Value, strict: Value = False) -> Value:
     if strict is not False:
         return _zip_whole(run, iterables, strict)
-    return _lazily(run, iterables, lambda given: _zip_whole(run, given, False), lambda asked: _row(run, asked))
+    return _zipped(run, iterables)
+
+
+def _zipped(run: Interpreter, sources: tuple[Value, ...], first: int = 0) -> Value:
+    return _lazily(
+        run,
+        sources,
+        lambda given: _zip_whole(run, given, False),
+        lambda asked: _row(run, asked),
+        partial(_zipped, run),
+        first,
+    )
 
 
 def _zip_whole(run: Interpreter, args: tuple[Value, ...], strict: Value) -> Value:
@@ -657,7 +674,11 @@ def _count(run: Interpreter, source: Value) -> int | None:
 def _enumerate(run: Interpreter, iterable: Value, start: Value = 0) -> Value:
     if not isinstance(start, int):
         return _enumerate_whole(run, iterable, start)
-    number = Dict({"next": start})
+    return _numbered(run, start, (iterable,))
+
+
+def _numbered(run: Interpreter, start: int, sources: tuple[Value, ...], first: int = 0) -> Value:
+    number = Dict({"next": start + first})
 
     def one(asked: list[Value]) -> Value:
         row = _row(run, asked)
@@ -667,7 +688,10 @@ def _enumerate(run: Interpreter, iterable: Value, start: Value = 0) -> Value:
         run.heap.write(number.cells, "next", at + 1)
         return (at, *row)
 
-    return _lazily(run, (iterable,), lambda given: _enumerate_whole(run, given[0], start), one)
+    def whole(given: tuple[Value, ...]) -> Value:
+        return _enumerate_whole(run, given[0], start)
+
+    return _lazily(run, sources, whole, one, partial(_numbered, run, start), first)
 
 
 def _enumerate_whole(run: Interpreter, iterable: Value, start: Value) -> Value:
@@ -736,14 +760,14 @@ def _reversed(run: Interpreter, sequence: Value, /) -> Value:
     if isinstance(sequence, int | float | type(None) | Set | Iterator) and not is_range:
         raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(sequence, List) and sequence.items is not None:
-        return _backwards(run, sequence)
+        return _backwards(run, sequence, len(sequence.items) - 1)
     found = run.items(sequence)
     return Iterator(None, iteration.item(run, sequence)) if found is None else Iterator(tuple(reversed(found)))
 
 
-def _backwards(run: Interpreter, source: List) -> Iterator:
-    """``reversed`` of a list, which may change."""
-    left = Dict({"at": len(source.items or ()) - 1})
+def _backwards(run: Interpreter, source: List, last: int) -> Iterator:
+    """``reversed`` of a list, which may change, from an item on."""
+    left = Dict({"at": last})
 
     def one() -> Value:
         at, items_ = left.cells["at"], source.items
@@ -757,9 +781,13 @@ def _backwards(run: Interpreter, source: List) -> Iterator:
     def whole() -> Value:
         if source.items is None:
             return Iterator(None, source.item)
-        return Iterator(tuple(reversed(source.items[: left.cells["at"] + 1])))
+        at = left.cells["at"]
+        return Iterator(tuple(reversed(source.items[: at + 1])) if at < len(source.items) else ())
 
-    return iterators.lazily(iterators.Lazy(whole, one))
+    def again(given: int) -> Value:
+        return _backwards(run, source, last - given)
+
+    return iterators.lazily(iterators.Lazy(whole, one, over=(source,), again=again))
 
 
 @model("builtins.sorted")
