@@ -515,9 +515,19 @@ def _of_function(run: Interpreter, value: Function, name: str) -> Value:
         return value.attributes[name]
     if name in ("__name__", "__qualname__"):
         return value.name
+    if name == "cache_clear" and value.answers is not None:
+        return Native(name, lambda run, args, kwargs: _clear(run, value.answers))
+    if name == "__wrapped__" and value.answers is not None:
+        return replace(value, answers=None)
     if name == "__module__":
         return value.scope.globals.cells.get("__name__", run.unknown("a name", "str"))
     return run.unknown(f"{name} of a function")
+
+
+def _clear(run: Interpreter, held: Dict | None) -> None:
+    assert held is not None
+    for key in list(held.cells):
+        run.heap.write(held.cells, key, MISSING)
 
 
 def _of_method(run: Interpreter, value: Method, name: str) -> Value:

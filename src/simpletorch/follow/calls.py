@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, classes, files, guards, layers
+from simpletorch.follow import branches, classes, files, guards, items, layers
 from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import CLASSES, METHODS, Model
 from simpletorch.follow.marks import arguments, gradients, modules, purity
@@ -32,6 +32,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     behind,
+    is_known,
     type_of,
 )
 from simpletorch.rules.core.dtype import DType
@@ -168,7 +169,8 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
 
 
 def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if run.too_deep or recursion.enough(run, function, (*args, *kwargs.values())):
+    is_kept = function.answers is not None and all(map(is_known, (*args, *kwargs.values())))
+    if run.too_deep or (not is_kept and recursion.enough(run, function, (*args, *kwargs.values()))):
         guards.may_raise(run, _TOO_DEEP)
         escape(run, (function, *args, *kwargs.values()))
         return run.unknown(f"{function.name} calls itself too often")
@@ -190,6 +192,46 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
         if function.node in run.replaceable and not arguments.is_named(run.node, function):
             return run.unknown(f"what a caller gives for {function.name}, which doesn't fit here")
         return modules.refuse(run, *wrong)
+    if function.answers is not None:
+        return _cached(run, function, function.answers, scope, args, kwargs)
+    return _bound(run, function, scope, args)
+
+
+def _cached(
+    run: Interpreter,
+    function: Function,
+    answers: Dict,
+    scope: Scope,
+    args: tuple[Value, ...],
+    kwargs: dict[str, Value],
+) -> Value:
+    """``functools.lru_cache``: equal arguments, the same answer."""
+    key: Any = (tuple(map(run.resolve, args)), tuple((k, run.resolve(v)) for k, v in kwargs.items()))
+    items.check_key(run, key)
+    if not items.can_be_key(key):
+        return _bound(run, function, scope, args)
+    if len(args) == 1 and not kwargs:
+        key = (type(key[0][0]), key)
+    if run.heap.recorders:
+        remembered.note(run.heap, answers)
+    found = run.resolve(answers.cells.get(key, MISSING))
+    is_full = function.most_answers is not None and len(answers.cells) >= function.most_answers
+    if found is not MISSING and not isinstance(found, Choice):
+        if is_full:  # the one that was asked for last is the last to go
+            run.heap.write(answers.cells, key, MISSING)
+            run.heap.write(answers.cells, key, found)
+        return found
+    found = _bound(run, function, scope, args)
+    if function.most_answers is not None and len(answers.cells) >= function.most_answers:
+        for oldest in list(answers.cells)[:1]:
+            run.heap.write(answers.cells, oldest, MISSING)
+    if function.most_answers != 0:
+        run.heap.write(answers.cells, key, found)
+    return found
+
+
+def _bound(run: Interpreter, function: Function, scope: Scope, args: tuple[Value, ...]) -> Value:
+    """A call whose arguments have their names."""
     scope.first = args[0] if args else MISSING
     if function.scripted:
         _convert(run, function, scope.cells)
