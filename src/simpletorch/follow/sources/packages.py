@@ -241,7 +241,7 @@ class Packages:
     def _begun(self, run: Interpreter, name: str, path: Path, tree: ast.Module) -> _Module:
         made = _Module(name, path, tree)
         cells = _Cells(_Definitions(self, run, made), lambda work: work())
-        for key, value in run.program.cells(run, name, str(path)).items():
+        for key, value in run.program.cells(run, name, str(path), tree).items():
             cells[key] = value
         made.scope = Scope(None, str(path), cells)
         self.files.add(str(path))
