@@ -60,7 +60,7 @@ def test_the_nearest_file_with_a_part_for_us_counts(project, monkeypatch):
     [
         ('tensor-traning = "off"', "pyproject.toml: tensor-traning is no setting .* did you mean tensor-training"),
         ("folow = false", "folow is no setting .* did you mean follow"),
-        ("x = 3", "x is no setting .* there are follow, data, cache, models, tensor-"),
+        ("x = 3", "x is no setting .* there are follow, data, cache, libraries, models, tensor-"),
         ('tensor-loss = "loud"', "tensor-loss = 'loud' is no severity; there are error, warning, note, off"),
         ("tensor-loss =", r"can't read the configuration .*pyproject.toml: .*line 2"),
     ],
