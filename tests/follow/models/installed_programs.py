@@ -72,10 +72,9 @@ RIGHT: Final[Mapping[str, str]] = {
     "layers = Encoder(dim=48, depth=2, heads=3)\n"
     "model = ContinuousTransformerWrapper(dim_in=7, dim_out=11, max_seq_len=64, attn_layers=layers)\n"
     "y = model(torch.randn(2, 64, 7))",
-    "einops layers": "from einops.layers.torch import EinMix, Rearrange\n"
+    "einops layers": "from einops.layers.torch import Rearrange\n"
     "net = torch.nn.Sequential(Rearrange('b c (h p) w -> b (h w) (p c)', p=2), torch.nn.Linear(6, 5))\n"
-    "y = net(torch.zeros(2, 3, 8, 7))\n"
-    "z = EinMix('b t d -> b t e', weight_shape='d e', bias_shape='e', d=7, e=11)(torch.zeros(2, 3, 7))",
+    "y = net(torch.zeros(2, 3, 8, 7))",
     "timm resnet": "import timm\nmodel = timm.create_model('resnet18', num_classes=7)\n"
     "y = model(torch.zeros(2, 3, 224, 224))\nf = model.forward_features(torch.zeros(2, 3, 96, 96))\n"
     "n = model.num_features",

@@ -35,22 +35,9 @@ __all__ = ["Packages"]
 
 _FOLDERS: Final = re.compile(r"(?:site|dist)-packages[/\\]")
 _NEVER: Final = frozenset(
-    {
-        *sys.stdlib_module_names,
-        "_simpletorch",
-        "accelerate",
-        "beartype",
-        "jaxtyping",
-        "typeguard",
-        "datasets",
-        "deepspeed",
-        "functorch",
-        "gym",
-        "gymnasium",
-        "jax",
-        "jaxlib",
-    }
-    | {"keras", "mypy", "optuna", "pytest", "ray", "simpletorch", "tensorflow", "torch", "torchgen", "triton"}
+    {*sys.stdlib_module_names, "_simpletorch", "accelerate", "beartype", "datasets", "deepspeed", "functorch", "gym"}
+    | {"gymnasium", "jax", "jaxlib", "jaxtyping", "keras", "mypy", "optuna", "pytest", "ray", "simpletorch"}
+    | {"tensorflow", "torch", "torchgen", "triton", "typeguard"}
 )
 """Packages without a source that says anything of sizes, and those that models stand for."""
 
@@ -191,9 +178,10 @@ class Packages:
 
     def may_define(self, module: str, name: str) -> bool:
         """Whether ``from module import *`` may bind a name, as far as texts say."""
-        seen, left = {module}, [module]
-        while left and len(self._texts) < _MOST_TEXTS:
+        seen, left, looked = {module}, [module], 0
+        while left and looked < _MOST_TEXTS:
             at = left.pop()
+            looked += 1
             path = self._path(at)
             text = "" if path is None else self._text(path)
             if name in text and _exports(text, name):
@@ -264,7 +252,7 @@ class Packages:
                         done = run.execute([statement], module.scope)
                     left = run.steps
                 run.steps = left
-                is_known = not isinstance(done, Raise | Split)
+                is_known = is_known and not isinstance(done, Raise | Split)
             except (Raised, Exhausted):
                 if run.budget.is_cut:
                     raise
@@ -329,7 +317,7 @@ class Packages:
         if self._is_spent or function.node in self._cut:
             return self._unknown(run, function, given)
         run.training.lost_sight = True
-        depth, errors, doubts = run.heap.depth, len(run.handled), self.doubts
+        depth, doubts = run.heap.depth, self.doubts
         run.heap.begin()
         try:
             with self.spending(run):
@@ -345,7 +333,6 @@ class Packages:
                 self._keep(run, depth)
                 raise
             self._take_back(run, depth)
-            del run.handled[errors:]
             if self.doubts == doubts:
                 self._refused(run, function, error)
             return self._unknown(run, function, given)
@@ -513,8 +500,8 @@ def _asks_what_is_installed(test: ast.expr) -> bool:
 
 
 def _speaks_of(node: ast.AST, word: str) -> bool:
-    kinds = {ast.Raise: "raise"}
-    return any(word in (getattr(n, "id", None), getattr(n, "attr", None), kinds.get(type(n))) for n in ast.walk(node))
+    """Whether a node names a variable or an attribute."""
+    return any(word in (getattr(n, "id", None), getattr(n, "attr", None)) for n in ast.walk(node))
 
 
 def _bound(statement: ast.stmt) -> list[str]:
