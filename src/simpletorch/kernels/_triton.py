@@ -46,6 +46,10 @@ def interpreted() -> bool:
 class TritonKernel:
     """A kernel that is launched by calling it with its arguments, in order, and its constants by name.
 
+    Args:
+        function: a function that ``@triton.jit`` has compiled.
+        grid, restore: as for `triton`.
+
     Attributes:
         configs: values of the constants that the kernel is made for. A launch that leaves constants out gets them from
             here (the fastest one, if there are several), and `compile_check` compiles each of them.
@@ -91,7 +95,12 @@ class TritonKernel:
         self.launch(values, constants)
 
     def launch(self, values: Sequence[Any], constants: Mapping[str, Any]) -> None:
-        """Launch with all constants given, unchecked."""
+        """Launch with all constants given, unchecked.
+
+        Args:
+            values: the arguments that aren't constants, in order.
+            constants: every constant and option, by name.
+        """
         grid = self.grid({**dict(zip(self._names, values, strict=True)), **constants})
         if any(isinstance(size, int) and size == 0 for size in grid):
             return

@@ -25,6 +25,11 @@ class Verification:
     """The checks of an operator, and their samples; `verify` raises if one fails.
 
     ``passed`` has the samples by check and implementation, ``refused`` those that the reference can't take.
+
+    Attributes:
+        name: the operator's name.
+        passed: samples as text, by the pair of check and implementation.
+        refused: samples as text.
     """
 
     name: str
