@@ -48,7 +48,7 @@ def from_array(
         array: a NumPy array, an object with ``__dlpack__`` or the buffer protocol, a tensor, a number, or nested
             sequences of numbers.
         dtype: of the result; None keeps that of ``array`` (Python floats get torch's default dtype).
-        device: of the result; None is the device of ``array`` (the CPU for numbers), or the default device if one is set.
+        device: of the result; None is torch's default device if one is set, else that of ``array`` (or the CPU).
         requires_grad: whether autograd records operations on the result; only for floating and complex dtypes.
         shape: the shape of the result, by default that of the array; it has as many elements.
 

@@ -92,7 +92,11 @@ class GradScaler(torch.amp.GradScaler):
             super().unscale_(optimizer)
 
     def step(self, optimizer: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> float | None:
-        """Step the optimizer, unless a gradient isn't finite."""
+        """Step the optimizer, unless a gradient isn't finite.
+
+        Returns:
+            The result of ``optimizer.step()``; None if the update was skipped.
+        """
         with _explaining("step"):
             return super().step(optimizer, *args, **kwargs)
 

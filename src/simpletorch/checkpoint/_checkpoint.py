@@ -205,6 +205,9 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
         rng: put the generators where they were, if they were saved.
         parts: the objects to restore, by the names that they were saved under.
 
+    Returns:
+        The contents of the checkpoint.
+
     Raises:
         CheckpointError: as for `read`, or a part is missing or doesn't fit: all differences are listed.
     """

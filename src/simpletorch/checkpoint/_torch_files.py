@@ -75,6 +75,9 @@ def from_torch(path: StrPath, target: StrPath, /) -> Saved:
         path: the file that ``torch.save`` wrote.
         target: the checkpoint to write.
 
+    Returns:
+        The contents of the new checkpoint.
+
     Raises:
         CheckpointError: as for `read_torch`, or ``target`` can't be written.
     """
@@ -98,6 +101,9 @@ def to_torch(path: StrPath, target: StrPath, /) -> Path:
     Args:
         path: the checkpoint to read.
         target: the file to write.
+
+    Returns:
+        The path of the file.
 
     Raises:
         CheckpointError: ``path`` can't be read, or ``target`` can't be written.

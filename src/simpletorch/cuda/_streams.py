@@ -81,6 +81,9 @@ class Event:
 
         Args:
             stream: the stream to record on; None is the current one.
+
+        Returns:
+            The event itself.
         """
         if self._event is None:
             self._clock = time.perf_counter()
@@ -245,6 +248,9 @@ class Stream:
             function: any function that works on tensors.
             args: its positional arguments.
             kwargs: its keyword arguments.
+
+        Returns:
+            The result, to be waited for.
         """
         self.wait(current_stream(self.device))
         with self:

@@ -28,6 +28,9 @@ def random_split(
         lengths: numbers of samples that add up to the dataset's length, or fractions that add up to 1.
         generator: draws the order; None is torch's global generator.
 
+    Returns:
+        A `Subset` for each length, in their order.
+
     Raises:
         DataError: the lengths don't add up to the dataset's, or leave a part empty.
 

@@ -41,6 +41,9 @@ def materialize(
         initialize: called with each module that has parameters or buffers; ``reset_parameters()`` by default.
         seed: of torch's generator while weights are drawn; it is put back afterwards.
 
+    Returns:
+        The model itself.
+
     Raises:
         TorchError: a module can't draw its own weights; it is named.
     """

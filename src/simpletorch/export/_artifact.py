@@ -77,6 +77,9 @@ class Exported(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the artefact, without gradients.
 
+        Returns:
+            Tensors, in the structure that the model returns them in.
+
         Raises:
             ShapeMismatch: a tensor has another shape than the signature says.
             DTypeMismatch: it has another dtype.

@@ -125,6 +125,9 @@ def compile_check(
         kernel: bound by `kernels.triton`; by default all that are bound, and the shipped ones.
         arch: chips: sm75 to sm120 of NVIDIA, gfx90a, gfx942, gfx950 of AMD.
 
+    Returns:
+        A report with a row for each variant; it doesn't raise for one that fails.
+
     Raises:
         BackendError: a chip isn't known, Triton isn't installed, or TRITON_INTERPRET=1 took the compiler's place.
     """

@@ -97,6 +97,9 @@ class Operator(Generic[P, R]):
 
         Args:
             function: the implementation; it takes the parameters of the reference.
+
+        Returns:
+            The implementation itself.
         """
         return self.on("cpu")(function)
 
@@ -110,6 +113,9 @@ class Operator(Generic[P, R]):
         Args:
             function: the implementation; it takes the parameters of the reference. None returns a decorator.
             traced: whether ``torch.compile`` sees into the implementation, as for `on`.
+
+        Returns:
+            The implementation itself, or a decorator for it.
         """
         register = self.on("cuda", traced=traced)
         return register if function is None else register(function)
@@ -122,6 +128,9 @@ class Operator(Generic[P, R]):
             traced: whether ``torch.compile`` sees what the implementation does, to fuse it with what is around it. It
                 must then consist of torch's operations and of Triton kernels under `torch.library.wrap_triton`, and
                 give contiguous results. Otherwise the operator is one opaque node, as it always is in an export.
+
+        Returns:
+            A decorator, which returns the implementation itself.
 
         Raises:
             ValueError: there is no such type of device.
@@ -164,6 +173,9 @@ class Operator(Generic[P, R]):
         Args:
             function: computes the gradients, as above.
 
+        Returns:
+            The function itself.
+
         Raises:
             TypeError: the operator has no gradient, or a parameter has none of these names.
         """
@@ -178,6 +190,9 @@ class Operator(Generic[P, R]):
         Args:
             function: takes ``info``, ``in_dims`` and the operator's arguments; returns the results and their batch
                 dims.
+
+        Returns:
+            The function itself.
         """
         self.batching = function
         return function

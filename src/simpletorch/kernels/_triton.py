@@ -213,6 +213,9 @@ def triton(*, grid: Grid, configs: Sequence[Config] = (), restore: Sequence[str]
             ``"arch": "sm"`` is for the chips whose names begin so.
         restore: parameters that the kernel overwrites and reads, put back between the runs that look for the fastest.
 
+    Returns:
+        A decorator that makes a `TritonKernel` of the function.
+
     Raises:
         BackendError: a parameter without a known annotation, a config with unknown names or impossible sizes.
     """

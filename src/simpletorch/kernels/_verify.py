@@ -71,6 +71,9 @@ def verify(
             empty ones, None for what is optional.
         tolerances: relative and absolute, by dtype; those of `torch.testing.assert_close` by default.
 
+    Returns:
+        The checks that were made, with their samples.
+
     Raises:
         TorchError: a check fails; it names the check, the implementation and the sample. Or there are no samples.
     """

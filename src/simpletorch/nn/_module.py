@@ -75,6 +75,9 @@ class Module(nn.Module):
     ) -> IncompatibleKeys:
         """Load a state dict whole or not at all, see `simpletorch.nn.load_state_dict`.
 
+        Returns:
+            The missing and the unexpected keys, which ``strict=False`` allows.
+
         Raises:
             StateMismatch: (a `CheckpointError`) with all missing, unexpected and misshapen keys; nothing has changed.
         """
@@ -86,6 +89,9 @@ class Module(nn.Module):
         Args:
             path: the file to write.
             options: keyword arguments of `simpletorch.export.torchscript`, such as ``inputs``.
+
+        Returns:
+            The exported model, which is called as this one is.
         """
         from simpletorch.export import torchscript  # seldom needed
 
@@ -97,6 +103,9 @@ class Module(nn.Module):
         Args:
             path: the file to write.
             options: keyword arguments of `simpletorch.export.onnx`, such as ``inputs``.
+
+        Returns:
+            The exported model, which is called as this one is.
         """
         from simpletorch.export import onnx  # seldom needed
 

@@ -103,6 +103,9 @@ class Manifest:
         Args:
             path: the file to write, such as ``"run/manifest.json"``.
 
+        Returns:
+            The path of the file.
+
         Raises:
             CheckpointError: the file can't be written.
         """

@@ -63,6 +63,9 @@ class TrainingWorker(Generic[B]):
             resources: of each worker: ``{"CPU": 1}`` by default.
             timeout: seconds that one waits for the others before that is an error.
 
+        Returns:
+            The workers, by rank.
+
         Raises:
             ValueError: ``count`` is below 1; it is a `TorchError` too.
             ImportError: Ray is not installed; it is a `TorchError` too.

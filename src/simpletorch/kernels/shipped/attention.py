@@ -49,7 +49,7 @@ def attention(
         key: may have fewer heads than ``query``, which then share them in groups.
         value: ``(*b, g, s, e)``, with as many heads as ``key``.
         mask: added to the scores, or where bool: True is attended to.
-        causal: token ``i`` attends to tokens 0 to ``i`` only. torch's backend ``math`` refuses it together with ``mask``.
+        causal: token ``i`` attends to tokens 0 to ``i`` only. torch's backend ``math`` refuses it beside a ``mask``.
         dropout: the probability that an attention weight is dropped, 0 to 1.
         scale: by default one over the root of ``d``.
         backend: must run, or the error says why it can't. By default torch chooses; `attention_backend` says what.
