@@ -24,7 +24,7 @@ class Collective:
     kind: str
     """``"all_reduce"``, ``"all_gather"``, ``"reduce_scatter"`` or ``"broadcast"``."""
     purpose: str
-    """What is sent, such as ``"gradients"`` or ``"parameters, forward"``."""
+    """The tensors that are sent, such as ``"gradients"`` or ``"parameters, forward"``."""
     axis: str
     """The axis of the mesh: ``"data"``, ``"tensor"`` or ``"replicate"``."""
     ranks: int
