@@ -1,6 +1,6 @@
 """The reference describes every parameter of the public names, and none that isn't there.
 
-``python -m tests.test_reference`` lists the missing ones. torch and Python describe what they define: a function, a
+``python -m tests.docs.test_reference`` lists the missing ones. torch and Python describe what they define: a function, a
 constructor, or a method with a parameter of the same name in a base class.
 """
 
