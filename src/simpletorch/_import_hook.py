@@ -40,6 +40,9 @@ def install_import_hook(modules: str | Sequence[str]) -> ImportHook:
     Args:
         modules: dotted names; a package stands for all that is in it.
 
+    Returns:
+        The hook: ``uninstall()`` takes it out again, and so does leaving it as a ``with`` block.
+
     Raises:
         TypeError, ValueError: ``modules`` isn't the name of a module, or is empty.
     """

@@ -71,12 +71,20 @@ else:
 
         @staticmethod
         def CUDA(index: int = 0) -> torch.device:
-            """The CUDA device with this index."""
+            """The CUDA device with this index.
+
+            Args:
+                index: the number of the GPU, from 0, as `torch.cuda` counts.
+            """
             return _indexed("CUDA", index)
 
         @staticmethod
         def Vulkan(index: int = 0) -> torch.device:
-            """The Vulkan device with this index."""
+            """The Vulkan device with this index.
+
+            Args:
+                index: the number of the device, from 0.
+            """
             return _indexed("Vulkan", index)
 
         @staticmethod

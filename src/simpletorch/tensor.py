@@ -45,6 +45,11 @@ def from_array(
     Memory is shared where dtype and device allow it; `torch.tensor` always copies.
 
     Args:
+        array: a NumPy array, an object with ``__dlpack__`` or the buffer protocol, a tensor, a number, or nested
+            sequences of numbers.
+        dtype: of the result; None keeps that of ``array`` (Python floats get torch's default dtype).
+        device: of the result; None is torch's default device if one is set, else that of ``array`` (or the CPU).
+        requires_grad: whether autograd records operations on the result; only for floating and complex dtypes.
         shape: the shape of the result, by default that of the array; it has as many elements.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.asarray.html
@@ -57,7 +62,11 @@ def from_array(
 def _from_dlpack(
     array: Any, *, device: torch.device | str | int | None = None, copy: bool | None = None
 ) -> torch.Tensor:
-    """A tensor in the memory of an array of another library: `simpletorch.interop.from_dlpack`."""
+    """A tensor in the memory of an array of another library: `simpletorch.interop.from_dlpack`.
+
+    Args:
+        array, device, copy: as for `simpletorch.interop.from_dlpack`.
+    """
     from simpletorch.interop import from_dlpack  # here because annotations need this module, and hardly ever that one
 
     return from_dlpack(array, device=device, copy=copy)

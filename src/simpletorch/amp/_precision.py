@@ -22,6 +22,10 @@ _DTYPES: Final = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 def precise(precision: Precision, device: torch.device | None) -> AbstractContextManager[object]:
     """The context in which a forward pass on ``device`` has this precision; for ``"float32"`` it does nothing.
 
+    Args:
+        precision: ``"float32"``, ``"bfloat16"`` or ``"float16"``: the dtype that autocast uses for large operations.
+        device: the device of the model; None is the CPU.
+
     Raises:
         ValueError: there is no such precision, or torch has no autocast on this device.
     """

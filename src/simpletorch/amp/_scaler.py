@@ -61,11 +61,16 @@ class GradScaler(torch.amp.GradScaler):
 
     Args:
         device: the type of device the model is on; by default the accelerator that torch finds, else the CPU.
-
-    The other arguments: https://docs.pytorch.org/docs/stable/amp.html#torch.amp.GradScaler
+        init_scale: the first scale, a factor of the loss.
+        growth_factor: the factor by which the scale grows after ``growth_interval`` updates without a skipped one.
+        backoff_factor: the factor by which the scale shrinks after a skipped update, between 0 and 1.
+        growth_interval: the number of successive updates with finite gradients before the scale grows.
+        enabled: False turns scaling off: `scale` returns the loss as it is, and `step` always updates.
 
     Raises:
         TorchError: (of torch's own class too) `step`, `unscale_` or `update` in the wrong order, or Float16 parameters.
+
+    Source: https://docs.pytorch.org/docs/stable/amp.html#torch.amp.GradScaler
     """
 
     def __init__(
@@ -87,7 +92,11 @@ class GradScaler(torch.amp.GradScaler):
             super().unscale_(optimizer)
 
     def step(self, optimizer: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> float | None:
-        """Step the optimizer, unless a gradient isn't finite."""
+        """Step the optimizer, unless a gradient isn't finite.
+
+        Returns:
+            The result of ``optimizer.step()``; None if the update was skipped.
+        """
         with _explaining("step"):
             return super().step(optimizer, *args, **kwargs)
 

@@ -32,6 +32,7 @@ class Saved:
     """The contents of a checkpoint file."""
 
     path: Path
+    """The file or folder that was read."""
     parts: dict[str, Any]
     """The parts by name: states as plain data and tensors on the CPU, and what else was saved."""
     versions: dict[str, str]
@@ -76,6 +77,9 @@ def save_async(path: StrPath, /, *, rng: bool = True, **parts: Stateful | Data) 
     Of divided tensors, the copies are on the CPU, and processes talk to each other in a group of their own. Files
     are written one after the other in the order of the calls. ``result()`` of what is returned waits, and raises
     what `save` raises. A program that ends finishes the writing first.
+
+    Args:
+        path, rng, parts: as for `save`.
 
     Raises:
         CheckpointError: a part is neither stateful nor plain data.
@@ -153,6 +157,9 @@ def read(path: StrPath, /) -> Saved:
 
     Tensors that were divided among processes are whole again.
 
+    Args:
+        path: the checkpoint, a file or a folder.
+
     Raises:
         CheckpointError: there is no such file, or it is no checkpoint, damaged, or of a newer version of the format.
     """
@@ -194,8 +201,12 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
     without a second copy.
 
     Args:
+        path: the checkpoint, a file or a folder.
         rng: put the generators where they were, if they were saved.
         parts: the objects to restore, by the names that they were saved under.
+
+    Returns:
+        The contents of the checkpoint.
 
     Raises:
         CheckpointError: as for `read`, or a part is missing or doesn't fit: all differences are listed.
@@ -241,6 +252,10 @@ def consolidate(path: StrPath, into: StrPath, /) -> Path:
 
     It holds the same, and loads in any number of processes too. One process does it, and needs memory for all tensors;
     no process group is needed.
+
+    Args:
+        path: the folder of a checkpoint that several processes wrote.
+        into: the file to write.
 
     Returns:
         The path of the file.

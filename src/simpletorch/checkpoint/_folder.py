@@ -37,7 +37,11 @@ def step_of(path: Path) -> int:
 
 
 def checkpoints_in(folder: StrPath, /) -> list[Path]:
-    """The checkpoints of ``folder``, in the order of their steps; [] if there is no such folder."""
+    """The checkpoints of ``folder``, in the order of their steps; [] if there is no such folder.
+
+    Args:
+        folder: the folder of a run, which holds entries such as ``step-000000100.safetensors``.
+    """
     found = [
         (int(match[1]), path)
         for path in Path(folder).glob("step-*")
@@ -60,7 +64,11 @@ def remove_half_written(folder: Path) -> None:
 
 
 def latest(folder: StrPath, /) -> Path | None:
-    """The newest checkpoint of ``folder`` that is undamaged, None if there is none; warns of the others."""
+    """The newest checkpoint of ``folder`` that is undamaged, None if there is none; warns of the others.
+
+    Args:
+        folder: the folder of a run.
+    """
     for path in reversed(checkpoints_in(folder)):
         try:
             verify_folder(path) if is_folder(path) else verify(path)

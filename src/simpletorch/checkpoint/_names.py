@@ -18,6 +18,9 @@ def unwrapped(model: torch.nn.Module) -> torch.nn.Module:
     """The model itself, without what `torch.compile` and `DistributedDataParallel` put around it.
 
     So a checkpoint has the model's own names and can be loaded however the model is wrapped then.
+
+    Args:
+        model: a module, wrapped or not.
     """
     # by name, so that torch._dynamo, which is slow to import, isn't imported to compare with
     while (inner := _WRAPPERS.get(f"{type(model).__module__}.{type(model).__qualname__}")) is not None:

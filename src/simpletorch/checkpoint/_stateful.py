@@ -24,7 +24,11 @@ class Stateful(Protocol):
         """Everything needed to go on later, as plain data and tensors."""
 
     def load_state_dict(self, state_dict: Any, /) -> Any:
-        """Go on from what `state_dict` gave."""
+        """Go on from what `state_dict` gave.
+
+        Args:
+            state_dict: a state that `state_dict` returned.
+        """
 
 
 Part: TypeAlias = Stateful | Mapping[str, Stateful] | Sequence[Stateful]

@@ -71,6 +71,13 @@ def from_torch(path: StrPath, target: StrPath, /) -> Saved:
     A bare state dict becomes the part ``model``. Of a dict of states, the usual names (``model_state_dict``, …) become
     ours, and every other entry a part of its own name.
 
+    Args:
+        path: the file that ``torch.save`` wrote.
+        target: the checkpoint to write.
+
+    Returns:
+        The contents of the new checkpoint.
+
     Raises:
         CheckpointError: as for `read_torch`, or ``target`` can't be written.
     """
@@ -90,6 +97,13 @@ def to_torch(path: StrPath, target: StrPath, /) -> Path:
     """Convert the checkpoint ``path`` to a file for ``torch.load(target, weights_only=True)``: a dict of its parts.
 
     NumPy arrays and numbers become tensors and Python numbers, which that reader insists on.
+
+    Args:
+        path: the checkpoint to read.
+        target: the file to write.
+
+    Returns:
+        The path of the file.
 
     Raises:
         CheckpointError: ``path`` can't be read, or ``target`` can't be written.

@@ -32,6 +32,8 @@ def load_weights(
     Nothing is executed, and nothing is changed when an error is raised.
 
     Args:
+        path: the file to read.
+        model: the module to load into, in place.
         part: which part of a checkpoint, such as ``"ema"``.
         partial: load what fits by name and shape, and leave the rest of the model as it is: the report says what that
             was. Without it every difference is an error.

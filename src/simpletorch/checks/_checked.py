@@ -39,6 +39,10 @@ def checked(function: F) -> F:
 
     With ``SIMPLETORCH_CHECK=off`` what is decorated comes back as it is; so does what `typing.no_type_check` marks.
 
+    Args:
+        function: a function, a method (also a class or static method or a property), a coroutine function, a generator
+            or a class.
+
     Raises:
         TypeError: ``function`` is something else.
     """

@@ -21,5 +21,8 @@ def pure(function: F) -> F:
 
     ``simpletorch follow``, ``check`` and the mypy plugin look at each call that they follow, and say at which line the
     promise is broken (``tensor-pure``). At run time the function comes back as it is: the promise costs nothing.
+
+    Args:
+        function: the function or method that makes the promise.
     """
     return function

@@ -52,7 +52,11 @@ class _Recorded:
 
 
 class Graphed(Generic[P, T]):
-    """A function that is replayed as a CUDA graph; the result of `graph`. Called as the function is."""
+    """A function that is replayed as a CUDA graph; the result of `graph`. Called as the function is.
+
+    Args:
+        function, warmup, clone, limit: as for `graph`.
+    """
 
     def __init__(self, function: Callable[P, T], warmup: int, clone: bool, limit: int) -> None:
         self.function = function

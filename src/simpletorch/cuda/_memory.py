@@ -25,13 +25,20 @@ __all__ = ["Holding", "Memory", "empty_cache", "memory", "memory_allocated", "me
 
 
 def memory_allocated(device: DeviceLike = None) -> int:
-    """The bytes that tensors hold on ``device``: by the allocator's count on an accelerator, else as `memory` sees."""
+    """The bytes that tensors hold on ``device``: by the allocator's count on an accelerator, else as `memory` sees.
+
+    Args:
+        device: a device or its name; None is the accelerator that torch finds, else the CPU.
+    """
     where = device_of(device)
     return sum(map(_bytes, tensors_on(where))) if where.type == "cpu" else torch.accelerator.memory_allocated(where)
 
 
 def memory_stats(device: DeviceLike = None) -> dict[str, Any]:
     """The allocator's counters by name; none on the CPU, which has no such allocator.
+
+    Args:
+        device: a device or its name; None is the accelerator that torch finds, else the CPU.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.cuda.memory.memory_stats.html
     """
@@ -47,7 +54,15 @@ def empty_cache() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A piece of memory: its purpose, name, type and size in bytes."""
+    """A piece of memory: its purpose, name, type and size in bytes.
+
+    Attributes:
+        purpose: ``"parameters"``, ``"gradients"``, ``"optimizer"``, ``"buffers"``, ``"other tensors"`` or ``"not
+            reachable"``.
+        name: its name in the model or program.
+        type_text: its dtype and shape, such as ``"Float32[784, 128]"``.
+        bytes: its size in bytes.
+    """
 
     purpose: str  # "parameters", "gradients", "optimizer", "buffers", "other tensors", "not reachable"
     name: str
@@ -57,7 +72,17 @@ class Holding:
 
 @dataclass(frozen=True)
 class Memory:
-    """The contents of a device's memory; the result of `memory`. Numbers are bytes; None if they aren't counted."""
+    """The contents of a device's memory; the result of `memory`. Numbers are bytes; None if they aren't counted.
+
+    Attributes:
+        device: the device that was looked at.
+        allocated: bytes in tensors that are alive.
+        reserved: bytes that torch's allocator holds, in use or cached.
+        peak: the most bytes allocated at once so far.
+        free: bytes that are still free on the device.
+        total: bytes that the device has in all.
+        holdings: the tensors found, the largest first.
+    """
 
     device: torch.device
     allocated: int
@@ -89,7 +114,11 @@ class Memory:
         return "".join(self._drawn())
 
     def html(self, path: str | Path) -> Path:
-        """Writes the picture as a page, a bar by purpose in which each tensor has its share, and returns its path."""
+        """Writes the picture as a page, a bar by purpose in which each tensor has its share, and returns its path.
+
+        Args:
+            path: the file to write, such as ``"memory.html"``.
+        """
         where = Path(path)
         where.write_text(_PAGE.format(device=self.device, body=self._repr_html_()), encoding="utf-8")
         return where

@@ -86,6 +86,11 @@ class TensorPool:
 
         ``pool.get(64, 784, dtype=torch.float32)`` and ``pool.get([64, 784], Float32)`` are the same.
 
+        Args:
+            shape: the sizes, or one list of sizes with the dtype behind it.
+            dtype: a torch dtype or a simpletorch one (``Float32``); None is torch's default dtype.
+            device: a device or its name; None is the pool's default.
+
         Raises:
             ValueError: a size isn't an int of 0 or more.
             TorchError: the pool is in debug mode, and somebody wrote to this buffer after it was given back.
@@ -134,6 +139,9 @@ class TensorPool:
     def give(self, tensor: torch.Tensor) -> None:
         """Puts a tensor from `get` back; it and its views must not be used any more.
 
+        Args:
+            tensor: the tensor that `get` returned, not a view or a copy of it.
+
         Raises:
             TorchError: it isn't of this pool, or was given back before.
         """
@@ -165,7 +173,12 @@ class TensorPool:
     def borrowed(
         self, *shape: int, dtype: torch.dtype | None = None, device: DeviceLike = None
     ) -> Iterator[torch.Tensor]:
-        """`get` for the length of a ``with`` block."""
+        """`get` for the length of a ``with`` block.
+
+        Args:
+            shape: the sizes.
+            dtype, device: as for `get`.
+        """
         tensor = self.get(*shape, dtype=dtype, device=device)
         try:
             yield tensor

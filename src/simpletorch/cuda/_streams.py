@@ -77,7 +77,14 @@ class Event:
         return torch.Event(self.device, enable_timing=self.enable_timing, blocking=blocking)
 
     def record(self, stream: Stream | None = None) -> Event:
-        """Stands after what ``stream`` (by default the current one) has been given so far."""
+        """Stands after what ``stream`` (by default the current one) has been given so far.
+
+        Args:
+            stream: the stream to record on; None is the current one.
+
+        Returns:
+            The event itself.
+        """
         if self._event is None:
             self._clock = time.perf_counter()
         else:
@@ -85,7 +92,11 @@ class Event:
         return self
 
     def wait(self, stream: Stream | None = None) -> None:
-        """``stream`` (by default the current one) goes on after this event; the program doesn't wait."""
+        """``stream`` (by default the current one) goes on after this event; the program doesn't wait.
+
+        Args:
+            stream: the stream that waits; None is the current one.
+        """
         if self._event is not None:
             self._event.wait(_torch_stream(stream, self.device))
 
@@ -100,6 +111,9 @@ class Event:
 
     def elapsed_time(self, end: Event) -> float:
         """The milliseconds from this event to ``end``, once both have happened.
+
+        Args:
+            end: the later event; both are made with ``enable_timing=True``.
 
         Raises:
             BackendError: one of them keeps no time, or wasn't recorded.
@@ -182,6 +196,9 @@ class Stream:
         """Later work of this stream starts after the present work of the others; the program doesn't wait.
 
         `wait_stream` and `wait_event` are torch's names for one of each.
+
+        Args:
+            others: streams or events.
         """
         for other in others:
             if isinstance(other, Event):
@@ -190,15 +207,27 @@ class Stream:
                 self.torch_stream.wait_stream(other.torch_stream)
 
     def wait_stream(self, stream: Stream) -> None:
-        """`wait` for a stream."""
+        """`wait` for a stream.
+
+        Args:
+            stream: the stream to wait for.
+        """
         self.wait(stream)
 
     def wait_event(self, event: Event) -> None:
-        """`wait` for an event."""
+        """`wait` for an event.
+
+        Args:
+            event: the event to wait for.
+        """
         self.wait(event)
 
     def record_event(self, event: Event | None = None) -> Event:
-        """An event (a new one by default) after what this stream has been given so far."""
+        """An event (a new one by default) after what this stream has been given so far.
+
+        Args:
+            event: the event to record; None makes a new one.
+        """
         return (Event(self.device) if event is None else event).record(self)
 
     def query(self) -> bool:
@@ -214,6 +243,14 @@ class Stream:
         """Starts ``function(*args, **kwargs)`` on this stream, after what the current stream has been given.
 
         The result is `Pending`: a checker refuses to use it, `Pending.wait` gives it to the current stream.
+
+        Args:
+            function: any function that works on tensors.
+            args: its positional arguments.
+            kwargs: its keyword arguments.
+
+        Returns:
+            The result, to be waited for.
         """
         self.wait(current_stream(self.device))
         with self:
@@ -224,7 +261,12 @@ class Stream:
 
 
 class Pending(Generic[T]):
-    """A result that a stream is computing; returned by `Stream.run`."""
+    """A result that a stream is computing; returned by `Stream.run`.
+
+    Args:
+        value: the result, which may not be computed yet.
+        stream: the stream that computes it.
+    """
 
     def __init__(self, value: T, stream: Stream) -> None:
         self._value = value
@@ -235,6 +277,9 @@ class Pending(Generic[T]):
         """The result, for use on ``stream`` (by default the current one), which goes on after it is there.
 
         Its memory is not given away while that stream uses it, as `torch.Tensor.record_stream` sees to.
+
+        Args:
+            stream: the stream that will use the result; None is the current one.
         """
         user = current_stream(self.stream.device) if stream is None else stream
         user.wait(self.event)
@@ -256,7 +301,11 @@ class Pending(Generic[T]):
 
 
 def current_stream(device: DeviceLike = None) -> Stream:
-    """The stream that work is given to where nothing else is said."""
+    """The stream that work is given to where nothing else is said.
+
+    Args:
+        device: a device or its name; None is the accelerator that torch finds, else the CPU.
+    """
     where = device_of(device)
     if where.type == "cpu":
         return Stream(where)
@@ -264,7 +313,11 @@ def current_stream(device: DeviceLike = None) -> Stream:
 
 
 def synchronize(device: DeviceLike = None) -> None:
-    """The program waits until everything that ``device`` was given, on any stream, is done."""
+    """The program waits until everything that ``device`` was given, on any stream, is done.
+
+    Args:
+        device: a device or its name; None is the accelerator that torch finds, else the CPU.
+    """
     where = device_of(device)
     if where.type != "cpu":
         torch.accelerator.synchronize(where)

@@ -25,6 +25,9 @@ def pinned(item: T) -> T:
 
     Tensors are looked for in tuples, lists, mappings and dataclasses; a class of one's own may have ``pin_memory()``.
     Tensors that are page-locked already, or on a device, stay as they are; so do all without an accelerator.
+
+    Args:
+        item: a tensor, or a tuple, list, mapping or dataclass of tensors.
     """
     if not torch.accelerator.is_available():
         return item
@@ -44,6 +47,7 @@ def prefetch(
     current stream. Elsewhere each is moved when it is asked for. The yielded batches have the type of the given ones.
 
     Args:
+        batches: tensors, or tuples, lists, mappings or dataclasses of tensors.
         device: by default the accelerator that torch finds, else the CPU.
         ahead: how many batches are under way; each takes its memory on the device.
         before_next: is called each time before the next batch is taken.
@@ -100,6 +104,9 @@ def channels_last(item: T) -> T:
 
     A module is changed in place and returned. Tensors ``(N, C, H, W)`` and ``(N, C, D, H, W)`` get the layout that
     torch calls ``channels_last`` and ``channels_last_3d``; shapes and values stay, other ranks stay as they are.
+
+    Args:
+        item: a module, a tensor, or a tuple, list, mapping or dataclass of tensors.
 
     Source: https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html
     """

@@ -45,11 +45,18 @@ class Dataset(torch.utils.data.Dataset[T_co]):
             cls.__getitems__ = None  # type: ignore[attr-defined]  # to torch's loader that means there is none
 
     def map(self, function: Callable[[T_co], R]) -> MappedDataset[R]:
-        """The dataset whose sample ``i`` is ``function(self[i])``, computed anew each time it is read."""
+        """The dataset whose sample ``i`` is ``function(self[i])``, computed anew each time it is read.
+
+        Args:
+            function: takes a sample and returns the new sample.
+        """
         return MappedDataset(self, function)
 
     def filter(self, predicate: Callable[[T_co], Any]) -> Subset[T_co]:
         """The samples for which ``predicate`` is true, in order. Every sample is read once, now.
+
+        Args:
+            predicate: takes a sample; a true result keeps it.
 
         Raises:
             DataError: the dataset has no length.
@@ -59,6 +66,9 @@ class Dataset(torch.utils.data.Dataset[T_co]):
 
     def zip(self, other: torch.utils.data.Dataset[U]) -> ZippedDataset[T_co, U]:
         """The dataset of the pairs ``(self[i], other[i])``.
+
+        Args:
+            other: a dataset of the same length.
 
         Raises:
             DataError: the lengths differ, or one has none.
@@ -75,6 +85,10 @@ class Dataset(torch.utils.data.Dataset[T_co]):
 
 class Subset(torch.utils.data.Subset[T_co], Dataset[T_co]):
     """The samples of ``dataset`` at ``indices``, in that order.
+
+    Args:
+        dataset: the whole dataset.
+        indices: positions in ``dataset``; a position may occur more than once.
 
     Raises:
         DataError: an index lies outside the dataset.
@@ -96,6 +110,9 @@ class Subset(torch.utils.data.Subset[T_co], Dataset[T_co]):
 
 class ConcatDataset(torch.utils.data.ConcatDataset[T_co], Dataset[T_co]):
     """The samples of the first dataset, then those of the second, and so on.
+
+    Args:
+        datasets: one or more datasets that have a length.
 
     Raises:
         DataError: no dataset, or one without a length (`torch.utils.data.ChainDataset` is for streams).
@@ -153,6 +170,9 @@ class MappedDataset(Dataset[R_co]):
 class ZippedDataset(Dataset[tuple[*Ts]], Generic[*Ts]):
     """Sample ``i`` is ``(a[i], b[i], …)``.
 
+    Args:
+        datasets: one or more datasets of the same length.
+
     Raises:
         DataError: no dataset, or datasets of different lengths.
     """
@@ -200,6 +220,9 @@ class CachedDataset(Dataset[T_co]):
 
     The sample itself is kept: a write to it changes the cache. Each `DataLoader` worker has a cache of its
     own, which lives as long as the worker does (``persistent_workers=True``).
+
+    Args:
+        dataset: a dataset with indices; samples are read from it when they are first asked for.
     """
 
     def __init__(self, dataset: torch.utils.data.Dataset[T_co]) -> None:

@@ -23,6 +23,14 @@ def random_split(
 
     The same state of ``generator`` (torch's global one when it is None) gives the same split as torch's function does.
 
+    Args:
+        dataset: a dataset that has a length.
+        lengths: numbers of samples that add up to the dataset's length, or fractions that add up to 1.
+        generator: draws the order; None is torch's global generator.
+
+    Returns:
+        A `Subset` for each length, in their order.
+
     Raises:
         DataError: the lengths don't add up to the dataset's, or leave a part empty.
 

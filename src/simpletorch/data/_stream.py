@@ -30,15 +30,27 @@ class IterableDataset(torch.utils.data.IterableDataset[T_co]):
         raise NotImplementedError(f"{type(self).__name__} is an IterableDataset and has to define __iter__")
 
     def map(self, function: Callable[[T_co], R]) -> MappedStream[R]:
-        """The stream of ``function(sample)``."""
+        """The stream of ``function(sample)``.
+
+        Args:
+            function: takes a sample and returns the new sample.
+        """
         return MappedStream(self, function)
 
     def filter(self, predicate: Callable[[T_co], Any]) -> FilteredStream[T_co]:
-        """The stream of the samples for which ``predicate`` is true."""
+        """The stream of the samples for which ``predicate`` is true.
+
+        Args:
+            predicate: takes a sample; a true result keeps it.
+        """
         return FilteredStream(self, predicate)
 
     def zip(self, other: torch.utils.data.IterableDataset[U]) -> ZippedStream[T_co, U]:
-        """The stream of pairs; it ends with the shorter one."""
+        """The stream of pairs; it ends with the shorter one.
+
+        Args:
+            other: another stream.
+        """
         return ZippedStream(self, other)
 
 
@@ -50,7 +62,11 @@ class Stateful(Protocol):
         """Where it is."""
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Put it back there."""
+        """Put it back there.
+
+        Args:
+            state_dict: a state that `state_dict` returned.
+        """
 
 
 class MappedStream(IterableDataset[R_co]):

@@ -30,6 +30,9 @@ class TensorDataset(Dataset[tuple[*Ts]], Generic[*Ts]):
     ``TensorDataset(images, labels)`` with images ``[N, 1, 28, 28]`` and labels ``[N]`` has N samples of
     ``([1, 28, 28], [])``. The tensors are kept, not copied.
 
+    Args:
+        tensors: one or more tensors ``[N, *S]`` with the same N.
+
     Raises:
         DataError: no tensor, another type, a 0-d tensor, or tensors of different lengths.
 

@@ -38,6 +38,8 @@ def launch(
     function begins.
 
     Args:
+        function: the function that every process calls.
+        arguments: its positional arguments, the same in each process.
         processes: how many.
         restarts: when one fails, all are started anew this often: a training with ``fit(resume="auto")`` goes on from
             its last checkpoint.

@@ -36,9 +36,13 @@ def materialize(
     first one draws. Make the optimizer afterwards.
 
     Args:
+        model: a module that was built on the ``meta`` device, sharded or not.
         device: where it is going to be.
         initialize: called with each module that has parameters or buffers; ``reset_parameters()`` by default.
         seed: of torch's generator while weights are drawn; it is put back afterwards.
+
+    Returns:
+        The model itself.
 
     Raises:
         TorchError: a module can't draw its own weights; it is named.

@@ -91,6 +91,10 @@ class Pipeline:
     def step(self, inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         """Make the gradients of one batch, which every process is given; returns its mean loss in all of them, 0-d.
 
+        Args:
+            inputs: the input of the first layer, ``[B, *S]``.
+            targets: the targets of the loss, ``[B, *S]``.
+
         Raises:
             ShapeMismatch: ``parts`` doesn't divide the batch.
         """
@@ -128,7 +132,11 @@ class Pipeline:
         return {names[name]: value for name, value in self.stage.state_dict().items()}
 
     def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
-        """Load this stage's part of a state of the whole model, or of `state_dict`."""
+        """Load this stage's part of a state of the whole model, or of `state_dict`.
+
+        Args:
+            state: tensors by the names of the whole model; other stages' tensors are ignored.
+        """
         self.stage.load_state_dict({own: state[name] for own, name in self._names().items() if name in state})
 
     def _names(self) -> dict[str, str]:

@@ -39,6 +39,7 @@ def replicate(
     are equally long, as `simpletorch.data.DistributedSampler` makes them. All ranks must make as many steps.
 
     Args:
+        model: the model on this process's device.
         compress: send gradients in half the bytes; their sums are rounded accordingly.
         static_graph: every step uses the same parameters in the same way: DDP then needs not look, orders its buckets
             by the first step, and works with reentrant checkpointing.

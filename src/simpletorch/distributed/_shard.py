@@ -151,7 +151,11 @@ def _policy(precision: Precision) -> MixedPrecisionPolicy:
 
 
 def held(model: nn.Module) -> int:
-    """How many elements of a model's parameters this process holds; of one that isn't divided, all."""
+    """How many elements of a model's parameters this process holds; of one that isn't divided, all.
+
+    Args:
+        model: any module.
+    """
     total = 0
     for parameter in model.parameters():
         part = parameter.to_local() if is_sharded(parameter) else parameter  # type: ignore[attr-defined]

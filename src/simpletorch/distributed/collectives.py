@@ -30,6 +30,10 @@ _Wrong = as_also(TorchError, ValueError)
 def all_reduce(x: torch.Tensor, op: _Op = dist.ReduceOp.SUM) -> torch.Tensor:
     """``[*S] -> [*S]``: the sum (or ``op``) over all processes, in all of them; of the same dtype.
 
+    Args:
+        x: this process's tensor, of the same shape and dtype in all; it isn't changed.
+        op: the reduction, such as ``ReduceOp.MAX``.
+
     Raises:
         BackendError: a process didn't take part, or ran another collective.
     """
@@ -44,6 +48,10 @@ def all_reduce(x: torch.Tensor, op: _Op = dist.ReduceOp.SUM) -> torch.Tensor:
 
 def all_gather(x: torch.Tensor, dim: int = 0) -> torch.Tensor:
     """``[*A, n, *B] -> [*A, n·W, *B]``: the tensors of all processes along ``dim``, in the order of ranks, in all.
+
+    Args:
+        x: this process's tensor, of the same shape and dtype in all.
+        dim: the dim to join along; negative ones count from the end.
 
     Raises:
         ShapeMismatch: ``x`` is 0-d, or has no such dim.
@@ -62,6 +70,11 @@ def all_gather(x: torch.Tensor, dim: int = 0) -> torch.Tensor:
 def reduce_scatter(x: torch.Tensor, op: _Op = dist.ReduceOp.SUM, dim: int = 0) -> torch.Tensor:
     """``[*A, n, *B] -> [*A, n/W, *B]``: the sum (or ``op``) over all processes, of which rank ``r`` has part ``r``.
 
+    Args:
+        x: this process's tensor, of the same shape and dtype in all.
+        op: the reduction, such as ``ReduceOp.MAX``.
+        dim: the dim to cut along; negative ones count from the end.
+
     Raises:
         ShapeMismatch: ``dim`` isn't there, or its size is no multiple of the number of processes.
         BackendError: a process didn't take part, or ran another collective.
@@ -78,6 +91,10 @@ def reduce_scatter(x: torch.Tensor, op: _Op = dist.ReduceOp.SUM, dim: int = 0) -
 
 def broadcast(x: torch.Tensor, src: int = 0) -> torch.Tensor:
     """``[*S] -> [*S]``: the tensor of rank ``src``, in all; the others give one of the same shape and dtype.
+
+    Args:
+        x: the tensor to send, or one of the same shape and dtype.
+        src: the rank that sends.
 
     Raises:
         ValueError: there is no such rank.
@@ -96,6 +113,10 @@ def all_to_all(x: torch.Tensor, dim: int = 0) -> torch.Tensor:
     """``[*A, n, *B] -> [*A, n, *B]``: part ``r`` of ``W`` along ``dim`` goes to rank ``r``; the received parts are
     joined.
 
+    Args:
+        x: this process's tensor, of the same shape and dtype in all.
+        dim: the dim to cut and to join along; negative ones count from the end.
+
     Raises:
         ShapeMismatch: ``dim`` isn't there, or its size is no multiple of the number of processes.
         BackendError: a process didn't take part, or ran another collective.
@@ -113,6 +134,11 @@ def all_to_all(x: torch.Tensor, dim: int = 0) -> torch.Tensor:
 
 def gather(x: torch.Tensor, dst: int = 0, dim: int = 0) -> torch.Tensor | None:
     """``[*A, n, *B] -> [*A, n·W, *B]`` on rank ``dst``: the tensors of all processes along ``dim``; None elsewhere.
+
+    Args:
+        x: this process's tensor, of the same shape and dtype in all.
+        dst: the rank that receives.
+        dim: the dim to join along; negative ones count from the end.
 
     Raises:
         ShapeMismatch: ``x`` is 0-d, or has no such dim.
@@ -136,6 +162,11 @@ def scatter(x: torch.Tensor, src: int = 0, dim: int = 0) -> torch.Tensor:
     """``[*A, n, *B] -> [*A, n/W, *B]``: rank ``r`` has part ``r`` of the tensor of rank ``src``.
 
     The others give a tensor of the same shape and dtype, whose values don't matter.
+
+    Args:
+        x: the tensor to cut, or one of the same shape and dtype.
+        src: the rank that sends.
+        dim: the dim to cut along; negative ones count from the end.
 
     Raises:
         ShapeMismatch: ``dim`` isn't there, or its size is no multiple of the number of processes.

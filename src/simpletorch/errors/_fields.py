@@ -15,6 +15,15 @@ class Operand:
 
     ``name`` is its source text (``self.fc2``); ``should_be`` the annotation it fails, if it fails one;
     ``role`` the parameter that it was given for, where the sentence calls it so (``input``).
+
+    Attributes:
+        name: its source text, such as ``"self.fc2"``.
+        dtype: of a tensor, such as ``"float32"``.
+        shape: of a tensor.
+        device: of a tensor, such as ``"cuda:0"``.
+        text: the description of a value that is no tensor.
+        should_be: the annotation that it fails; None if it fails none.
+        role: the parameter that it was given for, such as ``"input"``.
     """
 
     name: str
@@ -38,6 +47,16 @@ class Location:
     """Where in the source: lines from 1, columns from 0 (``end_column`` is one past the last), as `ast` counts.
 
     ``code`` is the statement on one line, ``expression`` the part of it that failed.
+
+    Attributes:
+        file: the path of the source file.
+        line: the line of ``expression``, or that is being run.
+        code: the statement on one line.
+        function: the name of the function that it is in.
+        end_line: the last line of ``expression``.
+        column: the first column of ``expression``.
+        end_column: the column behind ``expression``.
+        expression: the part of the statement that failed.
     """
 
     file: str

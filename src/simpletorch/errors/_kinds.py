@@ -152,6 +152,10 @@ def as_also(kind: type[Error], also: type[Exception]) -> type[Error]:
     """``kind`` as a class that is a subclass of ``also`` too.
 
     An `IndexError` of torch becomes a `ShapeMismatch` that ``except IndexError`` still catches.
+
+    Args:
+        kind: the class of the error.
+        also: the other class that ``except`` shall catch it by.
     """
     if issubclass(kind, also):
         return kind
@@ -175,7 +179,14 @@ def as_also(kind: type[Error], also: type[Exception]) -> type[Error]:
 
 
 class Mismatch(TorchError):
-    """Two things that don't fit: ``expected`` and ``got``. The base of the mismatches by shape, dtype, device, type."""
+    """Two things that don't fit: ``expected`` and ``got``. The base of the mismatches by shape, dtype, device, type.
+
+    Args:
+        expected: what would fit: a shape, a dtype, a device or a type.
+        got: what was given.
+        reason: one sentence; None makes it from ``expected`` and ``got``.
+        context: as for `TorchError`.
+    """
 
     _what: ClassVar[str] = ""
 
@@ -213,6 +224,13 @@ class OutOfMemory(TorchError):
     """A device has no room: ``requested``, ``available`` and ``total`` in bytes, None where it isn't known.
 
     ``details`` lists the largest tensors that are alive there.
+
+    Args:
+        requested: bytes that were asked for.
+        available: bytes that were free.
+        total: bytes that the device has.
+        reason: one sentence; None makes it from the numbers.
+        context: as for `TorchError`.
     """
 
     requested: int | None
@@ -235,7 +253,13 @@ class OutOfMemory(TorchError):
 
 
 class CUDAError(TorchError):
-    """The CUDA driver reports ``code`` (such as ``"cudaErrorAssert"``, None if it isn't known)."""
+    """The CUDA driver reports ``code`` (such as ``"cudaErrorAssert"``, None if it isn't known).
+
+    Args:
+        code: the driver's name or number of the error; None if it isn't known.
+        reason: one sentence, without the operation's name.
+        context: as for `TorchError`.
+    """
 
     code: str | int | None
 
@@ -257,6 +281,13 @@ class CheckpointError(TorchError):
 
     Where it doesn't fit: ``missing`` keys, ``unexpected`` ones, and ``mismatched`` shapes (key, shape in the
     checkpoint, shape in the model).
+
+    Args:
+        reason: one sentence, without the operation's name.
+        missing: keys of the model that the checkpoint lacks.
+        unexpected: keys of the checkpoint that the model lacks.
+        mismatched: for each tensor whose shape differs its key, its shape in the checkpoint, its shape in the model.
+        context: as for `TorchError`.
     """
 
     missing: tuple[str, ...]

@@ -18,7 +18,11 @@ R_co = TypeVar("R_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Ok(Generic[R_co]):
-    """A call that went well, and its ``value``."""
+    """A call that went well, and its ``value``.
+
+    Attributes:
+        value: the call's result.
+    """
 
     value: R_co
 
@@ -34,7 +38,11 @@ class Ok(Generic[R_co]):
 
 @dataclass(frozen=True, slots=True)
 class Err:
-    """A call that failed in torch, and its ``error``."""
+    """A call that failed in torch, and its ``error``.
+
+    Attributes:
+        error: the explained exception.
+    """
 
     error: TorchError
 
@@ -62,6 +70,11 @@ def attempt(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Resu
 
     A mistake in the call itself (a missing argument), an exception of the function's own and `KeyboardInterrupt` are
     no results: they propagate.
+
+    Args:
+        function: the function or module to call.
+        args: its positional arguments.
+        kwargs: its keyword arguments.
     """
     try:
         return Ok(function(*args, **kwargs))

@@ -19,7 +19,11 @@ def headline(error: Fields) -> str:
 
 
 def render(error: Fields) -> str:
-    """The whole text of an error: sentence, operands, details, place, hint."""
+    """The whole text of an error: sentence, operands, details, place, hint.
+
+    Args:
+        error: a `TorchError`.
+    """
     lines = [headline(error), *_operand_lines(error.operands)]
     lines += [f"  {detail}" for detail in error.details]
     place = _place(error)

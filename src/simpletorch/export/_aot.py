@@ -34,6 +34,11 @@ def aot(
     `program`. Torch compiles most surely what has no size 0 or 1 inside: a convolutional network whose last maps may
     be of one pixel wants ``dynamic={"H": (64, None), "W": (64, None)}``.
 
+    Args:
+        model: the module to export.
+        path: the package to write, such as ``"net.pt2"``.
+        inputs, dynamic, tolerance: as for `program`.
+
     Raises:
         TypeMismatch: (a `TypeError` too) nothing says what an input is.
         BackendError: the model can't be exported or compiled, or the package gives something else.

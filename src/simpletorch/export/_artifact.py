@@ -50,6 +50,13 @@ class Exported(Generic[P, R]):
         scores = run(images)          # Float32[B, 10], for images: Float32[B, 784]
 
     A call raises `ShapeMismatch` or `DTypeMismatch` for what the signature doesn't allow, before anything runs.
+
+    Args:
+        kind: ``"program"``, ``"onnx"``, ``"aot"`` or ``"torchscript"``.
+        signature: the inputs and the output; None if the file doesn't say them.
+        run: takes the input tensors in order and returns the output tensors in order.
+        report: how the model was compared with the artefact; None for one that was loaded without it.
+        path: the file; None if there is none.
     """
 
     def __init__(
@@ -69,6 +76,9 @@ class Exported(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the artefact, without gradients.
+
+        Returns:
+            Tensors, in the structure that the model returns them in.
 
         Raises:
             ShapeMismatch: a tensor has another shape than the signature says.

@@ -44,6 +44,8 @@ def program(
     model, in eval mode.
 
     Args:
+        model: the module to export.
+        path: the file to write, such as ``"net.pt2"``; None writes none.
         inputs: for what no annotation says: a tensor, a text such as ``"Int64[B, T]"``, or a tuple or dict (by
             parameter) of these. Inputs of other sizes are drawn from the values of a tensor that is given.
         dynamic: by the name of a size its number, or its least and most (``{"batch": (1, 64)}``); by the name of a

@@ -38,6 +38,7 @@ def load(path: StrPath, *, like: Any = None, trust: bool = False) -> Exported[..
     dtypes and dims are its signature; any other format can run code when it is read, so that has to be asked for.
 
     Args:
+        path: the file to read.
         like: a model that is called in the same way: for type checkers the result takes and gives what its ``forward``
             does, and the file's signature is compared with that. Its parameters aren't looked at, so one that is made
             under ``torch.device("meta")`` does.

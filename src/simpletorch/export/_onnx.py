@@ -97,10 +97,16 @@ def onnx(  # type: ignore[misc]  # the second place is `path` or `args`; each ma
     of ``x`` are the only ones then, but for the dims of ``dynamic_axes``.
 
     Args:
+        model: the module to export.
+        f: the file to write, as `torch.onnx.export` calls it.
+        path: the file to write, such as ``"net.onnx"``.
+        inputs, dynamic, tolerance: as for `program`.
         opset: the version of ONNX's operators; torch's own choice by default. Torch calls it ``opset_version``.
         args: inputs of the model, a tensor or a tuple, with ``kwargs`` by name. ``f`` is the path then.
+        kwargs: inputs of the model by name, beside ``args``.
         input_names: the names of the input tensors in the file, in the order of the inputs.
         output_names: the names of the output tensors in the file.
+        opset_version: torch's name for ``opset``.
         dynamic_axes: by the name of an input its open dims: ``{"images": {0: "batch"}}``, or ``{"images": [0]}``.
         dynamic_shapes: the same as `torch.export.export` takes it: ``{"x": {0: Dim("batch", max=64)}}``.
         verbose: torch's exporter prints what it does.

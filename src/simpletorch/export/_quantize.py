@@ -31,7 +31,12 @@ _TOLERANCE: Final = 0.05  # of the largest number of a result: eight bits are tw
 
 @dataclass(frozen=True)
 class Quantized(Generic[M]):
-    """A quantized ``model``, of the class that it had, and how far it is from what it was made from."""
+    """A quantized ``model``, of the class that it had, and how far it is from what it was made from.
+
+    Attributes:
+        model: the copy with int8 weights.
+        report: its comparison with the original.
+    """
 
     model: M
     report: Report
@@ -54,6 +59,7 @@ def quantize(
     is torchao's.
 
     Args:
+        model: the module to copy.
         tolerance: the greatest difference that is allowed, of the largest number of a result or of 1.
         only: which linear layers, by module and path; all of them by default.
         inputs, dynamic: as for `program`.

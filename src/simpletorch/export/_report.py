@@ -19,6 +19,11 @@ class Comparison:
     """One run of an artefact and of the model on the same inputs: the sizes, and the greatest difference.
 
     ``rounding`` is there where that is above the tolerance: so far is the model itself from what it gives in float64.
+
+    Attributes:
+        sizes: the sizes of the open dims in this run.
+        difference: the greatest absolute difference of an element.
+        rounding: the model's own difference from float64, where ``difference`` is above the tolerance; else None.
     """
 
     sizes: Mapping[str, int]
@@ -37,6 +42,16 @@ class Report:
 
     ``fixed`` are sizes that the annotation leaves open and the model doesn't; ``comparisons`` are runs at several
     sizes; ``random`` are the lines at which each call draws random numbers.
+
+    Attributes:
+        kind: ``"program"``, ``"onnx"``, ``"aot"``, ``"torchscript"`` or ``"quantized"``.
+        path: the file; None if there is none.
+        signature: the inputs and the output as text.
+        symbols: the open sizes and their limits.
+        fixed: sizes that the annotation leaves open and the model doesn't.
+        comparisons: the runs at several sizes.
+        bytes: the size of the file, or of the parameters of a quantized model; None if there is no file.
+        random: the lines that draw random numbers at each call.
     """
 
     kind: str

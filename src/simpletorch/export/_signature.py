@@ -19,7 +19,13 @@ __all__ = ["Constant", "Group", "Node", "Signature", "Symbol", "TensorSpec", "dt
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """A tensor by dtype and sizes; a size is a number, an expression over symbols, or unknown (any)."""
+    """A tensor by dtype and sizes; a size is a number, an expression over symbols, or unknown (any).
+
+    Attributes:
+        name: the name of the tensor in the artefact.
+        dtype: its dtype.
+        shape: its sizes.
+    """
 
     name: str
     dtype: torch.dtype
@@ -102,7 +108,15 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A size that each call chooses: from ``least`` to ``most`` (None: no limit), ``offset`` and steps above it."""
+    """A size that each call chooses: from ``least`` to ``most`` (None: no limit), ``offset`` and steps above it.
+
+    Attributes:
+        name: the name in the annotation, such as ``"B"``.
+        least: the smallest size allowed.
+        most: the largest size allowed; None for no limit.
+        step: allowed sizes are multiples of this above ``offset``.
+        offset: the remainder of an allowed size, divided by ``step``.
+    """
 
     name: str
     least: int = 1
@@ -111,11 +125,19 @@ class Symbol:
     offset: int = 0
 
     def allows(self, size: int) -> bool:
-        """Whether the artefact takes this size."""
+        """Whether the artefact takes this size.
+
+        Args:
+            size: the number of elements along the dim.
+        """
         return self.least <= size <= (size if self.most is None else self.most) and self.fits(size)
 
     def fits(self, size: int) -> bool:
-        """Whether the size is one of the steps."""
+        """Whether the size is one of the steps.
+
+        Args:
+            size: the number of elements along the dim.
+        """
         return (size - self.offset) % self.step == 0
 
     def __str__(self) -> str:
@@ -128,7 +150,13 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Signature:
-    """The inputs by the names that ``forward`` has for them, the output, and the sizes that are open."""
+    """The inputs by the names that ``forward`` has for them, the output, and the sizes that are open.
+
+    Attributes:
+        inputs: pairs of a name and a tensor, a constant, or a group of these.
+        output: the same for the result; None if it isn't known.
+        symbols: the open sizes.
+    """
 
     inputs: tuple[tuple[str, Node], ...]
     output: Node | None
@@ -153,6 +181,9 @@ class Signature:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Signature:
         """What `to_dict` gave.
+
+        Args:
+            data: a dict that `to_dict` returned.
 
         Raises:
             ValueError, KeyError, TypeError: it is something else.

@@ -36,6 +36,12 @@ def torchscript(
     detects. ``how="script"`` compiles its text instead, branches and loops included, as far as TorchScript knows
     Python. Torch calls both deprecated; `program` is what replaces them. The other arguments are those of `program`.
 
+    Args:
+        model: the module to export.
+        path: the archive to write, such as ``"net.pt"``.
+        inputs, dynamic, tolerance: as for `program`.
+        how: ``"trace"`` records one run, ``"script"`` compiles the source.
+
     Raises:
         TypeMismatch: (a `TypeError` too) nothing says what an input is.
         BackendError: the model can't be traced or compiled, or the archive gives something else.

@@ -95,6 +95,9 @@ def load(
 def entry_points(folder: str | os.PathLike[str]) -> tuple[str, ...]:
     """The entry points of a folder's ``hubconf.py``, by name; it is read, and none of it runs.
 
+    Args:
+        folder: the folder of a repository.
+
     Raises:
         DataError: there is no such file, or it is no Python.
     """

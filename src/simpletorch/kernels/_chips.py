@@ -84,7 +84,11 @@ class GPU:
                 raise ValueError(f"GPU({self.name!r}): {field}={value} is no number of bytes or operations a second")
 
     def flops(self, dtype: torch.dtype) -> float:
-        """Operations a second in matrix products of this dtype, as torch is set."""
+        """Operations a second in matrix products of this dtype, as torch is set.
+
+        Args:
+            dtype: the dtype of the operands.
+        """
         wide = self.float32
         if dtype in (torch.float64, torch.complex128):
             return self.float64 or wide / 2

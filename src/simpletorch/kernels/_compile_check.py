@@ -25,11 +25,15 @@ class Variant:
     """One kernel compiled in one way.
 
     Attributes:
+        kernel: the kernel's name.
+        arch: the chip that it is compiled for, such as ``"sm90"`` or ``"gfx942"``.
         dtypes: of its pointers, by parameter; None for one that is left out.
         constants: its constants and options.
+        seconds: how long the compilation took.
         registers: of a thread.
         spilled: bytes that a thread keeps in memory because its registers don't suffice: right, but slow.
         shared: bytes of shared memory that a program takes.
+        binary: bytes of the compiled code.
         reason: why it can't run on this chip, "" if it can.
     """
 
@@ -57,6 +61,7 @@ class CompileReport:
     """The result of `compile_check`. Printed, it is a table with a line for each kernel and chip, then what failed."""
 
     variants: tuple[Variant, ...]
+    """One for each kernel, combination of dtypes and constants, and chip."""
 
     @property
     def failures(self) -> tuple[Variant, ...]:
@@ -119,6 +124,9 @@ def compile_check(
     Args:
         kernel: bound by `kernels.triton`; by default all that are bound, and the shipped ones.
         arch: chips: sm75 to sm120 of NVIDIA, gfx90a, gfx942, gfx950 of AMD.
+
+    Returns:
+        A report with a row for each variant; it doesn't raise for one that fails.
 
     Raises:
         BackendError: a chip isn't known, Triton isn't installed, or TRITON_INTERPRET=1 took the compiler's place.

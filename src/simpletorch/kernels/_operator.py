@@ -45,6 +45,12 @@ class Operator(Generic[P, R]):
 
     An implementation gets all arguments by position (those after ``*`` by name) and gives new tensors, with autocast
     off. A result that is no new tensor, or not contiguous, is copied.
+
+    Args:
+        function: the reference: an annotated function of tensors.
+        name: the operator's name in torch, ``"namespace::name"``.
+        signature: the parameters and results, read from the annotations of ``function``.
+        autocast: the dtype that float tensors are cast to under autocast; None leaves them as they are.
     """
 
     def __init__(
@@ -87,7 +93,14 @@ class Operator(Generic[P, R]):
         return self._op
 
     def cpu(self, function: F) -> F:
-        """Register an implementation for the CPU."""
+        """Register an implementation for the CPU.
+
+        Args:
+            function: the implementation; it takes the parameters of the reference.
+
+        Returns:
+            The implementation itself.
+        """
         return self.on("cpu")(function)
 
     @overload
@@ -95,7 +108,15 @@ class Operator(Generic[P, R]):
     @overload
     def cuda(self, /, *, traced: bool = False) -> Callable[[F], F]: ...
     def cuda(self, function: Any = None, /, *, traced: bool = False) -> Any:
-        """Register an implementation for CUDA (and ROCm, which torch calls CUDA too); ``traced`` as `on` has it."""
+        """Register an implementation for CUDA (and ROCm, which torch calls CUDA too); ``traced`` as `on` has it.
+
+        Args:
+            function: the implementation; it takes the parameters of the reference. None returns a decorator.
+            traced: whether ``torch.compile`` sees into the implementation, as for `on`.
+
+        Returns:
+            The implementation itself, or a decorator for it.
+        """
         register = self.on("cuda", traced=traced)
         return register if function is None else register(function)
 
@@ -107,6 +128,9 @@ class Operator(Generic[P, R]):
             traced: whether ``torch.compile`` sees what the implementation does, to fuse it with what is around it. It
                 must then consist of torch's operations and of Triton kernels under `torch.library.wrap_triton`, and
                 give contiguous results. Otherwise the operator is one opaque node, as it always is in an export.
+
+        Returns:
+            A decorator, which returns the implementation itself.
 
         Raises:
             ValueError: there is no such type of device.
@@ -146,6 +170,12 @@ class Operator(Generic[P, R]):
         one gradient for each tensor that may have one, in order; None is a gradient of zero. Without it the gradient is
         that of the reference, which runs once more (so one that draws random numbers needs a gradient of its own).
 
+        Args:
+            function: computes the gradients, as above.
+
+        Returns:
+            The function itself.
+
         Raises:
             TypeError: the operator has no gradient, or a parameter has none of these names.
         """
@@ -156,6 +186,13 @@ class Operator(Generic[P, R]):
         """Register a batching rule for `torch.vmap`, as `torch.library.register_vmap` takes it.
 
         Without it an element-wise operator is called once with the whole batch, and another once for each example.
+
+        Args:
+            function: takes ``info``, ``in_dims`` and the operator's arguments; returns the results and their batch
+                dims.
+
+        Returns:
+            The function itself.
         """
         self.batching = function
         return function

@@ -46,6 +46,10 @@ def interpreted() -> bool:
 class TritonKernel:
     """A kernel that is launched by calling it with its arguments, in order, and its constants by name.
 
+    Args:
+        function: a function that ``@triton.jit`` has compiled.
+        grid, restore: as for `triton`.
+
     Attributes:
         configs: values of the constants that the kernel is made for. A launch that leaves constants out gets them from
             here (the fastest one, if there are several), and `compile_check` compiles each of them.
@@ -91,7 +95,12 @@ class TritonKernel:
         self.launch(values, constants)
 
     def launch(self, values: Sequence[Any], constants: Mapping[str, Any]) -> None:
-        """Launch with all constants given, unchecked."""
+        """Launch with all constants given, unchecked.
+
+        Args:
+            values: the arguments that aren't constants, in order.
+            constants: every constant and option, by name.
+        """
         grid = self.grid({**dict(zip(self._names, values, strict=True)), **constants})
         if any(isinstance(size, int) and size == 0 for size in grid):
             return
@@ -203,6 +212,9 @@ def triton(*, grid: Grid, configs: Sequence[Config] = (), restore: Sequence[str]
             first launch of its kind (dtypes, sizes up to the next power of two) and kept on disk. One with
             ``"arch": "sm"`` is for the chips whose names begin so.
         restore: parameters that the kernel overwrites and reads, put back between the runs that look for the fastest.
+
+    Returns:
+        A decorator that makes a `TritonKernel` of the function.
 
     Raises:
         BackendError: a parameter without a known annotation, a config with unknown names or impossible sizes.

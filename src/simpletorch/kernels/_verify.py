@@ -25,6 +25,11 @@ class Verification:
     """The checks of an operator, and their samples; `verify` raises if one fails.
 
     ``passed`` has the samples by check and implementation, ``refused`` those that the reference can't take.
+
+    Attributes:
+        name: the operator's name.
+        passed: samples as text, by the pair of check and implementation.
+        refused: samples as text.
     """
 
     name: str
@@ -65,6 +70,9 @@ def verify(
             annotations: every dtype that they admit, sizes that are distinct primes, strided and transposed tensors,
             empty ones, None for what is optional.
         tolerances: relative and absolute, by dtype; those of `torch.testing.assert_close` by default.
+
+    Returns:
+        The checks that were made, with their samples.
 
     Raises:
         TorchError: a check fails; it names the check, the implementation and the sample. Or there are no samples.

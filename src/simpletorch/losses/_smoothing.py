@@ -17,6 +17,9 @@ def smoothed_cross_entropy(smoothing: float = 0.1) -> Callable[[torch.Tensor, to
 
     Each target keeps ``1 - smoothing`` of its probability; the rest is spread over all classes.
 
+    Args:
+        smoothing: the share of the probability that is spread evenly over all classes, 0 to 1.
+
     Raises:
         ValueError: ``smoothing`` is not between 0 and 1.
 
@@ -34,6 +37,11 @@ def smoothed_cross_entropy(smoothing: float = 0.1) -> Callable[[torch.Tensor, to
 
 def smooth_labels(target: torch.Tensor, classes: int, smoothing: float = 0.1) -> torch.Tensor:
     """Class numbers ``[*S]`` (Int64) as smoothed probabilities ``[*S, classes]`` (Float32), for losses that take these.
+
+    Args:
+        target: class numbers ``[*S]`` of an integer dtype, each from 0 to ``classes - 1``.
+        classes: the number of classes.
+        smoothing: the share of the probability that is spread evenly over all classes, 0 to 1.
 
     Raises:
         ValueError: ``smoothing`` is not between 0 and 1.

@@ -13,6 +13,9 @@ from simpletorch.errors import TorchError, as_also
 class WeightedSum:
     """The weighted sum of losses of the same outputs and targets: ``WeightedSum((1.0, F.cross_entropy), (0.5, dice))``.
 
+    Args:
+        terms: pairs of a weight and a loss function; each function takes outputs and targets and returns a 0-d tensor.
+
     Raises:
         ValueError: there is no loss.
     """

@@ -68,6 +68,9 @@ class Accuracy(Streaming):
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
         """Go on from what `state_dict` gave.
 
+        Args:
+            state_dict: a state that `state_dict` returned.
+
         Raises:
             CheckpointError: it is the state of another metric.
         """
@@ -79,6 +82,11 @@ class Accuracy(Streaming):
 
     def update(self, output: Tensor[Shaped, B, ...], target: Tensor[Shaped, B, ...], /) -> None:
         """Count one batch.
+
+        Args:
+            output: scores ``[B, C, *S]`` or classes ``[B, *S]``; with a ``threshold`` also scores ``[B, *S]`` of class
+                1.
+            target: classes ``[B, *S]``, integer or bool; with a ``threshold`` also floats, 0 and 1.
 
         Raises:
             DataError: the shapes or dtypes are not as above, there are fewer than ``top_k`` classes, or a floating

@@ -55,6 +55,10 @@ class AUROC:
     def update(self, scores: Tensor[Float, B, ...], target: Tensor[Shaped, B], /) -> None:
         """Keep the scores of one batch.
 
+        Args:
+            scores: floats, ``[B]`` for class 1 of two, or ``[B, C]``.
+            target: classes ``[B]``, integer or bool; beside scores ``[B]`` also floats, 0 and 1.
+
         Raises:
             DataError: the shapes or dtypes are not as above, a score is NaN, a class number is not in 0..C-1, or a
                 floating target is neither 0 nor 1.
@@ -124,6 +128,9 @@ class AUROC:
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
         """Go on from what `state_dict` gave.
+
+        Args:
+            state_dict: a state that `state_dict` returned.
 
         Raises:
             CheckpointError: it is the state of another metric, or of one with another number of classes.

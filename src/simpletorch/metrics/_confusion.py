@@ -81,6 +81,9 @@ class ConfusionMatrix(Streaming):
     def update(self, output: Tensor[Shaped, B, ...], target: Tensor[Shaped, B, ...], /) -> None:
         """Count one batch.
 
+        Args:
+            output, target: as for `Accuracy.update`.
+
         Raises:
             DataError: shapes or dtypes are not as for `Accuracy`, a class number is not in 0..C-1, or a floating target
                 is neither 0 nor 1.

@@ -30,7 +30,12 @@ class Mean:
         self.reset()
 
     def update(self, value: torch.Tensor | float, weight: float = 1, /) -> None:
-        """Add ``value``, which stands for ``weight`` samples; of a tensor ``[*S]``, every element does."""
+        """Add ``value``, which stands for ``weight`` samples; of a tensor ``[*S]``, every element does.
+
+        Args:
+            value: a number or a tensor ``[*S]``.
+            weight: the number of samples that ``value``, or each element of it, stands for.
+        """
         if not isinstance(value, torch.Tensor):
             value = torch.tensor(value, dtype=torch.float64)
         value, elements = value.detach(), value.numel()
@@ -69,6 +74,9 @@ class Mean:
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
         """Go on from what `state_dict` gave.
 
+        Args:
+            state_dict: a state that `state_dict` returned.
+
         Raises:
             CheckpointError: it is the state of another metric.
         """
@@ -93,7 +101,12 @@ class MeanLoss:
         self._mean = Mean(synchronize=synchronize)
 
     def update(self, output: Any, target: Any, /) -> None:
-        """Add the loss of one batch, weighted by its number of samples (the length of ``target``)."""
+        """Add the loss of one batch, weighted by its number of samples (the length of ``target``).
+
+        Args:
+            output: the model's output, as the loss takes it.
+            target: the batch's target, as the loss takes it; its length is the number of samples.
+        """
         self._mean.update(self._loss(output, target), length_of(target))
 
     def compute(self) -> float:
@@ -113,5 +126,9 @@ class MeanLoss:
         return self._mean.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on from what `state_dict` gave."""
+        """Go on from what `state_dict` gave.
+
+        Args:
+            state_dict: a state that `state_dict` returned.
+        """
         self._mean.load_state_dict(state_dict)

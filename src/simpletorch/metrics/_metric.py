@@ -18,7 +18,12 @@ class Metric(Protocol[Result]):
     """
 
     def update(self, output: Any, target: Any, /) -> None:
-        """Take one batch of a model's outputs and the targets that belong to them."""
+        """Take one batch of a model's outputs and the targets that belong to them.
+
+        Args:
+            output: the model's output for one batch.
+            target: the batch's target.
+        """
 
     def compute(self) -> Result:
         """The value over everything since the start or the last `reset`."""

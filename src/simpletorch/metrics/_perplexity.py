@@ -43,6 +43,10 @@ class Perplexity(Streaming):
     def update(self, logits: Tensor[Float, *Batch, V], target: Tensor[Integer, *Batch], /) -> None:
         """Add the negative log-likelihood of one batch.
 
+        Args:
+            logits: scores ``[*S, V]`` of a floating dtype, not normalized.
+            target: tokens ``[*S]`` of an integer dtype, each from 0 to V - 1, or ``ignore_index``.
+
         Raises:
             DataError: the shapes or dtypes are not as above, or a token is not in 0..V-1.
         """

@@ -50,6 +50,9 @@ class _ClassRatio(Streaming):
     def update(self, output: Tensor[Shaped, B, ...], target: Tensor[Shaped, B, ...], /) -> None:
         """Count one batch.
 
+        Args:
+            output, target: as for `Accuracy.update`.
+
         Raises:
             DataError: shapes or dtypes are not as for `Accuracy`, a class number is not in 0..C-1, or a floating target
                 is neither 0 nor 1.
@@ -134,6 +137,10 @@ class Precision(_ClassRatio):
 class Recall(_ClassRatio):
     """The share of the targets of a class that were predicted. Arguments, results and errors are those of `Precision`.
 
+    Args:
+        classes, average, zero_division: as for `Precision`.
+        threshold, ignore_index, synchronize: as for `Accuracy`.
+
     Source: https://scikit-learn.org/stable/modules/generated/sklearn.metrics.recall_score.html
     """
 
@@ -145,6 +152,10 @@ class Recall(_ClassRatio):
 
 class F1(_ClassRatio):
     """The harmonic mean of precision and recall. Arguments, results and errors are those of `Precision`.
+
+    Args:
+        classes, average, zero_division: as for `Precision`.
+        threshold, ignore_index, synchronize: as for `Accuracy`.
 
     Source: https://scikit-learn.org/stable/modules/generated/sklearn.metrics.f1_score.html
     """

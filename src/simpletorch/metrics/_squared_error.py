@@ -40,6 +40,10 @@ class MeanSquaredError(Streaming):
     def update(self, output: Tensor[Real, *Batch], target: Tensor[Real, *Batch], /) -> None:
         """Add the squared errors of one batch.
 
+        Args:
+            output: the model's output ``[*S]``, of a real dtype.
+            target: the wanted values ``[*S]``, of a real dtype.
+
         Raises:
             DataError: the shapes differ (broadcasting ``[B, 1]`` with ``[B]`` is a well-known mistake), or the numbers
                 are complex.

@@ -79,6 +79,9 @@ class Streaming(ABC):
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
         """Go on from what `state_dict` gave.
 
+        Args:
+            state_dict: a state that `state_dict` returned.
+
         Raises:
             CheckpointError: it is the state of another metric, or of one with another number of classes.
         """

@@ -31,6 +31,9 @@ class TorchMetric:
     ``TorchMetric(torchmetrics.CohenKappa("multiclass", num_classes=10))`` opens their whole collection to the
     `Trainer`. torchmetrics itself is imported where the metric is made, never here.
 
+    Args:
+        metric: a ``torchmetrics.Metric``.
+
     Source: https://lightning.ai/docs/torchmetrics/stable/
     """
 
@@ -45,7 +48,12 @@ class TorchMetric:
         return found
 
     def update(self, output: Any, target: Any, /) -> None:
-        """Take one batch, as the metric wants it."""
+        """Take one batch, as the metric wants it.
+
+        Args:
+            output: the model's output for one batch, a tensor.
+            target: the batch's target.
+        """
         if output.device != self.metric.device:
             self.metric.to(output.device)
         self.metric.update(output, target)
@@ -64,7 +72,11 @@ class TorchMetric:
         return {"state": self.metric.state_dict(), "updates": self.metric.update_count}
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on from what `state_dict` gave."""
+        """Go on from what `state_dict` gave.
+
+        Args:
+            state_dict: a state that `state_dict` returned.
+        """
         self.metric.reset()
         self.metric.load_state_dict(state_dict["state"])
         self.metric._update_count = state_dict["updates"]  # no public setter; without it compute() warns and gives NaN

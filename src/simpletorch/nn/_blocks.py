@@ -80,7 +80,11 @@ class MLP(Module, Generic[I, O]):
         self.layers = nn.Sequential(*layers, nn.Linear(before, out_features, bias))
 
     def forward(self, x: Tensor[DT, *Batch, I]) -> Tensor[DT, *Batch, O]:
-        """Every vector along the last dim goes through the same layers."""
+        """Every vector along the last dim goes through the same layers.
+
+        Args:
+            x: a tensor ``(*, in_features)`` of a floating dtype.
+        """
         out: Tensor[DT, *Batch, O] = self.layers(x)
         return out
 
@@ -128,7 +132,11 @@ class FeedForward(Module, Generic[D]):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor[DT, *Batch, D]) -> Tensor[DT, *Batch, D]:
-        """The same perceptron for every vector along the last dim."""
+        """The same perceptron for every vector along the last dim.
+
+        Args:
+            x: a tensor ``(*, D)`` of a floating dtype; D is the width that the constructor was given.
+        """
         up = self.up(x)
         hidden = self.activation(up) if self.gate is None else self.activation(self.gate(x)) * up
         return self.dropout(self.down(self.dropout(hidden)))
@@ -139,6 +147,9 @@ class Residual(Module):
 
     ``Residual(nn.Sequential(nn.LayerNorm(dim), FeedForward(dim)))`` is a pre-norm branch of a transformer. What is
     called with more than ``x`` hands the rest to ``inner``.
+
+    Args:
+        inner: a module that returns a tensor of the shape of its first argument.
 
     Raises:
         ShapeMismatch: when called, ``inner`` gives another shape; adding would broadcast or fail.
@@ -151,7 +162,13 @@ class Residual(Module):
         self.inner = inner
 
     def forward(self, x: Tensor[DT, *Rest], *args: Any, **kwargs: Any) -> Tensor[DT, *Rest]:
-        """The input, and what the inner module adds to it."""
+        """The input, and what the inner module adds to it.
+
+        Args:
+            x: a tensor of any shape, of a floating dtype.
+            args: further positional arguments for ``inner``, such as a mask.
+            kwargs: keyword arguments for ``inner``.
+        """
         added: Tensor[DT, *Rest] = self.inner(x, *args, **kwargs)
         if added.shape != x.shape:
             name, before, after = type(self.inner).__name__, tuple(x.shape), tuple(added.shape)

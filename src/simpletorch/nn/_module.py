@@ -75,19 +75,38 @@ class Module(nn.Module):
     ) -> IncompatibleKeys:
         """Load a state dict whole or not at all, see `simpletorch.nn.load_state_dict`.
 
+        Returns:
+            The missing and the unexpected keys, which ``strict=False`` allows.
+
         Raises:
             StateMismatch: (a `CheckpointError`) with all missing, unexpected and misshapen keys; nothing has changed.
         """
         return load(self, super().load_state_dict, state_dict, strict, assign)
 
     def to_torchscript(self, path: StrPath, **options: Any) -> Exported[..., Any]:
-        """Write the model as a TorchScript archive: `simpletorch.export.torchscript` with its options."""
+        """Write the model as a TorchScript archive: `simpletorch.export.torchscript` with its options.
+
+        Args:
+            path: the file to write.
+            options: keyword arguments of `simpletorch.export.torchscript`, such as ``inputs``.
+
+        Returns:
+            The exported model, which is called as this one is.
+        """
         from simpletorch.export import torchscript  # seldom needed
 
         return torchscript(self, path, **options)
 
     def to_onnx(self, path: StrPath, **options: Any) -> Exported[..., Any]:
-        """Write the model as an ONNX file: `simpletorch.export.onnx` with its options."""
+        """Write the model as an ONNX file: `simpletorch.export.onnx` with its options.
+
+        Args:
+            path: the file to write.
+            options: keyword arguments of `simpletorch.export.onnx`, such as ``inputs``.
+
+        Returns:
+            The exported model, which is called as this one is.
+        """
         from simpletorch.export import onnx  # seldom needed
 
         return onnx(self, path, **options)

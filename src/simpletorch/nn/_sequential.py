@@ -17,6 +17,9 @@ class Sequential(Module, torch.nn.Sequential):
     (constructor forms, slicing, ``append``, state_dict keys, repr), plus `add_layer`. An error inside names the layer
     at fault.
 
+    Args:
+        args: modules in the order of their calls, or one list of them, or one ``OrderedDict`` of modules by name.
+
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Sequential.html
     """
 
@@ -38,6 +41,10 @@ class Sequential(Module, torch.nn.Sequential):
 
     def add_layer(self, layer: torch.nn.Module, name: str | None = None) -> Self:
         """Put ``layer`` at the end, under ``name`` or its position, and return ``self`` so that calls can be chained.
+
+        Args:
+            layer: the module to append.
+            name: its name in ``state_dict`` and as an attribute; None takes its position (``"3"``).
 
         Raises:
             TypeError: ``layer`` is not a module.

@@ -58,6 +58,9 @@ def load_state_dict(
         strict: whether missing and unexpected keys are errors; misshapen ones always are.
         assign: put the state dict's own tensors into the module instead of copying their values.
 
+    Returns:
+        The missing and the unexpected keys, which ``strict=False`` allows.
+
     Raises:
         StateMismatch: (a `CheckpointError`, a `RuntimeError`) with all missing, unexpected and misshapen keys.
         TypeError: ``state_dict`` is no mapping.

@@ -64,6 +64,7 @@ class Summary:
     """
 
     rows: tuple[Row, ...]
+    """One for each module in the order of ``model.named_modules()``, the model itself first."""
     symbols: tuple[str, ...]
     """The sizes that were left open, such as ``("B",)``."""
 
@@ -85,6 +86,10 @@ class Summary:
     def row(self, path: str) -> Row:
         """The row of one module.
 
+        Args:
+            path: the module's path as in ``model.named_modules()``, such as ``"layer1.0.conv1"``; ``""`` is the model
+                itself.
+
         Raises:
             KeyError: there is no such module.
         """
@@ -94,13 +99,21 @@ class Summary:
         return found
 
     def text(self, depth: int | None = None) -> str:
-        """The table for a terminal, down to submodules ``depth`` levels below the model (None: all)."""
+        """The table for a terminal, down to submodules ``depth`` levels below the model (None: all).
+
+        Args:
+            depth: the number of levels to show below the model; None shows all, 0 the model alone.
+        """
         from simpletorch.nn._summary_text import as_text
 
         return as_text(self, depth)
 
     def html(self, depth: int | None = None) -> str:
-        """The table as HTML, down to submodules ``depth`` levels below the model (None: all)."""
+        """The table as HTML, down to submodules ``depth`` levels below the model (None: all).
+
+        Args:
+            depth: the number of levels to show below the model; None shows all, 0 the model alone.
+        """
         from simpletorch.nn._summary_text import as_html
 
         return as_html(self, depth)

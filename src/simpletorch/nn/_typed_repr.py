@@ -34,6 +34,9 @@ def typed_repr(model: nn.Module) -> str:
     The types are those that ``forward`` is annotated with, with the sizes that the constructor was given for
     ``n: Dim[N]``; for torch's layers those of the rules that the static check uses. A layer of torch's that takes
     any shape and keeps it, and a module without annotations, show none. `summary` shows the shapes of one call instead.
+
+    Args:
+        model: any module; it is not called.
     """
     text = _text(model)
     found = _signature(model)

@@ -56,6 +56,7 @@ class EMA(AveragedModel):
     statistics of batch norms) are averaged too, other buffers copied. ``ema.module`` is the averaged model itself.
 
     Args:
+        model: the module to average; it is copied, and stays as it is.
         decay: 0 to 1; the average reaches back about ``1 / (1 - decay)`` updates.
         warmup: begin with a smaller decay, ``(1 + n) / (10 + n)`` after n updates, so that the first random weights are
             soon forgotten.
@@ -87,6 +88,7 @@ class SWA(AveragedModel):
     batch norms anew where that is not good enough. Usually trained with a constant rate (`SWALR`).
 
     Args:
+        model: the module to average; it is copied, and stays as it is.
         start: the first update to take in, counted from 0.
         every: from there on, take in one update out of this many.
 

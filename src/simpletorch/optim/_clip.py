@@ -19,6 +19,12 @@ def clip_grad_norm(
 
     Returns the norm before clipping: a 0-d tensor on the gradients' device, 0 when there is no gradient.
 
+    Args:
+        parameters: a module, a tensor, or tensors; those without a gradient are skipped.
+        max_norm: the largest norm allowed, more than 0.
+        norm_type: the p of the p-norm; 2 is the Euclidean norm, ``float("inf")`` the largest absolute value.
+        error_if_nonfinite: raise if the norm is NaN or infinite; otherwise the gradients are scaled by it all the same.
+
     Raises:
         ValueError: ``max_norm`` is not positive.
         RuntimeError: the norm is NaN or infinite and ``error_if_nonfinite`` is set.
@@ -33,6 +39,10 @@ def clip_grad_norm(
 
 def clip_grad_value(parameters: torch.nn.Module | torch.Tensor | Iterable[torch.Tensor], max_value: float) -> None:
     """Clamp every element of the gradients of ``parameters`` in place to ``[-max_value, max_value]``.
+
+    Args:
+        parameters: a module, a tensor, or tensors; those without a gradient are skipped.
+        max_value: the largest absolute value allowed, more than 0.
 
     Raises:
         ValueError: ``max_value`` is not positive.

@@ -69,6 +69,7 @@ def decay_groups(
     Decay keeps weights that multiply activations small; shrinking a norm's scale or a bias only biases the model.
 
     Args:
+        model: any module; only parameters that require a gradient are taken.
         weight_decay: of the first group; the second has 0.
         decays: says of a parameter, by its name, whether it decays; by default those with at least two dims that
             don't belong to a normalisation do.

@@ -18,10 +18,18 @@ class Optimizer(Protocol):
         """Update every parameter from its gradient."""
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients."""
+        """Forget the gradients.
+
+        Args:
+            set_to_none: set gradients to None, which saves memory; False fills them with zeros.
+        """
 
     def state_dict(self) -> dict[str, Any]:
         """Everything needed to go on later, as plain data and tensors."""
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave."""
+        """Go on from what `state_dict` gave.
+
+        Args:
+            state_dict: a state that `state_dict` returned.
+        """

@@ -17,6 +17,7 @@ class LinearWarmup(LinearLR):
     """Raise the learning rate in a straight line for ``steps`` steps, then leave it at what the optimizer was given.
 
     Args:
+        optimizer: the optimizer whose learning rates are changed; each group keeps its own final rate.
         steps: how many; step the scheduler after each update.
         start: the first step's share of the learning rate, more than 0 and at most 1.
 
@@ -37,6 +38,7 @@ class WarmupCosine(LambdaLR):
     """Raise the learning rate in a straight line, then lower it along half a cosine, as is usual for transformers.
 
     Args:
+        optimizer: the optimizer whose learning rates are changed; each group keeps its own highest rate.
         warmup: how many steps to rise; the first already has a ``1 / warmup`` share.
         total: the step at which the lowest rate is reached; it stays there.
         floor: the lowest rate's share of the optimizer's, 0 to 1.

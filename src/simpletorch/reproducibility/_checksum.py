@@ -20,6 +20,9 @@ def checksum(data: Any) -> str:
     Of a folder, the names and contents of all files count; of a tensor or array, dtype, shape and elements; of a
     dataset, its samples in order, all of which are read.
 
+    Args:
+        data: a path, a tensor, a NumPy array, a dataset, or a collection of these.
+
     Raises:
         DataError: it is something else, or a path where there is nothing.
     """

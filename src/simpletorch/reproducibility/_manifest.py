@@ -100,6 +100,12 @@ class Manifest:
     def save(self, path: StrPath, /) -> Path:
         """Write it as JSON, in one step.
 
+        Args:
+            path: the file to write, such as ``"run/manifest.json"``.
+
+        Returns:
+            The path of the file.
+
         Raises:
             CheckpointError: the file can't be written.
         """
@@ -111,6 +117,9 @@ class Manifest:
     @classmethod
     def load(cls, path: StrPath, /) -> Manifest:
         """Read what `save` wrote.
+
+        Args:
+            path: the file to read.
 
         Raises:
             CheckpointError: the file can't be read, or is no manifest.
@@ -127,7 +136,11 @@ class Manifest:
         return cls(**content)
 
     def differences(self, now: Manifest) -> list[str]:
-        """The differences from another run, a line each; time and command don't count."""
+        """The differences from another run, a line each; time and command don't count.
+
+        Args:
+            now: the manifest of the other, later run.
+        """
         then, other = self.to_dict(), now.to_dict()
         for each in (then, other):
             del each["written"], each["command"]

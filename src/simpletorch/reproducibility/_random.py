@@ -12,6 +12,9 @@ import torch
 def seed_everything(seed: int) -> None:
     """Seed the generators of Python, NumPy (the global one) and torch, the latter on all devices.
 
+    Args:
+        seed: the seed of all generators.
+
     Raises:
         ValueError: ``seed`` is outside 0 to 2**32 - 1, the range that all of them take.
     """
@@ -63,6 +66,9 @@ def check_rng_state(state: Any) -> None:
 
 def set_rng_state(state: dict[str, Any]) -> None:
     """Go on from what `rng_state` gave. States of devices that aren't here are left out.
+
+    Args:
+        state: a state that `rng_state` returned.
 
     Raises:
         ValueError: ``state`` is nothing that `rng_state` gave; no generator is changed.

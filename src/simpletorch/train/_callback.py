@@ -34,35 +34,76 @@ class Callback:
     that all processes do together."""
 
     def on_fit_start(self, fit: Fit) -> None:
-        """Before the first epoch; after a resume ``fit`` has the saved state."""
+        """Before the first epoch; after a resume ``fit`` has the saved state.
+
+        Args:
+            fit: the state of the training.
+        """
 
     def on_epoch_start(self, fit: Fit) -> None:
-        """Before the epoch's first batch is asked for: the place for ``sampler.set_epoch(fit.epoch)``."""
+        """Before the epoch's first batch is asked for: the place for ``sampler.set_epoch(fit.epoch)``.
+
+        Args:
+            fit: the state of the training.
+        """
 
     def on_loss(self, fit: Fit) -> None:
-        """After each forward pass, before ``backward``: ``fit.batch`` and ``fit.loss`` are this batch's."""
+        """After each forward pass, before ``backward``: ``fit.batch`` and ``fit.loss`` are this batch's.
+
+        Args:
+            fit: the state of the training.
+        """
 
     def on_gradients(self, fit: Fit) -> None:
-        """After the ``backward`` that completes an update, before clipping; the gradients are unscaled."""
+        """After the ``backward`` that completes an update, before clipping; the gradients are unscaled.
+
+        Args:
+            fit: the state of the training.
+        """
 
     def on_step_end(self, fit: Fit) -> None:
-        """After each update and the scheduler's step; ``fit.step`` counts them, from 1. A state can be saved here."""
+        """After each update and the scheduler's step; ``fit.step`` counts them, from 1. A state can be saved here.
+
+        Args:
+            fit: the state of the training.
+        """
 
     def on_evaluated(self, fit: Fit) -> None:
-        """After each evaluation on the validation batches: ``fit.metrics`` has the results."""
+        """After each evaluation on the validation batches: ``fit.metrics`` has the results.
+
+        Args:
+            fit: the state of the training.
+        """
 
     def on_epoch_end(self, fit: Fit) -> None:
-        """After each epoch and its evaluation: ``fit.history[-1]`` is what it came to. A state can be saved here."""
+        """After each epoch and its evaluation: ``fit.history[-1]`` is what it came to. A state can be saved here.
+
+        Args:
+            fit: the state of the training.
+        """
 
     def on_fit_end(self, fit: Fit) -> None:
-        """After the last epoch, also when something stopped the training."""
+        """After the last epoch, also when something stopped the training.
+
+        Args:
+            fit: the state of the training.
+        """
 
     def on_exception(self, fit: Fit, error: BaseException) -> None:
-        """When the training ends with an exception, ``KeyboardInterrupt`` included, which is then raised further."""
+        """When the training ends with an exception, ``KeyboardInterrupt`` included, which is then raised further.
+
+        Args:
+            fit: the state of the training.
+            error: the exception that ended it.
+        """
 
     def state_dict(self) -> dict[str, Any]:
         """The state to save, as plain data and tensors."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave."""
+        """Go on from what `state_dict` gave.
+
+        Args:
+            state: a state that `state_dict` returned.
+        """

@@ -14,7 +14,11 @@ T = TypeVar("T")
 
 
 def device_of(model: torch.nn.Module) -> torch.device | None:
-    """The device of the model's first parameter, or buffer; None when it has neither."""
+    """The device of the model's first parameter, or buffer; None when it has neither.
+
+    Args:
+        model: any module.
+    """
     tensor = next(chain(model.parameters(), model.buffers()), None)
     return None if tensor is None else tensor.device
 
@@ -24,6 +28,10 @@ def to_device(batches: Iterable[T], device: torch.device | None) -> Iterator[T]:
 
     Tensors are looked for in tuples, lists, mappings and dataclasses, and what has a method ``to(device)`` of its own,
     as a tokenizer's batch does, is asked to move itself; whatever else there is stays as it is. None moves nothing.
+
+    Args:
+        batches: any iterable of batches.
+        device: the device to move to; None moves nothing.
     """
     if device is None:
         return iter(batches)

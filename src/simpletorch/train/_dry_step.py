@@ -27,6 +27,12 @@ def dry_step(
     A copy of the model runs on torch's ``meta`` device, where tensors have shapes and dtypes but no contents: it takes
     no memory and no arithmetic, and changes neither the model (its statistics, its caches) nor any random generator.
 
+    Args:
+        model: the model to try; a copy of it is used.
+        loss: takes outputs and targets and returns a 0-d tensor.
+        batch: the batch's items, the target last, or the batch as one argument.
+        target: the name of the target, in batches whose items have names; None for tuples.
+
     Returns:
         Whether the whole step could be tried: False for a model that can't be copied, or can't run without data.
 

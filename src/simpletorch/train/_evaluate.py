@@ -26,6 +26,9 @@ def evaluate(
     Batches are moved to the model's device.
 
     Args:
+        model: the model to measure.
+        loader: the batches, ``(*inputs, target)`` or with named items.
+        metrics: the metrics by the names that the result has for them.
         target: the name of the target, in batches whose items have names (see `Step`); None for tuples.
 
     Raises:

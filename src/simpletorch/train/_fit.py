@@ -43,21 +43,31 @@ class Fit:
     """
 
     model: torch.nn.Module
+    """The model that is trained, in place."""
     optimizer: Optimizer
+    """The optimizer of its parameters."""
     loader: Iterable[Any]
     """Gives the batches of one epoch each time it is iterated; a callback may replace it between epochs."""
     validation: Iterable[Any] | None = None
+    """The batches to evaluate on; None without validation."""
     scheduler: LRScheduler | None = None
+    """Changes the learning rate; None for a constant one."""
     scaler: torch.amp.GradScaler | None = None
+    """Scales losses of float16; None for other precisions."""
     ema: torch.nn.Module | None = None
+    """The average of the model's weights; None without one."""
     loss_function: Callable[[Any, Any], torch.Tensor] | None = None
+    """Takes outputs and targets and returns a 0-d tensor; None if a step of the user's own computes losses."""
     target: str | None = None
     """The name of the target, in batches whose items have names."""
     train_step: Step | OwnStep | None = None
     """What makes the updates."""
     train_metrics: Mapping[str, Metric[object]] = field(default_factory=dict)
+    """Measured on the training batches, by name."""
     validation_metrics: Mapping[str, Metric[object]] = field(default_factory=dict)
+    """Measured on the validation batches, by name."""
     callbacks: Sequence[Callback] = ()
+    """Called in this order."""
     epochs: int | None = None
     """Train until this many epochs are done; None for no such limit."""
     steps: int | None = None
@@ -78,6 +88,8 @@ class Fit:
     seconds: float = 0.0
     """Time spent in this epoch's training part, up to the last `pause`."""
     phase: Phase = "between"
+    """``"training"`` while an epoch's batches are trained on, ``"drained"`` after its last batch, else
+    ``"between"``."""
     batch: Any = None
     """The batch that is being trained on."""
     loss: torch.Tensor | None = None
@@ -88,6 +100,7 @@ class Fit:
     logged: dict[str, torch.Tensor | float] = field(default_factory=dict)
     """What callbacks logged in this step; loggers write it down."""
     history: list[Epoch] = field(default_factory=list)
+    """The results of each epoch so far."""
     stop_reason: str | None = None
     """Why to stop; None to go on."""
 
@@ -101,11 +114,20 @@ class Fit:
     # -- for callbacks ----------------------------------------------------------------------------------------------
 
     def stop(self, reason: str) -> None:
-        """End the training after the running update (with the epoch's evaluation), for this reason."""
+        """End the training after the running update (with the epoch's evaluation), for this reason.
+
+        Args:
+            reason: why, for the log and ``stop_reason``.
+        """
         self.stop_reason = reason
 
     def log(self, name: str, value: torch.Tensor | float) -> None:
-        """Hand a number to the loggers: with this step's row, under ``name``. A 0-d tensor is not waited for."""
+        """Hand a number to the loggers: with this step's row, under ``name``. A 0-d tensor is not waited for.
+
+        Args:
+            name: the column or series in the log.
+            value: a number, or a 0-d tensor on any device.
+        """
         self.logged[name] = value
 
     @property
@@ -136,7 +158,11 @@ class Fit:
         return [callback for callback in self.callbacks if is_main() or not callback.main_only]
 
     def hooks(self, name: str) -> list[Callable[[Fit], None]]:
-        """The callbacks' methods of this name, of those that are asked here and have one of their own."""
+        """The callbacks' methods of this name, of those that are asked here and have one of their own.
+
+        Args:
+            name: the name of a method of `Callback`, such as ``"on_step_end"``.
+        """
         return [getattr(c, name) for c in self.asked if getattr(type(c), name) is not getattr(Callback, name)]
 
     # -- for the loop -----------------------------------------------------------------------------------------------
@@ -183,7 +209,12 @@ class Fit:
         return left
 
     def add(self, loss: torch.Tensor, samples: int) -> None:
-        """Count one batch and its mean loss."""
+        """Count one batch and its mean loss.
+
+        Args:
+            loss: the batch's mean loss, 0-d.
+            samples: the number of samples in the batch.
+        """
         # on the CPU it is there already, and reading it waits for nothing
         if loss.is_cpu:
             self._loss_sum += loss.item() * samples
@@ -241,6 +272,9 @@ class Fit:
         """Go on from what `state_dict` gave; the model, optimizer, loader … are ones built as they were then.
 
         Nothing is changed when an error is raised.
+
+        Args:
+            state: a state that `state_dict` returned.
 
         Raises:
             TorchError: the state has a part that this training lacks, or the other way round.

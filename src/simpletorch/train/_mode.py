@@ -10,7 +10,12 @@ import torch
 
 @contextmanager
 def mode(model: torch.nn.Module, *, training: bool) -> Iterator[None]:
-    """Run the block with ``model.train(training)``; afterwards every submodule is in the mode it was in before."""
+    """Run the block with ``model.train(training)``; afterwards every submodule is in the mode it was in before.
+
+    Args:
+        model: the module whose mode is set, with its submodules.
+        training: True for training mode, False for eval mode.
+    """
     before = [(module, module.training) for module in model.modules()]
     model.train(training)
     try:

@@ -25,6 +25,8 @@ def predict(model: torch.nn.Module, loader: Iterable[Any], *, targets: bool = Tr
     The model runs in eval mode and without gradients, and is left in the mode it was in.
 
     Args:
+        model: the model that predicts.
+        loader: the batches.
         targets: whether batches that are tuples have a target at their end.
         target: the name of the target, in batches whose items have names; None if they have none.
 

@@ -25,6 +25,7 @@ def recompute(
     recorded; names, ``state_dict`` and types stay as they are.
 
     Args:
+        model: the model whose submodules are changed.
         which: the class (or classes) of the submodules, or what says it of one by its name (``"blocks.3"``).
         preserve_rng: draw the same random numbers again, for dropout; False saves time where nothing is random.
 

@@ -27,6 +27,7 @@ def track(
     The bar goes when it is done, so that what is printed after it reads as if there had been none.
 
     Args:
+        items: any iterable.
         description: shown in front.
         status: shown behind, such as ``lambda: f"loss {loss:.3f}"``; asked only when the bar or line is written.
         total: how many there are, by default the length of ``items`` (and ``start``) if it has one.

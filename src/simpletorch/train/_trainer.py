@@ -47,6 +47,7 @@ class Trainer:
         loss: from a batch's outputs and targets to their mean loss, a 0-d tensor.
         optimizer: has the model's parameters.
         scheduler: changes the learning rate, after each epoch or each update as ``schedule`` says.
+        schedule: when the scheduler steps: ``"epoch"`` after each epoch, ``"step"`` after each update.
         clip_norm: limits the norm of all gradients together; None doesn't.
         clip_value: limits each element of the gradients; None doesn't.
         accumulate: how many batches make one update (see `Step`); the rest at an epoch's end makes one too.
@@ -118,6 +119,7 @@ class Trainer:
         each update's mean loss has its name, and ``loss`` is their sum. Several processes: `shard` the models yourself.
 
         Args:
+            step: takes a batch and hands each loss to an `Update`, as above.
             updates: all that ``step`` makes, by name.
             loss: measured on the validation batches, if there are any: then the model takes them as in any `Trainer`.
             ema, metrics, target, evaluate_every, callbacks, progress: as for `Trainer`.
@@ -167,6 +169,8 @@ class Trainer:
         model's device. Afterwards the model is in the mode it was in before.
 
         Args:
+            model: the model to train, on the device where it shall be trained.
+            loader: the training batches of one epoch each time it is iterated.
             epochs: how many times to go through ``loader``; 1 if neither this nor ``steps`` is given.
             steps: how many updates to make, in as many epochs as it takes; with ``epochs``, whatever is reached first.
             validation: batches to evaluate on after each epoch.
@@ -224,6 +228,10 @@ class Trainer:
 
         It is the average of weights (``ema``) that is measured, if there is one, in the trainer's precision.
 
+        Args:
+            model: the model to measure.
+            loader: the batches, as for `fit`.
+
         Raises:
             DataError: the loader gave no sample, or what it gave is no batch.
             TorchError: what torch raised inside, explained.
@@ -237,6 +245,11 @@ class Trainer:
         """The model's outputs for all batches of ``loader``, joined along the first dim (see `predict`).
 
         It is the average of weights (``ema``) that predicts, if there is one, in the trainer's precision.
+
+        Args:
+            model: the model that predicts.
+            loader: the batches, as for `fit`, or inputs alone.
+            targets: whether batches that are tuples have a target at their end.
         """
         if reason := why_not_measure(self, model, loader):
             raise _Wrong(reason)

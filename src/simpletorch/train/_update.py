@@ -122,6 +122,9 @@ class Update:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from what `state_dict` gave.
 
+        Args:
+            state: a state that `state_dict` returned.
+
         Raises:
             TorchError: only one of the two has a scheduler.
         """

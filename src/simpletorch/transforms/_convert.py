@@ -115,7 +115,12 @@ class Normalize(Transform):
         return self.normalized(images, self.inplace)
 
     def normalized(self, images: torch.Tensor, inplace: bool) -> torch.Tensor:
-        """The formula; ``inplace`` writes it into ``images``."""
+        """The formula; ``inplace`` writes it into ``images``.
+
+        Args:
+            images: images ``[N, C, H, W]`` of a floating dtype.
+            inplace: write the result into ``images``.
+        """
         if not images.is_floating_point():
             raise DTypeMismatch(
                 "Float",

@@ -40,6 +40,9 @@ class Transform(nn.Module):
     def forward(self, image: Any) -> Any:
         """The transformed image or batch.
 
+        Args:
+            image: an image or a batch, ``[*B, C, H, W]``.
+
         Raises:
             ShapeMismatch: it has fewer than three dims, or a size that the transform can't work on.
             DTypeMismatch: its dtype is not one that the transform works on.
@@ -47,7 +50,12 @@ class Transform(nn.Module):
         return self.run(image, None)
 
     def run(self, image: Any, generator: torch.Generator | None) -> Any:
-        """`forward`, with random numbers from ``generator`` if it has none of its own."""
+        """`forward`, with random numbers from ``generator`` if it has none of its own.
+
+        Args:
+            image: an image or a batch, ``[*B, C, H, W]``.
+            generator: draws the numbers of a transform without its own generator; None is torch's global one.
+        """
         name = type(self).__name__
         if not isinstance(image, torch.Tensor):
             raise DataError(
@@ -68,11 +76,21 @@ class Transform(nn.Module):
         return result if len(lead) == 1 else result.reshape(*lead, *result.shape[1:])
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """``[N, C, H, W] -> [N, C2, H2, W2]``; ``numbers``: Float32 ``[N, draws]`` in ``[0, 1)``."""
+        """``[N, C, H, W] -> [N, C2, H2, W2]``; ``numbers``: Float32 ``[N, draws]`` in ``[0, 1)``.
+
+        Args:
+            images: a batch ``[N, C, H, W]``.
+            numbers: the random numbers of each image; without random numbers ``[N, 0]``.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no on_batch(images, numbers)")
 
     def drawn(self, images: int, generator: torch.Generator | None) -> torch.Tensor:
-        """Fresh random numbers for so many images: Float32 ``[images, draws]``, on the CPU."""
+        """Fresh random numbers for so many images: Float32 ``[images, draws]``, on the CPU.
+
+        Args:
+            images: the number of images.
+            generator: draws the numbers of a transform without its own generator; None is torch's global one.
+        """
         source = generator if self.generator is None else self.source()
         return torch.rand(images, self.draws, generator=source)
 
@@ -102,7 +120,11 @@ class Transform(nn.Module):
 
 
 def takes_batches(transform: object) -> bool:
-    """Whether ``transform`` may be given a whole batch ``[N, C, H, W]``, with the result for each image by itself."""
+    """Whether ``transform`` may be given a whole batch ``[N, C, H, W]``, with the result for each image by itself.
+
+    Args:
+        transform: any callable.
+    """
     return isinstance(transform, Transform) and transform.batched
 
 

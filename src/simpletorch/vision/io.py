@@ -89,7 +89,12 @@ def decode_image(
     *,
     max_pixels: int = _MAX_PIXELS,
 ) -> Tensor[UInt8, Any, Any, Any]:
-    """The image in the bytes of a file (``bytes``, or UInt8 ``[n]``); otherwise as `read_image`."""
+    """The image in the bytes of a file (``bytes``, or UInt8 ``[n]``); otherwise as `read_image`.
+
+    Args:
+        input: the contents of an image file.
+        mode, apply_exif_orientation, max_pixels: as for `read_image`.
+    """
     content = input.cpu().numpy().tobytes() if isinstance(input, torch.Tensor) else bytes(input)
     return _decoded(content, mode, apply_exif_orientation, max_pixels, "the bytes given")
 

@@ -50,6 +50,8 @@ def extract(
     refused. Links become copies, so no link is ever made. Owners and permissions are not taken over.
 
     Args:
+        archive: the path of the archive.
+        folder: the folder to unpack into; it is made if it is missing.
         max_bytes: how much may come out, in bytes; None: 100 times the archive's size, but at least 1 GiB.
         max_files: how many entries there may be.
 

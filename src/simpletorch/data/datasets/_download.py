@@ -51,6 +51,7 @@ def download(
 
     Args:
         urls: ``http`` or ``https`` addresses.
+        path: the file to write; missing folders are made.
         sha256: 64 hexadecimal digits. Without it a file's length is all that is checked.
         progress: a progress bar on stderr; None shows one on a terminal only.
         timeout: seconds without a byte after which a connection counts as cut.

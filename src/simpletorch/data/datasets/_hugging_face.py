@@ -17,7 +17,12 @@ T = TypeVar("T", covariant=True)
 
 
 class HuggingFaceDataset(Dataset[T], Generic[T]):
-    """A dataset of Hugging Face's as one of tensors; see `from_hugging_face`."""
+    """A dataset of Hugging Face's as one of tensors; see `from_hugging_face`.
+
+    Args:
+        dataset: a ``datasets.Dataset``.
+        fields, transform: as for `from_hugging_face`.
+    """
 
     def __init__(self, dataset: Any, fields: Sequence[str] | None, transform: Callable[[Any], T] | None) -> None:
         self.fields = None if fields is None else tuple(fields)
@@ -37,7 +42,12 @@ class HuggingFaceDataset(Dataset[T], Generic[T]):
 
 
 class HuggingFaceStream(IterableDataset[T], Generic[T]):
-    """A streamed dataset of Hugging Face's as one of tensors; workers share its files among them."""
+    """A streamed dataset of Hugging Face's as one of tensors; workers share its files among them.
+
+    Args:
+        dataset: a ``datasets.IterableDataset``.
+        fields, transform: as for `from_hugging_face`.
+    """
 
     def __init__(self, dataset: Any, fields: Sequence[str] | None, transform: Callable[[Any], T] | None) -> None:
         self.fields = None if fields is None else tuple(fields)

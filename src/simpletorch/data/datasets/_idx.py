@@ -28,6 +28,9 @@ _DTYPES: Final = {
 def read_idx(path: str | os.PathLike[str]) -> torch.Tensor:
     """The tensor in an IDX file, gzipped or not, with the dtype and shape that its header states.
 
+    Args:
+        path: the IDX file, plain or gzipped.
+
     Raises:
         DataError: there is no such file, it isn't in this format, or it has fewer or more bytes than its header says.
 

@@ -33,6 +33,14 @@ class LabelledImages(Dataset[tuple[X, Y]], Generic[X, Y]):
     Sample ``i`` is ``(transform(images[i]), target_transform(int(targets[i])))``. Without a transform the image is
     Float32 between 0 and 1; without a target transform the target is Int64 ``[]``. `DataLoader` takes whole batches at
     once; so do transforms of `simpletorch.transforms`, with the same results as image by image.
+
+    Args:
+        images: UInt8 ``[N, C, H, W]`` from 0 to 255.
+        targets: Int64 ``[N]``, each from 0 up to the number of classes, exclusive.
+        transform: takes an image, UInt8 ``[C, H, W]``, and returns the sample's first item; None for `ToTensor`.
+        target_transform: takes the number of the class (an int) and returns the sample's second item; None for Int64
+            ``[]``.
+        source: the file or folder that the images were read from, for error messages.
     """
 
     images: Tensor[UInt8, Any, Any, Any, Any]

@@ -16,7 +16,15 @@ from simpletorch.tensor import Tensor
 
 
 class Transition(NamedTuple):
-    """One step of an agent, as `ReplayBuffer.push` keeps it."""
+    """One step of an agent, as `ReplayBuffer.push` keeps it.
+
+    Attributes:
+        state: the observation before the action.
+        action: the action that was taken.
+        reward: the reward for it.
+        next_state: the observation after the action.
+        done: whether the episode ended with it.
+    """
 
     state: torch.Tensor
     action: torch.Tensor
@@ -77,7 +85,11 @@ class ReplayBuffer(Dataset[T], Generic[T]):
         return self._size
 
     def add(self, transition: T) -> None:
-        """Put in one transition."""
+        """Put in one transition.
+
+        Args:
+            transition: a tuple or named tuple of tensors or numbers, of the same shapes and dtypes each time.
+        """
         self.extend(self._made([torch.as_tensor(value).unsqueeze(0) for value in self._fields(transition)], transition))
 
     def push(self, *fields: Any) -> None:
@@ -85,6 +97,9 @@ class ReplayBuffer(Dataset[T], Generic[T]):
 
         They make a transition of the class that the buffer holds, ``ReplayBuffer[Mine](1000)``; without one, five
         fields make a `Transition`, and any other number a plain tuple.
+
+        Args:
+            fields: the fields of one transition in order, each a tensor, an array or a number.
         """
         stated = get_args(getattr(self, "__orig_class__", None))  # set by ``ReplayBuffer[Mine](...)``
         kind = self._kind if self._columns or not stated else stated[0]
@@ -101,7 +116,11 @@ class ReplayBuffer(Dataset[T], Generic[T]):
             )
 
     def extend(self, transitions: Any) -> None:
-        """Put in several at once: a transition whose fields are ``[n, *S]``, as from n environments, oldest first."""
+        """Put in several at once: a transition whose fields are ``[n, *S]``, as from n environments, oldest first.
+
+        Args:
+            transitions: a tuple or named tuple of tensors ``[n, *S]``.
+        """
         values = [torch.as_tensor(value) for value in self._fields(transitions)]
         names = self._names(transitions)
         count = self._count(values, names)
@@ -121,6 +140,9 @@ class ReplayBuffer(Dataset[T], Generic[T]):
 
     def sample(self, batch_size: int) -> Any:
         """``batch_size`` transitions drawn uniformly, with replacement: fields ``[batch_size, *S]``.
+
+        Args:
+            batch_size: the number of transitions to draw.
 
         Raises:
             DataError: nothing has been put in yet.
@@ -153,6 +175,7 @@ class ReplayBuffer(Dataset[T], Generic[T]):
         """Take over what `state_dict` gave.
 
         Args:
+            state: a state that `state_dict` returned, of a buffer with the same capacity.
             like: the class of transitions, if none has been put in here yet; a plain tuple otherwise.
 
         Raises:
@@ -287,6 +310,9 @@ class PrioritizedReplayBuffer(ReplayBuffer[T]):
 
     def sample(self, batch_size: int) -> Prioritized:
         """``batch_size`` transitions by priority: one from each of as many equal shares of all priorities.
+
+        Args:
+            batch_size: the number of transitions to draw.
 
         Raises:
             DataError: nothing has been put in yet.

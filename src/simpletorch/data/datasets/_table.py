@@ -24,6 +24,13 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
     ``inputs`` are Float32 ``[F]``, one for each input column. The target is ``[]``: Float32 for a column of floats,
     Int64 for integers and truth values, and the number of its class, Int64, for text. Made by `from_csv`,
     `from_parquet` and `from_numpy`; like every `TensorDataset` it is read a batch at a time.
+
+    Args:
+        columns: the input columns by name, each of numbers ``[N]``.
+        target: the values of the target column, ``[N]``.
+        classes: the classes of a target of text, in the order of their numbers; None takes those that occur, sorted.
+        fill: the value for a missing input; None: a missing one is an error.
+        source: the name of the table in error messages.
     """
 
     columns: tuple[str, ...]
@@ -116,7 +123,12 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
         classes: Sequence[str] | None = None,
         fill: float | None = None,
     ) -> Table:
-        """From a Parquet file, or a folder of them, read by pyarrow; otherwise as `from_csv`."""
+        """From a Parquet file, or a folder of them, read by pyarrow; otherwise as `from_csv`.
+
+        Args:
+            path: a file or a folder of files.
+            target, inputs, classes, fill: as for `from_csv`.
+        """
         try:
             import pyarrow
             import pyarrow.parquet
@@ -148,6 +160,11 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
 
         A ``.npy`` file holds numbers ``[N, F + 1]``, and ``target`` is the number of a column. A ``.npz`` file holds
         columns ``[N]`` or groups of them ``[N, F]`` by name, and ``target`` is a name. Otherwise as `from_csv`.
+
+        Args:
+            path: a ``.npy`` or ``.npz`` file.
+            target: the number of the target column in a ``.npy`` file (-1 is the last), or its name in a ``.npz`` file.
+            inputs, classes, fill: as for `from_csv`.
         """
         path = Path(path).expanduser()
         try:

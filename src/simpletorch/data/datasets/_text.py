@@ -64,7 +64,11 @@ class Lines(Dataset[str]):
 
 
 def lines(path: PathLike, encoding: str = "utf-8", keep_empty: bool = False) -> Lines:
-    """The lines of a text file, gzipped or not, as a dataset of `str`; `Lines` says more."""
+    """The lines of a text file, gzipped or not, as a dataset of `str`; `Lines` says more.
+
+    Args:
+        path, encoding, keep_empty: as for `Lines`.
+    """
     return Lines(path, encoding, keep_empty)
 
 
@@ -138,7 +142,13 @@ class CharTokens(Dataset[tuple[Tensor[Int64, T], Tensor[Int64, T]]], Generic[T])
         vocabulary: Sequence[str] | None = None,
         encoding: str = "utf-8",
     ) -> CharTokens[T]:
-        """The same from a text file, gzipped or not."""
+        """The same from a text file, gzipped or not.
+
+        Args:
+            path: the text file.
+            context, stride, vocabulary: as for `CharTokens`.
+            encoding: of the file, such as ``"latin-1"``.
+        """
         try:
             text = bytes(_content(Path(path).expanduser())).decode(encoding)
         except UnicodeDecodeError as error:
@@ -150,6 +160,9 @@ class CharTokens(Dataset[tuple[Tensor[Int64, T], Tensor[Int64, T]]], Generic[T])
 
     def encode(self, text: str) -> Tensor[Int64, Any]:
         """Its characters' numbers: Int64 ``[len(text)]``.
+
+        Args:
+            text: characters that are all in the vocabulary.
 
         Raises:
             DataError: a character is not in the vocabulary.
@@ -166,6 +179,9 @@ class CharTokens(Dataset[tuple[Tensor[Int64, T], Tensor[Int64, T]]], Generic[T])
 
     def decode(self, tokens: Tensor[Int64, Any]) -> str:
         """The text of these numbers, Int64 ``[n]``.
+
+        Args:
+            tokens: numbers from 0 to ``len(vocabulary) - 1``.
 
         Raises:
             ShapeMismatch: they are not in one row.

@@ -33,6 +33,10 @@ def collate(samples: Sequence[Any]) -> Any:
     their positions, field and shapes. Numbers become a tensor ``[n]`` (int: Int64, float: Float64, bool: Bool), strings
     a list, NumPy arrays tensors.
 
+    Args:
+        samples: one or more samples with the same fields: tensors, arrays, numbers, strings, or tuples, lists,
+            mappings, named tuples and dataclasses of these.
+
     Raises:
         DataError: two samples have tensors of different shapes, different kinds, or different fields; or there is a
             field that has no batch.

@@ -22,6 +22,10 @@ class DeviceLoader(Generic[Batch_co]):
     On a GPU the next batch is copied while the program works on the one before: from page-locked memory (batches that
     aren't there yet are put there), on a stream of its own. On the CPU nothing is done. ``state_dict`` counts the
     batches that were given, not the one under way.
+
+    Args:
+        loader: the loader that makes the batches.
+        device: the device that batches are moved to.
     """
 
     def __init__(self, loader: DataLoader[Batch_co], device: torch.device | str) -> None:
@@ -48,5 +52,9 @@ class DeviceLoader(Generic[Batch_co]):
         return self.loader.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """As `DataLoader.load_state_dict`."""
+        """As `DataLoader.load_state_dict`.
+
+        Args:
+            state_dict: a state that `state_dict` returned, of a loader like this one.
+        """
         self.loader.load_state_dict(state_dict)

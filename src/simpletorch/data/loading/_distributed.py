@@ -35,9 +35,13 @@ class DistributedSampler(TorchDistributedSampler[T_co]):
       at the end, not in each batch.
 
     Args:
+        dataset: a dataset that has a length.
         num_replicas: how many ranks; by default that of the process group, else torchrun's ``WORLD_SIZE``, else 1.
         rank: this one; likewise, ``RANK``, 0.
+        shuffle: draw a new random order each epoch; False keeps the dataset's order.
         seed: the same on all ranks.
+        drop_last: leave out the last samples of the order, so that all ranks read equally many.
+        pad: repeat the first samples of the order at its end, so that all ranks read equally many.
 
     Raises:
         DataError: the rank is not one of the ranks, the dataset has no length, or both ``drop_last`` and ``pad=False``.

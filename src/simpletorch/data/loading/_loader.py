@@ -83,18 +83,33 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
     from torch's global random state, as in torch: save that too (a checkpoint does), or give the loader a generator.
 
     Args:
+        dataset: a dataset of simpletorch or torch, with indices or iterable.
+        batch_size: the number of samples in a batch; None yields the samples themselves.
         shuffle: a new random order each epoch; ``generator`` (seeded) makes it repeatable, else torch's global
             generator decides.
+        sampler: yields indices of the dataset, in place of ``shuffle``; None reads in order.
+        batch_sampler: yields a list of indices for each batch, in place of ``batch_size``, ``shuffle``, ``sampler`` and
+            ``drop_last``.
         num_workers: worker processes; 0 reads in this one.
+        collate_fn: takes the list of a batch's samples and returns the batch; None is `collate`.
         pin_memory: batches in page-locked memory, from where copies to a GPU are asynchronous.
+        drop_last: leave out a last batch that is smaller than ``batch_size``.
+        timeout: seconds to wait for a batch from a worker before it is an error; 0 waits without a limit.
+        worker_init_fn: called with the worker's number, from 0, when a worker starts.
+        multiprocessing_context: how workers start: ``"fork"``, ``"spawn"``, ``"forkserver"``, or a context; None is
+            Python's default.
+        generator: draws the order and the workers' seeds; None is torch's global generator.
+        prefetch_factor: the number of batches that each worker loads ahead; None is 2.
+        persistent_workers: keep the workers between epochs.
+        pin_memory_device: deprecated by torch, which takes the current accelerator.
         in_order: False gives batches as they get ready; such an iteration has no state to resume from.
-
-    The other arguments: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
 
     Raises:
         DataError: the dataset is empty or has no length, an argument is out of range, two arguments exclude each other,
             or, while iterating, samples of a batch don't fit together, or are not what the dataset's class declares
             (checked by its first sample, once for each combination of dtypes and shapes), or a worker failed.
+
+    Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
     """
 
     @overload
@@ -303,7 +318,11 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
         return {**vars(self), "_pool": None, "_progress": None, "_held": None}  # a copy has no workers yet
 
     def to(self, device: torch.device | str) -> DeviceLoader[Batch]:
-        """The same batches on ``device``; on a GPU each is copied while the program works on the one before."""
+        """The same batches on ``device``; on a GPU each is copied while the program works on the one before.
+
+        Args:
+            device: a device or its name.
+        """
         return DeviceLoader(self, device)
 
     # -- state ----------------------------------------------------------------------------------------------------
@@ -332,6 +351,9 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
         """The next iteration goes on where ``state_dict`` was saved.
 
         Another number of workers is fine, except for an `IterableDataset` in the middle of an epoch.
+
+        Args:
+            state_dict: a state that `state_dict` returned.
 
         Raises:
             DataError: the state is not one of a loader like this one: other samples, batches or ranks.

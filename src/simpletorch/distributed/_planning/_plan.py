@@ -38,10 +38,13 @@ class Memory:
     """Bytes on the first rank, which has the most."""
 
     parameters: int
+    """The parameters that the rank keeps."""
     gradients: int
+    """Their gradients."""
     optimizer: int
     """The optimizer's states, and its own copy of the parameters if there is one."""
     buffers: int
+    """The model's buffers."""
     gathered: int
     """Of FSDP: whole parameters, gradients that aren't divided yet, and the buffers of collectives, at their most."""
     activations: int
@@ -63,19 +66,29 @@ class Plan:
     """The memory of one rank and the bytes that it sends. ``print(p)`` shows it as text; `as_dict` is plain data."""
 
     model: str
+    """The name of the model's class."""
     mesh: Mapping[str, int]
+    """The size of each axis."""
     parallel: str
+    """How the ``data`` axis shares the training: ``"ddp"``, ``"zero1"``, ``"zero2"`` or ``"fsdp"``."""
     precision: Precision
+    """The dtypes of parameters and of the computation."""
     optimizer: States
+    """The optimizer's state for each parameter."""
     batch: int | None
     """The samples of each rank, or None if the inputs don't say which dim they are along."""
     sizes: Mapping[str, int]
+    """The open sizes of the inputs, as they were chosen."""
     recompute: bool
+    """Whether blocks are computed again in the backward."""
     parameters: int
     """The values of the model's parameters, each counted once."""
     trained: int
+    """The values of the parameters that require a gradient."""
     memory: Memory
+    """The bytes of one rank, by purpose."""
     collectives: tuple[Collective, ...]
+    """The communication of one step."""
     room: int
     """The bytes of a device."""
     _ask: _Question
@@ -155,6 +168,7 @@ def plan(
             ``"bf16-true"`` (all in bfloat16), ``"bf16-master"`` (bfloat16, and a float32 copy for the optimizer, as
             DeepSpeed and Megatron have it).
         optimizer: a class of ``torch.optim``, in upper or lower case.
+        optimizer_options: the optimizer's own arguments, such as ``{"momentum": 0.9}`` for SGD.
         batch: the samples of each rank: the first open size of the inputs.
         sizes: the other open sizes.
         recompute: blocks keep only their inputs, and are computed again in the backward.

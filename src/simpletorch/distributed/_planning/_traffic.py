@@ -24,9 +24,13 @@ class Collective:
     kind: str
     """``"all_reduce"``, ``"all_gather"``, ``"reduce_scatter"`` or ``"broadcast"``."""
     purpose: str
+    """The tensors that are sent, such as ``"gradients"`` or ``"parameters, forward"``."""
     axis: str
+    """The axis of the mesh: ``"data"``, ``"tensor"`` or ``"replicate"``."""
     ranks: int
+    """The number of ranks that take part."""
     calls: int
+    """The number of calls in a step."""
     bytes: int
     """Of all calls together, the whole tensors: what is reduced, or what has been gathered."""
 

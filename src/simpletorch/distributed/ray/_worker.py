@@ -34,6 +34,11 @@ class TrainingWorker(Generic[B]):
         losses = await asyncio.gather(*(w.train(batch) for w, batch in zip(workers, batches, strict=True)))
 
     Make them by `start`. ``B`` is the type of a batch: a tensor, or a tuple, list or dict of tensors.
+
+    Args:
+        actor: the handle of the Ray actor.
+        rank: the worker's number, from 0.
+        count: the number of workers.
     """
 
     def __init__(self, actor: Any, rank: int, count: int) -> None:
@@ -54,8 +59,12 @@ class TrainingWorker(Generic[B]):
         Args:
             build: makes the model and the optimizer, in the worker.
             loss: of the model and a batch, the mean over its samples.
+            count: the number of workers, 1 or more.
             resources: of each worker: ``{"CPU": 1}`` by default.
             timeout: seconds that one waits for the others before that is an error.
+
+        Returns:
+            The workers, by rank.
 
         Raises:
             ValueError: ``count`` is below 1; it is a `TorchError` too.
@@ -82,6 +91,9 @@ class TrainingWorker(Generic[B]):
     async def train(self, batch: B) -> float:
         """One update on this batch and those of the other workers; gives the mean loss over all of their samples.
 
+        Args:
+            batch: this worker's batch.
+
         Raises:
             TorchError: this worker, or one that it waited for, has died.
             Exception: raised by the model or the loss.
@@ -89,7 +101,11 @@ class TrainingWorker(Generic[B]):
         return float(await self._ask("train", batch))
 
     async def evaluate(self, batch: B) -> float:
-        """The loss of this batch, without an update; the other workers have no part in it."""
+        """The loss of this batch, without an update; the other workers have no part in it.
+
+        Args:
+            batch: the batch to measure.
+        """
         return float(await self._ask("evaluate", batch))
 
     async def state_dict(self) -> dict[str, Any]:
@@ -98,7 +114,11 @@ class TrainingWorker(Generic[B]):
         return state
 
     async def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from such a state; give it to all workers."""
+        """Go on from such a state; give it to all workers.
+
+        Args:
+            state: a state that `state_dict` returned, of any worker.
+        """
         await self._ask("load_state_dict", dict(state))
 
     def stop(self) -> None:

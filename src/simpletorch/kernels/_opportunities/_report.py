@@ -21,7 +21,14 @@ _SMALL: Final = 0.001
 
 @dataclass(frozen=True)
 class Traffic:
-    """Bytes between a GPU and its memory, kernels, and the time that both take at least."""
+    """Bytes between a GPU and its memory, kernels, and the time that both take at least.
+
+    Attributes:
+        read: bytes that are read.
+        written: bytes that are written.
+        kernels: the number of kernel launches.
+        seconds: the least time for both, estimated.
+    """
 
     read: int
     written: int
@@ -53,7 +60,9 @@ class Opportunity:
     passes: str
     """``forward``, ``backward`` or both."""
     now: Traffic
+    """The traffic of one occurrence today."""
     after: Traffic
+    """The traffic of one occurrence with one kernel."""
 
     @property
     def times(self) -> int:
@@ -84,9 +93,11 @@ class Opportunities:
     """
 
     rows: tuple[Opportunity, ...]
+    """The chains, the largest saving first."""
     step: Traffic
     """All kernels of the step as it is."""
     gpu: GPU
+    """The GPU that times are estimated for."""
 
     @property
     def bytes_saved(self) -> int:
@@ -104,7 +115,11 @@ class Opportunities:
         return self.bytes_saved / self.step.bytes if self.step.bytes else 0.0
 
     def of(self, use: str) -> tuple[Opportunity, ...]:
-        """The rows of one kernel: ``report.of("kernels.swiglu")``, ``report.of("torch.compile")``."""
+        """The rows of one kernel: ``report.of("kernels.swiglu")``, ``report.of("torch.compile")``.
+
+        Args:
+            use: the kernel, as in `Opportunity.use`.
+        """
         return tuple(row for row in self.rows if row.use == use)
 
     def text(self, rows: int | None = None) -> str:
@@ -133,7 +148,11 @@ class Opportunities:
         return "\n".join((*lines, *note))
 
     def html(self, rows: int | None = None) -> str:
-        """The table as HTML."""
+        """The table as HTML.
+
+        Args:
+            rows: the number of rows, as for `text`.
+        """
         shown, note = self._shown(rows)
         cells = ["".join(f"<th>{head}</th>" for head in (*_HEADS, "instead of", "write"))]
         for row in shown:

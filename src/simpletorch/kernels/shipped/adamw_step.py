@@ -37,8 +37,15 @@ def adamw_step(
     """Change parameters and averages as `torch.optim.AdamW` does in step ``step``, the first is 1; one launch on a GPU.
 
     Args:
+        parameters: the tensors to change.
+        grads: their gradients, in the same order.
         averages: of the gradients, zeros before the first step; float32 or the parameter's dtype.
         squares: averages of the squares of the gradients, likewise.
+        step: the number of this update, from 1.
+        lr: the learning rate.
+        betas: the decay rates of the averages of gradients and of their squares, each from 0 to below 1.
+        eps: added to the root of the average of squares.
+        weight_decay: the decoupled weight decay: parameters are multiplied by ``1 - lr * weight_decay``.
         seed: bfloat16 parameters are rounded by chance, which is decided by ``seed`` and ``step``.
 
     Raises:

@@ -45,8 +45,12 @@ def attention(
     """``softmax(scale * query @ key.T + mask) @ value`` for each head.
 
     Args:
+        query: ``(*b, h, t, d)``, of a floating dtype.
         key: may have fewer heads than ``query``, which then share them in groups.
+        value: ``(*b, g, s, e)``, with as many heads as ``key``.
         mask: added to the scores, or where bool: True is attended to.
+        causal: token ``i`` attends to tokens 0 to ``i`` only. torch's backend ``math`` refuses it beside a ``mask``.
+        dropout: the probability that an attention weight is dropped, 0 to 1.
         scale: by default one over the root of ``d``.
         backend: must run, or the error says why it can't. By default torch chooses; `attention_backend` says what.
 
@@ -104,7 +108,11 @@ def attention_backend(
     dropout: float = 0.0,
     scale: float | None = None,
 ) -> AttentionBackend:
-    """The backend that torch takes for these arguments."""
+    """The backend that torch takes for these arguments.
+
+    Args:
+        query, key, value, mask, causal, dropout, scale: as for `attention`.
+    """
     grouped = query.dim() >= 3 and query.shape[-3] != key.shape[-3]
     # private, but what scaled_dot_product_attention itself asks; nothing public says which backend it takes
     number = torch._fused_sdp_choice(query, key, value, mask, dropout, causal, scale=scale, enable_gqa=grouped)

@@ -35,6 +35,7 @@ def cross_entropy(
     Args:
         logits: scores of any float dtype. The loss is a float32 (float64 for float64).
         targets: class numbers. On a GPU one that is out of range gives NaN; the CPU raises IndexError.
+        ignore_index: the target of rows that don't count.
         label_smoothing: the share of the target that goes to all classes alike.
         z_loss: weight of the mean square of the logarithm of the sum of the powers.
     """

@@ -30,6 +30,8 @@ def dropout_add(
     """``residual + dropout(x, p)``.
 
     Args:
+        x: the tensor whose elements are dropped, of any shape and a floating dtype.
+        residual: added to the result, of the shape of ``x``.
         p: the chance that an element is dropped, in steps of 1/65536. Kept elements are scaled so that the mean stays.
         training: without it nothing is dropped.
         seed: decides what is dropped. By default one is drawn from torch's generator, so `torch.manual_seed` does.

@@ -35,7 +35,12 @@ def _gated(gate: torch.Tensor, up: torch.Tensor, activation: int) -> torch.Tenso
 
 @operator("simpletorch::swiglu")
 def swiglu(gate: Float[torch.Tensor, "*b n"], up: Float[torch.Tensor, "*b n"]) -> Float[torch.Tensor, "*b n"]:
-    """``silu(gate) * up``, computed in float32."""
+    """``silu(gate) * up``, computed in float32.
+
+    Args:
+        gate: ``(*b, n)``, of a floating dtype; SiLU is applied to it.
+        up: ``(*b, n)``, of a floating dtype.
+    """
     return _gated(gate, up, _SILU)
 
 
@@ -43,19 +48,34 @@ def swiglu(gate: Float[torch.Tensor, "*b n"], up: Float[torch.Tensor, "*b n"]) -
 def geglu(
     gate: Float[torch.Tensor, "*b n"], up: Float[torch.Tensor, "*b n"], tanh: bool = False
 ) -> Float[torch.Tensor, "*b n"]:
-    """``gelu(gate) * up``, computed in float32; ``tanh`` takes torch's approximation of GELU by it."""
+    """``gelu(gate) * up``, computed in float32; ``tanh`` takes torch's approximation of GELU by it.
+
+    Args:
+        gate: ``(*b, n)``, of a floating dtype; GELU is applied to it.
+        up: ``(*b, n)``, of a floating dtype.
+        tanh: take torch's ``approximate="tanh"`` instead of the exact GELU.
+    """
     return _gated(gate, up, _gelu(tanh))
 
 
 @operator("simpletorch::swiglu_packed")
 def swiglu_packed(packed: Float[torch.Tensor, "*b 2*n"]) -> Float[torch.Tensor, "*b n"]:
-    """`swiglu` of the halves of one projection. Its gradient is written in one piece, where autograd would join two."""
+    """`swiglu` of the halves of one projection. Its gradient is written in one piece, where autograd would join two.
+
+    Args:
+        packed: ``(*b, 2*n)``, of a floating dtype: ``gate``, then ``up``.
+    """
     return _gated(*packed.chunk(2, -1), _SILU)
 
 
 @operator("simpletorch::geglu_packed")
 def geglu_packed(packed: Float[torch.Tensor, "*b 2*n"], tanh: bool = False) -> Float[torch.Tensor, "*b n"]:
-    """`geglu` of the halves of one projection."""
+    """`geglu` of the halves of one projection.
+
+    Args:
+        packed: ``(*b, 2*n)``, of a floating dtype: ``gate``, then ``up``.
+        tanh: take torch's ``approximate="tanh"`` instead of the exact GELU.
+    """
     return _gated(*packed.chunk(2, -1), _gelu(tanh))
 
 

@@ -26,7 +26,14 @@ def layer_norm(
     bias: Float[torch.Tensor, "n"] | None = None,
     eps: float = 1e-5,
 ) -> Float[torch.Tensor, "*b n"]:
-    """``(x - mean) / sqrt(variance + eps) * weight + bias`` over the last dim, computed in float32."""
+    """``(x - mean) / sqrt(variance + eps) * weight + bias`` over the last dim, computed in float32.
+
+    Args:
+        x: ``(*b, n)``, of a floating dtype.
+        weight: the factor of each value, ``(n,)``.
+        bias: added to each value, ``(n,)``; None adds nothing.
+        eps: added to the variance before the root.
+    """
     value = widened(x)
     bias = None if bias is None else bias.to(value.dtype)
     return torch.nn.functional.layer_norm(value, x.shape[-1:], weight.to(value.dtype), bias, eps).to(x.dtype)

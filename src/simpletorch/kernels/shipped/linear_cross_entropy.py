@@ -30,6 +30,13 @@ def linear_cross_entropy(
     float32 (float64 of float64).
 
     The gradients are computed along with the loss, if one is wanted; there are no second derivatives.
+
+    Args:
+        hidden: the last layer's input, ``(*b, d)`` of a floating dtype.
+        weight: the last layer's weight, ``(v, d)``.
+        targets: class numbers ``(*b)``, Int64, each from 0 to v - 1, or ``ignore_index``.
+        ignore_index: the target of rows that don't count.
+        label_smoothing: the share of the target that goes to all classes alike, 0 to 1.
     """
     rows, classes = hidden.reshape(-1, hidden.shape[-1]), targets.reshape(-1)
     count, smoothing = (classes != ignore_index).sum(), float(label_smoothing)

@@ -21,7 +21,12 @@ _TILE: Final = {"BLOCK": 1024, "num_warps": 8}
 
 @operator("simpletorch::relu_add")
 def relu_add(x: Float[torch.Tensor, "*n"], y: Float[torch.Tensor, "*n"]) -> Float[torch.Tensor, "*n"]:
-    """``relu(x + y)``, element by element."""
+    """``relu(x + y)``, element by element.
+
+    Args:
+        x: a tensor of any shape, of a floating dtype.
+        y: a tensor of the shape of ``x``.
+    """
     return torch.relu(x + y).to(x.dtype)
 
 

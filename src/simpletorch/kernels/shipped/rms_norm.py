@@ -28,7 +28,13 @@ def _normalized(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tens
 def rms_norm(
     x: Float[torch.Tensor, "*b n"], weight: Float[torch.Tensor, "n"], eps: float = 1e-6
 ) -> Float[torch.Tensor, "*b n"]:
-    """``x / sqrt(mean(x**2) + eps) * weight`` over the last dim, computed in float32."""
+    """``x / sqrt(mean(x**2) + eps) * weight`` over the last dim, computed in float32.
+
+    Args:
+        x: ``(*b, n)``, of a floating dtype.
+        weight: the factor of each value, ``(n,)``.
+        eps: added to the mean square before the root.
+    """
     return _normalized(x, weight, eps)
 
 
@@ -39,7 +45,14 @@ def add_rms_norm(
     weight: Float[torch.Tensor, "n"],
     eps: float = 1e-6,
 ) -> tuple[Float[torch.Tensor, "*b n"], Float[torch.Tensor, "*b n"]]:
-    """``rms_norm(x + residual)``, and ``x + residual`` itself."""
+    """``rms_norm(x + residual)``, and ``x + residual`` itself.
+
+    Args:
+        x: ``(*b, n)``, of a floating dtype.
+        residual: ``(*b, n)``, of a floating dtype.
+        weight: the factor of each value, ``(n,)``.
+        eps: added to the mean square before the root.
+    """
     total = (widened(x) + widened(residual)).to(x.dtype)
     return _normalized(total, weight, eps), total
 

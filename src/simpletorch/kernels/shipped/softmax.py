@@ -19,7 +19,12 @@ _IN_REGISTERS = 32768
 
 @operator("simpletorch::softmax")
 def softmax(x: Float[torch.Tensor, "*b n"], scale: float = 1.0) -> Float[torch.Tensor, "*b n"]:
-    """``softmax(scale * x)`` over the last dim, computed in float32."""
+    """``softmax(scale * x)`` over the last dim, computed in float32.
+
+    Args:
+        x: ``(*b, n)``, of a floating dtype.
+        scale: the factor of ``x`` before the softmax.
+    """
     return torch.softmax(widened(x) * scale, -1).to(x.dtype)
 
 

@@ -22,7 +22,12 @@ DT = TypeVar("DT", bound=Float)
 
 
 class KeyValues(NamedTuple, Generic[B, H, S, E]):
-    """Keys and values of the ``S`` tokens seen so far, in one layer of ``H`` heads of width ``E``."""
+    """Keys and values of the ``S`` tokens seen so far, in one layer of ``H`` heads of width ``E``.
+
+    Attributes:
+        keys: ``(B, H, S, E)``.
+        values: ``(B, H, S, E)``.
+    """
 
     keys: Tensor[Float, B, H, S, E]
     values: Tensor[Float, B, H, S, E]

@@ -40,7 +40,25 @@ DT = TypeVar("DT", bound=Float)
 
 @dataclass(frozen=True)
 class BertConfig(Config, Generic[V, L, D, H, K]):
-    """The sizes and choices of a BERT, under transformers' names; widths are in values, lengths in tokens."""
+    """The sizes and choices of a BERT, under transformers' names; widths are in values, lengths in tokens.
+
+    Args:
+        vocab_size: the number of tokens in the vocabulary.
+        max_position_embeddings: the length of the longest text.
+        hidden_size: the width of a token's state; a multiple of ``num_attention_heads``.
+        num_attention_heads: the number of heads in each layer.
+        num_labels: the number of classes of `BertForSequenceClassification`.
+        num_hidden_layers: the number of layers.
+        intermediate_size: the hidden width of the perceptrons.
+        type_vocab_size: the number of kinds of ``token_type_ids``.
+        hidden_act: the perceptrons' activation: ``"gelu"``, ``"gelu_new"``, ``"relu"``, ``"silu"``, ….
+        hidden_dropout_prob: the dropout probability of states.
+        attention_probs_dropout_prob: the dropout probability of attention weights.
+        classifier_dropout: the dropout probability before the classifier; None takes ``hidden_dropout_prob``.
+        initializer_range: the standard deviation of the first weights.
+        layer_norm_eps: added to the variance in layer norms.
+        pad_token_id: the number of the padding token, whose embedding isn't trained; None for no such token.
+    """
 
     COMPUTED: ClassVar[Mapping[str, object]] = {
         "is_decoder": False,
@@ -250,7 +268,12 @@ class BertPooler(Module, Generic[D]):
 
 
 class BertOutput(NamedTuple, Generic[B, T, D]):
-    """The result of `BertModel`: a state for each token, and one for the text."""
+    """The result of `BertModel`: a state for each token, and one for the text.
+
+    Attributes:
+        last_hidden_state: the tokens' states, ``(B, T, D)``.
+        pooler_output: the text's state, ``(B, D)``.
+    """
 
     last_hidden_state: Tensor[Float, B, T, D]
     pooler_output: Tensor[Float, B, D]
@@ -360,7 +383,11 @@ class BertForMaskedLM(Module, Generic[V, L, D, H, K]):
         token_type_ids: Tensor[Int64, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, T, V]:
-        """The scores, not normalized, of what `BertModel.forward` takes."""
+        """The scores, not normalized, of what `BertModel.forward` takes.
+
+        Args:
+            input_ids, attention_mask, token_type_ids, position_ids: as for `BertModel.forward`.
+        """
         return self.cls(self.bert(input_ids, attention_mask, token_type_ids, position_ids))
 
 
@@ -392,7 +419,11 @@ class BertForSequenceClassification(Module, Generic[V, L, D, H, K]):
         token_type_ids: Tensor[Int64, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, K]:
-        """The scores, not normalized, of what `BertModel.forward` takes."""
+        """The scores, not normalized, of what `BertModel.forward` takes.
+
+        Args:
+            input_ids, attention_mask, token_type_ids, position_ids: as for `BertModel.forward`.
+        """
         output = self.bert(input_ids, attention_mask, token_type_ids, position_ids)
         return self.classifier(self.dropout(output.pooler_output))
 

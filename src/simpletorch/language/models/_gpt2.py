@@ -34,7 +34,24 @@ DT = TypeVar("DT", bound=Float)
 
 @dataclass(frozen=True)
 class GPT2Config(Config, Generic[V, L, D, H]):
-    """The sizes and choices of a GPT-2, under transformers' names; widths are in values, lengths in tokens."""
+    """The sizes and choices of a GPT-2, under transformers' names; widths are in values, lengths in tokens.
+
+    Args:
+        vocab_size: the number of tokens in the vocabulary.
+        n_positions: the length of the longest text.
+        n_embd: the width of a token's state; a multiple of ``n_head``.
+        n_head: the number of heads in each layer.
+        n_layer: the number of layers.
+        n_inner: the hidden width of the perceptrons; None is four times ``n_embd``.
+        activation_function: the perceptrons' activation: ``"gelu_new"``, ``"gelu"``, ``"relu"``, ``"silu"``, ….
+        resid_pdrop: the dropout probability of each branch's result.
+        embd_pdrop: the dropout probability of embeddings.
+        attn_pdrop: the dropout probability of attention weights.
+        layer_norm_epsilon: added to the variance in layer norms.
+        initializer_range: the standard deviation of the first weights.
+        scale_attn_weights: divide attention scores by the root of a head's width.
+        scale_attn_by_inverse_layer_idx: divide attention scores by the layer's number too, from 1.
+    """
 
     COMPUTED: ClassVar[Mapping[str, object]] = {"add_cross_attention": False, "tie_word_embeddings": True}
 
@@ -132,6 +149,9 @@ class GPT2Block(Module, Generic[D, H]):
 class GPT2Model(Module, Generic[V, L, D, H]):
     """A state for each token, without a head: ``(B, T) -> (B, T, D)``.
 
+    Args:
+        config: the sizes, `GPT2Config`; from transformers' own by ``GPT2Config.from_transformers(config)``.
+
     Raises:
         ShapeMismatch: (a `ValueError` too) a size is below 1, or the heads don't divide the width.
     """
@@ -201,7 +221,11 @@ class GPT2Model(Module, Generic[V, L, D, H]):
         return self.ln_f(x), longer
 
     def empty_cache(self, batch: Dim[B]) -> list[KeyValues[B, H, 0, "D//H"]]:
-        """Keys and values of no token yet, for each layer."""
+        """Keys and values of no token yet, for each layer.
+
+        Args:
+            batch: the number of texts, B.
+        """
         c = self.config
         return [empty(self.wte.weight, batch, c.n_head, c.n_embd // c.n_head) for _ in self.h]
 
@@ -237,7 +261,11 @@ class GPT2LMHeadModel(Module, Generic[V, L, D, H]):
         attention_mask: Tensor[Shaped, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, T, V]:
-        """Scores for the token after each, see `GPT2Model.forward`."""
+        """Scores for the token after each, see `GPT2Model.forward`.
+
+        Args:
+            input_ids, attention_mask, position_ids: as for `GPT2Model.forward`.
+        """
         return self.lm_head(self.transformer(input_ids, attention_mask, position_ids))
 
     @checked
@@ -248,12 +276,20 @@ class GPT2LMHeadModel(Module, Generic[V, L, D, H]):
         attention_mask: Tensor[Shaped, B, "S+T"] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> tuple[Tensor[Float, B, T, V], list[KeyValues[B, H, "S+T", "D//H"]]]:
-        """Scores for the token after each new one, and the cache for the next step, see `GPT2Model.step`."""
+        """Scores for the token after each new one, and the cache for the next step, see `GPT2Model.step`.
+
+        Args:
+            input_ids, past_key_values, attention_mask, position_ids: as for `GPT2Model.step`.
+        """
         states, longer = self.transformer.step(input_ids, past_key_values, attention_mask, position_ids)
         return self.lm_head(states), longer
 
     def empty_cache(self, batch: Dim[B]) -> list[KeyValues[B, H, 0, "D//H"]]:
-        """Keys and values of no token yet, for each layer."""
+        """Keys and values of no token yet, for each layer.
+
+        Args:
+            batch: the number of texts, B.
+        """
         return self.transformer.empty_cache(batch)
 
 

@@ -40,6 +40,23 @@ class LlamaConfig(Config, Generic[V, D, H, G, E, M]):
     """The sizes and choices of a Llama, under transformers' names; widths are in values, lengths in tokens.
 
     ``rope_parameters`` is a `Rotary`; `from_transformers` makes it of transformers' dict.
+
+    Args:
+        vocab_size: the number of tokens in the vocabulary.
+        hidden_size: the width of a token's state.
+        num_attention_heads: the number of query heads in each layer; a multiple of ``num_key_value_heads``.
+        num_key_value_heads: the number of heads of keys and values in each layer.
+        head_dim: the width of a head; even.
+        intermediate_size: the hidden width of the perceptrons.
+        num_hidden_layers: the number of layers.
+        hidden_act: the activation of the perceptrons' gates: ``"silu"``, ``"gelu"``, ….
+        initializer_range: the standard deviation of the first weights.
+        rms_norm_eps: added to the mean square in norms.
+        tie_word_embeddings: the head shares the weight of the token embedding.
+        rope_parameters: how positions turn queries and keys.
+        attention_bias: whether the linear layers of attention add a bias.
+        attention_dropout: the dropout probability of attention weights.
+        mlp_bias: whether the linear layers of the perceptrons add a bias.
     """
 
     vocab_size: Dim[V]
@@ -151,6 +168,9 @@ class LlamaDecoderLayer(Module, Generic[D, H, G, E, M]):
 class LlamaModel(Module, Generic[V, D, H, G, E, M]):
     """A state for each token, without a head: ``(B, T) -> (B, T, D)``.
 
+    Args:
+        config: the sizes, `LlamaConfig`; from transformers' own by ``LlamaConfig.from_transformers(config)``.
+
     Raises:
         ShapeMismatch: (a `ValueError` too) a size is below 1, or the key-value heads don't divide the query heads.
     """
@@ -229,7 +249,11 @@ class LlamaModel(Module, Generic[V, D, H, G, E, M]):
         return self.norm(x), longer
 
     def empty_cache(self, batch: Dim[B]) -> list[KeyValues[B, G, 0, E]]:
-        """Keys and values of no token yet, for each layer."""
+        """Keys and values of no token yet, for each layer.
+
+        Args:
+            batch: the number of texts, B.
+        """
         c = self.config
         return [empty(self.embed_tokens.weight, batch, c.num_key_value_heads, c.head_dim) for _ in self.layers]
 
@@ -268,7 +292,11 @@ class LlamaForCausalLM(Module, Generic[V, D, H, G, E, M]):
         attention_mask: Tensor[Shaped, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, T, V]:
-        """Scores for the token after each, see `LlamaModel.forward`."""
+        """Scores for the token after each, see `LlamaModel.forward`.
+
+        Args:
+            input_ids, attention_mask, position_ids: as for `LlamaModel.forward`.
+        """
         return self.lm_head(self.model(input_ids, attention_mask, position_ids))
 
     @checked
@@ -279,12 +307,20 @@ class LlamaForCausalLM(Module, Generic[V, D, H, G, E, M]):
         attention_mask: Tensor[Shaped, B, "S+T"] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> tuple[Tensor[Float, B, T, V], list[KeyValues[B, G, "S+T", E]]]:
-        """Scores for the token after each new one, and the cache for the next step, see `LlamaModel.step`."""
+        """Scores for the token after each new one, and the cache for the next step, see `LlamaModel.step`.
+
+        Args:
+            input_ids, past_key_values, attention_mask, position_ids: as for `LlamaModel.step`.
+        """
         states, longer = self.model.step(input_ids, past_key_values, attention_mask, position_ids)
         return self.lm_head(states), longer
 
     def empty_cache(self, batch: Dim[B]) -> list[KeyValues[B, G, 0, E]]:
-        """Keys and values of no token yet, for each layer."""
+        """Keys and values of no token yet, for each layer.
+
+        Args:
+            batch: the number of texts, B.
+        """
         return self.model.empty_cache(batch)
 
 

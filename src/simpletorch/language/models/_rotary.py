@@ -70,6 +70,10 @@ class Rotary:
     def from_transformers(cls, parameters: Mapping[str, Any] | None, max_position_embeddings: int = 2048) -> Rotary:
         """Read ``config.rope_parameters`` and ``config.max_position_embeddings``; None is the default kind.
 
+        Args:
+            parameters: the configuration's dict; None is the default kind.
+            max_position_embeddings: the configuration's length of the longest text, in tokens.
+
         Raises:
             TorchError: (a `ValueError` too) it is of a kind that isn't computed here, or lacks a number.
         """
@@ -94,7 +98,11 @@ class Rotary:
         return cls(given.get("rope_theta", cls.theta), kind, **found)
 
     def misfits(self, width: int) -> Iterator[Fault]:
-        """Why heads of a width can't turn so."""
+        """Why heads of a width can't turn so.
+
+        Args:
+            width: the width of a head.
+        """
         pairs = width // 2
         if self.kind == "dynamic" and pairs < 2:
             yield f"head_dim={width}, but rotary positions of kind dynamic need 4 or more", 4, width
@@ -104,7 +112,12 @@ class Rotary:
                 yield f"{name} has {given} numbers, but in head_dim={width} there are {pairs} pairs", pairs, given
 
     def frequencies(self, width: Dim[E], places: Tensor[Int64, B, T]) -> Tensor[Float32, "(E+1)//2"]:
-        """By how much each of the ``width // 2`` pairs turns from one place to the next, in radians."""
+        """By how much each of the ``width // 2`` pairs turns from one place to the next, in radians.
+
+        Args:
+            width: the width of a head, E.
+            places: the tokens' positions; the kinds dynamic and longrope depend on the largest.
+        """
         # not a buffer: model.half() would round it, and far places would turn by something else
         share = torch.arange(0, width, 2, dtype=torch.float32, device=places.device) / width
         if self.kind == "dynamic":

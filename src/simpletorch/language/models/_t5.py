@@ -40,6 +40,24 @@ class T5Config(Config, Generic[V, D, E, H, M]):
 
     ``feed_forward_proj`` is an activation, or one with ``gated-`` before it. ``scale_decoder_outputs`` is False from
     version 1.1 on.
+
+    Args:
+        vocab_size: the number of tokens in the vocabulary.
+        d_model: the width of a token's state.
+        d_kv: the width of a head.
+        num_heads: the number of heads in each layer.
+        d_ff: the hidden width of the perceptrons.
+        num_layers: the number of layers in the encoder.
+        num_decoder_layers: the number of layers in the decoder.
+        relative_attention_num_buckets: the number of learned weights for distances between tokens, in each head.
+        relative_attention_max_distance: the distance from which on all share the last weight, in tokens.
+        dropout_rate: the dropout probability of states and of attention weights.
+        layer_norm_epsilon: added to the mean square in norms.
+        initializer_factor: the factor of the standard deviations of the first weights.
+        feed_forward_proj: the perceptrons' activation: ``"relu"``, ``"gelu"``, ``"gated-gelu"``, ….
+        scale_decoder_outputs: multiply the decoder's states by ``d_model**-0.5`` before the head.
+        pad_token_id: the number of the padding token.
+        decoder_start_token_id: the number of the token that the decoder starts with.
     """
 
     COMPUTED: ClassVar[Mapping[str, object]] = {"is_encoder_decoder": True}
@@ -351,7 +369,14 @@ class T5ForConditionalGeneration(Module, Generic[V, D, E, H, M]):
         attention_mask: Tensor[Shaped, B, S] | None = None,
         decoder_attention_mask: Tensor[Shaped, B, T] | None = None,
     ) -> Tensor[Float, B, T, V]:
-        """The same of a text that ``self.encoder`` has read, so that many tokens can be written after one reading."""
+        """The same of a text that ``self.encoder`` has read, so that many tokens can be written after one reading.
+
+        Args:
+            decoder_input_ids: the tokens written so far.
+            states: the result of ``self.encoder``.
+            attention_mask: 0 where a token that is read is padding.
+            decoder_attention_mask: 0 where a token that is written is padding.
+        """
         written = self.decoder(decoder_input_ids, decoder_attention_mask, states, attention_mask)
         if self.config.scale_decoder_outputs:
             written = written * self.config.d_model**-0.5
@@ -362,6 +387,9 @@ class T5ForConditionalGeneration(Module, Generic[V, D, E, H, M]):
         """The decoder's input for a whole text: a start token, and all tokens but the last.
 
         Labels of -100, which the loss ignores, become padding.
+
+        Args:
+            labels: the text to write.
         """
         start = torch.full_like(labels[:, :1], self.config.decoder_start_token_id)
         shifted = torch.cat([start, labels], dim=1)[:, :-1]

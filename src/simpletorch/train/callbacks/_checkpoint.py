@@ -227,6 +227,7 @@ class Checkpoint(Callback):
         """Save now: at the end of an update or an epoch.
 
         Args:
+            fit: the state of the training.
             best: as the best one too.
 
         Raises:

@@ -131,6 +131,9 @@ class LearningRateFinder(Callback):
     def plot(self, axes: Any = None) -> Any:
         """Draw the losses over the rates, and the suggestion, into matplotlib ``axes`` (new ones if None); return them.
 
+        Args:
+            axes: matplotlib axes to draw into; None makes new ones.
+
         Raises:
             BackendError: matplotlib is not installed.
             TorchError: nothing has been tried yet.

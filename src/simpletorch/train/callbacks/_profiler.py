@@ -24,6 +24,9 @@ class Profiler(Callback):
 
     Args:
         folder: where to write; made if it is missing.
+        wait: the number of updates before the profiler starts.
+        warmup: the number of updates that run with the profiler but aren't recorded.
+        active: the number of updates that are recorded, 1 or more.
         memory: record what each operation allocates too.
         shapes: record the operands' shapes too.
         rows: of the table.

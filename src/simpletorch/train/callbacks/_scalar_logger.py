@@ -65,15 +65,28 @@ class ScalarLogger(Callback):
         self._is_open = False
 
     def open(self, fit: Fit) -> None:
-        """Begin the log, or go on in it."""
+        """Begin the log, or go on in it.
+
+        Args:
+            fit: the state of the training.
+        """
         raise NotImplementedError
 
     def write(self, scalars: dict[str, float], fit: Fit) -> None:
-        """Write numbers that belong to ``fit.step``."""
+        """Write numbers that belong to ``fit.step``.
+
+        Args:
+            scalars: the numbers by name.
+            fit: the state of the training; ``fit.step`` is the number of updates.
+        """
         raise NotImplementedError
 
     def close(self, error: BaseException | None) -> None:
-        """End the log; ``error`` is what ended the training, if anything did."""
+        """End the log; ``error`` is what ended the training, if anything did.
+
+        Args:
+            error: the exception that ended the training; None if it ended as planned.
+        """
         raise NotImplementedError
 
     def on_fit_start(self, fit: Fit) -> None:

@@ -30,7 +30,13 @@ _EPS: Final = 1e-6  # of the layer norms, as in the authors' code
 
 
 class ConvNeXtBlock(Module, Generic[C]):
-    """A 7×7 convolution of each channel and a perceptron over the channels, added: ``(B, C, H, W) -> (B, C, H, W)``."""
+    """A 7×7 convolution of each channel and a perceptron over the channels, added: ``(B, C, H, W) -> (B, C, H, W)``.
+
+    Args:
+        channels: the number of channels, C.
+        layer_scale: the first value of the learned factor of each channel.
+        depth: the probability that the block is skipped in training, 0 to 1.
+    """
 
     def __init__(self, channels: Dim[C], layer_scale: float, depth: float) -> None:
         super().__init__()
@@ -47,7 +53,11 @@ class ConvNeXtBlock(Module, Generic[C]):
         self.stochastic_depth = StochasticDepth(depth)
 
     def forward(self, x: Tensor[DT, B, C, H, W]) -> Tensor[DT, B, C, H, W]:
-        """The pixels' next states."""
+        """The pixels' next states.
+
+        Args:
+            x: feature maps, ``(B, C, H, W)`` of a floating dtype.
+        """
         made: Tensor[DT, B, C, H, W] = self.block(x)
         return x + self.stochastic_depth(self.layer_scale * made)
 
@@ -110,7 +120,11 @@ class ConvNeXt(Module, Generic[K]):
                     nn.init.zeros_(layer.bias)
 
     def forward(self, x: Tensor[DT, B, 3, H, W]) -> Tensor[DT, B, K]:
-        """A score for each class, not normalized."""
+        """A score for each class, not normalized.
+
+        Args:
+            x: images, ``(B, 3, H, W)`` of a floating dtype.
+        """
         scores: Tensor[DT, B, K] = self.classifier(self.avgpool(self.features(x)))
         return scores
 

@@ -139,7 +139,11 @@ class MobileNetV3(Module, Generic[K]):
         draw_convolutions(self, lambda layer: nn.init.normal_(layer.weight, 0, 0.01))
 
     def forward(self, x: Tensor[DT, B, 3, H, W]) -> Tensor[DT, B, K]:
-        """A score for each class, not normalized."""
+        """A score for each class, not normalized.
+
+        Args:
+            x: images, ``(B, 3, H, W)`` of a floating dtype.
+        """
         return self.classifier(torch.flatten(self.avgpool(self.features(x)), 1))
 
 

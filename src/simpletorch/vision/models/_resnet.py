@@ -39,7 +39,14 @@ def _shortcut(channels: int, out: int, stride: int, norm: Norm) -> nn.Sequential
 
 
 class BasicBlock(Module, Generic[I, O, S]):
-    """Two 3×3 convolutions beside a shortcut: ``(B, I, H, W) -> (B, O, (H-1)//S+1, (W-1)//S+1)``."""
+    """Two 3×3 convolutions beside a shortcut: ``(B, I, H, W) -> (B, O, (H-1)//S+1, (W-1)//S+1)``.
+
+    Args:
+        channels: the number of input channels, I.
+        out: the number of output channels, O.
+        stride: the step of the first convolution and of the shortcut, S.
+        norm: makes a normalization layer from a number of channels.
+    """
 
     expansion: ClassVar[int] = 1
 
@@ -52,7 +59,11 @@ class BasicBlock(Module, Generic[I, O, S]):
         self.downsample = _shortcut(channels, out, stride, norm)
 
     def forward(self, x: Tensor[DT, B, I, H, W]) -> Tensor[DT, B, O, "(H-1)//S+1", "(W-1)//S+1"]:
-        """``O`` feature maps, every ``S``-th pixel."""
+        """``O`` feature maps, every ``S``-th pixel.
+
+        Args:
+            x: feature maps, ``(B, I, H, W)`` of a floating dtype.
+        """
         inner: Tensor[DT, B, O, "(H-1)//S+1", "(W-1)//S+1"] = self.bn1(self.conv1(x))
         residual: Tensor[DT, B, O, "(H-1)//S+1", "(W-1)//S+1"] = self.bn2(self.conv2(F.relu(inner)))
         shortcut = x if self.downsample is None else self.downsample(x)
@@ -60,7 +71,14 @@ class BasicBlock(Module, Generic[I, O, S]):
 
 
 class Bottleneck(Module, Generic[I, O, S]):
-    """1×1, 3×3 and 1×1 convolutions beside a shortcut: ``(B, I, H, W) -> (B, O, (H-1)//S+1, (W-1)//S+1)``."""
+    """1×1, 3×3 and 1×1 convolutions beside a shortcut: ``(B, I, H, W) -> (B, O, (H-1)//S+1, (W-1)//S+1)``.
+
+    Args:
+        channels: the number of input channels, I.
+        out: the number of output channels, O; the 3×3 convolution has a quarter of them.
+        stride: the step of the 3×3 convolution and of the shortcut, S.
+        norm: makes a normalization layer from a number of channels.
+    """
 
     expansion: ClassVar[int] = 4
 
@@ -76,7 +94,11 @@ class Bottleneck(Module, Generic[I, O, S]):
         self.downsample = _shortcut(channels, out, stride, norm)
 
     def forward(self, x: Tensor[DT, B, I, H, W]) -> Tensor[DT, B, O, "(H-1)//S+1", "(W-1)//S+1"]:
-        """``O`` feature maps, every ``S``-th pixel."""
+        """``O`` feature maps, every ``S``-th pixel.
+
+        Args:
+            x: feature maps, ``(B, I, H, W)`` of a floating dtype.
+        """
         narrow = F.relu(self.bn1(self.conv1(x)))
         narrow = F.relu(self.bn2(self.conv2(narrow)))
         residual: Tensor[DT, B, O, "(H-1)//S+1", "(W-1)//S+1"] = self.bn3(self.conv3(narrow))
@@ -146,7 +168,11 @@ class ResNet(Module, Generic[K]):
         _draw(self, zero_init_residual)
 
     def forward(self, x: Tensor[DT, B, 3, H, W]) -> Tensor[DT, B, K]:
-        """A score for each class, not normalized."""
+        """A score for each class, not normalized.
+
+        Args:
+            x: images, ``(B, 3, H, W)`` of a floating dtype.
+        """
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return self.fc(torch.flatten(self.avgpool(x), 1))

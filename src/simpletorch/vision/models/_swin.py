@@ -115,7 +115,18 @@ class WindowAttention(Module, Generic[D]):
 
 
 class SwinBlock(Module, Generic[D]):
-    """Attention in windows and a perceptron, each normalized before, and added: ``(B, H, W, D) -> (B, H, W, D)``."""
+    """Attention in windows and a perceptron, each normalized before, and added: ``(B, H, W, D) -> (B, H, W, D)``.
+
+    Args:
+        dim: the number of channels, D; a multiple of ``heads``.
+        heads: the number of attention heads.
+        window: the height and width of an attention window, in positions.
+        shift: by how many positions the windows are shifted along both dims; 0 for none.
+        mlp_ratio: the hidden width of the perceptron as a multiple of ``dim``.
+        dropout: the dropout probability after the attention's projection and in the perceptron.
+        attention_dropout: the dropout probability of attention weights.
+        depth: the probability that a branch is skipped in training, 0 to 1.
+    """
 
     def __init__(
         self,
@@ -140,7 +151,11 @@ class SwinBlock(Module, Generic[D]):
         )
 
     def forward(self, x: Tensor[DT, B, H, W, D]) -> Tensor[DT, B, H, W, D]:
-        """The pixels' next states."""
+        """The pixels' next states.
+
+        Args:
+            x: feature maps with the channels last, ``(B, H, W, D)`` of a floating dtype.
+        """
         x = x + self.stochastic_depth(self.attn(self.norm1(x)))
         return x + self.stochastic_depth(self.mlp(self.norm2(x)))
 
@@ -240,7 +255,11 @@ class SwinTransformer(Module, Generic[K]):
                     nn.init.zeros_(layer.bias)
 
     def forward(self, x: Tensor[DT, B, 3, H, W]) -> Tensor[DT, B, K]:
-        """A score for each class, not normalized."""
+        """A score for each class, not normalized.
+
+        Args:
+            x: images, ``(B, 3, H, W)`` of a floating dtype.
+        """
         images = self.permute(self.norm(self.features(x)))
         if torch.compiler.is_exporting():  # pooling of channels that come last asks whether there are several images
             images = images.contiguous()

@@ -67,6 +67,9 @@ def from_timm(state: State) -> dict[str, torch.Tensor]:
 def to_timm(model: nn.Module) -> dict[str, torch.Tensor]:
     """The state dict of a model of `vision.models`, under timm's names; see `from_timm` for the families.
 
+    Args:
+        model: a model of a family that `from_timm` has.
+
     Raises:
         TypeError: the model is of no such family.
         CheckpointError: it has parts that timm's has not, such as layers that were put in.

@@ -98,7 +98,11 @@ class UNet(Module, Generic[C, K]):
                 nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
 
     def forward(self, x: Tensor[DT, B, C, H, W]) -> Tensor[DT, B, K, H, W]:
-        """A score for each class of each pixel, not normalized."""
+        """A score for each class of each pixel, not normalized.
+
+        Args:
+            x: images, ``(B, C, H, W)`` of a floating dtype.
+        """
         images: list[torch.Tensor] = [self.stem(x)]
         for down in self.down:
             images.append(down(self.pool(images[-1])))

@@ -161,7 +161,11 @@ class VisionTransformer(Module, Generic[N, P, D, H, K]):
                 nn.init.zeros_(start)
 
     def forward(self, x: Tensor[DT, B, 3, N, N]) -> Tensor[DT, B, K]:
-        """A score for each class, read from the class token; not normalized."""
+        """A score for each class, read from the class token; not normalized.
+
+        Args:
+            x: square images, ``(B, 3, N, N)`` of a floating dtype; N is the model's image size.
+        """
         patches = self.conv_proj(x).flatten(2).transpose(1, 2)
         tokens = torch.cat([self.class_token.expand(x.shape[0], -1, -1), patches], dim=1)
         scores: Tensor[DT, B, K] = self.heads(self.encoder(tokens)[:, 0])

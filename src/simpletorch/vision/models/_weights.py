@@ -93,6 +93,9 @@ def read_weights(weights: Weights) -> Mapping[str, torch.Tensor]:
     code in it runs. A file from an address is kept in `torch.hub`'s folder, where torch's own loaders find it too.
     Checksums, in the file's name (``resnet18-f37072fd.pth`` from an address) or in the file, are verified.
 
+    Args:
+        weights: a state dict, a path, an ``http`` or ``https`` address, or a member of torchvision's weight enums.
+
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched, is damaged, or holds no state dict.
