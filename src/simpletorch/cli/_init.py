@@ -22,7 +22,7 @@ _WORKFLOW: Final = Path(".github/workflows/simpletorch.yml")
 def init(*, ci: str | None = None) -> int:
     """Write what ``simpletorch check`` would add into ``mypy.ini`` if there is one, else into ``pyproject.toml``.
 
-    What stands there stays as it is, comments included; a second time nothing is left to do.
+    Existing settings stay as they are, comments included; a second run changes nothing.
 
     Args:
         ci: "github" for a workflow that checks each push.
