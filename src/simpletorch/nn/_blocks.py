@@ -137,8 +137,8 @@ class FeedForward(Module, Generic[D]):
 class Residual(Module):
     """``x + inner(x)``, where ``inner`` keeps the shape.
 
-    ``Residual(nn.Sequential(nn.LayerNorm(dim), FeedForward(dim)))`` is a pre-norm branch of a transformer. What is
-    called with more than ``x`` hands the rest to ``inner``.
+    ``Residual(nn.Sequential(nn.LayerNorm(dim), FeedForward(dim)))`` is a pre-norm branch of a transformer. Arguments of
+    a call beyond ``x`` are passed to ``inner``.
 
     Raises:
         ShapeMismatch: when called, ``inner`` gives another shape; adding would broadcast or fail.
@@ -190,7 +190,7 @@ class SelfAttention(Module, Generic[D, H]):
         self.out = nn.Linear(dim, dim, bias)
 
     def forward(self, x: Tensor[DT, B, T, D], mask: torch.Tensor | None = None) -> Tensor[DT, B, T, D]:
-        """What each position learns from those it sees.
+        """Self-attention: each position takes from those that it sees.
 
         Args:
             x: the sequences.
@@ -207,7 +207,7 @@ class SelfAttention(Module, Generic[D, H]):
         return self.out(seen.transpose(1, 2).reshape(b, t, d))
 
     def extra_repr(self) -> str:
-        """What torch's repr shows beside the submodules."""
+        """The fields that torch's repr shows beside the submodules."""
         return f"heads={self.heads}" + (", causal=True" if self.causal else "")
 
 
