@@ -159,9 +159,9 @@ def _leave() -> None:
 def _wait_for_gloo() -> None:
     """Wait, a second at most, until gloo's threads have let go of the tensors of what they did.
 
-    They do it after a collective is done, and need the interpreter for it: a thread that asks for it while Python ends
-    is ended by Python, and torch then aborts the process (SIGABRT; of pairs
-    of processes on a loaded machine 10 of 60, and with this 0 of 60).
+    They do it after a collective is done, and need the interpreter for it. If a thread asks for the interpreter while
+    Python ends, Python ends the thread, and torch then aborts the process with SIGABRT. On a loaded machine that
+    happened to 10 of 60 pairs of processes, and with this wait to none of 60.
 
     Source: https://github.com/pytorch/pytorch/issues/190489
     """

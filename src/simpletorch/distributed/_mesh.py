@@ -36,9 +36,9 @@ class Mesh:
     Neighbours in the last direction have neighbouring ranks, so it is the one to give the fastest connections: tensor
     parallel inside a machine, data parallel across. One size may be -1: it follows from the number of processes.
 
-    The names mean something to `shard` (``data`` and ``context`` divide parameters, ``replicate`` repeats them), to
-    `parallelize` (``tensor``), to `Pipeline` (``pipeline``) and to `context_parallel` (``context``), and to nothing
-    else: any name will do for directions of your own.
+    The names have a meaning for `shard` (``data`` and ``context`` divide parameters, ``replicate`` repeats them),
+    `parallelize` (``tensor``), `Pipeline` (``pipeline``) and `context_parallel` (``context``). Any other name will do
+    for directions of your own.
 
     Nothing happens until `device_mesh` is asked for, torch's own mesh, which makes a process group for each direction:
     every process must ask.

@@ -60,7 +60,7 @@ def all_gather(x: torch.Tensor, dim: int = 0) -> torch.Tensor:
 
 
 def reduce_scatter(x: torch.Tensor, op: _Op = dist.ReduceOp.SUM, dim: int = 0) -> torch.Tensor:
-    """``[*A, n, *B] -> [*A, n/W, *B]``: the sum (or ``op``) over all processes, of which rank ``r`` has part ``r``.
+    """``[*A, n, *B] -> [*A, n/W, *B]``: the part ``r`` of the sum (or ``op``) over all processes, for rank ``r``.
 
     Raises:
         ShapeMismatch: ``dim`` isn't there, or its size is no multiple of the number of processes.

@@ -35,7 +35,7 @@ def load(path: StrPath, *, like: Any = None, trust: bool = False) -> Exported[..
 
     Reads what `program`, `onnx`, `aot` and `torchscript` wrote, after comparing the checksum in its manifest
     (``net.onnx.json`` beside ``net.onnx``). A file without a manifest is read if it is an ONNX model, whose own names,
-    dtypes and dims are its signature; any other format can run code when it is read, so that has to be asked for.
+    dtypes and dims are its signature. Any other format can run code when it is read, so that has to be asked for.
 
     Args:
         like: a model that is called in the same way: for type checkers the result takes and gives what its ``forward``

@@ -128,9 +128,9 @@ def prepare(
 
     All sizes are alike first; some programs need torch's own way, in which 0 and 1 are special. Torch's strict way
     comes then: it knows less of Python, and keeps more sizes open. Where a program refuses the least size of a symbol
-    in each of these ways, that is its limit. LSTM and GRU are loops first, so that their time stays open. What is
-    going to be ``compiled`` begins with torch's own way: of programs in which all sizes are alike Inductor
-    makes code that gives wrong numbers (torch 2.13, convolutions of open sizes).
+    in each of these ways, that is its limit. LSTM and GRU are loops first, so that their time stays open. A program
+    that will be ``compiled`` begins with torch's own way: if all sizes of a program are alike, Inductor makes code for
+    it that gives wrong numbers (torch 2.13, convolutions of open sizes).
 
     Raises:
         BackendError: it can't be exported, or the program differs from the model.

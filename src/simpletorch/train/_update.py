@@ -28,10 +28,10 @@ class Update:
             discriminate(hinge(discriminator(images), discriminator(fakes.detach())))
             generate(-discriminator(fakes).mean())
 
-    Only the gradients of the optimizer's own parameters are computed, so that there is nothing to set to zero, to
-    freeze or to leave over: the generator's loss leaves no trace in the discriminator it goes through. Where parameters
-    are divided among processes (`simpletorch.distributed.shard`), it leaves gradients there, which the discriminator's
-    own update forgets first.
+    Only the gradients of the optimizer's own parameters are computed, so there are none to zero, to freeze or to leave
+    over. The generator's loss leaves no trace in the discriminator that it goes through. Where parameters are divided
+    among processes (`simpletorch.distributed.shard`), it leaves gradients there, which the discriminator's own update
+    forgets first.
 
     Args:
         optimizer: has the parameters to update.

@@ -95,7 +95,7 @@ class Declared:
 
     def _check_tensor(self, batch: Any, hint: type[AbstractArray], field: str) -> None:
         if not isinstance(batch, torch.Tensor) or batch.ndim == 0 or len(batch) == 0:
-            return  # a number, of which a tensor has been made
+            return  # a number, made into a tensor
         if not isinstance(batch[0], hint):
             what = f"{field} of a sample" if field else "a sample"
             is_ = f"{dtype_of(batch.dtype).__name__}[{', '.join(map(str, batch.shape[1:]))}]"

@@ -31,7 +31,7 @@ class LearningRateFinder(Callback):
     trial leaves no other trace: weights, optimizer and random generators are put back. A resumed training makes none.
 
     Args:
-        low, high: the range, of which each batch takes the next rate, evenly spaced by their logarithms.
+        low, high: the range; each batch takes the next rate in it, evenly spaced by their logarithms.
         batches: how many; the loader is begun again if it has fewer.
         smoothing: how much of the earlier losses a smoothed one keeps, 0 to 1.
         apply: set the optimizer's rate (of all its groups, in proportion) to the suggestion; False only finds it.

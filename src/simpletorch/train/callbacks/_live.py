@@ -87,7 +87,7 @@ class Live(Callback):
             self._handle = None
 
     def _look(self, fit: Fit) -> None:
-        """Take the loss of the last batch into the curve, of which every second point goes where it is full."""
+        """Add the loss of the last batch to the curve; every second point is dropped when it is full."""
         if self._looks % self._spacing == 0 and fit.loss is not None:
             self._losses.append(fit.loss.item())
         self._looks += 1

@@ -29,7 +29,7 @@ class MLflowLogger(ScalarLogger):
     After an update ``batch_loss``, ``learning_rate`` and what callbacks log (``gradient_norm``); after each epoch and
     evaluation the measures that `EarlyStopping` and `Checkpoint` can watch (``loss``, ``validation accuracy``), by the
     number of updates. Characters that MLflow's names can't have are ``_`` (``top-5 (%)`` is ``top-5 ___``). MLflow's
-    active run, of which there is one in a process, is left alone.
+    active run (a process has at most one) is left alone.
 
     A resumed training goes on in its run; updates that are made again are there twice, under the same step.
 
