@@ -1,8 +1,8 @@
 """Errors that explain: what failed, with which operands, where, and what would be right.
 
-Every error of torch that crosses a border (a call of a `simpletorch.nn.Module` or a `simpletorch.checked` function, a
-training step, a loader, an `explain` block) is a `TorchError` whose fields are data and whose text is written from
-them::
+A border is a call of a `simpletorch.nn.Module` or a `simpletorch.checked` function, a training step, a loader, or an
+`explain` block. Every error of torch that crosses one is a `TorchError` whose fields are data and whose text is written
+from them::
 
     Linear(100, 10): the last dim of input is 128, but the layer takes 100 features
       input = x  Float32[32, 128]  (cpu)

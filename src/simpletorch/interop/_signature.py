@@ -42,8 +42,8 @@ def read_signature(
         model: the class.
         signature: the argument of `typed`.
         names: those around the call of `typed`.
-        shared: of many models' signature only that counts which this one has; what ``*args`` and ``**kwargs`` let pass
-            are the model's own arguments, of which it says nothing.
+        shared: the signature is for many models, so only the parameters that this model has count. The arguments that
+            ``*args`` and ``**kwargs`` let pass are the model's own, about which the signature says nothing.
 
     Raises:
         TypeMismatch: (a `TypeError` too) it is nothing that says so, or names a parameter that the model lacks.

@@ -148,7 +148,7 @@ def _fetched(repo: str) -> Path:
             torch.hub.download_url_to_file(f"https://github.com/{name}/zipball/{commit}", str(archive), progress=False)
             extract(archive, Path(work, "files"))  # which keeps what is named elsewhere out, and bombs
             (inner,) = Path(work, "files").iterdir()
-            # in one step, so that nobody finds half of it
+            # in one step, so that no other process finds half of it
             inner.rename(folder)
     except (OSError, ValueError, DataError) as cause:  # what urllib raises is an OSError
         if folder.is_dir():  # another process was as fast

@@ -56,7 +56,7 @@ else:
 
     @dataclass(frozen=True)
     class _PointerType:
-        """What ``Pointer[Float]`` is."""
+        """The type of ``Pointer[Float]``."""
 
         element: type
 

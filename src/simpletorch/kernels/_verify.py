@@ -55,9 +55,9 @@ def verify(
 
         print(kernels.verify(relu_add))
 
-    On each device of this machine that has an implementation, and on the CPU: the results are those of the reference,
-    and so are the gradients; ``gradcheck`` in float64; ``opcheck`` (schema, fake implementation, dynamic shapes);
-    ``torch.vmap`` gives what a loop gives.
+    It checks the CPU and each device of this machine that has an implementation. The results and the gradients must be
+    those of the reference. The other checks are ``gradcheck`` in float64, ``opcheck`` (schema, fake implementation,
+    dynamic shapes), and whether ``torch.vmap`` gives the same as a loop.
 
     Args:
         op: the operator.

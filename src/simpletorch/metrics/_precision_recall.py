@@ -114,7 +114,7 @@ class Precision(_ClassRatio):
     Args:
         classes: how many classes there are, C ≥ 1; all class numbers must be below it.
         average: ``"macro"`` is the plain mean over the classes that occur among targets or predictions, ``"weighted"``
-            the mean weighted by how often a class occurs as a target, ``"micro"`` counts all classes together,
+            the mean weighted by how often a class occurs as a target. ``"micro"`` counts all classes together, and
             ``"binary"`` is class 1 alone, of two.
         zero_division: the value of a class for which there is nothing to divide by.
         threshold, ignore_index, synchronize: as for `Accuracy`.

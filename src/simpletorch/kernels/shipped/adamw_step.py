@@ -1,8 +1,8 @@
 """One step of AdamW over any number of parameters, in place.
 
 torch has a fused one, which keeps the averages in the dtype of the parameter. Ours takes float32 averages beside
-bfloat16 parameters, and rounds these up or down by chance (`seed`), so that updates smaller than half a step of
-bfloat16 aren't lost: training in bfloat16 without a float32 copy of the weights.
+bfloat16 parameters and rounds the parameters stochastically (`seed`), so that updates smaller than half a step of
+bfloat16 aren't lost. This allows training in bfloat16 without a float32 copy of the weights.
 """
 
 from __future__ import annotations
