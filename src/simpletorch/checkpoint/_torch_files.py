@@ -68,8 +68,8 @@ def _refuse_compressed(path: Path, file: BinaryIO) -> None:
 def from_torch(path: StrPath, target: StrPath, /) -> Saved:
     """Convert a file of ``torch.save`` to a checkpoint at ``target``, without running code from it.
 
-    A bare state dict becomes the part ``model``. Of a dict of states, the usual names (``model_state_dict``, …) become
-    ours, and every other entry a part of its own name.
+    A bare state dict becomes the part ``model``. In a dict of states, the usual names (``model_state_dict``, …) become
+    ours, and every other entry is a part of its own name.
 
     Raises:
         CheckpointError: as for `read_torch`, or ``target`` can't be written.

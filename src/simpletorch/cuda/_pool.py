@@ -178,7 +178,7 @@ class TensorPool:
         return sum(loan.buffer.nbytes for waiting in self._free.values() for loan in waiting)
 
     def clear(self) -> None:
-        """Frees what lies unused; buffers that are out stay good."""
+        """Frees the unused buffers; buffers that are out stay valid."""
         self._free.clear()
 
     def __enter__(self) -> TensorPool:

@@ -256,7 +256,7 @@ class Pending(Generic[T]):
 
 
 def current_stream(device: DeviceLike = None) -> Stream:
-    """The stream that work is given to where nothing else is said."""
+    """The current stream, which gets the work unless another is chosen."""
     where = device_of(device)
     if where.type == "cpu":
         return Stream(where)

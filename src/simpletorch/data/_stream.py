@@ -47,7 +47,7 @@ class Stateful(Protocol):
     """Objects that can save and restore their position; torch's checkpoints know the same protocol."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Where it is."""
+        """The current position."""
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
         """Put it back there."""

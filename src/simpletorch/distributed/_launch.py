@@ -26,7 +26,7 @@ _FOLLOWS: Final = ("lost the connection", "was told to end")
 def launch(
     function: Callable[..., T], *arguments: Any, processes: int = 2, restarts: int = 0, timeout: float = TIMEOUT
 ) -> list[T]:
-    """Call ``function(*arguments)`` in ``processes`` processes that have met; gives what each returned, by rank.
+    """Call ``function(*arguments)`` in ``processes`` processes that have met; return their results, by rank.
 
     ::
 

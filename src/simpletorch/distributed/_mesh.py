@@ -135,7 +135,7 @@ class Mesh:
 
 
 def planned(mesh: Mesh) -> dict[str, int]:
-    """The sizes of a mesh whose processes need not be there; -1 is what those that are there leave.
+    """The sizes of a mesh whose processes need not be there; -1 is the number of the remaining ones.
 
     Raises:
         ValueError: a size is -1, and the others don't divide the number of processes.

@@ -210,7 +210,7 @@ class TypeMismatch(Mismatch):
 
 
 class OutOfMemory(TorchError):
-    """A device has no room: ``requested``, ``available`` and ``total`` in bytes, None where it isn't known.
+    """A device has no room: ``requested``, ``available`` and ``total`` in bytes, None if unknown.
 
     ``details`` lists the largest tensors that are alive there.
     """
@@ -235,7 +235,7 @@ class OutOfMemory(TorchError):
 
 
 class CUDAError(TorchError):
-    """The CUDA driver reports ``code`` (such as ``"cudaErrorAssert"``, None if it isn't known)."""
+    """The CUDA driver reports ``code`` (such as ``"cudaErrorAssert"``, None if unknown)."""
 
     code: str | int | None
 
@@ -255,8 +255,8 @@ class BackendError(TorchError):
 class CheckpointError(TorchError):
     """A checkpoint that can't be written, can't be trusted or doesn't fit the model.
 
-    Where it doesn't fit: ``missing`` keys, ``unexpected`` ones, and ``mismatched`` shapes (key, shape in the
-    checkpoint, shape in the model).
+    The mismatches: ``missing`` keys, ``unexpected`` ones, and ``mismatched`` shapes (key, shape in the checkpoint,
+    shape in the model).
     """
 
     missing: tuple[str, ...]

@@ -31,11 +31,11 @@ def aot(
     """The model compiled to a package of AOTInductor (``net.pt2``) for this kind of machine, compared with the model.
 
     It needs a C++ compiler, takes some ten seconds, and runs without Python elsewhere. The arguments are those of
-    `program`. Torch compiles most surely what has no size 0 or 1 inside: a convolutional network whose last maps may
-    be of one pixel wants ``dynamic={"H": (64, None), "W": (64, None)}``.
+    `program`. Torch compiles most reliably if no size inside is 0 or 1: a convolutional network whose last maps may be
+    of one pixel wants ``dynamic={"H": (64, None), "W": (64, None)}``.
 
     Raises:
-        TypeMismatch: (a `TypeError` too) nothing says what an input is.
+        TypeMismatch: (a `TypeError` too) an input isn't described.
         BackendError: the model can't be exported or compiled, or the package gives something else.
         CheckpointError: the file can't be written.
 

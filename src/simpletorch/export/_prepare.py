@@ -58,7 +58,7 @@ class Prepared:
         """An artefact compared with the model at all points.
 
         Raises:
-            BackendError: it doesn't give what the model gives.
+            BackendError: it doesn't give the model's results.
         """
         try:
             return tuple(compare(self.call, run, self.points, kind, self.tolerance))

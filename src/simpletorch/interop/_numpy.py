@@ -38,8 +38,8 @@ def from_numpy(array: np.ndarray[Any, Any], copy: bool = False) -> torch.Tensor:
 
     Args:
         array: the array; it lives as long as the tensor.
-        copy: into new memory, which also takes what can't be shared: read-only arrays, views that run backwards, fields
-            of records, the other byte order.
+        copy: into new memory. This also takes arrays that can't be shared: read-only ones, views that run backwards,
+            fields of records, the other byte order.
 
     Raises:
         TorchError: (also ValueError) the array is read-only, has a negative stride, a stride that is no multiple of the

@@ -272,5 +272,5 @@ class Seq2SeqLM(TransformersModel):
         output_attentions: Any = None,
         **more: Any,
     ) -> Seq2SeqScores[B, T, Any]:
-        """The scores, of ``decoder_input_ids`` or of what comes before each of ``labels``."""
+        """The scores for ``decoder_input_ids``, or for the tokens before each of ``labels``."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Models from a folder or a repository that has a ``hubconf.py``: pinned, trusted in so many words, and typed.
+"""Models from a folder or a repository that has a ``hubconf.py``: pinned, explicitly trusted, and typed.
 
 ::
 
@@ -6,7 +6,7 @@
     model = hub.load("pytorch/vision:96e779759f74384da5c54db571b9ad0b90c6f4ee", "resnet18", trust=True)
 
 `torch.hub` runs code of others, so loading needs trust. So a repository is named with the commit that was read, and
-``trust`` has to be said.
+``trust`` is required.
 
 Source: https://docs.pytorch.org/docs/stable/hub.html
 """

@@ -104,7 +104,7 @@ class Operator(Generic[P, R]):
 
         Args:
             device: such as ``"cpu"``, ``"cuda"``, ``"mps"``, ``"xpu"``.
-            traced: whether ``torch.compile`` sees what the implementation does, to fuse it with what is around it. It
+            traced: whether ``torch.compile`` traces into the implementation, to fuse it with the code around it. It
                 must then consist of torch's operations and of Triton kernels under `torch.library.wrap_triton`, and
                 give contiguous results. Otherwise the operator is one opaque node, as it always is in an export.
 

@@ -63,7 +63,7 @@ def verify(
         op: the operator.
         samples: arguments of calls, a tuple (or a dict of names) for each. By default they are made from the
             annotations: every dtype that they admit, sizes that are distinct primes, strided and transposed tensors,
-            empty ones, None for what is optional.
+            empty ones, None for optional arguments.
         tolerances: relative and absolute, by dtype; those of `torch.testing.assert_close` by default.
 
     Raises:

@@ -123,7 +123,7 @@ class AUROC:
         return {"scores": scores, "targets": targets}
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Raises:
             CheckpointError: it is the state of another metric, or of one with another number of classes.

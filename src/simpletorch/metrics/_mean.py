@@ -30,7 +30,7 @@ class Mean:
         self.reset()
 
     def update(self, value: torch.Tensor | float, weight: float = 1, /) -> None:
-        """Add ``value``, which stands for ``weight`` samples; of a tensor ``[*S]``, every element does."""
+        """Add ``value`` with the weight ``weight``; for a tensor ``[*S]``, each element has this weight."""
         if not isinstance(value, torch.Tensor):
             value = torch.tensor(value, dtype=torch.float64)
         value, elements = value.detach(), value.numel()
@@ -67,7 +67,7 @@ class Mean:
         return {"total": None if self._total is None else self._total.clone(), "weight": self._weight}
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Raises:
             CheckpointError: it is the state of another metric.
@@ -113,5 +113,5 @@ class MeanLoss:
         return self._mean.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on from what `state_dict` gave."""
+        """Restore the state that `state_dict` returned."""
         self._mean.load_state_dict(state_dict)

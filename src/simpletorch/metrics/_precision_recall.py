@@ -1,4 +1,4 @@
-"""Precision, recall and what combines them."""
+"""Precision, recall and their combinations."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class _ClassRatio(Streaming):
 class Precision(_ClassRatio):
     """The share of the predictions of a class that are right.
 
-    ``update(output, target)`` takes what `Accuracy` takes; `compute` gives the average over the classes and
+    ``update(output, target)`` takes the same arguments as `Accuracy`; `compute` gives the average over the classes and
     `per_class` the value of each.
 
     Args:

@@ -64,7 +64,7 @@ class TorchMetric:
         return {"state": self.metric.state_dict(), "updates": self.metric.update_count}
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on from what `state_dict` gave."""
+        """Restore the state that `state_dict` returned."""
         self.metric.reset()
         self.metric.load_state_dict(state_dict["state"])
         self.metric._update_count = state_dict["updates"]  # no public setter; without it compute() warns and gives NaN

@@ -39,7 +39,7 @@ class MLP(Module, Generic[I, O]):
         in_features: size of the last dim that comes in.
         hidden: widths of the hidden layers; an int is one of them, ``[]`` makes it one linear layer.
         out_features: size of the last dim that goes out.
-        activation: makes what follows each hidden layer (`torch.nn.GELU`, or a `functools.partial` of a class).
+        activation: makes the layer after each hidden layer (`torch.nn.GELU`, or a `functools.partial` of a class).
         norm: makes a norm, given its width, between a hidden layer and its activation; None for no norm.
         dropout: probability with which a hidden value is dropped.
         bias: whether the linear layers add one.
@@ -151,7 +151,7 @@ class Residual(Module):
         self.inner = inner
 
     def forward(self, x: Tensor[DT, *Rest], *args: Any, **kwargs: Any) -> Tensor[DT, *Rest]:
-        """The input, and what the inner module adds to it."""
+        """The input plus the output of the inner module."""
         added: Tensor[DT, *Rest] = self.inner(x, *args, **kwargs)
         if added.shape != x.shape:
             name, before, after = type(self.inner).__name__, tuple(x.shape), tuple(added.shape)
@@ -196,7 +196,7 @@ class SelfAttention(Module, Generic[D, H]):
             x: the sequences.
             mask: as torch's ``scaled_dot_product_attention`` takes it, of a shape that broadcasts to
                 ``(batch, heads, time, time)``: True where a position (dim -2) may see another (dim -1), or floats that
-                are added to the scores. Causal attention also hides what comes later.
+                are added to the scores. Causal attention also hides later positions.
         """
         b, t, d = x.shape
         q, k, v = self.qkv(x).view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)
@@ -221,7 +221,7 @@ def _before(mask: torch.Tensor, causal: torch.Tensor) -> torch.Tensor:
 
 
 class TransformerBlock(Module, Generic[D, H]):
-    """Self-attention and a perceptron, each added to what it reads: ``(batch, time, dim) -> (batch, time, dim)``.
+    """Self-attention and a perceptron, each added to its input: ``(batch, time, dim) -> (batch, time, dim)``.
 
     The defaults are a pre-norm encoder block; ``causal=True`` makes a decoder-only block as in GPT-2, with
     ``norm=nn.RMSNorm, activation=nn.SiLU, gated=True, bias=False`` as in Llama.
@@ -231,12 +231,13 @@ class TransformerBlock(Module, Generic[D, H]):
         heads: number of attention heads.
         hidden: width of the perceptron; ``4 * dim`` by default.
         causal: whether a position sees only itself and those before it.
-        dropout: probability with which attention weights, hidden values and what is added are dropped.
+        dropout: probability with which attention weights, hidden values and the outputs of the two branches are
+            dropped.
         activation: makes the perceptron's activation.
         gated: whether the perceptron is gated, see `FeedForward`.
         norm: makes a norm, given its width.
-        norm_first: whether a branch normalizes what it reads (pre-norm), or the sum is normalized (post-norm, as in
-            the paper).
+        norm_first: whether a branch normalizes its input (pre-norm), or the sum is normalized (post-norm, as in the
+            paper).
         bias: whether the linear layers add one.
 
     Raises:
@@ -278,7 +279,7 @@ class TransformerBlock(Module, Generic[D, H]):
 
         Args:
             x: the sequences.
-            mask: who may see whom, see `SelfAttention.forward`.
+            mask: which positions see which, see `SelfAttention.forward`.
         """
         if self.norm_first:
             x = x + self.dropout(self.attention(self.norm1(x), mask))

@@ -50,8 +50,8 @@ class Module(nn.Module):
       (``model.encoder.2.fc``).
     - `load_state_dict` names all keys that don't fit at once, and a failed load leaves the module as it was.
 
-    ``Module[In, Out]`` in an annotation says what the call takes and gives. A type checker judges a module by its
-    ``forward``, whatever class it is of; at run time any `torch.nn.Module` is one.
+    ``Module[In, Out]`` in an annotation gives the types of the call. A type checker judges a module by its ``forward``,
+    whatever class it is of; at run time any `torch.nn.Module` is one.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html
     """

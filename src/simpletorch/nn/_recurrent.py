@@ -35,8 +35,8 @@ def run_padded(rnn: nn.RNNBase, sequences: torch.Tensor, lengths: torch.Tensor) 
         lengths: ``[B]``, integer, from 1 to T, on any device.
 
     Returns:
-        what ``rnn(sequences)[0]`` is: ``[B, T, O]`` or ``[T, B, O]``, O being ``hidden_size`` or ``proj_size``, twice
-        that if the layer is bidirectional.
+        as ``rnn(sequences)[0]``: ``[B, T, O]`` or ``[T, B, O]``, O being ``hidden_size`` or ``proj_size``, twice that
+        if the layer is bidirectional.
 
     Raises:
         ValueError: the shapes are not as above, or a length is not from 1 to T (not looked at while tracing); it is a

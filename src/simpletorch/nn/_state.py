@@ -48,10 +48,10 @@ def load_state_dict(
 ) -> IncompatibleKeys:
     """Load parameters and buffers into ``module`` and its submodules, as torch's method of this name does.
 
-    Unlike torch's, which copies what fits before it complains, it changes nothing if anything doesn't fit. That takes
-    no memory beside the module and the state dict. The exception is a module with hooks that run after loading, or with
-    its own ``_load_from_state_dict``. These find the new values in place, and the old ones are kept until all has gone
-    well.
+    Unlike torch's, which copies the entries that fit before it complains, it changes nothing if anything doesn't fit.
+    That takes no memory beside the module and the state dict. The exception is a module with hooks that run after
+    loading, or with its own ``_load_from_state_dict``. These find the new values in place, and the old ones are kept
+    until all has gone well.
 
     Args:
         module: any module; a `simpletorch.nn.Module` has this as its method.

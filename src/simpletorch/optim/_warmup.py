@@ -14,7 +14,7 @@ _Wrong = as_also(TorchError, ValueError)
 
 
 class LinearWarmup(LinearLR):
-    """Raise the learning rate in a straight line for ``steps`` steps, then leave it at what the optimizer was given.
+    """Raise the learning rate in a straight line for ``steps`` steps, then keep it at the optimizer's rate.
 
     Args:
         steps: how many; step the scheduler after each update.

@@ -52,7 +52,7 @@ class Callback:
         """After each evaluation on the validation batches: ``fit.metrics`` has the results."""
 
     def on_epoch_end(self, fit: Fit) -> None:
-        """After each epoch and its evaluation: ``fit.history[-1]`` is what it came to. A state can be saved here."""
+        """After each epoch and its evaluation: ``fit.history[-1]`` has its results. A state can be saved here."""
 
     def on_fit_end(self, fit: Fit) -> None:
         """After the last epoch, also when something stopped the training."""
@@ -65,4 +65,4 @@ class Callback:
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave."""
+        """Restore the state that `state_dict` returned."""

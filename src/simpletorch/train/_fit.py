@@ -202,7 +202,7 @@ class Fit:
         self._losses.clear()
 
     def pause(self) -> None:
-        """Stop the clock, for what is not training."""
+        """Stop the clock, for work that is not training."""
         if self._since is not None:
             self.seconds += time.perf_counter() - self._since
             self._since = None
@@ -238,7 +238,7 @@ class Fit:
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` gave; the model, optimizer, loader … are ones built as they were then.
+        """Restore a state of `state_dict`; the model, optimizer, loader … are ones built as they were then.
 
         Nothing is changed when an error is raised.
 

@@ -116,11 +116,11 @@ class Update:
         return parts if self.scheduler is None else {**parts, "scheduler": self.scheduler}
 
     def state_dict(self) -> dict[str, Any]:
-        """Of the optimizer, and of the scheduler if there is one."""
+        """The states of the optimizer, and of the scheduler if there is one."""
         return {name: part.state_dict() for name, part in self.parts.items()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Raises:
             TorchError: only one of the two has a scheduler.

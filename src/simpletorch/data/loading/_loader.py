@@ -65,10 +65,10 @@ class _Collated(_Options, total=False):
 class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
     """Iterates over batches of ``dataset``; arguments, order of samples and random numbers drawn are torch's.
 
-    ``Batch`` is what iterating yields. Samples ``(image [1, 8, 8], target [])`` give batches
+    ``Batch`` is the type of the batches. Samples ``(image [1, 8, 8], target [])`` give batches
     ``(images [B, 1, 8, 8], targets [B])``, where B is ``batch_size`` except for a smaller last batch
     (``drop_last=True`` leaves that one out, and mypy then knows B). A tuple sample gives a tuple batch; dicts, lists,
-    named tuples and dataclasses stay what they are; see `collate`.
+    named tuples and dataclasses keep their class; see `collate`.
 
     Datasets that are tensors in memory (`TensorDataset`, `Digits`, their `random_split` parts) are indexed a whole
     batch at a time if there is no ``collate_fn``.

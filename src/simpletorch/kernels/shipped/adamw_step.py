@@ -39,7 +39,7 @@ def adamw_step(
     Args:
         averages: of the gradients, zeros before the first step; float32 or the parameter's dtype.
         squares: averages of the squares of the gradients, likewise.
-        seed: bfloat16 parameters are rounded by chance, which is decided by ``seed`` and ``step``.
+        seed: bfloat16 parameters are rounded stochastically, as decided by ``seed`` and ``step``.
 
     Raises:
         ValueError: the lists differ in length, ``step`` is less than 1, or a parameter is part of a graph.

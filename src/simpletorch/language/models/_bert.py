@@ -116,7 +116,7 @@ class BertSelfAttention(Module, Generic[D, H]):
 
 
 class BertOutputLayer(Module, Generic[I, D]):
-    """A linear layer whose result is added to what came before, and normalized: ``(B, T, I) -> (B, T, D)``."""
+    """A linear layer whose result is added to the residual, and normalized: ``(B, T, I) -> (B, T, D)``."""
 
     def __init__(self, in_features: Dim[I], dim: Dim[D], eps: float, dropout: float) -> None:
         super().__init__()
@@ -130,7 +130,7 @@ class BertOutputLayer(Module, Generic[I, D]):
 
 
 class BertAttention(Module, Generic[D, H]):
-    """Attention, added to what it read and normalized: ``(B, T, D) -> (B, T, D)``."""
+    """Attention, added to its input and normalized: ``(B, T, D) -> (B, T, D)``."""
 
     def __init__(self, config: BertConfig[V, L, D, H, K]) -> None:
         super().__init__()
@@ -233,7 +233,7 @@ class BertStates(_Body[V, L, D, H, K]):
         token_type_ids: Tensor[Int64, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, T, D]:
-        """The tokens' last states, of what `BertModel.forward` takes."""
+        """The tokens' last states, with the arguments of `BertModel.forward`."""
         return self._states(input_ids, attention_mask, token_type_ids, position_ids)
 
 
@@ -360,7 +360,7 @@ class BertForMaskedLM(Module, Generic[V, L, D, H, K]):
         token_type_ids: Tensor[Int64, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, T, V]:
-        """The scores, not normalized, of what `BertModel.forward` takes."""
+        """The scores, not normalized, with the arguments of `BertModel.forward`."""
         return self.cls(self.bert(input_ids, attention_mask, token_type_ids, position_ids))
 
 
@@ -392,7 +392,7 @@ class BertForSequenceClassification(Module, Generic[V, L, D, H, K]):
         token_type_ids: Tensor[Int64, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, K]:
-        """The scores, not normalized, of what `BertModel.forward` takes."""
+        """The scores, not normalized, with the arguments of `BertModel.forward`."""
         output = self.bert(input_ids, attention_mask, token_type_ids, position_ids)
         return self.classifier(self.dropout(output.pooler_output))
 

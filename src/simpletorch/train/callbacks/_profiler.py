@@ -24,7 +24,7 @@ class Profiler(Callback):
 
     Args:
         folder: where to write; made if it is missing.
-        memory: record what each operation allocates too.
+        memory: record the allocations of each operation, too.
         shapes: record the operands' shapes too.
         rows: of the table.
 
@@ -79,7 +79,7 @@ class Profiler(Callback):
                 self._stop()
 
     def on_fit_end(self, fit: Fit) -> None:
-        """Write what there is, if the training was too short."""
+        """Write the trace so far, if the training was too short."""
         self._stop()
 
     def on_exception(self, fit: Fit, error: BaseException) -> None:

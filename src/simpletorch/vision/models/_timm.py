@@ -41,7 +41,7 @@ def from_timm(state: State) -> dict[str, torch.Tensor]:
     models differs.
 
     Args:
-        state: tensors by timm's names; its ``state_dict()``, or what `read_weights` reads from its files.
+        state: tensors by timm's names; its ``state_dict()``, or the result of `read_weights` on its files.
 
     Returns:
         The same tensors; a few are reshaped, and Swin's table of offsets, which timm doesn't save, is added.
