@@ -110,7 +110,7 @@ def _packed(parts: Mapping[str, Any], *, rng: bool, copy: bool) -> _Packed:
             states["rng"] = rng_state()
         return _Packed(about, pack(states, tensors, copy=copy, sharded=sharded), tensors, sharded)
     except RecursionError as error:
-        raise CheckpointError("what is to be saved is nested too deeply, or contains itself") from error
+        raise CheckpointError("the value to save is nested too deeply, or contains itself") from error
 
 
 def _write(path: Path, packed: _Packed, copies: Sequence[Path] = ()) -> Path:

@@ -51,7 +51,7 @@ def read_torch(path: StrPath) -> Any:
             raise CheckpointError(
                 f"{path} is refused: it is a pickle that holds more than tensors and plain data, and reading it could "
                 "run any code",
-                hint="ask whoever wrote it to save state_dict()s; never load a file of unknown origin with pickle",
+                hint="ask its author to save state_dict()s; never load a file of unknown origin with pickle",
             ) from error
         raise CheckpointError(f"{path} is damaged, or no file of torch.save: {type(error).__name__}") from error
 

@@ -117,7 +117,7 @@ def _write(file: Path, text: str) -> None:
 
 def _workflow(file: Path) -> tuple[Path, str]:
     if file.is_file():
-        return file, "it is there, and stays as it is"
+        return file, "it exists, and stays unchanged"
     file.parent.mkdir(parents=True, exist_ok=True)
     _write(file, _GITHUB)
     return file, "checks each push and pull request"

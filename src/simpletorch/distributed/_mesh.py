@@ -57,7 +57,7 @@ class Mesh:
             raise _Wrong("Mesh() has no direction: give at least one, such as Mesh(data=2)")
         wrong = {name: size for name, size in sizes.items() if size < 1 and size != -1}
         if wrong or list(sizes.values()).count(-1) > 1:
-            raise _Wrong(f"{_text(sizes)}: sizes are at least 1, and one may be -1 (what is left)")
+            raise _Wrong(f"{_text(sizes)}: sizes are at least 1, and one may be -1 (the rest)")
         self._given = dict(sizes)
 
     @property

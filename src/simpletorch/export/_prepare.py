@@ -206,7 +206,7 @@ def _compared(
         else:
             break
     else:
-        raise BackendError("the exported program runs at none of the sizes at which the model does", operation="export")
+        raise BackendError("the exported program runs at no size at which the model runs", operation="export")
     signature = Signature(
         tuple((p.name, p.node) for p in call.request.parameters), output_node(call, chosen, symbols), symbols
     )

@@ -55,7 +55,7 @@ def read_signature(
     else:
         reason = (
             f"signature is {signature!r}; a function with annotations, a Callable[[…], …] or a protocol with "
-            "__call__ says what a model takes and gives"
+            "__call__ describes the inputs and outputs of a model"
         )
         raise as_also(TypeMismatch, TypeError)("a signature", type(signature).__name__, reason, operation="typed")
     if shared:

@@ -154,7 +154,7 @@ def _ways(kernel: TritonKernel, arch: str) -> Iterator[tuple[dict[str, str | Non
     optional pointers left out go with the first config.
     """
     if not kernel.configs:
-        raise BackendError(f"{kernel.name} has no configs: compile_check doesn't know what its constants are")
+        raise BackendError(f"{kernel.name} has no configs: compile_check doesn't know its constants")
     pointers = [p for p in kernel.signature.parameters if p.kind == "pointer"]
     configs = [config for config in kernel.configs if arch.startswith(config.get("arch", ""))]
     for number, config in enumerate(configs):

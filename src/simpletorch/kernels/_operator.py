@@ -237,8 +237,8 @@ class Operator(Generic[P, R]):
 
         def replaced(*_args: Any, **_kwargs: Any) -> NoReturn:
             raise RuntimeError(
-                f"{name} has been defined once more, and this is the operator of the earlier definition; make anew "
-                f'what holds it, or give each operator a name of its own: @kernels.operator("{name}_2")'
+                f"{name} has been defined once more, and this is the operator of the earlier definition; build its "
+                f'users again, or give each operator a name of its own: @kernels.operator("{name}_2")'
             )
 
         self._call = self.unchecked = replaced

@@ -410,4 +410,4 @@ class Trainer:
 
 def _no_loss(output: Any, target: Any) -> torch.Tensor:
     """Stands for the loss of a trainer whose own step computes it."""
-    raise TorchError("this Trainer's step computes the loss: there is none of an output and a target")
+    raise TorchError("this Trainer's step computes the loss: there is no loss of an output and a target")

@@ -105,7 +105,7 @@ class Declared:
             self._fail(f"a batch has {len(batch)} samples, but drop_last=True promises {self.size}")
 
     def _fail(self, reason: str) -> None:
-        raise DataError(reason, hint=f"correct the base class of {self.name}, or what its samples are")
+        raise DataError(reason, hint=f"correct the base class of {self.name}, or its samples")
 
 
 def _hints_of(cls: Any) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Rotary:
         error = as_also(TorchError, ValueError)
         kind = given.get("rope_type", "default")
         if kind not in _NUMBERS:
-            reason = f"rope_type is {kind!r}, but what is computed here is {', '.join(_NUMBERS)}"
+            reason = f"rope_type is {kind!r}, but this model computes {', '.join(_NUMBERS)}"
             raise error(reason, operation="Rotary", expected=tuple(_NUMBERS), got=kind)
         if given.get("partial_rotary_factor", 1.0) != 1.0:
             raise error("partial_rotary_factor is not 1: whole heads turn here", operation="Rotary")

@@ -123,8 +123,8 @@ class Checkpoint(Callback):
         """See that the folder can be written to and is this training's own, and listen to signals."""
         if any(not isinstance(other, Checkpoint) for other in fit.callbacks[fit.callbacks.index(self) :]):
             raise TorchError(
-                "Checkpoint must be the last of the callbacks: it would save what those behind it remember before they "
-                "have seen the update"
+                "Checkpoint must be the last of the callbacks: it would save the state of later callbacks "
+                "before they have seen the update"
             )
         if self.best:
             self._sign = sign_of(self.mode or better(fit, monitored(fit, self.monitor or None), "Checkpoint"))
@@ -149,7 +149,7 @@ class Checkpoint(Callback):
             raise CheckpointError(
                 f"{self.folder} has checkpoints of an earlier training, up to {later[-1].name}, and this one starts "
                 f"{'anew' if fit.step == 0 else f'after {fit.step} updates'}",
-                hint="go on with fit(…, resume='auto'), choose another folder, or drop them with overwrite=True",
+                hint="continue with fit(…, resume='auto'), choose another folder, or drop them with overwrite=True",
             )
         best = [best_in(self.folder, divided=divided) for divided in (False, True)]
         for path in [*later, *(best if fit.step == 0 else [])]:
